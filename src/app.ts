@@ -5,8 +5,16 @@ import type { Toolbox } from "./agent/toolbox.ts";
 import { openAsk } from "./app/open-ask.ts";
 import { startMessage } from "./app/start-message.ts";
 import { openAgents } from "./app/open-agents.ts";
+import { describeExamples } from "./app/open-examples.ts";
 import { openDiagnosis } from "./app/open-diagnosis.ts";
-import { localDispatch, openClients, openEvaluators, openHosting, openTracing } from "./app/open-clients.ts";
+import {
+  localDispatch,
+  openClients,
+  openEvaluators,
+  openExecutors,
+  openHosting,
+  openTracing,
+} from "./app/open-clients.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
 import { openRegistry } from "./app/open-registry.ts";
@@ -14,7 +22,6 @@ import { hostShards, openShards } from "./app/open-shards.ts";
 import { openJobs, openState, type State } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
 import { type Config, packageVersion } from "./config/config.ts";
-import { createDirectExecutor } from "./engine/direct-executor.ts";
 import type { Evaluators } from "./engine/evaluators/evaluators.ts";
 import type { Explainer } from "./diagnosis/why/explainer.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
@@ -81,20 +88,19 @@ export async function createApp(config: Config): Promise<App> {
 async function wire(config: Config, life: Lifecycle): Promise<App> {
   const ground = await openGround(config, life);
   const known = await openKnowledge(ground, life);
-  const { metrics, state, tracing } = ground;
-  const { clients, registry, monitoring } = known;
-  const evaluators = openEvaluators(config, clients, ground);
-  life.add(() => evaluators.close());
+  const { metrics, state, tracing, clients, registry, monitoring } = { ...ground, ...known };
   const planner = createPlanner({
     catalog: registry.catalog,
     capabilities: registry.capabilities,
     availability: monitoring.availability,
     terms: registry.search,
+    sources: registry.sources,
     egress: config.egress,
     publicUrl: config.publicUrl,
   });
-  const { now } = steadyClock;
-  const execution = { planner, direct: createDirectExecutor(clients.sparql, now), federated: evaluators, now };
+  const evaluators = openEvaluators(config, clients, { ...ground, ...registry, planner });
+  life.add(() => evaluators.close());
+  const execution = { planner, ...openExecutors(config, known, evaluators), now: steadyClock.now };
   const diagnosis = openDiagnosis(config, registry, execution);
   const queries = createQueryService({
     ...execution,
@@ -139,16 +145,20 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
   const { config, log, metrics, state, local, hostedShards, tracing } = ground;
   // The registry and the clients come before the monitor, which needs both.
   let monitoring: ReturnType<typeof openMonitoring> | undefined;
+  let registry: Awaited<ReturnType<typeof openRegistry>> | undefined;
   const clients = openClients(config, local, {
     metrics,
     tracer: tracing,
-    onTraffic: (report) => monitoring?.monitor.observeTraffic(report),
+    onTraffic(report) {
+      monitoring?.monitor.observeTraffic(report);
+      registry?.sources.answered(report.endpoint, report.status);
+    },
   });
   life.add(() => clients.close());
   const jobs = openJobs(config, state, faultLog(log, "background work failed"));
   const foundation = { config, log, state, clients, local, jobs };
   const statusOf = (id: string): HealthState => monitoring?.monitor.health(id)?.state ?? "unknown";
-  const registry = await openRegistry(foundation, statusOf);
+  registry = await openRegistry(foundation, statusOf);
   life.add(() => registry.close());
   life.add(() => jobs.close());
   refuseEmpty(registry.catalog, config);
@@ -264,6 +274,7 @@ async function startWork(parts: ServedParts): Promise<void> {
   const work = config.role !== "web";
   await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
   if (work) {
+    registry.sources.startReading();
     for (const schedule of [...monitoring.schedules, ...registry.schedules]) {
       // Schedules outlive processes: one that is not wanted any more must be taken back.
       await (config.monitor.enabled ? jobs.schedule(schedule) : jobs.unschedule(schedule.name));
@@ -271,15 +282,7 @@ async function startWork(parts: ServedParts): Promise<void> {
   }
   await shards.start();
   await monitoring.monitor.start();
-  if (work && config.monitor.enabled) await describeExamples(parts);
-}
-
-/** Whoever looks first, a person or an agent, finds the schemas of the examples; other endpoints are described on request. */
-async function describeExamples({ examples, registry: { catalog, descriptions } }: ServedParts): Promise<void> {
-  for (const id of examples?.keys() ?? []) {
-    if (catalog.byId(id) === undefined || (await descriptions.get(id)) !== undefined) continue;
-    await descriptions.request(id);
-  }
+  if (work && config.monitor.enabled) await describeExamples(parts.examples?.keys() ?? [], registry);
 }
 
 /** The same kinds with their runs counted and timed. */

@@ -13,7 +13,14 @@ import { createJsonClient } from "../outbound/json-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 import type { Logger } from "pino";
+import { withNarrowedPlans } from "./narrowed-plans.ts";
+import type { Registry } from "./open-registry.ts";
+import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
+import { createDirectExecutor } from "../engine/direct-executor.ts";
 import { Evaluators } from "../engine/evaluators/evaluators.ts";
+import type { OutsideWorld } from "../engine/evaluators/outside-world.ts";
+import type { Planner } from "../plan/create-planner.ts";
+import { createRemoteExecutor } from "../engine/remote-executor.ts";
 
 /** Who hears of what goes out. */
 interface ClientObservers {
@@ -73,18 +80,43 @@ function observerOf({ metrics, tracer, onTraffic }: ClientObservers): OutboundOb
   };
 }
 
+/** Who hears of evaluations, and is asked what they may do. */
+interface EvaluatorObservers {
+  readonly capabilities: Pick<CapabilityService, "noteRowCap">;
+  readonly planner: Pick<Planner, "clauseAt">;
+  readonly sources: Pick<Registry["sources"], "holders">;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
 /** The processes that evaluate federated queries, under the limits of the configuration. */
 export function openEvaluators(
   { limits }: Config,
   clients: Clients,
-  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+  { log, metrics, capabilities, planner, sources }: EvaluatorObservers,
 ): Evaluators {
+  const onRowCap: OutsideWorld["onRowCap"] = ({ id, url }, rows) => {
+    if (id === undefined) return;
+    capabilities.noteRowCap(id, url, rows).catch((err: unknown) => {
+      log.warn({ err, endpoint: id }, "a row cap was not kept");
+    });
+  };
+  const clauseAt: OutsideWorld["clauseAt"] = (clause, iri) => planner.clauseAt(clause, iri);
+  const { maxSolutions, maxHeldBytes, heldHeadBytes, heldHeadMs } = limits;
   const evaluators = new Evaluators({
     processes: limits.evaluators,
     memoryMb: limits.evaluatorMemoryMb,
     maxRunning: limits.maxEvaluations,
-    limits: { maxSolutions: limits.maxSolutions, maxHeldBytes: limits.maxHeldBytes },
-    world: { client: clients.sparql, documents: clients.documents, now: steadyClock.now },
+    keepAnswersMs: limits.subanswerTtlMs,
+    limits: { maxSolutions, maxHeldBytes, heldHeadBytes, heldHeadMs },
+    world: {
+      client: clients.sparql,
+      documents: clients.documents,
+      now: steadyClock.now,
+      clauseAt,
+      holders: (question) => sources.holders(question),
+      onRowCap,
+    },
     onEnd({ reason, detail }) {
       metrics.observeEvaluatorEnd(reason);
       log.error({ reason, detail }, "an evaluator process ended; another one takes its place");
@@ -92,6 +124,22 @@ export function openEvaluators(
   });
   metrics.watchEvaluators(() => evaluators.usage);
   return evaluators;
+}
+
+/** What executes plans: federated ones are evaluated here, or at the remote engine of the configuration. */
+export function openExecutors(
+  { remoteEngine: url }: Config,
+  { clients, registry }: { readonly clients: Clients; readonly registry: Pick<Registry, "sources"> },
+  evaluators: Evaluators,
+) {
+  const direct = createDirectExecutor(clients.sparql, steadyClock.now);
+  return {
+    direct,
+    federated: withNarrowedPlans(
+      url === undefined ? evaluators : createRemoteExecutor({ url, direct, local: evaluators }),
+      registry,
+    ),
+  };
 }
 
 /**

@@ -23,6 +23,7 @@ import { createDescriptionStore } from "../registry/void/description-store.ts";
 import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
 import { createLinksetService } from "../registry/void/linkset-service.ts";
 import { createVoidRetriever } from "../registry/void/void-retriever.ts";
+import { openSources } from "../selection/open-sources.ts";
 import { catalogSources, shapesFile } from "./catalog-files.ts";
 import type { Clients } from "./open-clients.ts";
 import { openExamples } from "./open-examples.ts";
@@ -75,7 +76,7 @@ export type Registry = Awaited<ReturnType<typeof openRegistry>>;
  * @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED`
  */
 export async function openRegistry(foundation: Foundation, statusOf: (id: string) => EndpointStatus) {
-  const { config, log, clients, local, jobs } = foundation;
+  const { config, log, clients, jobs } = foundation;
   const { asker, embedder } = clients;
   const { store, soleOwner } = foundation.state;
   const clock = steadyClock;
@@ -85,32 +86,26 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   const search = newIndex(statusOf);
   const catalog = await readCatalog(foundation, search);
   const capabilities = openCapabilities(foundation, catalog, onDropped);
-  const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs }));
-  const descriptions = createDescriptionService({
-    catalog,
-    retriever: createVoidRetriever({ asker, clock }),
-    describer: { describe: (target, options) => describerOf(target.endpoint.url).describe(target, options) },
-    descriptions: createDescriptionStore({ store, onDropped }),
-    jobs,
-    clock,
-    publicUrl: config.publicUrl,
-    capabilities: (id) => capabilities.get(id),
-  });
+  const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
   const values = openValues(foundation, { catalog, descriptions, capabilities, onDropped, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   const examples = openExamples(foundation, { catalog, onFault });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
+  const followed = { catalog, descriptions, versionOf: search.descriptionVersion };
+  const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
+  const sources = await openSources({ ...followed, lacksSubqueries, settings: config, store, asker, clock, onFault });
   const linking = { search, catalog, descriptions, embedder, values: values.index };
   const linker = createLinker({ ...linking, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
-    Promise.all([descriptions, capabilities, values, examples.harvest].map((each) => each.remove(id)));
+    Promise.all([descriptions, capabilities, values, sources, examples.harvest].map((each) => each.remove(id)));
   const removals = followRemovals({ catalog, remove, clock, onFault });
   /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
     await Promise.all([capabilities.refresh(), index.refresh(), examples.refresh()]);
+    await sources.refresh();
   };
   const looks = soleOwner ? [] : follow(catalog, refresh, onFault);
   return {
@@ -122,6 +117,7 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     values: values.index,
     linker,
     examples,
+    sources,
     /** Jobs that it enqueues; to be started with the queue. */
     kinds: [descriptions.kind, values.kind, linksets.kind, examples.harvest.kind, ...capabilities.kinds],
     schedules: [capabilities.schedule, examples.harvest.schedule],
@@ -129,12 +125,37 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     async close(): Promise<void> {
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
+      await sources.close();
       await values.close();
       await linker.close();
       examples.close();
       await index.close();
     },
   };
+}
+
+function openDescriptions(
+  { config, clients, state: { store }, local, jobs }: Foundation,
+  known: {
+    readonly catalog: EditableCatalog;
+    readonly capabilities: CapabilityService;
+    readonly onDropped: (endpoint: string, reason: string) => void;
+  },
+): DescriptionService {
+  const { asker } = clients;
+  const { catalog, capabilities, onDropped } = known;
+  const clock = steadyClock;
+  const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs }));
+  return createDescriptionService({
+    catalog,
+    retriever: createVoidRetriever({ asker, clock }),
+    describer: { describe: (target, options) => describerOf(target.endpoint.url).describe(target, options) },
+    descriptions: createDescriptionStore({ store, onDropped }),
+    jobs,
+    clock,
+    publicUrl: config.publicUrl,
+    capabilities: (id) => capabilities.get(id),
+  });
 }
 
 function openCapabilities(

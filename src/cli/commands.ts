@@ -7,6 +7,7 @@ import { RemoteProblem, checked, unreachable } from "./remote-runner.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
+import type { PlanDescription } from "../query/explain.ts";
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { isUtf8 } from "node:buffer";
@@ -19,8 +20,13 @@ interface QueryOptions {
   readonly format?: string;
   readonly timeout?: number;
   readonly partial?: boolean;
+  readonly subset?: boolean;
   readonly strict?: boolean;
+  readonly prune?: boolean;
+  readonly provenance?: boolean;
   readonly json?: boolean;
+  readonly portable?: boolean;
+  readonly analyze?: boolean;
 }
 
 async function report(io: CliIo, error: unknown, query: string): Promise<number> {
@@ -36,8 +42,11 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
     federation: options.federation,
     accept: acceptOf(io, options.format),
     timeoutMs: options.timeout,
-    partial: options.partial ?? false,
+    partial: options.subset === true ? "subset" : (options.partial ?? false),
     strict: options.strict ?? false,
+    prune: options.prune ?? true,
+    provenance: options.provenance ?? false,
+    analyze: options.analyze ?? false,
   };
 }
 
@@ -72,11 +81,13 @@ async function deliver(
 }
 
 /** A partial answer is a success only for those who asked for what can be had. */
-async function closing(io: CliIo, delivery: QueryOutput, partial: boolean): Promise<number> {
-  const status = await delivery.finalStatus();
-  if (status === "ok" || status === "empty" || status === undefined) return exitCodes.ok;
-  await write(io.stderr, `The answer is ${status}: rows may be missing.\n`);
-  return status === "partial" && partial ? exitCodes.ok : exitCodes.failed;
+async function closing(io: CliIo, delivery: QueryOutput, { partial }: QueryArguments): Promise<number> {
+  const { status = "ok", partial: kind } = (await delivery.ending()) ?? {};
+  if (status === "ok" || status === "empty") return exitCodes.ok;
+  const effect =
+    kind === "uncertain" ? "rows may be missing, and some may be wrong (uncertain)" : "rows may be missing";
+  await write(io.stderr, `The answer is ${status}: ${effect}.\n`);
+  return status === "partial" && partial !== false ? exitCodes.ok : exitCodes.failed;
 }
 
 /** `fedway query`: the answer to standard output as it arrives. Resolves to the exit code. */
@@ -86,7 +97,7 @@ export async function runQuery(io: CliIo, argument: string, options: QueryOption
   try {
     const delivery = await runner.run(asked, io.interrupted);
     await deliver(io, delivery, options.format);
-    return await closing(io, delivery, asked.partial);
+    return await closing(io, delivery, asked);
   } catch (error) {
     return await report(io, error, asked.text);
   } finally {
@@ -100,10 +111,15 @@ export async function runExplain(io: CliIo, argument: string, options: QueryOpti
   const runner = await openRunner(io, options.url);
   try {
     const plan = await runner.explain(asked, io.interrupted);
+    if (options.portable) return await writePortable(io, plan);
     await write(
       io.stdout,
       options.json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(plan.text.trimEnd())}\n`,
     );
+    if (plan.run !== undefined && failures.has(plan.run.status)) {
+      await write(io.stderr, `The run ${plan.run.status}: ${plan.run.code ?? ""} ${visible(plan.run.detail ?? "")}\n`);
+      return exitCodes.failed;
+    }
     if (plan.kind !== "rejected") return exitCodes.ok;
     if (plan.problem) await write(io.stderr, problemText(plan.problem, asked.text));
     return exitCodes.failed;
@@ -112,6 +128,20 @@ export async function runExplain(io: CliIo, argument: string, options: QueryOpti
   } finally {
     await runner.close();
   }
+}
+
+const failures: ReadonlySet<string> = new Set(["failed", "cancelled"]);
+
+/** The plan as a query for any engine; a direct plan is the text that its endpoint gets. */
+async function writePortable(io: CliIo, { kind, query, portable }: PlanDescription): Promise<number> {
+  const text = kind === "direct" ? query : portable?.query;
+  if (text !== undefined) {
+    await write(io.stdout, `${text.trimEnd()}\n`);
+    return exitCodes.ok;
+  }
+  const why = portable?.why ?? "The query is not executed; explain it without --portable to see why.";
+  await write(io.stderr, `There is no portable plan. ${why}\n`);
+  return exitCodes.failed;
 }
 
 /** `fedway serve`: listens until interrupted. Resolves to the exit code. */

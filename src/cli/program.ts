@@ -36,6 +36,7 @@ function withQueryOptions(command: Command): Command {
       new Option("-F, --federation <id>", "ask all members of this federation as one dataset").conflicts("endpoint"),
     )
     .option("--strict", "refuse patterns outside SERVICE instead of sending them on")
+    .option("--no-prune", "ask also endpoints that are known to have no match")
     .option("--url <url>", "ask this running service", httpUrl);
 }
 
@@ -57,7 +58,9 @@ function addQuery(program: Command, running: Running): void {
       "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type; by default a table, or CSV and Turtle to a pipe",
     )
     .option("-t, --timeout <ms>", "time limit in milliseconds", milliseconds)
+    .option("--provenance", "say of each row which endpoints it came from, in a column fedway_from")
     .option("--partial", "take what can be had when an endpoint fails")
+    .option("--subset", "like --partial, but only where every row is certain to be in the true answer")
     .addHelpText("after", () =>
       examples(
         "query query.rq --format csv",
@@ -71,7 +74,11 @@ function addQuery(program: Command, running: Running): void {
 function addExplain(program: Command, running: Running): void {
   withQueryOptions(program.command("explain").description("show the plan of a query without running it"))
     .option("--json", "the plan as JSON")
-    .addHelpText("after", () => examples("explain query.rq", "explain --json query.rq"))
+    .option("--analyze", "run the query, drop its rows, and say what each step took")
+    .option("-t, --timeout <ms>", "time limit of that run in milliseconds", milliseconds)
+    .option("--partial", "go on without an endpoint that fails")
+    .option("--portable", "the plan as one SPARQL 1.1 query with SERVICE, for any other engine")
+    .addHelpText("after", () => examples("explain query.rq", "explain --analyze query.rq", "explain --json query.rq"))
     .action(running(runExplain));
 }
 

@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { FedwayError, type Problem } from "../errors/fedway-error.ts";
 import type { PlanDescription } from "../query/explain.ts";
-import type { RunStatus } from "../query/run-log.ts";
-import type { QueryArguments, Runner } from "./runner.ts";
+import type { PartialKind, RunStatus } from "../query/run-log.ts";
+import type { Ending, QueryArguments, Runner } from "./runner.ts";
 
 /** A problem document that a running service answered. */
 export class RemoteProblem extends Error {
@@ -23,6 +23,8 @@ const isPlan = (value: unknown): value is PlanDescription =>
   typeof value === "object" && value !== null && "kind" in value && "text" in value;
 
 const statuses: readonly RunStatus[] = ["running", "ok", "empty", "partial", "failed", "cancelled"];
+
+const kinds: readonly PartialKind[] = ["subset", "uncertain"];
 
 /** A good response. @throws RemoteProblem, FedwayError `ENDPOINT_FAILED` */
 export async function checked(response: Response): Promise<Response> {
@@ -44,11 +46,13 @@ export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
   });
 }
 
-function parametersOf({ timeoutMs, partial, strict }: QueryArguments): URLSearchParams {
+function parametersOf({ timeoutMs, partial, strict, prune, provenance }: QueryArguments): URLSearchParams {
   const parameters = new URLSearchParams();
   if (timeoutMs !== undefined) parameters.set("timeout", String(timeoutMs));
-  if (partial) parameters.set("partial", "true");
+  if (partial !== false) parameters.set("partial", String(partial));
   if (strict) parameters.set("strict", "true");
+  if (provenance) parameters.set("provenance", "true");
+  if (!prune) parameters.set("prune", "false");
   return parameters;
 }
 
@@ -65,9 +69,11 @@ async function recordOf(ask: typeof fetch, base: string, run: string | null): Pr
   return typeof record === "object" && record !== null ? record : {};
 }
 
-async function finalStatusOf(ask: typeof fetch, base: string, run: string | null): Promise<RunStatus | undefined> {
+async function endingOf(ask: typeof fetch, base: string, run: string | null): Promise<Ending | undefined> {
   const record = await recordOf(ask, base, run);
-  return "status" in record ? statuses.find((status) => status === record.status) : undefined;
+  const status = "status" in record ? statuses.find((known) => known === record.status) : undefined;
+  const partial = "partial" in record ? kinds.find((known) => known === record.partial) : undefined;
+  return status && { status, partial };
 }
 
 /** The header has the notes' codes only. */
@@ -104,11 +110,12 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
         body: response.body ? Readable.fromWeb(response.body) : Buffer.alloc(0),
         contentType: response.headers.get("Content-Type") ?? "",
         notes: notes === null ? [] : ((await notesOf(ask, root, run)) ?? notes.split(",")),
-        finalStatus: async () => finalStatusOf(ask, root, run),
+        ending: async () => endingOf(ask, root, run),
       };
     },
-    explain: async ({ text, endpoint, federation, strict }, signal) => {
-      const body = JSON.stringify({ query: text, endpoint, federation, strict });
+    explain: async ({ text, endpoint, federation, strict, prune, analyze, timeoutMs, partial }, signal) => {
+      const run = analyze && { analyze, timeoutMs, partial };
+      const body = JSON.stringify({ query: text, endpoint, federation, strict, prune, ...run });
       const response = await post("/api/explain", { headers: { "Content-Type": "application/json" }, body, signal });
       const plan: unknown = await response.json();
       if (isPlan(plan)) return plan;

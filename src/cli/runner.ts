@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { PlanDescription } from "../query/explain.ts";
-import type { RunStatus } from "../query/run-log.ts";
+import type { QueryRequest } from "../query/query-service.ts";
+import type { RunRecord } from "../query/run-log.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CliIo, CliApp } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";
@@ -14,17 +15,24 @@ export interface QueryArguments {
   /** Accept header. */
   readonly accept: string;
   readonly timeoutMs: number | undefined;
-  readonly partial: boolean;
+  readonly partial: QueryRequest["partial"];
   readonly strict: boolean;
+  readonly prune: boolean;
+  readonly provenance: boolean;
+  /** A plan is run, and says what its steps took. */
+  readonly analyze: boolean;
 }
+
+/** How a query ended. */
+export type Ending = Pick<RunRecord, "status" | "partial">;
 
 /** An answer on its way. */
 export interface QueryOutput {
   readonly body: Buffer | Readable;
   readonly contentType: string;
   readonly notes: readonly string[];
-  /** QueryArguments once the body has ended; undefined when the final status is not known. */
-  finalStatus(): Promise<RunStatus | undefined>;
+  /** Once the body has ended; undefined when it is not known. */
+  ending(): Promise<Ending | undefined>;
 }
 
 /** Where queries are run: in this process or by a running service. */
@@ -85,27 +93,26 @@ function createLocalRunner(app: CliApp): Runner {
         namedGraphs: [],
         strict: asked.strict,
         partial: asked.partial,
+        prune: asked.prune,
+        provenance: asked.provenance,
         signal,
       });
       return {
         body: answer.body,
         contentType: answer.contentType,
         notes: answer.notes.map(({ message }) => message),
-        finalStatus: async () => {
-          const status = (await queries.runRecord(answer.runId))?.status;
-          return status === "running" ? answer.status : (status ?? answer.status);
+        ending: async () => {
+          const record = await queries.runRecord(answer.runId);
+          return record === undefined || record.status === "running" ? answer : record;
         },
       };
     },
-    explain: async ({ text, endpoint, federation, strict }) =>
-      queries.explain({
-        text,
-        endpointId: endpoint,
-        federationId: federation,
-        strict,
-        defaultGraphs: [],
-        namedGraphs: [],
-      }),
+    explain: async ({ text, endpoint, federation, strict, prune, analyze, ...asked }, signal) => {
+      const place = { endpointId: endpoint, federationId: federation, defaultGraphs: [], namedGraphs: [] };
+      if (!analyze) return queries.explain({ text, ...place, strict, prune });
+      const { timeoutMs, partial } = asked;
+      return queries.analyze({ text, ...place, strict, prune, timeoutMs, partial, signal });
+    },
     close: async () => app.close(),
   };
 }

@@ -1,8 +1,8 @@
 import { agentSettings, chatSettings, embeddingSettings } from "./agent-settings.ts";
+import { limitSettings } from "./limit-settings.ts";
 import { monitorSettings } from "./monitor-settings.ts";
 import {
   adminToken,
-  bytes,
   cidrs,
   flag,
   folders,
@@ -101,6 +101,13 @@ export const settings = {
     meaning: "OpenTelemetry collector that traces are sent to, such as http://127.0.0.1:4318; no traces when unset.",
     ...httpUrl,
   },
+  remoteEngine: {
+    name: "FEDWAY_REMOTE_ENGINE",
+    default: "",
+    meaning:
+      "SPARQL endpoint that evaluates federated queries in the place of this service; it asks the members itself, without this service's limits.",
+    ...httpUrl,
+  },
   egress: {
     name: "FEDWAY_EGRESS",
     default: "catalog",
@@ -113,6 +120,27 @@ export const settings = {
     meaning: "Address ranges that may be dialled although they are private.",
     ...cidrs,
   },
+  factsMaxAgeMs: {
+    name: "FEDWAY_FACTS_MAX_AGE_MS",
+    default: String(7 * 24 * hour),
+    meaning:
+      "Age after which an endpoint's description proves nothing to federated plans any more, in milliseconds; 0: it never does.",
+    ...integer(0, 365 * 24 * hour),
+  },
+  factsCheckMs: {
+    name: "FEDWAY_FACTS_CHECK_MS",
+    default: String(hour / 4),
+    meaning:
+      "How often described endpoints are asked for their number of triples, in milliseconds; another one ends what their descriptions prove. 0: never.",
+    ...integer(0, 365 * 24 * hour),
+  },
+  readTriples: {
+    name: "FEDWAY_READ_TRIPLES",
+    default: "20000",
+    meaning:
+      "Described endpoints with at most so many triples are read once in the background, so that federated plans know their terms; 0: none.",
+    ...integer(0, 1_000_000),
+  },
   trustProxy: { name: "FEDWAY_TRUST_PROXY", default: "off", meaning: "Trusted proxies.", ...trustProxy },
   contact: {
     name: "FEDWAY_CONTACT",
@@ -120,125 +148,7 @@ export const settings = {
     meaning: "Address or URL of the operator, sent in the User-Agent.",
     ...optionalText("printable text"),
   },
-  limits: {
-    timeoutMs: {
-      name: "FEDWAY_TIMEOUT_MS",
-      default: "60000",
-      meaning: "Time limit of one query, in milliseconds.",
-      ...integer(1, 24 * hour),
-    },
-    maxRows: {
-      name: "FEDWAY_MAX_ROWS",
-      default: "10000",
-      meaning: "Most rows of one /api/query answer.",
-      ...integer(1, 100_000_000),
-    },
-    maxSolutions: {
-      name: "FEDWAY_MAX_SOLUTIONS",
-      default: "500000",
-      meaning:
-        "Most solutions that one federated query may take in from its endpoints; its joins may make four times as many.",
-      ...integer(1, 100_000_000),
-    },
-    evaluators: {
-      name: "FEDWAY_EVALUATORS",
-      default: "2",
-      meaning: "Processes in which federated queries are evaluated.",
-      ...integer(1, 64),
-    },
-    evaluatorMemoryMb: {
-      name: "FEDWAY_EVALUATOR_MEMORY_MB",
-      default: "512",
-      meaning: "Heap of each of these processes, in MiB; a query that needs more ends with an error.",
-      ...integer(128, 1_048_576),
-    },
-    maxEvaluations: {
-      name: "FEDWAY_MAX_EVALUATIONS",
-      default: "64",
-      meaning: "Federated queries that are evaluated at once; others wait, and clients take turns.",
-      ...integer(1, 100_000),
-    },
-    maxHeldBytes: {
-      name: "FEDWAY_MAX_HELD_BYTES",
-      default: "128 MiB",
-      meaning:
-        "Most that one federated query may hold at once for ORDER BY, GROUP BY, DISTINCT and joins, estimated in bytes.",
-      ...bytes(1024, 2 ** 36),
-    },
-    maxQueryBytes: {
-      name: "FEDWAY_MAX_QUERY_BYTES",
-      default: "1 MiB",
-      meaning: "Size limit of one query text.",
-      ...bytes(1024, 2 ** 28),
-    },
-    maxAnswerBytes: {
-      name: "FEDWAY_MAX_ANSWER_BYTES",
-      default: "2 GiB",
-      meaning: "Size limit of one endpoint's decoded answer.",
-      ...bytes(1024, 2 ** 42),
-    },
-    maxConcurrent: {
-      name: "FEDWAY_MAX_CONCURRENT",
-      default: "200",
-      meaning: "Queries that may run at once; five times as many may wait, up to 3 s, and others are refused.",
-      ...integer(1, 100_000),
-    },
-    endpointConcurrency: {
-      name: "FEDWAY_ENDPOINT_CONCURRENCY",
-      default: "16",
-      meaning: "Requests that may run at once at one endpoint.",
-      ...integer(1, 10_000),
-    },
-    hostRate: {
-      name: "FEDWAY_HOST_RATE",
-      default: "20",
-      meaning: "Requests a second sent to one public host, with bursts of twice that; 0 is no limit.",
-      ...integer(0, 1_000_000),
-    },
-    rateLimit: {
-      name: "FEDWAY_RATE_LIMIT",
-      default: "0",
-      meaning: "Requests a minute per client, at all processes together with REDIS_URL; 0 is no limit.",
-      ...integer(0, 1_000_000),
-    },
-    hostedTimeoutMs: {
-      name: "FEDWAY_HOSTED_TIMEOUT_MS",
-      default: "10000",
-      meaning: "Time limit of a query at a hosted endpoint.",
-      ...integer(1, hour),
-    },
-    hostedMemoryMb: {
-      name: "FEDWAY_HOSTED_MEMORY_MB",
-      default: "128",
-      meaning: "Memory that a query at a hosted endpoint may need beside the endpoint's data, in MiB.",
-      ...integer(16, 4_096),
-    },
-    hostedTotalMb: {
-      name: "FEDWAY_HOSTED_TOTAL_MB",
-      default: "768",
-      meaning: "Memory of all hosted endpoints together, in MiB; queries that find none left wait.",
-      ...integer(128, 1_048_576),
-    },
-    shardSliceBytes: {
-      name: "FEDWAY_SHARD_SLICE_BYTES",
-      default: "128 MiB",
-      meaning: "With REDIS_URL: inputs of a shard build beyond this size are read in parts of it, by all workers.",
-      ...bytes(1024, 2 ** 42),
-    },
-    shardMemoryMb: {
-      name: "FEDWAY_SHARD_MEMORY_MB",
-      default: "1024",
-      meaning: "Memory limit (JavaScript heap) of the process that builds or verifies shards, in MiB.",
-      ...integer(32, 1_048_576),
-    },
-    runs: {
-      name: "FEDWAY_RUNS",
-      default: "1000",
-      meaning:
-        "Run records that each process keeps for /api/runs/{id}; with REDIS_URL any process gives them, for an hour.",
-      ...integer(1, 1_000_000),
-    },
-  },
+  limits: limitSettings,
   agents: agentSettings,
   embeddings: embeddingSettings,
   chat: chatSettings,

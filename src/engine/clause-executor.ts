@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
+import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
-import { acceptFor } from "../results/negotiation.ts";
-import { parseAnswer } from "../results/parse.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import { type BlockSizes, clauseQuery, type KeyBlock, numberKeys } from "./clause-query.ts";
-import { decodedBody } from "../outbound/content-coding.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
-import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
+import { asMemberFailure } from "./member-time.ts";
+import { RowCaps } from "./row-caps.ts";
+import { tracedTo } from "./provenance.ts";
 import { SharedAnswers } from "./shared-answers.ts";
-import { noteStatus, sourceReport } from "./executor.ts";
+import { stepOf } from "./step-reports.ts";
+import { failureStatus, goesOnWithout, noteStatus, sourceReport, takesInPart } from "./executor.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
 export interface ClauseExecutor {
@@ -25,12 +25,10 @@ export interface ClauseExecutor {
 }
 
 /** What an executor works with. */
-interface ClauseExecutorOptions {
-  readonly client: SparqlClient;
-  readonly bounds: ExecutionBounds;
+interface ClauseExecutorOptions extends Omit<FetchOptions, "rowCaps"> {
+  /** Where endpoints are known to cut their answers; default: nothing is known. */
+  readonly rowCaps?: RowCaps | undefined;
   readonly sizes: BlockSizes;
-  /** Memory and row account of the execution. */
-  readonly account: ExecutionAccount;
   /** Evaluates the query of a clause whose endpoint does not speak SPARQL, or not all that the clause uses of it. */
   readonly evaluateHere?: EvaluateHere;
 }
@@ -39,68 +37,117 @@ interface ClauseExecutorOptions {
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
   const { bounds, account, evaluateHere } = options;
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
-  const asking: AskOptions = { ...options, answers: new SharedAnswers(account.held) };
+  const { rowCaps = new RowCaps() } = options;
+  const asking: AskOptions = { ...options, rowCaps, answers: new SharedAnswers(account.held) };
   /** What came first of SILENT clauses, whose blocks are asked side by side. */
   const firsts = new Map<string, "answer" | "failure">();
+  /** Endpoints that other requests of this execution need not wait for: why. */
+  const gone = new Map<string, FedwayError>();
 
-  async function* solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<Bindings> {
-    const report = sourceReport(bounds.sources, clause.endpoint.id ?? clause.endpoint.url);
+  function rowsOf(request: ClauseRequest): AsyncIterable<readonly Bindings[]> {
+    const { clause } = request;
+    const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
+    if (failure) throw failure;
+    const rows = isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(asking, request);
+    return bounds.provenance ? traced(clause.endpoint.id ?? clause.endpoint.url, rows) : rows;
+  }
+
+  async function* solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<readonly Bindings[]> {
+    const { id, url } = clause.endpoint;
+    const report = sourceReport(bounds.sources, id ?? url);
     const isSilenced = (): boolean => clause.silent && firsts.get(clause.iri) === "failure";
     const note = (first: "answer" | "failure"): void => {
       if (clause.silent && !firsts.has(clause.iri)) firsts.set(clause.iri, first);
     };
     try {
-      const request = { clause, keys, report };
-      const rows = isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(asking, request);
+      const rows = rowsOf({ clause, keys, report });
       if (!isSilenced()) {
-        for await (const row of rows) {
+        for await (const batch of rows) {
           note("answer");
           if (isSilenced()) break;
-          yield row;
+          yield batch;
         }
         note("answer");
       }
     } catch (thrown) {
-      const error = toFedwayError(thrown);
+      const error = asMemberFailure(toFedwayError(thrown), id ?? url, bounds);
+      if (isAway(error)) gone.set(url, error);
       noteStatus(report, verdict(clause, bounds, error), error.code);
-      if (!tolerates(clause, bounds, error)) throw error;
+      const isLate = firsts.get(clause.iri) === "answer";
+      if (!tolerates(clause, bounds, { error, isLate })) throw error;
       note("failure");
-      if (clause.silent && !isSilenced()) noteStatus(report, "failed", error.code);
+      if (clause.silent && !isSilenced()) noteStatus(report, failureStatus(error), error.code);
     }
-    if (isSilenced()) yield new Map();
+    if (isSilenced()) yield [new Map()];
   }
 
-  return { solutions };
+  return { solutions: (clause, keys) => itemsOf(solutions(clause, keys)) };
 }
 
-interface AskOptions extends ClauseExecutorOptions {
+async function* traced(endpoint: string, rows: AsyncIterable<readonly Bindings[]>): AsyncIterable<readonly Bindings[]> {
+  for await (const batch of rows) yield tracedTo(endpoint, batch);
+}
+
+interface AskOptions extends Omit<ClauseExecutorOptions, "rowCaps">, FetchOptions {
   readonly answers: SharedAnswers;
 }
 
 // An endpoint that refuses this few keys has another reason.
 const FEWEST_KEYS = 4;
+// After a failure that does not speak of size, as many show whether it was one of size.
+const TRIED_AFTER_FAILURE = 16;
 
-/** Asks once, and with half of the keys at a time when the endpoint could not take them all. */
-async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncIterable<Bindings> {
+/** Asks once, and in smaller blocks when the endpoint could not take all of the keys. */
+async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncIterable<readonly Bindings[]> {
   const { sizes, bounds } = options;
-  const { url } = request.clause.endpoint;
-  const rows = request.keys?.rows ?? [];
+  const count = request.keys?.rows.length ?? 0;
   let delivered = 0;
   try {
-    for await (const row of ask(options, request)) {
-      delivered++;
-      yield row;
+    for await (const rows of ask(options, request)) {
+      // Not at the end: MINUS and EXISTS leave as soon as they know enough.
+      if (delivered === 0 && rows.length > 0) sizes.accepted(request.clause.endpoint.url, count);
+      delivered += rows.length;
+      yield rows;
     }
-    sizes.accepted(url, rows.length);
+    sizes.accepted(request.clause.endpoint.url, count);
   } catch (error) {
-    if (delivered > 0 || rows.length <= FEWEST_KEYS || bounds.signal.aborted || !mayFitWhenSmaller(error)) throw error;
-    sizes.refused(url, rows.length);
-    const half = Math.ceil(rows.length / 2);
-    for (const part of [rows.slice(0, half), rows.slice(half)]) {
-      const keys = { variables: request.keys?.variables ?? [], rows: part };
-      yield* askInBlocks(options, { ...request, keys });
-    }
+    const first = toFedwayError(error);
+    if (delivered > 0 || count <= FEWEST_KEYS || bounds.signal.aborted || !mayFitWhenSmaller(first)) throw error;
+    yield* askSmaller(options, request, first);
   }
+}
+
+/**
+ * Half of the keys at a time. A failure that may have another reason than their number (a plain 5xx) is tried once with
+ * a few of them. When the first smaller request fails too, the failure of the whole block counts.
+ */
+async function* askSmaller(
+  options: AskOptions,
+  request: ClauseRequest,
+  first: FedwayError,
+): AsyncIterable<readonly Bindings[]> {
+  const { variables = [], rows = [] } = request.keys ?? {};
+  const part = (from: number, to: number): ClauseRequest => ({
+    ...request,
+    keys: { variables, rows: rows.slice(from, to) },
+  });
+  const refused = (): void => options.sizes.refused(request.clause.endpoint.url, rows.length);
+  const isPlain = first.code === "ENDPOINT_FAILED";
+  const half = Math.ceil(rows.length / 2);
+  const cut = isPlain ? Math.min(half, TRIED_AFTER_FAILURE) : half;
+  if (!isPlain) refused();
+  let delivered = 0;
+  try {
+    for await (const batch of isPlain ? ask(options, part(0, cut)) : askInBlocks(options, part(0, cut))) {
+      delivered += batch.length;
+      yield batch;
+    }
+  } catch (error) {
+    throw delivered > 0 ? error : first;
+  }
+  if (isPlain) refused();
+  if (cut < half) yield* askInBlocks(options, part(cut, half));
+  yield* askInBlocks(options, part(half, rows.length));
 }
 
 /** Not sent: the endpoint is known not to take so many. */
@@ -108,96 +155,62 @@ const tooManyKeys = (): FedwayError =>
   new FedwayError("ENDPOINT_REJECTED_QUERY", "The endpoint does not take so many join keys in one request.");
 
 /** Failures that a smaller request may not have: too long, too complex or too slow. */
-function mayFitWhenSmaller(error: unknown): boolean {
-  const { code, details } = toFedwayError(error);
-  if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_TIMEOUT" || code === "ENDPOINT_FAILED") return true;
+function mayFitWhenSmaller({ code, details }: FedwayError): boolean {
+  if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_FAILED") return true;
+  // Without a status nobody says that it was the request.
+  if (code === "ENDPOINT_TIMEOUT") return details.upstreamStatus !== undefined;
   return details.upstreamStatus === 413 || details.upstreamStatus === 414;
 }
 
-async function* ask(options: AskOptions, { clause, keys, report }: ClauseRequest): AsyncIterable<Bindings> {
+const noBindings: Bindings = new Map();
+
+async function* ask(options: AskOptions, { clause, keys, report }: ClauseRequest): AsyncIterable<readonly Bindings[]> {
   const { account, bounds, answers } = options;
   if (keys && keys.rows.length > (clause.endpoint.maxValuesRows ?? keys.rows.length)) throw tooManyKeys();
   const sent = numberKeys(keys, clause.variables);
   const query = clauseQuery(clause, sent.keys);
-  const acceptPartial = bounds.partial || clause.silent;
+  const tolerated = isTolerated(clause, bounds);
+  const inPart = isTakenInPart(clause, bounds);
   const apart = account.nextAnswer();
-  const send = () => fetched(options, { endpoint: clause.endpoint, query, acceptPartial, report });
-  for await (const row of answers.rows(`${clause.endpoint.url} ${acceptPartial} ${query}`, send)) {
-    account.count();
-    yield* sent.own(row).map(apart);
+  const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
+  const { endpoint, prologue, limit } = clause;
+  const unlimited = limit === undefined ? query : clauseQuery({ ...clause, limit: undefined }, sent.keys);
+  const asked = { endpoint, query, unlimited, prologue, limit, tolerated, inPart, report };
+  const send = () => fetchRows(options, { ...asked, step: stepOf(bounds.steps, clause, keys) });
+  const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
+  for await (const rows of inBatches(answers.rows(request, send))) {
+    account.count(rows.length);
+    const own = namesNothing ? rows.map(() => noBindings) : rows.flatMap((row) => sent.own(row)).map(apart);
+    if (own.length > 0) yield own;
   }
 }
 
-interface Fetch extends Pick<SparqlRequest, "endpoint" | "query" | "acceptPartial"> {
-  readonly report: SourceReport;
+/** An answer with some of the clause's rows is wanted when its endpoint gives no more. */
+const isTakenInPart = (clause: FederatedClause, bounds: ExecutionBounds): boolean =>
+  takesInPart(clause, bounds) || (clause.silent && bounds.partial !== "subset");
+
+/** An answer without the clause is wanted when its endpoint fails. */
+const isTolerated = (clause: FederatedClause, bounds: ExecutionBounds): boolean =>
+  clause.silent || goesOnWithout(clause, bounds);
+
+/** It did not answer, and would keep the next request waiting as well. */
+const isAway = ({ code, details }: FedwayError): boolean =>
+  code === "CIRCUIT_OPEN" ||
+  code === "ENDPOINT_UNREACHABLE" ||
+  (code === "ENDPOINT_TIMEOUT" && details.upstreamStatus === undefined);
+
+interface ClauseFailure {
+  readonly error: FedwayError;
+  /** The clause has answered for some keys. */
+  readonly isLate: boolean;
 }
 
-async function* fetched({ client, bounds, account }: AskOptions, { report, ...asked }: Fetch): AsyncIterable<Bindings> {
-  account.elapsed(report);
-  report.requests++;
-  const answer = await queryInTurn(client, account, {
-    ...asked,
-    kind: "bindings",
-    accept: acceptFor("bindings"),
-    encoding: "decode",
-    signal: bounds.signal,
-    deadlineMs: bounds.deadlineMs,
-    client: bounds.client,
-    trace: bounds.trace,
-  });
-  report.requests += answer.requests - 1;
-  // Looked at again below; a body that is left early rejects it with nobody waiting.
-  answer.end.catch(() => {});
-  try {
-    for await (const row of rowsOf(answer, bounds.signal)) {
-      report.rows = (report.rows ?? 0) + 1;
-      yield row;
-    }
-    report.rows ??= 0;
-    const end = await answer.end;
-    report.bytes += end.decodedBytes;
-    noteStatus(report, end.partial ? "partial" : "ok", end.partial?.how);
-  } finally {
-    account.open--;
-    report.ms = account.elapsed(report);
-    if (!Buffer.isBuffer(answer.body)) answer.body.destroy();
-  }
-}
-
-const TURN_MS = 25;
-
-/** Sends a request; one that finds the queue full of this very execution's requests waits for its turn. */
-async function queryInTurn(
-  client: SparqlClient,
-  account: ExecutionAccount,
-  request: SparqlRequest,
-): Promise<SparqlAnswer> {
-  account.open++;
-  for (;;) {
-    try {
-      return await client.query(request);
-    } catch (error) {
-      const ownQueue = toFedwayError(error).code === "ENDPOINT_BUSY" && account.open > 1;
-      if (!ownQueue || request.signal.aborted) {
-        account.open--;
-        throw error;
-      }
-      await sleep(TURN_MS);
-    }
-  }
-}
-
-async function* rowsOf(answer: SparqlAnswer, signal: AbortSignal): AsyncIterable<Bindings> {
-  const check = (): void => signal.throwIfAborted();
-  const result = await parseAnswer(decodedBody(answer), { mediaType: answer.mediaType, kind: "bindings", check });
-  if (result.kind === "bindings") yield* result.rows;
-}
-
-function tolerates(clause: FederatedClause, bounds: ExecutionBounds, error: FedwayError): boolean {
-  return error.kind.silenceable && !bounds.signal.aborted && (clause.silent || bounds.partial);
+function tolerates(clause: FederatedClause, bounds: ExecutionBounds, { error, isLate }: ClauseFailure): boolean {
+  if (!error.kind.silenceable || bounds.signal.aborted) return false;
+  return goesOnWithout(clause, bounds) || (clause.silent && !(isLate && bounds.partial === "subset"));
 }
 
 function verdict(clause: FederatedClause, bounds: ExecutionBounds, error: FedwayError): SourceReport["status"] {
   if (bounds.signal.aborted) return "cancelled";
-  return clause.silent && error.kind.silenceable ? "silenced" : "failed";
+  return clause.silent && error.kind.silenceable ? "silenced" : failureStatus(error);
 }

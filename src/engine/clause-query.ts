@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { LRUCache } from "lru-cache";
 import type { FederatedClause, ClauseVariable } from "../plan/query-plan.ts";
-import { termToText, literalFromParts } from "../results/terms.ts";
+import { termKey, termToText, literalFromParts } from "../results/terms.ts";
 import type { Bindings } from "../results/model.ts";
 
 /** Join keys for a bound join: every row binds every variable, to IRIs or literals (blank nodes have no name elsewhere). */
@@ -15,7 +15,11 @@ export interface KeyBlock {
 /** A text that no other list of as many terms has. */
 export function termsText(terms: readonly (RDF.Term | undefined)[]): string {
   let text = "";
-  for (const term of terms) text += term ? `${termToText(term)} ` : " ";
+  for (const term of terms) {
+    const key = term ? termKey(term) : "";
+    if (terms.length === 1) return key;
+    text += `${key.length}:${key}`;
+  }
   return text;
 }
 
@@ -32,7 +36,8 @@ export function clauseQuery(clause: FederatedClause, keys?: KeyBlock): string {
   const select = clause.distinct ? "SELECT DISTINCT" : "SELECT";
   const pattern = withSubstituted(clause, keys);
   const where = keys && keys.variables.length > 0 ? `{ ${keysText(clause, keys)} ${pattern} }` : pattern;
-  return `${clause.prologue}${select} ${projection} WHERE ${where}`;
+  const limit = clause.limit === undefined ? "" : ` LIMIT ${clause.limit}`;
+  return `${clause.prologue}${select} ${projection} WHERE ${where}${limit}`;
 }
 
 /** Whether the clause begins with triples that bind all of the keys' variables. */
@@ -154,8 +159,12 @@ export function hasOneSpelling(term: RDF.Term): boolean {
   return Object.hasOwn(canonical, name) && canonical[name]?.test(term.value) === true;
 }
 
-const FIRST = 16;
-const MOST = 512;
+// Keys of the first request to an endpoint, and of later ones once it has answered that. With one row a key, the answer is
+// smaller than those that endpoints cut, which are looked into.
+const FIRST = 256;
+const MOST = 990;
+// More endpoints than a catalogue has: a cache that is a little smaller than what is walked through forgets everything.
+const MOST_ENDPOINTS = 20_000;
 
 interface Learned {
   next: number;
@@ -163,21 +172,28 @@ interface Learned {
 }
 
 /**
- * How many join keys one request to an endpoint may carry; learned from what the endpoint accepts. Starts small so that
- * first solutions come early, doubles while blocks are answered.
+ * How many join keys one request to an endpoint may carry; learned from what the endpoint accepts. One that has not been
+ * asked yet gets a smaller block first: what it refuses or takes long for is not much then.
  */
 export class BlockSizes {
-  readonly #learned = new LRUCache<string, Learned>({ max: 1_000 });
+  readonly #learned = new LRUCache<string, Learned>({ max: MOST_ENDPOINTS });
 
-  /** Keys for the next block. */
-  next(endpoint: string): number {
-    return this.#of(endpoint).next;
+  /** Keys for the next block; at least so many, where larger ones were not refused. */
+  next(endpoint: string, least = 1): number {
+    const { next, limit } = this.#of(endpoint);
+    return Math.max(next, Math.min(least, limit));
+  }
+
+  /** Whether a later block may be larger than the next one. */
+  isGrowing(endpoint: string): boolean {
+    const { next, limit } = this.#of(endpoint);
+    return next < limit;
   }
 
   /** A block of this many keys was answered. */
   accepted(endpoint: string, keys: number): void {
     const known = this.#of(endpoint);
-    if (keys >= known.next) known.next = Math.min(known.next * 2, known.limit);
+    if (keys >= known.next) known.next = known.limit;
   }
 
   /** A block of this many keys was refused or timed out: no later one will be larger than half of it. */

@@ -8,9 +8,10 @@ import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { serializeResult, transcode } from "../results/serialize.ts";
 import { parseCheck } from "../outbound/whole-answer.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
-import { counted, type Executor, noteStatus, readBy, sourceReport } from "./executor.ts";
+import { counted, type Executor, failureStatus, noteStatus, readBy, sourceReport, takesInPart } from "./executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import { cameFrom } from "./provenance.ts";
 
 /**
  * Executes direct plans over the outbound client: one endpoint, the answer's bytes untouched where it speaks the client's
@@ -33,14 +34,19 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
     check: parseCheck(bounds, now),
   });
 
+  async function parsed(plan: DirectPlan, bounds: ExecutionBounds, { answer, report }: Asked): Promise<QueryResult> {
+    const parse = parseAnswer(decodedBody(answer), parsing(plan, answer, bounds));
+    const result = await (plan.silent ? untilFailure(answer, parse, report) : parse);
+    return bounds.provenance ? cameFrom(plan.endpoint.id ?? plan.endpoint.url, result) : result;
+  }
+
   return {
     async fetch(plan, { format, acceptEncoding = "identity" }, bounds) {
       const request = toRequest(plan, bounds, { accept: acceptFor(plan.answer, format), acceptEncoding });
       const { answer, report } = await ask(request, bounds);
       const { contentEncoding, body, whole } = answer;
-      if (plan.silent && whole === undefined) {
-        const parsed = parseAnswer(decodedBody(answer), parsing(plan, answer, bounds));
-        const { result, count } = counted(await untilFailure(answer, parsed, report));
+      if (bounds.provenance || (plan.silent && whole === undefined)) {
+        const { result, count } = counted(await parsed(plan, bounds, { answer, report }));
         const rows = serializeResult(result, format);
         return { contentEncoding: "identity", body: rows, end: finished(rows).then(count) };
       }
@@ -54,10 +60,14 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
 
     async evaluate(plan, bounds) {
       const { answer, report } = await ask(toRequest(plan, bounds, { accept: acceptFor(plan.answer) }), bounds);
-      const result = parseAnswer(decodedBody(answer), parsing(plan, answer, bounds));
-      return plan.silent ? untilFailure(answer, result, report) : result;
+      return parsed(plan, bounds, { answer, report });
     },
   };
+}
+
+interface Asked {
+  readonly answer: SparqlAnswer;
+  readonly report: RequestReport;
 }
 
 /**
@@ -96,8 +106,10 @@ async function begun<T>(items: AsyncIterable<T>, report: RequestReport): Promise
 }
 
 async function bothEnds(body: Readable, answer: SparqlAnswer): Promise<number | undefined> {
-  const [, end] = await Promise.all([finished(body), answer.end]);
-  return end.rows;
+  // Where rewriting fails, the request is cancelled: that is its end and not the cause.
+  answer.end.catch(() => {});
+  await finished(body);
+  return (await answer.end).rows;
 }
 
 /** @param asked without `acceptEncoding` the body is delivered decoded */
@@ -114,7 +126,7 @@ function toRequest(
     accept,
     encoding: acceptEncoding === undefined ? "decode" : "pass",
     acceptEncoding,
-    acceptPartial: bounds.partial || plan.silent !== undefined,
+    acceptPartial: takesInPart(plan, bounds) || (plan.silent !== undefined && bounds.partial !== "subset"),
     defaultGraphs: plan.defaultGraphs,
     namedGraphs: plan.namedGraphs,
     signal: bounds.signal,
@@ -144,8 +156,8 @@ class RequestReport {
   /** The request, or its body, has failed; gives the error back. */
   failed(thrown: unknown): unknown {
     this.#report.ms = this.#elapsedMs;
-    const status = this.#bounds.signal.aborted ? "cancelled" : "failed";
-    noteStatus(this.#report, status, toFedwayError(thrown).code);
+    const error = toFedwayError(thrown);
+    noteStatus(this.#report, this.#bounds.signal.aborted ? "cancelled" : failureStatus(error), error.code);
     return thrown;
   }
 

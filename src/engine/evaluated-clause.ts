@@ -5,14 +5,15 @@ import { evaluatedQuery, type KeyBlock, takesKeysInside, termsText } from "./cla
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { rowBytes } from "./held-bytes.ts";
-import { noteStatus } from "./executor.ts";
+import { goesOnWithout, noteStatus } from "./executor.ts";
+import { memberTimeMs } from "./member-time.ts";
 
-/** Solutions of a SELECT over the triples of an endpoint; `bounds.sources` are told what that took. */
+/** Solutions of a SELECT over the triples of an endpoint, as they come; `bounds.sources` are told what that took. */
 export type EvaluateHere = (
   endpoint: PlannedEndpoint,
   query: string,
   bounds: ExecutionBounds,
-) => AsyncIterable<Bindings>;
+) => AsyncIterable<readonly Bindings[]>;
 
 /** What clauses are evaluated with. */
 interface ClauseEvaluatorOptions {
@@ -39,7 +40,7 @@ export const isEvaluatedHere = ({ endpoint, evaluatedHere }: FederatedClause): b
  */
 export function createClauseEvaluator(
   options: ClauseEvaluatorOptions,
-): (request: ClauseRequest) => AsyncIterable<Bindings> {
+): (request: ClauseRequest) => AsyncIterable<readonly Bindings[]> {
   const { account } = options;
   const wholes = new Map<string, Promise<KeyedRows>>();
 
@@ -47,10 +48,12 @@ export function createClauseEvaluator(
     const rows: Bindings[] = [];
     // Until the execution ends.
     const holding = account.held.open();
-    for await (const row of evaluated(options, { ...request, keys: undefined })) {
-      account.count();
-      holding.add(rowBytes(row));
-      rows.push(row);
+    for await (const batch of evaluated(options, { ...request, keys: undefined })) {
+      account.count(batch.length);
+      for (const row of batch) {
+        holding.add(rowBytes(row));
+        rows.push(row);
+      }
     }
     return new KeyedRows(rows);
   }
@@ -65,7 +68,7 @@ export function createClauseEvaluator(
   return async function* solutions(request) {
     const { clause, keys } = request;
     const isOnce = keys && clause.evaluatedHere && !clause.substituted && !takesKeysInside(clause, keys);
-    if (isOnce) yield* (await whole(request)).joined(keys);
+    if (isOnce) yield [...(await whole(request)).joined(keys)];
     else yield* evaluated(options, request);
   };
 }
@@ -73,15 +76,17 @@ export function createClauseEvaluator(
 async function* evaluated(
   { bounds, account, evaluateHere }: ClauseEvaluatorOptions,
   { clause, keys, report }: ClauseRequest,
-): AsyncIterable<Bindings> {
+): AsyncIterable<readonly Bindings[]> {
   if (!evaluateHere) throw new Error(`Nothing here reads ${clause.endpoint.url}`);
   const sources: ExecutionBounds["sources"] = new Map();
   account.elapsed(report);
   try {
     const apart = account.nextAnswer();
-    for await (const row of evaluateHere(clause.endpoint, evaluatedQuery(clause, keys), { ...bounds, sources })) {
-      yield apart(row);
-    }
+    const nowMs = account.now();
+    const deadlineMs = nowMs + memberTimeMs(bounds, nowMs, clause.silent || goesOnWithout(clause, bounds));
+    const inner = { ...bounds, deadlineMs, sources };
+    const rows = evaluateHere(clause.endpoint, evaluatedQuery(clause, keys), inner);
+    for await (const batch of rows) yield batch.map(apart);
     noteStatus(report, "ok");
   } finally {
     report.ms = account.elapsed(report);

@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../results/model.ts";
 import { blankNodeFromLabel } from "../results/terms.ts";
 import type { SourceReport } from "./federation-engine.ts";
+import type { StepReport } from "./step-reports.ts";
 import { createHeldBytes, type HeldBytes, type HeldTogether, countUpTo } from "./held-bytes.ts";
 
 /** What an account counts up to; `now` is a monotonic clock in milliseconds. */
@@ -16,26 +17,34 @@ interface AccountLimits {
 /** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
 export class ExecutionAccount {
   /** Counts a solution or triple taken in from an endpoint; throws when there are too many. */
-  readonly count: () => void;
+  readonly count: (solutions?: number) => void;
   /** Everything that is held at once. */
   readonly held: HeldBytes;
   /** Requests that are under way. */
   open = 0;
-  readonly #now: () => number;
-  readonly #startedAt = new Map<SourceReport, number>();
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+  readonly #startedAt = new Map<SourceReport | StepReport, number>();
   #answers = 0;
+  #firstAt: number | undefined;
 
   constructor({ maxSolutions, maxHeldBytes, heldTogether, now }: AccountLimits) {
     this.count = countUpTo(maxSolutions);
     this.held = createHeldBytes(maxHeldBytes, heldTogether);
-    this.#now = now;
+    this.now = now;
   }
 
-  /** Milliseconds since the endpoint's first request. */
-  elapsed(report: SourceReport): number {
-    const start = this.#startedAt.get(report) ?? this.#now();
+  /** Milliseconds since the first request of the endpoint or step. */
+  elapsed(report: SourceReport | StepReport): number {
+    const start = this.#startedAt.get(report) ?? this.now();
     this.#startedAt.set(report, start);
-    return Math.round(this.#now() - start);
+    return Math.round(this.now() - start);
+  }
+
+  /** Milliseconds since the first time that this was asked. */
+  sinceFirst(): number {
+    this.#firstAt ??= this.now();
+    return Math.round(this.now() - this.#firstAt);
   }
 
   /** Names the blank nodes of one answer apart from those of all others (SPARQL 1.1 Federated Query, section 4). */

@@ -1,5 +1,7 @@
 import type { Readable } from "node:stream";
+import type { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "../results/formats.ts";
+import { createItemStream, inBatches } from "../results/item-reader.ts";
 import type { QueryResult } from "../results/model.ts";
 import type { ExecutionBounds, SourceReport, FederationEngine } from "./federation-engine.ts";
 import { finished } from "node:stream/promises";
@@ -49,8 +51,20 @@ const gravity: Record<SourceReport["status"], number> = {
   cancelled: 2,
   partial: 3,
   silenced: 4,
-  failed: 5,
+  skipped: 5,
+  timeout: 6,
+  failed: 7,
 };
+
+/** Nothing more comes of the endpoint in this run, and it is not asked again. */
+export const isLost = ({ status }: SourceReport): boolean =>
+  status === "failed" || status === "timeout" || status === "skipped";
+
+/** What the failure of an endpoint makes of its report; one that is left alone by its circuit breaker was not asked. */
+export function failureStatus({ code }: FedwayError): "failed" | "timeout" | "skipped" {
+  if (code === "CIRCUIT_OPEN") return "skipped";
+  return code === "ENDPOINT_TIMEOUT" || code === "DEADLINE_EXCEEDED" ? "timeout" : "failed";
+}
 
 /** Notes that SILENT has taken an endpoint's failure for an answer; nothing is missing any more. */
 export function noteSilenced(report: SourceReport, reason: string): void {
@@ -64,6 +78,22 @@ export function noteStatus(report: SourceReport, status: SourceReport["status"],
   report.status = status;
   if (reason !== undefined) report.reason = reason;
 }
+
+/** Whether an execution goes on without the solutions of a clause or of a member's patterns. */
+export const goesOnWithout = (
+  { nonMonotone }: { readonly nonMonotone?: "place" | "body" | true | undefined },
+  { partial }: Pick<ExecutionBounds, "partial">,
+): boolean => partial === true || (partial === "subset" && (nonMonotone === undefined || nonMonotone === "body"));
+
+/** Whether rows can only be lost with what any endpoint of a plan leaves out. */
+export const isMonotoneIn = ({ clauses, over }: Pick<FederatedPlan, "clauses" | "over">): boolean =>
+  over?.nonMonotone === undefined && clauses.every(({ nonMonotone }) => nonMonotone === undefined);
+
+/** Whether a clause or the query of a direct plan may be answered in part by its endpoint. */
+export const takesInPart = (
+  { nonMonotone }: { readonly nonMonotone?: "place" | "body" | true | undefined },
+  { partial }: Pick<ExecutionBounds, "partial">,
+): boolean => partial === true || (partial === "subset" && nonMonotone === undefined);
 
 /** The same result; its rows or quads as `change` makes them. */
 export function withItems(result: QueryResult, change: <T>(items: AsyncIterable<T>) => AsyncIterable<T>): QueryResult {
@@ -110,11 +140,15 @@ export function counted(result: QueryResult): {
 } {
   let count = 0;
   const tally = <T>(items: AsyncIterable<T>): AsyncIterable<T> => {
-    const iterator = items[Symbol.asyncIterator]();
-    return readBy(iterator, async () => {
-      const item = await iterator.next();
-      if (!item.done) count++;
-      return item;
+    const batches = inBatches(items)[Symbol.asyncIterator]();
+    return createItemStream({
+      async next() {
+        const { done, value } = await batches.next();
+        if (done === true) return undefined;
+        count += value.length;
+        return value;
+      },
+      release: async () => void (await batches.return?.()),
     });
   };
   return { result: withItems(result, tally), count: () => (result.kind === "boolean" ? undefined : count) };

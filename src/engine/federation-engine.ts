@@ -1,4 +1,5 @@
 import type { FederatedPlan } from "../plan/query-plan.ts";
+import type { StepReports } from "./step-reports.ts";
 import type { QueryResult } from "../results/model.ts";
 
 /** What one endpoint contributed to one run; counts are what was seen, absent means unknown. */
@@ -6,15 +7,28 @@ export interface SourceReport {
   /** Catalogue id, or the URL of an endpoint outside the catalogue. */
   readonly endpoint: string;
   requests: number;
+  /** Answers that were still known from an earlier request; these are not among `requests`. */
+  cached?: number;
+  /** Answers that came with an equal request of another query that was under way; these are not among `requests`. */
+  shared?: number;
+  /** The mirror that was asked in its place, by its catalogue id or URL; its requests are counted here. */
+  mirror?: string;
   rows?: number;
   /** Decoded bytes received. */
   bytes: number;
   /** Milliseconds from the first request to the last byte so far. */
   ms: number;
-  status: "pending" | "ok" | "partial" | "failed" | "silenced" | "cancelled";
-  /** Error code when failed, or how the answer is partial. */
+  /**
+   * "timeout": it did not answer within the time that it had; "skipped": it is known to be down and was not asked;
+   * "silenced": it failed, and SILENT takes that for an answer.
+   */
+  status: "pending" | "ok" | "partial" | "failed" | "timeout" | "skipped" | "silenced" | "cancelled";
+  /** Error code when failed, timed out or skipped, or how the answer is partial. */
   reason?: string;
 }
+
+/** Whether an answer may lack rows, and whether it may then only lack rows. */
+export type PartialAnswers = boolean | "subset";
 
 /** What an execution is bound by. */
 export interface ExecutionBounds {
@@ -22,10 +36,19 @@ export interface ExecutionBounds {
   readonly signal: AbortSignal;
   /** Moment on the clock (milliseconds) at which all must be over. */
   readonly deadlineMs: number;
-  /** Failing members are left out and reported instead of failing the query. */
-  readonly partial: boolean;
+  /**
+   * Failing members are left out and reported instead of failing the query; with "subset" only where all rows that are left
+   * are in the true answer.
+   */
+  readonly partial: PartialAnswers;
+  /** No answer of an endpoint will do that is kept, or was asked for before this query. Default false. */
+  readonly fresh?: boolean | undefined;
   /** Filled in while the query runs; one entry an endpoint. */
   readonly sources: Map<string, SourceReport>;
+  /** Rows say which endpoints they came from, in a variable `fedway_from` behind the others. */
+  readonly provenance?: boolean | undefined;
+  /** Filled in like `sources`, one entry a step of the plan; absent: nobody wants to know. */
+  readonly steps?: StepReports | undefined;
   /** Whose query it is; clients take turns where queries wait. */
   readonly client?: string | undefined;
   /** What the requests belong to, handed on as it is. */

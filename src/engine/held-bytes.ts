@@ -118,10 +118,10 @@ function tooManySolutions(most: number): FedwayError {
 }
 
 /** A counter that throws beyond its limit. */
-export function countUpTo(most: number): () => void {
+export function countUpTo(most: number): (solutions?: number) => void {
   let counted = 0;
-  return () => {
-    counted++;
+  return (solutions = 1) => {
+    counted += solutions;
     if (counted > most) throw tooManySolutions(most);
   };
 }

@@ -1,4 +1,5 @@
 import type { FederatedClause } from "../plan/query-plan.ts";
+import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import type { ClauseExecutor } from "./clause-executor.ts";
 import type { KeyBlock } from "./clause-query.ts";
@@ -23,9 +24,9 @@ export interface LabelledRowsOptions {
 export function createLabelledRows(
   clause: FederatedClause,
   { executor, identified, held }: LabelledRowsOptions,
-): (keys: KeyBlock | undefined) => AsyncIterable<Bindings> {
+): (keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]> {
   // Of EXISTS, which shows nobody its solutions.
-  if (clause.substituted) return (keys) => executor.solutions(clause, keys);
+  if (clause.substituted) return (keys) => inBatches(executor.solutions(clause, keys));
   const mostKeys = clause.endpoint.maxValuesRows ?? Number.POSITIVE_INFINITY;
   let whole: Promise<KeyedRows> | undefined;
   let asked = false;
@@ -47,20 +48,20 @@ export function createLabelledRows(
     asked = true;
     let names: readonly string[] | undefined;
     let isPutAside = false;
-    for await (const row of executor.solutions(clause, keys)) {
-      if (!isOnly && hasBlankNode(row)) {
-        names ??= await namesOf(clause, identified);
-        if (hasBlankNode(row, names)) {
-          isPutAside = true;
-          continue;
-        }
+    for await (const rows of inBatches(executor.solutions(clause, keys))) {
+      if (isOnly || !rows.some((row) => hasBlankNode(row))) {
+        yield rows;
+        continue;
       }
-      yield row;
+      const told = (names ??= await namesOf(clause, identified));
+      const passed = rows.filter((row) => !hasBlankNode(row, told));
+      isPutAside ||= passed.length < rows.length;
+      yield passed;
     }
     if (!isPutAside || !names) return;
     whole ??= takeWhole(names);
     const taken = await whole;
-    yield* keys ? taken.joined(keys) : taken.rows;
+    yield keys ? [...taken.joined(keys)] : taken.rows;
   };
 }
 
@@ -75,7 +76,7 @@ async function namesOf(
 /** The clause's solutions with a blank node for one of the variables. */
 function onlyBlank(clause: FederatedClause, names: readonly string[]): FederatedClause {
   const tests = names.map((name) => `isBlank(?${name})`).join(" || ");
-  return { ...clause, pattern: `{ ${clause.pattern} FILTER(${tests}) }` };
+  return { ...clause, limit: undefined, pattern: `{ ${clause.pattern} FILTER(${tests}) }` };
 }
 
 function hasBlankNode(row: Bindings, names: Iterable<string> = row.keys()): boolean {

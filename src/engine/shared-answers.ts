@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import { type HeldBytes, keyBytes, rowBytes } from "./held-bytes.ts";
 
@@ -21,7 +22,11 @@ export class SharedAnswers {
   }
 
   /** The rows of the request's answer. It is sent when it has not been, or when its answer was not kept. */
-  async *rows(request: string, send: () => AsyncIterable<Bindings>): AsyncIterable<Bindings> {
+  rows(request: string, send: () => AsyncIterable<Bindings>): AsyncIterable<Bindings> {
+    return itemsOf(this.#batches(request, send));
+  }
+
+  async *#batches(request: string, send: () => AsyncIterable<Bindings>): AsyncIterable<readonly Bindings[]> {
     const known = this.#kept.get(request) ?? this.#open.get(request);
     const rows = known?.isShared ? known : this.#start(request, send());
     try {
@@ -42,20 +47,20 @@ export class SharedAnswers {
   }
 }
 
-/** Rows for several readers. Whoever needs the next one pulls it, so that none waits for another to go on. */
+/** Rows in batches for several readers. Whoever needs the next one pulls it, so that none waits for another to go on. */
 class SharedRows {
   bytes = 0;
   isDone = false;
   /** All rows so far are here: one more may read them. */
   isShared = true;
-  readonly #source: AsyncIterator<Bindings>;
+  readonly #source: AsyncIterator<readonly Bindings[]>;
   readonly #holding: ReturnType<HeldBytes["open"]>;
-  #rows: Bindings[] = [];
+  #batches: (readonly Bindings[])[] = [];
   #readers = 0;
   #pulling: Promise<void> | undefined;
 
   constructor(source: AsyncIterable<Bindings>, held: HeldBytes) {
-    this.#source = source[Symbol.asyncIterator]();
+    this.#source = inBatches(source)[Symbol.asyncIterator]();
     this.#holding = held.open();
   }
 
@@ -63,14 +68,14 @@ class SharedRows {
     return this.#readers > 0;
   }
 
-  async *read(): AsyncIterable<Bindings> {
+  async *read(): AsyncIterable<readonly Bindings[]> {
     this.#readers++;
     try {
       for (let at = 0; ; at++) {
-        while (at === this.#rows.length && !this.isDone) await this.#pull();
-        const row = this.#rows[at];
-        if (!row) return;
-        yield row;
+        while (at === this.#batches.length && !this.isDone) await this.#pull();
+        const rows = this.#batches[at];
+        if (!rows) return;
+        yield rows;
         if (this.bytes > LARGEST_BYTES && this.#readers === 1) {
           yield* this.#alone(at + 1);
           return;
@@ -90,10 +95,10 @@ class SharedRows {
   }
 
   /** The rest for the only reader; nothing is kept any more. */
-  async *#alone(from: number): AsyncIterable<Bindings> {
-    const rest = this.#rows.slice(from);
+  async *#alone(from: number): AsyncIterable<readonly Bindings[]> {
+    const rest = this.#batches.slice(from);
     this.isShared = false;
-    this.#rows = [];
+    this.#batches = [];
     this.letGo();
     yield* rest;
     if (this.isDone) return;
@@ -114,9 +119,9 @@ class SharedRows {
       this.isDone = true;
       return;
     }
-    const bytes = rowBytes(next.value);
+    const bytes = next.value.reduce((sum, row) => sum + rowBytes(row), 0);
     this.bytes += bytes;
     this.#holding.add(bytes);
-    this.#rows.push(next.value);
+    this.#batches.push(next.value);
   }
 }

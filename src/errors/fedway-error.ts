@@ -136,7 +136,7 @@ export function toProblem(thrown: unknown, run?: string): Problem {
     next,
     fault,
     upstreamStatus,
-    retryAfterMs,
+    retryAfterMs: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs),
     endpoints,
     repairs,
     suggestions,

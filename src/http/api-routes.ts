@@ -5,19 +5,9 @@ import { runUnknown } from "../query/query-service.ts";
 import { ownerOf, SessionHeader, sessionOf } from "./ownership.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import {
-  answers,
-  ExplainBody,
-  IdPath,
-  NoParameters,
-  PlanDescription,
-  Problem,
-  type QueryBody,
-  queryBody,
-  RunRecord,
-  TabularAnswer,
-} from "./schemas.ts";
-import { sendJson, uncached, anyOriginHeaders } from "./common-headers.ts";
+import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, RunRecord, TabularAnswer } from "./query-schemas.ts";
+import { answers, IdPath, NoParameters, Problem } from "./schemas.ts";
+import { sendJson, uncached, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -35,6 +25,7 @@ const statusOf = ({ status, diagnosis }: Table): number =>
 async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyRequest): Promise<Table> {
   const { exchange } = request;
   const { query, endpoint, federation, maxRows, timeoutMs, partial = false, strict = false } = body;
+  const { prune, provenance } = body;
   checkLength(shell, query);
   const { config, queries } = shell;
   if (config.log.queries) exchange.query = query;
@@ -49,6 +40,9 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
     namedGraphs: [],
     partial,
     strict,
+    prune,
+    provenance,
+    fresh: wantsFresh(request.headers),
     owner: ownerOf(request, config),
     session: sessionOf(request),
     signal: clientSignal(exchange),
@@ -57,6 +51,40 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
   exchange.run = table.run;
   if (table.diagnosis && table.status !== "empty" && table.status !== "ok") exchange.code = table.diagnosis.code;
   return table;
+}
+
+async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRequest) {
+  const {
+    query: text,
+    endpoint,
+    federation,
+    strict = false,
+    prune,
+    analyze = false,
+    timeoutMs,
+    partial = false,
+  } = body;
+  const { exchange } = request;
+  const { config, queries } = shell;
+  checkLength(shell, text);
+  const place = { endpointId: endpoint, federationId: federation, defaultGraphs: [], namedGraphs: [] };
+  if (!analyze) return queries.explain({ text, ...place, strict, prune });
+  if (config.log.queries) exchange.query = text;
+  const analyzed = await queries.analyze({
+    text,
+    ...place,
+    strict,
+    prune,
+    timeoutMs,
+    partial,
+    fresh: wantsFresh(request.headers),
+    owner: ownerOf(request, config),
+    session: sessionOf(request),
+    signal: clientSignal(exchange),
+    trace: exchange.span?.context,
+  });
+  exchange.run = analyzed.run?.id;
+  return analyzed;
 }
 
 /** A failed run is the table that it has, with its problem as `diagnosis`; what is refused before is a problem. */
@@ -80,6 +108,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
     handler: async (request, reply) => {
       const table = await tabulate(shell, request.body, request);
       void reply.header("Fedway-Run", table.run).header("Fedway-Status", table.status);
+      if (table.partial !== undefined) void reply.header("Fedway-Partial", table.partial);
       return sendTable(reply, table, statusOf(table));
     },
   });
@@ -87,25 +116,12 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
     schema: {
       tags: ["Queries"],
       operationId: "explain",
-      summary: "Get the plan of a query without running it",
+      summary: "Get the plan of a query, and what a run of it takes",
+      headers: SessionHeader,
       body: ExplainBody,
-      response: answers(PlanDescription),
+      response: answers(AnalyzedPlan),
     },
-    handler: (request, reply) => {
-      const { query, endpoint, federation, strict = false } = request.body;
-      checkLength(shell, query);
-      return sendJson(
-        reply,
-        queries.explain({
-          text: query,
-          endpointId: endpoint,
-          federationId: federation,
-          strict,
-          defaultGraphs: [],
-          namedGraphs: [],
-        }),
-      );
-    },
+    handler: async (request, reply) => sendJson(reply, await explained(shell, request.body, request)),
   });
   app.get("/api/runs/:id", {
     schema: {

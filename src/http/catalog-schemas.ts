@@ -36,6 +36,8 @@ export const Endpoint = view("Endpoint", {
   needsUserAgent: Type.Boolean({ description: "It refuses requests that name no contact." }),
   pseudoServices: texts("IRIs in SERVICE that are extensions of its engine."),
   rawQueries: Type.Boolean({ description: "Queries that are no SPARQL 1.1 are passed on to it." }),
+  mirrorOf: Type.Optional(Type.String({ description: "Id of the endpoint that it stands in for." })),
+  neverKept: Type.Optional(Type.Boolean({ description: "Its answers are never kept for other queries." })),
   method: Type.Optional(Type.String({ description: "The request method that works." })),
   status: endpointStatus,
   ...origin,
@@ -143,6 +145,8 @@ const endpointFields: Fields = {
   needsUserAgent: Type.Boolean({ description: "It refuses requests that name no contact." }),
   pseudoServices: list("IRIs in SERVICE that are extensions of its engine."),
   rawQueries: Type.Boolean({ description: "Pass queries on that are no SPARQL 1.1." }),
+  mirrorOf: given("Id of an endpoint with the same data, for which it stands in when that one fails or is slow."),
+  neverKept: Type.Boolean({ description: "Never keep its answers for other queries." }),
   method: oneOf(["post-form", "post-direct", "get"], "The request method, when only that one works."),
 };
 const federationFields: Fields = {

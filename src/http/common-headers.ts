@@ -13,6 +13,7 @@ export const plainHeaders: Readonly<Record<string, string>> = {
 const exposed = [
   "Content-Encoding",
   "Fedway-Notes",
+  "Fedway-Partial",
   "Fedway-Plan",
   "Fedway-Run",
   "Fedway-Status",
@@ -50,3 +51,7 @@ export function sendJson(reply: FastifyReply, value: unknown, status = 200): Fas
 
 /** Answers that something is done, about which nothing is to be said. */
 export const sendNothing = (reply: FastifyReply): FastifyReply => reply.code(204).headers(plainHeaders).send();
+
+/** The client wants nothing that is kept from an earlier request (RFC 9111, section 5.2.1). */
+export const wantsFresh = ({ "cache-control": control }: { readonly "cache-control"?: string | undefined }): boolean =>
+  control !== undefined && /\bno-(?:cache|store)\b/i.test(control);

@@ -33,7 +33,9 @@ export interface QueryOperation extends AnswerParameters {
   /** From `timeout`, in milliseconds. */
   readonly timeoutMs: number | undefined;
   readonly strict: boolean;
-  readonly partial: boolean;
+  readonly partial: boolean | "subset";
+  readonly prune: boolean;
+  readonly provenance: boolean;
 }
 
 /** A GET without a query: the service description is wanted. */
@@ -55,6 +57,8 @@ const parameterNames = new Set([
   "timeout",
   "strict",
   "partial",
+  "prune",
+  "provenance",
 ]);
 
 const none: readonly string[] = [];
@@ -62,10 +66,19 @@ const none: readonly string[] = [];
 /** The last of several values counts; the others have to be valid too. */
 function flag(values: readonly string[] = none, name: string): boolean {
   if (!values.every((value) => /^(?:true|1|false|0)?$/.test(value))) {
-    throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is neither true nor false.`);
+    const others = name === "partial" ? ", and not subset" : "";
+    throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is neither true nor false${others}.`);
   }
   const value = values.at(-1);
   return value === "true" || value === "1" || value === "";
+}
+
+function partialFlag(values: readonly string[] = none): boolean | "subset" {
+  const isPartial = flag(
+    values.filter((value) => value !== "subset"),
+    "partial",
+  );
+  return values.at(-1) === "subset" ? "subset" : isPartial;
 }
 
 function milliseconds(values: readonly string[] = none): number | undefined {
@@ -153,7 +166,9 @@ export function readOperation(message: ProtocolMessage): Operation {
     format: wantedFormat(parameters),
     timeoutMs: milliseconds(parameters.get("timeout")),
     strict: flag(parameters.get("strict"), "strict"),
-    partial: flag(parameters.get("partial"), "partial"),
+    partial: partialFlag(parameters.get("partial")),
+    prune: flag(parameters.get("prune") ?? ["true"], "prune"),
+    provenance: flag(parameters.get("provenance"), "provenance"),
   };
   const texts = [...(parameters.get("query") ?? none)];
   if (body?.form === "direct") texts.push(utf8Text(body.bytes, "The query"));

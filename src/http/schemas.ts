@@ -1,15 +1,8 @@
-import { type Static, Type, type TSchema } from "typebox";
+import { Type, type TSchema } from "typebox";
 import { graphPattern, longestGraph } from "./protocol-operation.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 
 const strict = { additionalProperties: false } as const;
-const note = Type.Object({ code: Type.String(), message: Type.String() });
-const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
-const status = Type.Union(
-  ["running", "ok", "empty", "partial", "failed", "cancelled"].map((name) => Type.Literal(name)),
-  { description: "Outcome; ok, empty, partial and failed never look alike." },
-);
-
 /** An object that clients get, under a name of its own in the documentation. */
 export const view = <const Fields extends Record<string, TSchema>>(title: string, fields: Fields) =>
   Type.Object(fields, { title });
@@ -88,96 +81,13 @@ export const nothing: Answers = { 204: Type.Null() };
 /** No parameters are known. */
 export const NoParameters = Type.Object({}, strict);
 
-/** What one endpoint contributed to a run. */
-const SourceReport = view("Source", {
-  endpoint: Type.String(),
-  requests: Type.Integer(),
-  rows: Type.Optional(Type.Integer()),
-  bytes: Type.Integer(),
-  ms: Type.Number(),
-  status: Type.String(),
-  reason: Type.Optional(Type.String()),
-});
+/** What the parameter `provenance` asks for. */
+export const provenanceDescription =
+  "Rows of a SELECT say which endpoints they came from, in a column fedway_from behind the others: of a row that several members have, one of them; unbound for aggregates.";
 
-const planKind = Type.Union([Type.Literal("direct"), Type.Literal("federated"), Type.Literal("rejected")]);
-
-/** A plan as `/api/explain` returns it. */
-export const PlanDescription = view("Plan", {
-  kind: planKind,
-  answer: Type.Optional(Type.String()),
-  endpoints: Type.Array(
-    Type.Object({ endpoint: Type.String(), url: Type.String(), clauses: Type.Integer(), silent: Type.Boolean() }),
-  ),
-  query: Type.Optional(Type.String()),
-  notes,
-  problem: Type.Optional(Problem),
-  text: Type.String({ description: "The plan as indented text for people." }),
-});
-
-const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query." });
-const endpoint = Type.Optional(
-  Type.String({ maxLength: 64, description: "Catalogue id; the query then needs no SERVICE." }),
-);
-const federation = Type.Optional(
-  Type.String({
-    maxLength: 64,
-    description: "Id of a federation, instead of an endpoint; the query then reads all of its members as one dataset.",
-  }),
-);
-
-/** Body of `POST /api/query`; `maxRows` is the service's own limit. */
-export const queryBody = (maxRows: number) =>
-  Type.Object(
-    {
-      query,
-      endpoint,
-      federation,
-      maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
-      timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
-      partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),
-      strict: Type.Optional(
-        Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." }),
-      ),
-      format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
-    },
-    strict,
-  );
-export type QueryBody = Static<ReturnType<typeof queryBody>>;
-
-/** Body of `POST /api/explain`. */
-export const ExplainBody = Type.Object({ query, endpoint, federation, strict: Type.Optional(Type.Boolean()) }, strict);
-
-/** Answer of `POST /api/query`. */
-export const TabularAnswer = view("Table", {
-  run: Type.String(),
-  status,
-  plan: PlanDescription,
-  columns: Type.Array(Type.String()),
-  rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Null()])), {
-    description: "One array a row, in column order; a cell is an RDF term in N-Triples syntax, or null where unbound.",
-  }),
-  boolean: Type.Optional(Type.Boolean({ description: "Answer of ASK." })),
-  truncated: Type.Boolean({ description: "maxRows cut the answer." }),
-  sources: Type.Array(SourceReport),
-  notes,
-  diagnosis: Type.Union([Problem, Type.Null()]),
-});
-
-/** The record of one run. */
-export const RunRecord = view("Run", {
-  id: Type.String(),
-  startedAt: Type.String(),
-  plan: planKind,
-  queryHash: Type.String(),
-  status,
-  rows: Type.Optional(Type.Integer()),
-  bytes: Type.Integer(),
-  durationMs: Type.Optional(Type.Number()),
-  sources: Type.Array(SourceReport),
-  code: Type.Optional(Type.String()),
-  detail: Type.Optional(Type.String()),
-  notes,
-});
+/** What the parameter `partial` asks for. */
+export const partialDescription =
+  "Take what can be had when an endpoint fails; subset: only where every row is certain to be in the true answer.";
 
 /** `{id}` in a path. */
 export const IdPath = Type.Object({
@@ -225,8 +135,12 @@ export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: 
         description: "Wanted time limit in milliseconds; 0: that of the service.",
       }),
     ),
-    partial: flag("Take what can be had when an endpoint fails."),
+    partial: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Enum(["1", "0", "", "subset"])], { description: partialDescription }),
+    ),
     strict: flag("Refuse patterns outside SERVICE instead of sending them on."),
+    prune: flag("False: ask also endpoints that are known to have no match."),
+    provenance: flag(provenanceDescription),
   };
   return {
     /** Of GET; without a query it gives the service description. */

@@ -19,11 +19,16 @@ interface OutgoingAnswer {
   /** Coding that the body already has; "identity" when plain. */
   readonly contentEncoding: string;
   readonly body: Buffer | Readable;
+  /** Of a stream whose client takes trailers: those that follow it. */
+  readonly trailers?: Trailers;
 }
+
+type Trailers = Promise<Readonly<Record<string, string>>> | undefined;
 
 interface Headed {
   readonly headers: readonly string[];
   readonly body: Readable;
+  readonly trailers: Trailers;
 }
 
 /** Called when an answer fails before its first byte; a problem document can still be sent. */
@@ -80,10 +85,15 @@ const failing =
   };
 
 /** Pumps a stream into the response; headers leave together with the first bytes. */
-function writeStream(response: ServerResponse, { headers, body }: Headed, fail: (error: unknown) => void): void {
+function writeStream(
+  response: ServerResponse,
+  { headers, body, trailers }: Headed,
+  fail: (error: unknown) => void,
+): void {
   const memory = isReceived(body) ? new ChunkMemory() : undefined;
   const start = (): void => {
-    if (!response.headersSent) response.writeHead(200, [...headers]);
+    if (response.headersSent) return;
+    response.writeHead(200, trailers ? [...headers, "Trailer", "Fedway-Status, Fedway-Partial"] : [...headers]);
   };
   body.on("data", (chunk: Buffer) => {
     start();
@@ -94,10 +104,15 @@ function writeStream(response: ServerResponse, { headers, body }: Headed, fail: 
   finished(body, { writable: false }, (error) => {
     if (error) return fail(error);
     start();
-    response.end();
+    void endWith(response, trailers);
   });
   if (response.destroyed) body.destroy();
   else response.once("close", () => body.destroy());
+}
+
+async function endWith(response: ServerResponse, trailers: Trailers): Promise<void> {
+  if (trailers) response.addTrailers({ ...(await trailers) });
+  response.end();
 }
 
 /** Sends a body that is there, compressed where that saves anything; undefined when that is done at once. */
@@ -140,7 +155,7 @@ export function sendAnswer(
   answer: OutgoingAnswer,
   onEarly: OnEarlyFailure,
 ): Promise<void> | undefined {
-  const { body, contentEncoding } = answer;
+  const { body, contentEncoding, trailers } = answer;
   const plain = contentEncoding === "identity";
   const coding = plain ? chooseCoding(reply.request.headers["accept-encoding"]) : undefined;
   const headers = plain ? answer.headers : encodedAs(contentEncoding, answer.headers);
@@ -151,10 +166,10 @@ export function sendAnswer(
     body.destroy();
     reply.raw.writeHead(200, coding ? [...encodedAs(coding, headers)] : [...headers]).end();
   } else if (coding) {
-    const sent = { headers: encodedAs(coding, headers), body: compressStream(body, coding) };
+    const sent = { headers: encodedAs(coding, headers), body: compressStream(body, coding), trailers };
     writeStream(reply.raw, sent, failing(reply, onEarly));
   } else {
-    writeStream(reply.raw, { headers, body }, failing(reply, onEarly));
+    writeStream(reply.raw, { headers, body, trailers }, failing(reply, onEarly));
   }
   return undefined;
 }

@@ -3,10 +3,10 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
+import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
 import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/void/published-documents.ts";
 import { resultFormats } from "../results/formats.ts";
-import { anyOriginHeaders, flat } from "./common-headers.ts";
+import { anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
@@ -123,6 +123,7 @@ const sparqlAnswer: object = {
       "Fedway-Run": runHeader("Id for GET /api/runs/{id}."),
       "Fedway-Plan": runHeader("direct, federated or rejected."),
       "Fedway-Status": runHeader("What is known at the first byte: running, ok, empty or partial."),
+      "Fedway-Partial": runHeader("Of an answer that is known to be partial at its first byte: subset or uncertain."),
       "Fedway-Notes": runHeader("Codes of what the reader should know, separated by commas."),
     },
   },
@@ -165,47 +166,26 @@ const throughQueryService =
       timeoutMs: operation.timeoutMs,
       strict: operation.strict,
       partial: operation.partial,
+      prune: operation.prune,
+      provenance: operation.provenance,
+      fresh: wantsFresh(headers),
       owner: ownerOf(request, config),
       session: sessionOf(request),
       signal: clientSignal(request.exchange),
       trace: request.exchange.span?.context,
     });
     request.exchange.run = answer.runId;
-    const { contentEncoding, body } = answer;
-    const sending = sendAnswer(reply, { headers: headersOf(answer), contentEncoding, body }, (error) =>
-      sendProblem(reply, error, { "Fedway-Run": answer.runId }),
-    );
+    const { contentEncoding, body, ending } = answer;
+    const trailers = ending && takesTrailers(request) ? ending.then(trailersOf) : undefined;
+    // Before its first byte an answer fails as its run does.
+    const tell = async (failure: unknown): Promise<void> => {
+      const { error = failure } = (await ending) ?? {};
+      sendProblem(reply, error, { "Fedway-Run": answer.runId });
+    };
+    const outgoing = { headers: headersOf(answer), contentEncoding, body, trailers };
+    const sending = sendAnswer(reply, outgoing, (failure) => void tell(failure));
     if (sending !== undefined) await sending;
   };
-
-const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
-
-/** With one decimal; whole numbers become text in a fraction of the time that others take. */
-function tenths(ms: number): string {
-  const count = Math.round(ms * 10);
-  return `${Math.trunc(count / 10)}.${count % 10}`;
-}
-
-const serverTiming = ({ planMs, firstByteMs, planCached }: QueryTimings): string =>
-  `plan;dur=${tenths(planMs)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${tenths(firstByteMs)}`;
-
-function headersOf(answer: QueryAnswer): readonly string[] {
-  const headers = [
-    ...staticHeaders,
-    "Content-Type",
-    answer.contentType,
-    "Fedway-Run",
-    answer.runId,
-    "Fedway-Plan",
-    answer.plan.kind,
-    "Fedway-Status",
-    answer.status,
-    "Server-Timing",
-    serverTiming(answer.timings),
-  ];
-  if (answer.notes.length > 0) headers.push("Fedway-Notes", answer.notes.map(({ code }) => code).join(","));
-  return headers;
-}
 
 interface Described {
   readonly request: FastifyRequest;

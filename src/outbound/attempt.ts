@@ -18,6 +18,7 @@ import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
 import {
   answerMediaType,
   contentLength,
+  freshMsOf,
   type EngineQuirks,
   headerOf,
   isSound,
@@ -59,6 +60,7 @@ interface Head {
   readonly mediaType: string;
   readonly coding: ContentCoding;
   readonly signs: PartialSigns;
+  readonly freshMs: number | undefined;
 }
 
 const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
@@ -104,7 +106,7 @@ class Attempt implements ExchangeListener {
       this.#exchange.discard();
       return deaf;
     }
-    return this.#answerBody({ status, mediaType, signs }, headers);
+    return this.#answerBody({ status, mediaType, signs, freshMs: freshMsOf(headers) }, headers);
   }
 
   /** Ends the request without an answer. */
@@ -206,8 +208,9 @@ class Attempt implements ExchangeListener {
   }
 
   #answer(head: Head, delivered: Pick<SparqlAnswer, "body" | "whole" | "end" | "partial">): void {
-    const { status, mediaType, coding } = head;
+    const { status, mediaType, coding, freshMs } = head;
     const contentEncoding = this.#passes(head) ? coding : "identity";
-    this.#settle({ status, mediaType, contentEncoding, requests: this.#call.requests, ...delivered });
+    const { requests } = this.#call;
+    this.#settle({ status, mediaType, contentEncoding, freshMs, requests, ...delivered });
   }
 }

@@ -18,9 +18,17 @@ export interface Admission {
   readonly past?: boolean;
 }
 
+/** What a breaker is told of a request beside its sign. */
+export interface RequestOfRun {
+  /** What the request was part of: several faults of one run count once. Absent: it stands for itself. */
+  readonly run?: object | undefined;
+  /** How it failed. */
+  readonly error?: FedwayError | undefined;
+}
+
 /** Thresholds of a circuit breaker. */
 export interface BreakerOptions {
-  /** Consecutive faults that open it. */
+  /** Consecutive faults that open it; those of one run are one. */
   readonly faults: number;
   /** First cool-down; it doubles with every failed trial. */
   readonly coolDownMs: number;
@@ -41,6 +49,9 @@ export class Breaker {
   reason: string | undefined;
   readonly #options: BreakerOptions;
   #faults = 0;
+  /** Runs whose faults are among those counted. */
+  #faultyRuns = new WeakSet<object>();
+  #lastFault: string | undefined;
   #coolDownMs: number;
   #trial: Admission | undefined;
 
@@ -70,13 +81,14 @@ export class Breaker {
     return passingBy;
   }
 
-  leave(admission: Admission, sign: HealthSign): void {
+  leave(admission: Admission, sign: HealthSign, of: RequestOfRun = {}): void {
+    if (sign === "fault") this.#lastFault = faultText(of.error) ?? this.#lastFault;
     if (admission.trial) {
       if (admission !== this.#trial) return;
       this.#trial = undefined;
       this.#judge(sign);
     } else if (this.state === "closed") {
-      this.#count(sign);
+      this.#count(sign, of.run);
     } else if (admission.past === true && (sign === "good" || this.waitMs() === 0)) {
       this.#judge(sign);
     }
@@ -87,7 +99,7 @@ export class Breaker {
   refusal(): FedwayError {
     const message =
       this.reason === undefined
-        ? "The endpoint failed several times in a row and is left alone for a while."
+        ? `The endpoint failed several times in a row and is left alone for a while${this.#lastFault ?? ""}.`
         : `The endpoint is left alone for a while: ${this.reason}.`;
     return new FedwayError("CIRCUIT_OPEN", message, {
       fault: "circuit-open",
@@ -109,9 +121,16 @@ export class Breaker {
     this.#recover("outside");
   }
 
-  #count(sign: HealthSign): void {
+  #count(sign: HealthSign, run: object | undefined): void {
     if (sign === "none") return;
-    this.#faults = sign === "good" ? 0 : this.#faults + 1;
+    if (sign === "good") {
+      this.#forgive();
+      return;
+    }
+    // A query that is sent in blocks, or asks side by side, fails once.
+    if (run !== undefined && this.#faultyRuns.has(run)) return;
+    if (run !== undefined) this.#faultyRuns.add(run);
+    this.#faults += 1;
     if (this.#faults >= this.#options.faults) this.#open();
   }
 
@@ -134,8 +153,14 @@ export class Breaker {
     this.openUntilMs = this.state === "open" ? Math.max(this.openUntilMs, momentMs) : momentMs;
   }
 
-  #recover(by: BreakerSource): void {
+  #forgive(): void {
+    if (this.#faults === 0) return;
     this.#faults = 0;
+    this.#faultyRuns = new WeakSet();
+  }
+
+  #recover(by: BreakerSource): void {
+    this.#forgive();
     this.#coolDownMs = this.#options.coolDownMs;
     this.#trial = undefined;
     this.reason = undefined;
@@ -147,4 +172,12 @@ export class Breaker {
     this.state = next;
     this.#options.onState?.(next, by);
   }
+}
+
+/** The fault in words of this service's own: what the endpoint said may be about somebody's query. */
+function faultText(error: FedwayError | undefined): string | undefined {
+  if (error === undefined) return undefined;
+  const { upstreamStatus, fault } = error.details;
+  const how = upstreamStatus === undefined ? fault : `HTTP status ${upstreamStatus}`;
+  return `; the last time: ${error.kind.title}${how === undefined ? "" : ` (${how})`}`;
 }

@@ -90,15 +90,18 @@ export class Call extends Task {
     const now = this.clock.now();
     if (this.#admission !== undefined) {
       const waitedMs = this.waitingSinceMs === undefined ? 0 : now - this.waitingSinceMs;
-      breaker.leave(this.#admission, healthSign(outcome, waitedMs >= slowMs));
+      const error = outcome instanceof FedwayError ? outcome : undefined;
+      breaker.leave(this.#admission, healthSign(outcome, waitedMs >= slowMs), { run: this.request.partOf, error });
     }
     if (this.#holdsSlot) scheduler.release();
     reviewRowCap(this, outcome);
+    const status = outcome instanceof FedwayError ? outcome.details.upstreamStatus : undefined;
     const name = outcomeName(outcome, outcome === this.interrupted);
     this.over(name);
     observer?.onExchange?.({
       endpoint: metricName(this.request.endpoint),
       outcome: name,
+      status,
       ms: now - this.startedMs,
       wireBytes: this.wireBytes,
       requests: this.requests,

@@ -154,17 +154,24 @@ export class Conversation {
     return refusalError(refusal, this.#call.request.kind);
   }
 
+  /** The code of a refused query: a shorter one may be taken. */
   #tooLongForGet(): FedwayError {
     const { endpoint, kind } = this.#call.request;
-    if (this.#blamed !== undefined) return refusalError(this.#blamed, kind);
+    // A mere message may have blamed the query itself.
+    if (this.#blamed !== undefined && this.#blamed.status < 405) return refusalError(this.#blamed, kind);
     const longest = Math.min(maxUrlBytes, endpoint.maxUrlBytes ?? maxUrlBytes);
-    const message = `The query does not fit into a URL of ${longest} bytes`;
-    if (this.#redirects > 0)
-      return redirectRefused(`${message}, and the endpoint redirects POST so that it becomes GET.`, 0);
-    return new FedwayError("ENDPOINT_REFUSED", `${message}, and the endpoint takes queries only there.`, {
-      fault: "http-4xx",
-      next: "Send a shorter query, for instance with fewer VALUES rows.",
-    });
+    const why =
+      this.#redirects > 0
+        ? "the endpoint redirects POST so that it becomes GET"
+        : "the endpoint takes queries only there";
+    return new FedwayError(
+      "ENDPOINT_REJECTED_QUERY",
+      `The query does not fit into a URL of ${longest} bytes, and ${why}.`,
+      {
+        fault: "http-4xx",
+        next: "Send a shorter query, for instance with fewer VALUES rows.",
+      },
+    );
   }
 }
 

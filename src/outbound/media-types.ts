@@ -138,3 +138,18 @@ export function contentLength(headers: ResponseHeaders): number | undefined {
   const value = headers["content-length"];
   return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
+
+/**
+ * How long an answer may be kept (RFC 9111, section 5.2.2), in milliseconds; 0 when that is forbidden, or would need to be
+ * asked about each time; undefined when nothing is said.
+ */
+export function freshMsOf(headers: ResponseHeaders): number | undefined {
+  const control = headerOf(headers, "cache-control")?.toLowerCase();
+  if (control === undefined) return undefined;
+  if (/\b(?:no-store|no-cache|private)\b/.test(control)) return 0;
+  const [, seconds] =
+    /\bs-maxage\s*=\s*"?(\d{1,9})\b/.exec(control) ?? /\bmax-age\s*=\s*"?(\d{1,9})\b/.exec(control) ?? [];
+  if (seconds === undefined) return undefined;
+  const age = /^\d{1,9}$/.exec(headerOf(headers, "age")?.trim() ?? "")?.[0] ?? "0";
+  return Math.max(0, Number(seconds) - Number(age)) * 1_000;
+}

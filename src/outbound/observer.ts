@@ -8,6 +8,8 @@ export interface ExchangeReport {
   /** Catalogue id, or "unlisted". */
   readonly endpoint: string;
   readonly outcome: "ok" | "partial" | "cancelled" | FaultKind;
+  /** HTTP status of an answer that was a failure. */
+  readonly status?: number | undefined;
   /** Milliseconds from the query to the last byte of its answer, queueing included. */
   readonly ms: number;
   /** Body bytes received, content-encoded. */

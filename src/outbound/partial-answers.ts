@@ -64,17 +64,21 @@ export function cappedBy(
 ): PartialReason | undefined {
   const cap = rowCap ?? silentCap;
   if (cap === undefined || kind === "boolean") return undefined;
-  const asked = kind === "bindings" ? limit : undefined;
-  if (rows === undefined) {
-    if (asked !== undefined && asked <= cap) return undefined;
-    return capped(`The endpoint cuts answers at ${cap} rows (MaxRows) and the rows of this one could not be counted.`);
-  }
+  const asked = (kind === "bindings" && limit) || Number.POSITIVE_INFINITY;
+  if (rows === undefined) return asked <= cap ? undefined : capped(uncounted(cap));
   if (rows < cap || rows === asked) return undefined;
   if (rowCap !== undefined) return capped(`The endpoint cut the answer at its limit of ${cap} rows (MaxRows).`);
-  return capped(
-    `The endpoint is known to cut answers at ${cap} rows without a sign: this one of ${rows} rows or triples may lack some.`,
-  );
+  return isRaised(kind, rows - cap) ? undefined : capped(maybeCut(cap, rows));
 }
+
+/** More solutions than a silent cap: it has been raised since. Triples are no solutions. */
+const isRaised = (kind: SparqlRequest["kind"], beyond: number): boolean => kind === "bindings" && beyond > 0;
+
+const maybeCut = (cap: number, rows: number): string =>
+  `The endpoint is known to cut answers at ${cap} rows without a sign: this one of ${rows} rows or triples may lack some.`;
+
+const uncounted = (cap: number): string =>
+  `The endpoint cuts answers at ${cap} rows (MaxRows) and the rows of this one could not be counted.`;
 
 /** The error of a partial answer that the caller does not accept. @param status HTTP status of the answer */
 export function partialRefused({ detail }: PartialReason, status: number): FedwayError {

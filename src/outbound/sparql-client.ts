@@ -18,6 +18,10 @@ export interface EndpointTarget {
   readonly formats?: readonly string[] | undefined;
   /** Largest URL that it is known to read, in bytes; at most 8,192 are ever sent. */
   readonly maxUrlBytes?: number | undefined;
+  /** Its answers are never kept for other queries. */
+  readonly neverKept?: true | undefined;
+  /** An endpoint with the same data, for requests of federated queries. */
+  readonly mirror?: Omit<EndpointTarget, "mirror"> | undefined;
 }
 
 /** One query for one endpoint. */
@@ -57,6 +61,10 @@ export interface SparqlRequest {
   readonly maxBytes?: number;
   /** Whose query the request is for, told to endpoints of this process; never sent. */
   readonly client?: string | undefined;
+  /** Neither an answer that is kept nor one that is under way will do. Default false. */
+  readonly fresh?: boolean | undefined;
+  /** The run that the request is part of: to a circuit breaker its faults are one. Never sent. */
+  readonly partOf?: object | undefined;
   /** What the request belongs to, handed to the observer as it is; never sent. */
   readonly trace?: unknown;
 }
@@ -94,6 +102,12 @@ export interface SparqlAnswer {
   readonly body: Buffer | Readable;
   /** Set when the response headers already say that rows are missing. */
   readonly partial?: PartialReason | undefined;
+  /** Milliseconds for which the endpoint lets it be kept (Cache-Control), 0 when it forbids that; undefined: it does not say. */
+  readonly freshMs?: number | undefined;
+  /** The mirror that gave it in the endpoint's place: its catalogue id or URL. */
+  readonly mirror?: string | undefined;
+  /** No request was sent for it: it came with an equal one that was under way, or was kept from an earlier one. */
+  readonly saved?: "shared" | "cached" | undefined;
   /** HTTP requests this answer took (retries, method fallback and redirects included). */
   readonly requests: number;
   /** What `end` settles with, when the body is whole; undefined while bytes are to come. */

@@ -20,6 +20,7 @@ import type {
   PlannedEndpoint,
   MergedMembers,
 } from "./query-plan.ts";
+import { isOpenTarget } from "./followed-targets.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 import { absoluteIris, withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import { analyseQuery, type AnalysedQuery } from "../sparql/analyse-query.ts";
@@ -97,7 +98,7 @@ export function federatedPlan(draft: Draft): FederatedPlan {
   const { query, targets } = draft;
   const { text, merged } = mergeClauses(query, {
     isMember: (service: ServiceElement) => targets.members.has(service.from),
-    urlOf: (service: ServiceElement) => targets.members.get(service.from)?.url ?? "",
+    targetOf: (service: ServiceElement) => writtenTarget(targets.members.get(service.from)?.url ?? ""),
   });
   const parsed = absoluteIris(parseQuery(text));
   const planned = analyseQuery(parsed);
@@ -111,21 +112,32 @@ export function federatedPlan(draft: Draft): FederatedPlan {
     });
   }
   const sent = planned.datasets.length > 0 ? parseQuery(withoutDatasets(planned)) : parsed;
-  const { skeleton, clauses } = splitClauses(sent);
+  return withText({ kind: "federated", answer: parsed.kind, members, notes }, sent);
+}
+
+/** A plan for a text in which every SERVICE names one of the plan's members by its absolute URL. */
+export function withText(
+  plan: Omit<FederatedPlan, "query" | "skeleton" | "clauses">,
+  query: ParsedQuery,
+): FederatedPlan {
+  const endpoints = new Map(plan.members.map(({ endpoint }) => [endpoint.url, endpoint]));
+  const { skeleton, clauses } = splitClauses(query);
   return {
-    kind: "federated",
-    answer: parsed.kind,
-    query: sent.text,
+    ...plan,
+    query: query.text,
     skeleton,
-    clauses: clauses.map(({ target, ...clause }) => Object.assign(clause, { endpoint: memberOf(endpoints, target) })),
-    members,
-    notes,
+    clauses: clauses.map(({ target, ...clause }) => {
+      const endpoint = memberOf(endpoints, target);
+      return Object.assign(clause, { endpoint, ...(isOpenTarget(endpoint) && { targetVariable: target.slice(1) }) });
+    }),
   };
 }
 
-/** The member that a clause names by its absolute URL, `<...>` included. */
+const writtenTarget = (url: string): string => (isOpenTarget({ url }) ? url : `<${url}>`);
+
+/** The member that a clause names by its absolute URL, `<...>` included, or by its variable. */
 function memberOf(endpoints: ReadonlyMap<string, PlannedEndpoint>, target: string): PlannedEndpoint {
-  const endpoint = endpoints.get(target.slice(1, -1));
+  const endpoint = endpoints.get(target.startsWith("<") ? target.slice(1, -1) : target);
   if (!endpoint) throw new FedwayError("INTERNAL", "The planned query names an endpoint that was not checked.");
   return endpoint;
 }
@@ -139,7 +151,7 @@ function countMembers(
   for (const { target, silent, parent } of planned.services) {
     // What is left inside another clause is an extension of that endpoint's engine.
     if (parent) continue;
-    const endpoint = memberOf(endpoints, target.kind === "iri" ? `<${target.iri}>` : "");
+    const endpoint = memberOf(endpoints, target.kind === "iri" ? `<${target.iri}>` : `?${target.name}`);
     const known = members.get(endpoint.url);
     members.set(endpoint.url, {
       endpoint,

@@ -2,6 +2,8 @@ import { parseQuery } from "../sparql/parse-query.ts";
 import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
 import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
 import { evaluatedOver } from "./build-plan.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import { plannedEndpoint } from "./service-targets.ts";
 import type { PlanContext } from "./plan-request.ts";
 
 /** A construct in the reader's words. */
@@ -53,7 +55,8 @@ const doubtfulNote = ({ id, url }: PlannedEndpoint, missing: Constructs, subject
   message: `${id ?? url} is known to refuse or get wrong: ${namesOf(missing)}. The ${subject} cannot be evaluated here instead.`,
 });
 
-const isRaw = ({ notes }: DirectPlan): boolean => notes.some(({ code }) => code === "RAW_QUERY");
+const isRaw = ({ notes }: DirectPlan): boolean =>
+  notes.some(({ code }) => code === "RAW_QUERY" || code === "SPARQL_1_2");
 
 /** A query with its own dataset needs the endpoint's graphs; a failure that SILENT covers is that of one request. */
 const isWholeRequest = ({ silent, defaultGraphs, namedGraphs }: DirectPlan): boolean =>
@@ -102,6 +105,12 @@ function clauseUse({ endpoint, prologue, pattern }: FederatedClause, context: Pl
 
 const evaluatedClause = (clause: FederatedClause): FederatedClause => ({ ...clause, evaluatedHere: true });
 
+/** A clause whose target is a variable, as it is asked at one of the endpoints. */
+export function clauseAt(clause: FederatedClause, endpoint: PlannedEndpoint, context: PlanContext): FederatedClause {
+  const asked = withEndpoint({ ...clause, endpoint, targetVariable: undefined }, context);
+  return clauseUse(asked, context)?.isEvaluable === true ? evaluatedClause(asked) : asked;
+}
+
 /** One note an endpoint for its clauses that are evaluated here, and one for those that cannot be. */
 function clauseNotes({ clauses, members }: FederatedPlan, uses: readonly (UseBeyond | undefined)[]): PlanNote[] {
   return members.flatMap(({ endpoint }) => {
@@ -120,20 +129,63 @@ const withEndpoint = <Part extends { readonly endpoint: PlannedEndpoint }>(part:
   endpoint: equippedEndpoint(part.endpoint, context),
 });
 
-/** An endpoint with what is known of how it wants to be asked. */
-function equippedEndpoint(endpoint: PlannedEndpoint, { capabilities }: PlanContext): PlannedEndpoint {
+/** An endpoint with what is known of how it wants to be asked, and its mirror. */
+function equippedEndpoint(endpoint: PlannedEndpoint, context: PlanContext): PlannedEndpoint {
+  const mirror = endpoint.id === undefined ? undefined : mirrorsIn(context.catalog.entries).get(endpoint.id);
+  const asked = withCapabilities(endpoint, context);
+  if (mirror === undefined || endpoint.interface !== undefined) return asked;
+  return { ...asked, mirror: withCapabilities(plannedEndpoint(mirror), context) };
+}
+
+// The entries are replaced with every change of the catalogue.
+const mirrorsKnown = new WeakMap<readonly CatalogEntry[], ReadonlyMap<string, CatalogEntry>>();
+
+/** The first mirror of each endpoint that has one, by the endpoint's id. */
+function mirrorsIn(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry> {
+  const known = mirrorsKnown.get(entries);
+  if (known) return known;
+  const mirrors = new Map<string, CatalogEntry>();
+  for (const entry of entries) {
+    const { id, mirrorOf, interface: reached } = entry;
+    if (mirrorOf === undefined || mirrorOf === id || reached !== "sparql" || mirrors.has(mirrorOf)) continue;
+    mirrors.set(mirrorOf, entry);
+  }
+  mirrorsKnown.set(entries, mirrors);
+  return mirrors;
+}
+
+const countingNeeds: Constructs = ["aggregates", "aggregateTruth", "groupHaving", "subquery"];
+
+const lackingOf = (lacks: ReadonlySet<string>): Partial<PlannedEndpoint> => ({
+  inlineData: lacks.has("values") ? "bind" : undefined,
+  existence: lacks.has("notExists") ? "join" : undefined,
+  optionals: lacks.has("optional") ? "here" : undefined,
+  counting: countingNeeds.some((name) => lacks.has(name)) ? "here" : undefined,
+});
+
+function withCapabilities(endpoint: PlannedEndpoint, { capabilities }: PlanContext): PlannedEndpoint {
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined) return endpoint;
-  const { silentRowCap = endpoint.rowCap, formats = [], maxUrlBytes, maxValuesRows, lacks } = view;
+  const { silentRowCap = endpoint.rowCap, wholeRows, formats = [], maxUrlBytes, maxValuesRows, lacks } = view;
   return {
     ...endpoint,
     // The first method tried needs no telling, and is not held on to when it stops working.
     method: endpoint.method ?? (view.method === "post-form" ? undefined : view.method),
     rowCap: silentRowCap,
+    wholeRows,
     formats: formats.length > 0 ? formats : undefined,
     maxUrlBytes,
     maxValuesRows,
-    inlineData: lacks.has("values") ? "bind" : undefined,
-    existence: lacks.has("notExists") ? "join" : undefined,
+    ...lackingOf(lacks),
   };
+}
+
+/** Whether it is known where an endpoint cuts its answers without a sign; what this service hosts never does. */
+export function knowsCuts(
+  { id = "", url, rowCap }: PlannedEndpoint,
+  { capabilities, publicUrl }: Pick<PlanContext, "capabilities" | "publicUrl">,
+): boolean {
+  if (capabilities === undefined || rowCap !== undefined || url.startsWith(`${publicUrl}/`)) return true;
+  const view = capabilities.view(id);
+  return view?.wholeRows !== undefined || view?.silentRowCap !== undefined;
 }

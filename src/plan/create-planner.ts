@@ -2,18 +2,21 @@ import { unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
+import { isMonotone, nonMonotoneParts } from "../sparql/monotone.ts";
+import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
 import type { SubstitutedText } from "../sparql/substituted-text.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
-import { mayCallUnknown, unknownCall } from "../sparql/used-constructs.ts";
-import { withinCapabilities } from "./capability-split.ts";
+import { mayCallUnknown } from "../sparql/used-constructs.ts";
+import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import { countedAtEndpoints } from "./count-clauses.ts";
 import { decidePlan } from "./decide-plan.ts";
 import { unknownTermNotes } from "./known-terms.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
-import type { DirectPlan, FederatedPlan, QueryPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
-import { plannedEndpoint, similarIds } from "./service-targets.ts";
+import type { DirectPlan, FederatedClause, FederatedPlan, QueryPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import { endpointNamed, similarIds } from "./service-targets.ts";
+import { refuseUnknownFunctions } from "./unknown-functions.ts";
+import { unparsedPlan } from "./unparsed-plan.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
@@ -63,6 +66,15 @@ export function createPlanner(options: PlannerOptions) {
       cache.set(text, fits ? grown : new Map([[key, plan]]));
       return { plan, cached: false };
     },
+    /**
+     * A clause whose target is a variable, as it is asked at the endpoint that a value names.
+     * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `FUNCTION_UNKNOWN`
+     */
+    clauseAt(clause: FederatedClause, iri: string): FederatedClause {
+      const asked = clauseAt(clause, endpointNamed(iri, options), options);
+      refuseUnknownFunctions({ skeleton: "ASK {}", clauses: [asked] });
+      return asked;
+    },
   };
 }
 
@@ -74,12 +86,13 @@ const noVariants: PlanVariants = new Map();
 const mostVariants = 32;
 
 /** Whether nothing beneath the cache has changed since it was asked before. */
-function createVersionCheck({ catalog, capabilities, availability, terms }: PlanContext): () => boolean {
+function createVersionCheck({ catalog, capabilities, availability, terms, sources }: PlanContext): () => boolean {
   const versions = (): readonly unknown[] => [
     catalog.version,
     capabilities?.version,
     availability?.version,
     terms?.version,
+    sources?.version,
   ];
   let known = versions();
   return () => {
@@ -87,7 +100,8 @@ function createVersionCheck({ catalog, capabilities, availability, terms }: Plan
       catalog.version === known[0] &&
       capabilities?.version === known[1] &&
       availability?.version === known[2] &&
-      terms?.version === known[3];
+      terms?.version === known[3] &&
+      sources?.version === known[4];
     if (!isSame) known = versions();
     return isSame;
   };
@@ -98,9 +112,10 @@ const delimited = (sign: string, id: string | undefined): string =>
   id === undefined ? "" : `${sign}${id.length}:${id}`;
 
 /** Everything a plan depends on beside the text. */
-function variantKey({ endpointId, federationId, strict, defaultGraphs, namedGraphs }: PlanRequest): string {
+function variantKey(request: PlanRequest): string {
+  const { endpointId, federationId, strict, defaultGraphs, namedGraphs, prune = true } = request;
   const graphs = defaultGraphs.length + namedGraphs.length === 0 ? "" : JSON.stringify([defaultGraphs, namedGraphs]);
-  return `${delimited("e", endpointId)}${delimited("f", federationId)}${graphs}${strict ? "!" : "|"}`;
+  return `${delimited("e", endpointId)}${delimited("f", federationId)}${graphs}${strict ? "!" : "|"}${prune ? "" : "a"}`;
 }
 
 /** Estimate: two bytes a character of the keys and of every text in the plans, and a kilobyte for the rest of each. */
@@ -127,12 +142,15 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   if (parsed.kind === "direct") return withinCapabilities(parsed, context);
   const task: PlanTask = { context, request, ...place };
   try {
-    const plan = withinCapabilities(decidePlan(parsed, task), context);
+    const relevant = fromRelevantMembers(decidePlan(parsed, task), task);
+    const plan = withinCapabilities(countedAtEndpoints(relevant, context), context);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, parsed.tokens);
       if (mayCallUnknown(parsed)) refuseUnknownFunctions(plan);
     }
-    return plan.kind === "rejected" ? plan : { ...plan, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
+    if (plan.kind === "rejected") return plan;
+    const estimated = withEstimates(withNonMonotone(plan, parsed), task);
+    return { ...estimated, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
   } catch (thrown) {
     const reason = written.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
@@ -140,19 +158,41 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   }
 }
 
-/**
- * An endpoint may have functions of its own, this service has none: what is evaluated here calls those of SPARQL 1.1 only.
- * @throws FedwayError `FUNCTION_UNKNOWN`, before anything is asked
- */
-function refuseUnknownFunctions({ skeleton, clauses }: FederatedPlan): void {
-  const here = clauses.filter(({ endpoint, evaluatedHere }) => endpoint.interface !== undefined || evaluatedHere);
-  for (const text of [skeleton, ...here.map(({ prologue, pattern }) => `${prologue}SELECT * WHERE ${pattern}`)]) {
-    const unknown = unknownCall(text);
-    if (unknown === undefined) continue;
-    throw new FedwayError("FUNCTION_UNKNOWN", unknown, {
-      next: "Use a function of SPARQL 1.1, or put the expression into the SERVICE of an endpoint that has the function.",
-    });
-  }
+function fromRelevantMembers(plan: QueryPlan, { context, request }: PlanTask): QueryPlan {
+  const { sources } = context;
+  if (plan.kind !== "federated" || sources === undefined || request.prune === false) return plan;
+  return sources.select(plan, (endpoint) => knowsCuts(endpoint, context));
+}
+
+/** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */
+function withEstimates(plan: DirectPlan | FederatedPlan, { context, request }: PlanTask): DirectPlan | FederatedPlan {
+  const { sources } = context;
+  if (plan.kind === "direct" || sources === undefined || request.prune === false) return plan;
+  const asked = plan.clauses.map(({ prologue, pattern, endpoint }) => ({
+    query: `${prologue} SELECT * WHERE ${pattern}`,
+    endpoint,
+  }));
+  const estimates = sources.clauseEstimates(asked);
+  return {
+    ...plan,
+    clauses: plan.clauses.map((clause, index) => {
+      const estimate = estimates[index];
+      return estimate === undefined ? clause : { ...clause, estimate: Math.min(estimate, clause.limit ?? estimate) };
+    }),
+  };
+}
+
+/** The same plan, saying where missing solutions can add rows to its answer. */
+function withNonMonotone(plan: DirectPlan | FederatedPlan, { ast }: ParsedQuery): DirectPlan | FederatedPlan {
+  if (plan.kind === "direct") return isMonotone(ast) ? plan : { ...plan, nonMonotone: true };
+  const { services, patterns } = nonMonotoneParts(parseQuery(plan.skeleton).ast);
+  return {
+    ...plan,
+    clauses: plan.clauses.map((clause) =>
+      services.has(clause.iri) ? { ...clause, nonMonotone: "place" as const } : clause,
+    ),
+    over: plan.over && patterns ? { ...plan.over, nonMonotone: true } : plan.over,
+  };
 }
 
 /** The endpoint or federation that the request is sent to. */
@@ -201,26 +241,10 @@ function parsedOrRaw(
   } catch (error) {
     const thrown = written.relocated(error);
     if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
-    const raw = entry?.rawQueries && entry.interface === "sparql" ? rawPlan(request, entry) : undefined;
-    if (raw) return raw;
+    const unparsed = unparsedPlan(request, entry);
+    if (unparsed) return unparsed;
     throw explained(thrown, request.text, context);
   }
-}
-
-function rawPlan(request: PlanRequest, entry: CatalogEntry): DirectPlan | undefined {
-  const form = scanRawQuery(request.text, entry.pseudoServices);
-  if (!form) return undefined;
-  return {
-    kind: "direct",
-    answer: answerKindOf(form),
-    endpoint: plannedEndpoint(entry),
-    query: request.text,
-    limit: form === "SELECT" ? rawLimit(request.text) : undefined,
-    silent: undefined,
-    defaultGraphs: request.defaultGraphs,
-    namedGraphs: request.namedGraphs,
-    notes: [{ code: "RAW_QUERY", message: "The query is not plain SPARQL 1.1; it was passed on unparsed." }],
-  };
 }
 
 /** Whoever writes `SERVICE <peple>`, or `<peple>` among the values of its variable, means an endpoint of the catalogue. */

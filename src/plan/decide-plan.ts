@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { withEmptyGraphs, withExpandedVariables, withoutDatasets } from "../sparql/rewrite.ts";
+import { withEmptyGraphs, withExpandedTargets, withoutDatasets } from "../sparql/rewrite.ts";
 import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import { refuseLargeEvaluation, tokenAt, whereAt } from "../sparql/tokens.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
@@ -19,7 +19,9 @@ import {
 import type { KnownFederation, PlanContext, PlanTask } from "./plan-request.ts";
 import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
 import { offeredEndpoints } from "./known-terms.ts";
-import { serviceTargets, type ServiceTargets } from "./service-targets.ts";
+import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
+import { isOpenTarget } from "./followed-targets.ts";
+import { isKeyword, serviceTargets, type ServiceTargets, withKeyword } from "./service-targets.ts";
 
 /** A query on its way to a plan; each rewriting step gives a new one. */
 export interface Draft {
@@ -48,9 +50,10 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
     ...(task.over && query.services.length > 0 ? [federationUnused(task.over)] : []),
   ];
   if (query.services.length === 0) return withoutService(query, { task, notes });
-  const draft = expand(emptyGraphs({ query, targets, notes, sendsOutsidePatterns: false }, task), task);
+  const draft = prune(expand(emptyGraphs({ query, targets, notes, sendsOutsidePatterns: false }, task), task), task);
   if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
-  return endpointsOf(draft, task).size === 1 ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
+  const isOne = endpointsOf(draft, task).size === 1 && ![...draft.targets.members.values()].some(isOpenTarget);
+  return isOne ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
 }
 
 const federationUnused = ({ federation }: KnownFederation): PlanNote => ({
@@ -64,7 +67,7 @@ function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTas
   const { entry, request } = task;
   const over = mergedMembers(task);
   if (over || (entry && isMatchedHere(entry))) refuseDataset(query, request);
-  if (entry && targets.members.size === 0 && !hasVariable(query)) {
+  if (entry && targets.members.size === 0 && !hasSeveral(query)) {
     const plan = untouchedPlan(parsed, entry, request);
     return isMatchedHere(entry) ? evaluatedOver(plan) : plan;
   }
@@ -75,7 +78,7 @@ function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTas
 
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
 function overMembers(start: Draft, task: PlanTask, over: MergedMembers): FederatedPlan {
-  const draft = expand(emptyGraphs(start, task), task);
+  const draft = prune(expand(emptyGraphs(start, task), task), task);
   if (draft.targets.members.size === 0) {
     const { kind, text } = draft.query.parsed;
     return mergedPlan({ answer: kind, query: text, notes: draft.notes }, over);
@@ -86,15 +89,18 @@ function overMembers(start: Draft, task: PlanTask, over: MergedMembers): Federat
 const hasNested = ({ query, targets }: Draft): boolean =>
   query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
 
-const hasVariable = (query: AnalysedQuery): boolean =>
-  query.services.some((clause) => clause.target.kind === "variable");
+/** A SERVICE may mean several endpoints. */
+const hasSeveral = (query: AnalysedQuery): boolean =>
+  query.services.some(({ target }) => (target.kind === "variable" ? target.values : isKeyword(target.iri)));
 
 /** The same query in a new text, analysed and checked afresh. */
 function redraft(draft: Draft, text: string, task: PlanTask): Draft {
   if (text.length > rewrittenAtMost) {
-    throw new FedwayError("QUERY_TOO_LARGE", "The query becomes too large once its SERVICE variables are replaced.", {
-      next: "Name fewer endpoints in VALUES.",
-    });
+    throw new FedwayError(
+      "QUERY_TOO_LARGE",
+      "The query becomes too large once its SERVICE variables and keywords are replaced.",
+      { next: "Name fewer endpoints in VALUES." },
+    );
   }
   const query = analyseQuery(parseQuery(text));
   return { ...draft, query, targets: serviceTargets(query, task) };
@@ -203,13 +209,22 @@ function emptyGraphs(draft: Draft, task: PlanTask): Draft {
   return note(redraft(draft, withEmptyGraphs(draft.query), task), "GRAPH_EMPTY", message);
 }
 
-/** Each round removes one nesting level of SERVICE variables. */
+/** Each round removes one nesting level of SERVICE variables and keywords. */
 function expand(draft: Draft, task: PlanTask): Draft {
   let expanded = draft;
-  for (let round = 0; round < 4 && hasVariable(expanded.query); round++) {
-    expanded = redraft(expanded, withExpandedVariables(expanded.query), task);
+  const urlsOf = (iri: string) => (isKeyword(iri) ? withKeyword(iri, task.context).map(({ url }) => url) : undefined);
+  for (let round = 0; round < 4 && hasSeveral(expanded.query); round++) {
+    expanded = redraft(expanded, withExpandedTargets(expanded.query, urlsOf), task);
   }
   return expanded;
+}
+
+/** Without clauses that provably have no solution, and with those joined that one endpoint can join. */
+function prune(draft: Draft, task: PlanTask): Draft {
+  return [prunedClauses, colocatedClauses].reduce((before, step) => {
+    const after = step(before, task);
+    return after ? note(redraft(before, after.text, task), after.note.code, after.note.message) : before;
+  }, draft);
 }
 
 /** URLs of all endpoints that take part; on an endpoint's route that one too, if patterns outside belong to it. */

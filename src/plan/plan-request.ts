@@ -1,6 +1,7 @@
 import type { Catalog, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
-import type { PlannedEndpoint } from "./query-plan.ts";
+import type { DirectPlan, FederatedPlan, PlannedEndpoint } from "./query-plan.ts";
+import type { Certificate } from "./source-selection.ts";
 
 /** A query to be planned. */
 export interface PlanRequest {
@@ -14,6 +15,8 @@ export interface PlanRequest {
   /** Protocol dataset (SPARQL 1.1 Protocol, section 2.1.4). */
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
+  /** False: every member of a federation is asked for every pattern, whatever is known of it. Default true. */
+  readonly prune?: boolean | undefined;
 }
 
 /** What planning may look at beside the request. */
@@ -28,6 +31,31 @@ export interface PlanContext {
   readonly availability?: KnownAvailability;
   /** Which classes and properties endpoints have; absent: nothing is known. */
   readonly terms?: KnownTerms;
+  /** Which members have matches; absent: nothing is known, and everybody is asked. */
+  readonly sources?: KnownSources | undefined;
+}
+
+/** What is certain of the data of endpoints; `selection/` fits. */
+export interface KnownSources {
+  /** Grows with every change, and when facts become too old; no plan outlives the version that it was made with. */
+  readonly version: number;
+  /**
+   * The plan over those members only that may have matches; for one member alone a plan for that one.
+   * @param cutsKnown whether it is known where the endpoint cuts its answers: a direct answer is not looked into
+   */
+  select(plan: FederatedPlan, cutsKnown: (endpoint: PlannedEndpoint) => boolean): FederatedPlan | DirectPlan;
+  /** Why each of these clauses has no solution; undefined where it may have some. */
+  emptyClauses(clauses: readonly AskedClause[]): readonly (Certificate | undefined)[];
+  /** Endpoints with the same one have no subject in common; undefined where that is not certain. */
+  subjectPartition(endpoint: PlannedEndpoint): string | undefined;
+  /** About how many solutions each of these clauses has; undefined where nothing is known. */
+  clauseEstimates(clauses: readonly AskedClause[]): readonly (number | undefined)[];
+}
+
+/** A SERVICE clause as a query of its own: `SELECT * WHERE` its group. */
+export interface AskedClause {
+  readonly query: string;
+  readonly endpoint: PlannedEndpoint;
 }
 
 /** What descriptions say of classes and properties; the registry's search index fits. */
@@ -69,6 +97,8 @@ interface KnownEndpoint {
   readonly maxValuesRows?: number | undefined;
   /** Rows after which answers are cut without a word. */
   readonly silentRowCap?: number | undefined;
+  /** Rows of an answer that came whole. */
+  readonly wholeRows?: number | undefined;
   /** Constructs that the endpoint refuses or answers wrongly, by the names of `QueryConstruct`. */
   readonly lacks: ReadonlySet<string>;
 }

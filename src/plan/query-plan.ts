@@ -1,6 +1,7 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { Substitution } from "../sparql/substitution.ts";
+import type { SourceSelection } from "./source-selection.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */
 export interface PlannedEndpoint {
@@ -9,10 +10,16 @@ export interface PlannedEndpoint {
   readonly method?: "post-form" | "post-direct" | "get" | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number | undefined;
+  /** Rows of an answer that is known to have come whole. */
+  readonly wholeRows?: number | undefined;
   /** Media types in which it is known to answer rightly. */
   readonly formats?: readonly string[] | undefined;
   /** Largest URL that it is known to read, in bytes. */
   readonly maxUrlBytes?: number | undefined;
+  /** Its answers are never kept for other queries. */
+  readonly neverKept?: true | undefined;
+  /** An endpoint with the same data, which is asked when it fails or is slow. */
+  readonly mirror?: Omit<PlannedEndpoint, "mirror"> | undefined;
   /** Most join keys that it is known to take in one request. */
   readonly maxValuesRows?: number | undefined;
   /** How its data is reached when it does not speak SPARQL: triples are matched there and the query is evaluated here. */
@@ -21,6 +28,10 @@ export interface PlannedEndpoint {
   readonly inlineData?: "bind" | undefined;
   /** How it is asked which terms are in its data: "join" when it does not know EXISTS. */
   readonly existence?: "join" | undefined;
+  /** Where solutions are counted: "here" when it is known to count wrongly, or not in a subquery. */
+  readonly counting?: "here" | undefined;
+  /** Where OPTIONAL is evaluated: "here" when it is known to get it wrong. */
+  readonly optionals?: "here" | undefined;
 }
 
 /** Something the reader should know about what was done to the query; stable code, one sentence. */
@@ -34,11 +45,15 @@ export interface PlanNote {
     | "PATTERN_WRAPPED"
     | "GRAPH_EMPTY"
     | "RAW_QUERY"
+    | "SPARQL_1_2"
     | "EVALUATED_HERE"
     | "CONSTRUCT_DOUBTFUL"
     | "ENDPOINT_DOWN"
     | "TERM_UNKNOWN"
-    | "FEDERATION_UNUSED";
+    | "FEDERATION_UNUSED"
+    | "MEMBERS_LEFT_OUT"
+    | "CLAUSES_LEFT_OUT"
+    | "CLAUSES_COLOCATED";
   readonly message: string;
 }
 
@@ -55,6 +70,8 @@ export interface DirectPlan {
   readonly silent: SilentFallback | undefined;
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
+  /** Where the endpoint answers in part, the answer can have rows that are not in the true one. */
+  readonly nonMonotone?: true | undefined;
   readonly notes: readonly PlanNote[];
   /** What the reader of an empty answer should know too. */
   readonly notesIfEmpty?: readonly PlanNote[] | undefined;
@@ -77,12 +94,16 @@ export interface FederationMember {
 
 /**
  * Where the patterns outside of every SERVICE find their data: the RDF merge (RDF 1.1 Semantics, section 4.1) of the
- * members' default graphs, without named graphs. Each pattern is asked at every member.
+ * members' default graphs, without named graphs. Each pattern is asked at every member that `selection` does not leave out.
  */
 export interface MergedMembers {
   /** Catalogue id of the federation; absent when one endpoint that does not speak SPARQL is queried by itself. */
   readonly federation?: string;
   readonly members: readonly PlannedEndpoint[];
+  /** Absent: nothing is known, so every pattern is asked at every member. */
+  readonly selection?: SourceSelection | undefined;
+  /** Missing matches of a pattern can add rows to the answer that are not in the true one. */
+  readonly nonMonotone?: true | undefined;
 }
 
 /** The query is evaluated here and its SERVICE clauses at their endpoints. No member at all: over the empty dataset. */
@@ -129,12 +150,20 @@ export interface FederatedClause {
   /** Stands for the clause in the plan's skeleton: `urn:fedway:clause:N`. */
   readonly iri: string;
   readonly endpoint: PlannedEndpoint;
+  /**
+   * Variable whose values name the endpoints (`SERVICE ?g`), bound by what the clause is joined with; the URL of `endpoint` is
+   * then `?` and its name. The pattern may mention it or not.
+   */
+  readonly targetVariable?: string | undefined;
   readonly silent: boolean;
-  /** Variables in scope at the clause's end (SPARQL 1.1 Query, section 18.2.1), in order of appearance. */
+  /**
+   * Variables in scope at the clause's end (SPARQL 1.1 Query, section 18.2.1) that the rest of the query looks at, in order
+   * of appearance.
+   */
   readonly variables: readonly ClauseVariable[];
   /** BASE and PREFIX declarations that `pattern` needs. */
   readonly prologue: string;
-  /** The clause's group graph pattern, braces included. */
+  /** The clause's group graph pattern, braces included, with the query's FILTERs that its endpoint can test. */
   readonly pattern: string;
   /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs. */
   readonly opening?: readonly string[];
@@ -143,9 +172,18 @@ export interface FederatedClause {
   /** Variables whose values the EXISTS around the clause substitutes: keys for them go where `substitution` says. */
   readonly substituted?: readonly string[];
   /** Each solution is wanted once. */
-  readonly distinct?: true;
+  readonly distinct?: true | undefined;
+  /** Any so many solutions are enough. */
+  readonly limit?: number | undefined;
   /** Its endpoint is known not to do what it uses: it is evaluated here over the endpoint's triples. */
   readonly evaluatedHere?: true;
+  /**
+   * "place": missing solutions of it can add rows to the answer that are not in the true one. "body": that is so only where
+   * its endpoint answers it in part.
+   */
+  readonly nonMonotone?: "place" | "body" | undefined;
+  /** Solutions that are expected of it, where something is known. */
+  readonly estimate?: number | undefined;
   /** Constants that narrow the pattern (terms other than classes and predicates, FILTERs, VALUES rows); orders joins. */
   readonly selectivity: number;
 }

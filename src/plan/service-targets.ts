@@ -1,7 +1,8 @@
 import { editDistance } from "../errors/nearest.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { type ErrorWhere, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
+import { isFollowed } from "./followed-targets.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 
@@ -11,7 +12,7 @@ export interface ServiceTargets {
   readonly members: ReadonlyMap<number, PlannedEndpoint>;
   /** Token indexes of clauses that extend their endpoint's engine and stay where they are. */
   readonly pseudo: ReadonlySet<number>;
-  /** `SERVICE_NORMALISED` for each target that was taken to mean an entry whose URL is written otherwise. */
+  /** `SERVICE_NORMALISED` for each target that was taken to mean entries whose URLs are written otherwise. */
   readonly notes: readonly PlanNote[];
 }
 
@@ -22,6 +23,7 @@ export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
     url: entry.url,
     method: entry.method,
     rowCap: entry.rowCap,
+    ...(entry.neverKept && { neverKept: true }),
     interface: entry.interface === "sparql" ? undefined : entry.interface,
   };
 }
@@ -34,6 +36,7 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
   const members = new Map<number, PlannedEndpoint>();
   const pseudo = new Set<number>();
   const normalised = new Map<string, PlannedEndpoint>();
+  const notes: PlanNote[] = [];
   const lookUp = (iri: string | undefined, place: ClausePlace): PlannedEndpoint => {
     const endpoint = endpointOf(iri, place, task.context);
     const isWritten = iri === undefined || iri === endpoint.url || task.context.catalog.byUrl(iri);
@@ -42,13 +45,76 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
   };
   for (const clause of query.services) {
     const { target, element } = clause;
-    if (target.kind === "variable") {
+    if (target.kind === "variable" && isFollowed(clause)) members.set(element.from, { url: `?${target.name}` });
+    else if (target.kind === "variable") {
       for (const value of valuesOf(clause)) lookUp(value.iri, { ...clause, shown: value.text });
-    } else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
+    } else if (isKeyword(target.iri))
+      notes.push(keywordNote(target.iri, keywordEntries(target.iri, clause, task.context)));
+    else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
     else members.set(element.from, lookUp(target.iri, clause));
   }
-  return { members, pseudo, notes: [...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint)) };
+  notes.push(...[...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint)));
+  return { members, pseudo, notes };
 }
+
+/**
+ * The endpoint that a value of a SERVICE variable names.
+ * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`
+ */
+export function endpointNamed(iri: string, context: PlanContext): PlannedEndpoint {
+  try {
+    return endpointOf(iri, {}, context);
+  } catch (thrown) {
+    const { code, message, details } = toFedwayError(thrown);
+    const next =
+      "Add the endpoint to the catalogue, leave the value out with a FILTER beside what binds it, or write SERVICE SILENT.";
+    throw new FedwayError(code, message, { ...details, next });
+  }
+}
+
+const keywordPrefix = "fedway:keyword/";
+// Each is asked by itself; more are a federation.
+const mostWithKeyword = 64;
+
+/** True for `SERVICE <fedway:keyword/biology>`: all endpoints of the catalogue with this keyword. */
+export const isKeyword = (iri: string): boolean => iri.startsWith(keywordPrefix);
+
+/** The entries with the keyword of a target. */
+export const withKeyword = (iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] =>
+  catalog.membersOf({ members: [], memberKeywords: [keywordIn(iri)] });
+
+function keywordIn(iri: string): string {
+  const written = iri.slice(keywordPrefix.length);
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return written;
+  }
+}
+
+/** @throws FedwayError `SERVICE_TARGET_REFUSED` when nothing has the keyword, or too much */
+function keywordEntries(iri: string, place: ClausePlace, context: PlanContext): readonly CatalogEntry[] {
+  const entries = withKeyword(iri, context);
+  if (entries.length > 0 && entries.length <= mostWithKeyword) return entries;
+  const where = whereIs(place, iri.slice(0, 200));
+  const keyword = keywordIn(iri).slice(0, 200);
+  if (entries.length === 0) {
+    throw new FedwayError("SERVICE_TARGET_REFUSED", `No endpoint of the catalogue has the keyword "${keyword}".`, {
+      where,
+      next: "/api/endpoints lists the endpoints with their keywords.",
+    });
+  }
+  throw new FedwayError(
+    "SERVICE_TARGET_REFUSED",
+    `${entries.length} endpoints have the keyword "${keyword}", and a SERVICE takes ${mostWithKeyword}.`,
+    { where, next: "Make a federation with this keyword, and send it the query without SERVICE." },
+  );
+}
+
+const keywordNote = (iri: string, entries: readonly CatalogEntry[]): PlanNote => ({
+  code: "SERVICE_NORMALISED",
+  message: `SERVICE <${iri.slice(0, 200)}> was taken to mean ${entries.map(({ id }) => id).join(", ")}.`,
+});
 
 const normalisedNote = (iri: string, { id, url }: PlannedEndpoint): PlanNote => ({
   code: "SERVICE_NORMALISED",
@@ -80,16 +146,21 @@ function valuesOf(clause: ServiceClause): readonly { readonly iri?: string; read
   if (target.values) return target.values;
   throw new FedwayError("SERVICE_VARIABLE_UNBOUND", `Nothing says which endpoints SERVICE ?${target.name} means.`, {
     where: { line, column },
-    next: `Name them in the same group: VALUES ?${target.name} { <endpoint-1> <endpoint-2> }, without UNDEF.`,
+    next: `Name them in the same group, VALUES ?${target.name} { <endpoint-1> <endpoint-2> } without UNDEF, or let a pattern before the clause bind ?${target.name} in each solution.`,
   });
 }
 
-interface ClausePlace {
-  readonly line: number;
-  readonly column: number;
+/** Line and column are absent for a value out of data. */
+interface ClausePlace extends Pick<ErrorWhere, "line" | "column"> {
   /** The target as written. */
   readonly shown?: string;
 }
+
+const whereIs = ({ line, column }: ClausePlace, endpoint: string): ErrorWhere => ({
+  ...(line !== undefined && { line }),
+  ...(column !== undefined && { column }),
+  endpoint,
+});
 
 const longestTarget = 2_048;
 
@@ -147,7 +218,7 @@ function selfCall(iri: string, place: ClausePlace, context: PlanContext): Fedway
   const path = URL.parse(iri)?.pathname ?? "";
   if (path.startsWith("/endpoints/")) return refused(iri, { place, why: "is not in the catalogue", context });
   return new FedwayError("SERVICE_SELF", `SERVICE <${iri.slice(0, 200)}> is this service itself.`, {
-    where: { line: place.line, column: place.column, endpoint: iri.slice(0, 200) },
+    where: whereIs(place, iri.slice(0, 200)),
     next: "Name the endpoint itself: SERVICE takes its URL or its id in the catalogue.",
   });
 }
@@ -166,7 +237,7 @@ function refused(iri: string, { place, why, context }: Refusal): FedwayError {
     ? `Did you mean SERVICE <${best.id}>, which is ${best.url}?`
     : "Use the id or the URL of an endpoint from /api/endpoints.";
   return new FedwayError("SERVICE_TARGET_REFUSED", `The SERVICE target ${shown} ${why}.`, {
-    where: { line: place.line, column: place.column, endpoint: shown },
+    where: whereIs(place, shown),
     next,
     ...(near.length > 0 && { endpoints: near.map((entry) => entry.id) }),
   });

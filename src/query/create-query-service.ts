@@ -1,4 +1,4 @@
-import { type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
+import { counted, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, type Problem, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
@@ -9,10 +9,10 @@ import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import { createAdmission } from "./admission.ts";
-import { toPlanDescription } from "./explain.ts";
+import { toAnalyzedPlan, toPlanDescription } from "./explain.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
-import { completed, createRunLog, firstByteStatus, notesOf, shownTo } from "./run-log.ts";
+import { brokenOff, completed, createRunLog, firstByteEnd, notesOf, type RunEnd, shownTo } from "./run-log.ts";
 import { createSessionLog } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
@@ -73,6 +73,12 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       const isToBeExplained = request.explainEmpty === true && isOfNothing(request.text, table);
       return isToBeExplained ? { ...table, diagnosis: await whyEmpty(request, table.run, options) } : table;
     },
+    async analyze(request) {
+      const { id, plan } = await dropRows(request, context);
+      const record = log.record(id);
+      if (record === undefined) throw new FedwayError("RUN_UNKNOWN", "More runs than are kept have ended meanwhile.");
+      return toAnalyzedPlan(plan, shownTo(request.owner, record));
+    },
     explain: (request) => toPlanDescription(planner.plan(request).plan),
     async runRecord(id, owner) {
       const record = log.record(id) ?? (await shared?.find(id));
@@ -100,6 +106,26 @@ async function answerTable(request: TableRequest, context: RunContext): Promise<
   }
 }
 
+/** Runs a query to its end and keeps no row of it. */
+async function dropRows(request: QueryRequest, context: RunContext): Promise<StartedRun> {
+  const run = await startRun(request, context);
+  try {
+    const { result, count } = counted(
+      await execute(context, run, (executor, plan) => executor.evaluate(plan, run.bounds)),
+    );
+    if (result.kind !== "boolean") await drained<unknown>(result.kind === "bindings" ? result.rows : result.quads);
+    run.end(completed(run.plan, run.bounds, count()));
+  } catch (error) {
+    run.fail(error);
+  }
+  return run;
+}
+
+async function drained<T>(items: AsyncIterable<T>): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  while ((await iterator.next()).done !== true);
+}
+
 /** Null when it cannot be told now: the answer is whole without it. */
 async function whyEmpty(request: QueryRequest, run: string, { explainEmpty }: QueryServiceOptions) {
   try {
@@ -121,13 +147,25 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
     const accepted = { format, acceptEncoding: request.acceptEncoding };
     const answer = await execute(context, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
     const { body, contentEncoding, rows, end } = answer;
-    const complete = (known: number | undefined): void => run.end(completed(bounds.sources.values(), known));
-    if (end === undefined) complete(rows);
-    else end.then(complete, (error: unknown) => run.fail(error));
-    const status = firstByteStatus(bounds.sources.values(), isWhole(body), rows);
+    const complete = (known: number | undefined): RunEnd => run.end(completed(plan, bounds, known));
+    const ending = end?.then(complete, (error: unknown) => brokenOff(run.fail(error)));
+    if (ending === undefined) complete(rows);
+    const { status, partial } = firstByteEnd(plan, bounds, { whole: isWhole(body), rows });
     const timings = { planMs, firstByteMs: context.now() - run.executedAt, planCached };
     const notes = notesOf(plan, status);
-    return { runId, plan, kind, contentType: format.contentType, contentEncoding, body, status, notes, timings };
+    return {
+      runId,
+      plan,
+      kind,
+      contentType: format.contentType,
+      contentEncoding,
+      body,
+      status,
+      partial,
+      notes,
+      timings,
+      ending,
+    };
   } catch (error) {
     throw run.fail(error);
   }

@@ -8,7 +8,10 @@ import type {
   FederationMember,
   MergedMembers,
 } from "../plan/query-plan.ts";
-import { notesOf } from "./run-log.ts";
+import type { Certificate } from "../plan/source-selection.ts";
+import { portablePlan } from "../plan/portable-plan.ts";
+import type { StepReport } from "../engine/step-reports.ts";
+import { notesOf, type RunRecord } from "./run-log.ts";
 import type { AnswerKind } from "../results/model.ts";
 
 /** A plan as `/api/explain` returns it. */
@@ -24,12 +27,55 @@ export interface PlanDescription {
   }[];
   /** Text sent (direct) or evaluated (federated). */
   readonly query?: string;
+  /** Of a federated plan: one SPARQL 1.1 query with SERVICE that any other engine gives the same answer to, or why there is none. */
+  readonly portable?: { readonly query?: string; readonly why?: string };
+  /** Of a federation: what is known of who has matches of each pattern; what is not in it is asked of all members. */
+  readonly sources?: PlannedSources | undefined;
   readonly notes: readonly PlanNote[];
   /** Set when the plan is a rejection. */
   readonly problem?: Problem;
+  /** The record of a run whose rows were dropped; set when the plan was analysed. */
+  readonly run?: RunRecord;
   /** The plan as indented text for people. */
   readonly text: string;
 }
+
+/** A plan with what a run of it took; its text too. */
+export function toAnalyzedPlan(plan: QueryPlan, run: RunRecord): PlanDescription {
+  const described = toPlanDescription(plan);
+  return { ...described, text: [described.text, ...runLines(run)].join("\n"), run };
+}
+
+function runLines({ status, rows, durationMs = 0, sources, steps = [], bytes }: RunRecord): string[] {
+  const requests = sources.reduce((sum, source) => sum + source.requests, 0);
+  const found = rows === undefined ? "" : `, ${counted(rows, "row")}`;
+  return [
+    `  run ${status}${found}, ${counted(requests, "request")}, ${kilobytes(bytes)}, ${Math.round(durationMs)} ms`,
+    ...steps.flatMap((step) => stepLines(step)),
+  ];
+}
+
+function stepLines({ pattern, endpoints, asked, estimate, ...took }: StepReport): string[] {
+  const more = asked > endpoints.length ? ` and ${asked - endpoints.length} more` : "";
+  const expected = estimate === undefined ? "" : `expected ${counted(Math.round(estimate), "row")}; `;
+  const keys = took.keys === 0 ? ", as a whole" : `, ${counted(took.keys, "join key")}`;
+  return [
+    `    step ${pattern ?? ""}`,
+    `      at ${endpoints.join(", ")}${more}`,
+    `      ${expected}${counted(took.rows, "row")}, ${counted(took.requests, "request")}${keys}, ${kilobytes(took.bytes)}, ${took.ms} ms`,
+  ];
+}
+
+const counted = (amount: number, unit: string): string =>
+  `${amount.toLocaleString("en")} ${unit}${amount === 1 ? "" : "s"}`;
+
+const kilobytes = (bytes: number): string => `${(bytes / 1_000).toLocaleString("en", { maximumFractionDigits: 1 })} kB`;
+/** Who is asked for a pattern, and what proves that the others have no match. */
+type PlannedSources = readonly {
+  readonly pattern: string;
+  readonly members: readonly string[];
+  readonly excluded: readonly (Certificate & { readonly members: number })[];
+}[];
 
 /** A plan as data for `/api/explain`. */
 export function toPlanDescription(plan: QueryPlan): PlanDescription {
@@ -38,7 +84,18 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
     return { kind: plan.kind, endpoints: [], notes: [], problem: toProblem(plan.reason), text };
   }
   const { kind, answer, query } = plan;
-  return { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
+  const shown = { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
+  return plan.kind === "federated" ? { ...shown, sources: sourcesOf(plan.over), portable: portablePlan(plan) } : shown;
+}
+
+function sourcesOf(over: MergedMembers | undefined): PlannedSources | undefined {
+  const { members, selection } = over ?? {};
+  if (members === undefined || selection === undefined) return undefined;
+  return Object.entries(selection.patterns).map(([pattern, { sources, excluded }]) => ({
+    pattern,
+    members: sources.flatMap(({ member }) => members[member] ?? []).map(({ id, url }) => id ?? url),
+    excluded: excluded.map(({ certificate, members: count }) => ({ ...certificate, members: count })),
+  }));
 }
 
 /** The endpoints that a plan names, each once. */
@@ -75,6 +132,7 @@ export function describePlan(plan: QueryPlan): string {
         ...(plan.members.length === 0 ? ["  no endpoint: evaluated here over the empty dataset"] : []),
         ...(plan.over ? [overLine(plan.over)] : []),
         ...plan.members.map((member) => memberLine(member)),
+        ...(sourcesOf(plan.over) ?? []).map((source) => sourceLine(source)),
         ...noteLines(plan.notes),
         ...queryLines("query", plan.query),
       ].join("\n");
@@ -83,11 +141,26 @@ export function describePlan(plan: QueryPlan): string {
   }
 }
 
-function overLine({ federation, members }: MergedMembers): string {
+function overLine({ federation, members, selection }: MergedMembers): string {
   const where = federation === undefined ? "" : `federation ${federation}: `;
   const [only] = members;
   if (members.length === 1 && only) return `  ${where}patterns are matched at ${only.id ?? only.url} and joined here`;
+  const leftOut = selection?.leftOut ?? 0;
+  if (leftOut > 0) {
+    const whom = members.length === 0 ? "nobody is asked" : `patterns are asked at up to ${members.length} members`;
+    return `  ${where}${whom}, ${leftOut} more have no match; their answers are one graph`;
+  }
   return `  ${where}each pattern is asked at all of ${members.length} members, their answers are one graph`;
+}
+
+/** Members that are named one by one. */
+const namedAtMost = 5;
+
+function sourceLine({ pattern, members, excluded }: PlannedSources[number]): string {
+  const more = members.length > namedAtMost ? ` and ${members.length - namedAtMost} more` : "";
+  const asked = members.length === 0 ? "nobody" : `${members.slice(0, namedAtMost).join(", ")}${more}`;
+  const without = excluded.map(({ kind, members: count, seenAt }) => `${count} left out by ${kind} (${seenAt})`);
+  return `  pattern ${pattern} at ${[asked, ...without].join("; ")}`;
 }
 
 function memberLine({ endpoint, clauses, silent }: FederationMember): string {

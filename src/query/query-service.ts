@@ -1,9 +1,10 @@
 import type { Readable } from "node:stream";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import type { PartialAnswers } from "../engine/federation-engine.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { PlanDescription } from "./explain.ts";
 import { FedwayError, type Repair } from "../errors/fedway-error.ts";
-import type { AskedQuery, RunRecord, RunStatus } from "./run-log.ts";
+import type { AskedQuery, PartialKind, RunEnd, RunRecord, RunStatus } from "./run-log.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { TabularAnswer } from "./table.ts";
 
@@ -25,7 +26,14 @@ export interface QueryRequest {
   /** Wanted time limit in milliseconds; the service's own limit holds when it is lower. */
   readonly timeoutMs?: number | undefined;
   readonly strict: boolean;
-  readonly partial: boolean;
+  /** Take what can be had when an endpoint fails; "subset": only rows that are certain. */
+  readonly partial: PartialAnswers;
+  /** False: endpoints that provably have no match are asked all the same. Default true. */
+  readonly prune?: boolean | undefined;
+  /** Rows of a SELECT say which endpoints they came from, in a variable `fedway_from` behind the others. */
+  readonly provenance?: boolean | undefined;
+  /** No answer of an endpoint will do that is kept from an earlier query (Cache-Control: no-cache). Default false. */
+  readonly fresh?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Whose query it is, such as an address: owners take turns where queries wait, and see the text in the run's record. */
   readonly owner?: string | undefined;
@@ -56,8 +64,12 @@ export interface QueryAnswer {
   readonly body: Buffer | Readable;
   /** What is known at the first byte; the final record is at `/api/runs/{id}`. */
   readonly status: RunStatus;
+  /** Of an answer that is known to be partial at its first byte. */
+  readonly partial?: PartialKind | undefined;
   readonly notes: readonly PlanNote[];
   readonly timings: QueryTimings;
+  /** Of a body that streams: how the run ends, soon after the body. It never rejects. */
+  readonly ending?: Promise<RunEnd> | undefined;
 }
 
 /** Milliseconds spent in each stage before the first byte. */
@@ -80,8 +92,13 @@ export interface QueryService {
   table(request: TableRequest): Promise<TabularAnswer>;
   /** The plan without running it. @throws FedwayError on syntax errors */
   explain(
-    request: Pick<QueryRequest, "text" | "endpointId" | "federationId" | "strict" | "defaultGraphs" | "namedGraphs">,
+    request: Pick<
+      QueryRequest,
+      "text" | "endpointId" | "federationId" | "strict" | "prune" | "defaultGraphs" | "namedGraphs"
+    >,
   ): PlanDescription;
+  /** Runs a query, drops its rows and gives the plan with the run's record; a failure of the run is in it. @throws FedwayError as `run` */
+  analyze(request: QueryRequest): Promise<PlanDescription>;
   /**
    * The record of a run, also of one of another process that shares its runs; undefined when it is unknown or was dropped.
    * `asked` is in it for the run's owner only.

@@ -1,12 +1,20 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
-import type { SourceReport } from "../engine/federation-engine.ts";
-import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import type { ExecutionBounds, SourceReport } from "../engine/federation-engine.ts";
+import type { StepReport, StepReports } from "../engine/step-reports.ts";
+import { isMonotoneIn } from "../engine/executor.ts";
+import type { PlanNote, PlannedEndpoint, QueryPlan } from "../plan/query-plan.ts";
 import type { QueryRequest } from "./query-service.ts";
 
 /** What became of a run; the outcomes never look alike. */
 export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "cancelled";
+
+/**
+ * What a partial answer is of the true one: "subset", every row given is in it; "uncertain", rows may be given that are not,
+ * as something is missing on the right of MINUS or OPTIONAL, in NOT EXISTS, under an aggregate or the like.
+ */
+export type PartialKind = "subset" | "uncertain";
 
 /** What a run was asked: for its owner only. */
 export interface AskedQuery {
@@ -28,6 +36,8 @@ export interface RunRecord {
   readonly plan: QueryPlan["kind"];
   readonly queryHash: string;
   readonly status: RunStatus;
+  /** Of a partial answer. */
+  readonly partial?: PartialKind | undefined;
   /** Rows or triples of the answer; absent when unknown. */
   readonly rows?: number | undefined;
   /** Decoded bytes received from endpoints. */
@@ -35,6 +45,8 @@ export interface RunRecord {
   /** Absent while the run is under way. */
   readonly durationMs?: number | undefined;
   readonly sources: readonly SourceReport[];
+  /** Of a federated plan: what each of its steps took, in the order of their first requests. */
+  readonly steps?: readonly StepReport[] | undefined;
   /** Why the run failed. */
   readonly code?: ErrorCode | undefined;
   readonly detail?: string | undefined;
@@ -51,6 +63,7 @@ export interface OwnedRecord extends RunRecord {
 /** How a run ended. */
 export interface RunEnd {
   readonly status: RunStatus;
+  readonly partial?: PartialKind | undefined;
   readonly rows?: number | undefined;
   readonly error?: FedwayError;
 }
@@ -82,6 +95,7 @@ export class Run {
   readonly id: string;
   readonly place: number;
   readonly sources = new Map<string, SourceReport>();
+  readonly steps: StepReports | undefined;
   readonly plan: QueryPlan;
   readonly planned: PlannedQuery;
   readonly owner: string | undefined;
@@ -97,6 +111,7 @@ export class Run {
     this.id = `${place.toString(36)}-${process}${randomUUID()}`;
     this.place = place;
     this.plan = plan;
+    this.steps = plan.kind === "federated" ? new Map() : undefined;
     this.planned = planned;
     this.owner = whose.owner;
     this.session = whose.session;
@@ -165,10 +180,12 @@ function toRecord(run: Run): OwnedRecord {
     plan: plan.kind,
     queryHash,
     status: end?.status ?? "running",
+    partial: end?.partial,
     rows: end?.rows,
     bytes: reports.reduce((sum, { bytes }) => sum + bytes, 0),
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1000) / 1000,
     sources: reports,
+    steps: run.steps && [...run.steps.values()],
     code: end?.error?.code,
     detail: end?.error?.message,
     notes: notesOf(plan, end?.status),
@@ -179,7 +196,8 @@ function toRecord(run: Run): OwnedRecord {
 
 /** The record as somebody may see it who is `owner`. */
 export function shownTo(owner: string | undefined, { owner: its, asked, ...record }: OwnedRecord): RunRecord {
-  return its === ownerDigest(owner) ? { ...record, asked } : record;
+  if (its === ownerDigest(owner)) return { ...record, asked };
+  return { ...record, steps: record.steps?.map((step) => ({ ...step, pattern: undefined })) };
 }
 
 /** An owner as the store may know him: addresses and tokens need not be told to whoever reads it. */
@@ -194,9 +212,10 @@ export function notesOf(plan: QueryPlan, status: RunStatus | undefined): readonl
 }
 
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */
-export function completed(sources: Iterable<SourceReport>, rows: number | undefined): RunEnd {
-  const status = isPartial(sources) ? "partial" : rows === 0 ? "empty" : "ok";
-  return { status, rows };
+export function completed(plan: QueryPlan, bounds: Contributions, rows: number | undefined): RunEnd {
+  const partial = partialKind(plan, bounds);
+  if (partial) return { status: "partial", partial, rows };
+  return { status: rows === 0 ? "empty" : "ok", rows };
 }
 
 /** How a run ended that broke off or never began. */
@@ -204,19 +223,59 @@ export function brokenOff(error: FedwayError): RunEnd {
   return { status: error.code === "CANCELLED" ? "cancelled" : "failed", error };
 }
 
-/** Something that belongs to the answer is missing; a silenced failure is what the query asked for. */
-function isPartial(sources: Iterable<SourceReport>): boolean {
-  for (const source of sources) if (lacksRows(source)) return true;
-  return false;
+type Contributions = Pick<ExecutionBounds, "sources" | "partial">;
+
+/** What an answer without what its sources lack is of the true one; undefined when they lack nothing. */
+export function partialKind(plan: QueryPlan, { sources, partial }: Contributions): PartialKind | undefined {
+  let kind: PartialKind | undefined;
+  for (const source of sources.values()) {
+    if (!lacksRows(source)) continue;
+    // Where only rows that are certain were asked for, the engine has given no others.
+    if (partial !== "subset" && mayAddRows(plan, source)) return "uncertain";
+    kind = "subset";
+  }
+  return kind;
 }
 
-/** The endpoint's contribution is missing or incomplete. */
+const lacking: ReadonlySet<SourceReport["status"]> = new Set(["partial", "failed", "timeout", "skipped"]);
+
+/** The endpoint's contribution is missing or incomplete; a silenced failure is what the query asked for. */
 export function lacksRows({ status }: SourceReport): boolean {
-  return status === "partial" || status === "failed";
+  return lacking.has(status);
 }
+
+/** Whether what a source lacks can add rows to the answer of its plan. */
+function mayAddRows(
+  plan: QueryPlan,
+  { endpoint, status, reason }: Pick<SourceReport, "endpoint" | "status" | "reason">,
+): boolean {
+  if (plan.kind === "rejected") return false;
+  // What an endpoint cut at its row limit had been evaluated over all of its data.
+  const isHalfSeen = status === "partial" && reason !== "virtuoso-maxrows";
+  if (plan.kind === "direct") return isHalfSeen && plan.nonMonotone === true;
+  const { over, clauses, members } = plan;
+  const isSource = ({ id, url }: PlannedEndpoint): boolean => (id ?? url) === endpoint;
+  // An engine that evaluates the whole plan.
+  const isFollowed = clauses.some(({ targetVariable }) => targetVariable !== undefined);
+  if (!isFollowed && !members.some((member) => isSource(member.endpoint))) return isHalfSeen && !isMonotoneIn(plan);
+  if (over?.nonMonotone && over.members.some(isSource)) return true;
+  return clauses.some(
+    ({ endpoint: asked, targetVariable, nonMonotone: how }) =>
+      // Where data name the endpoints, it may be any.
+      (targetVariable !== undefined || isSource(asked)) && (how === "place" || (how === "body" && isHalfSeen)),
+  );
+}
+
+/** Whether an endpoint that gives nothing can add rows to the answer of a plan. */
+export const canAddRows = (plan: QueryPlan, endpoint: string): boolean =>
+  mayAddRows(plan, { endpoint, status: "failed" });
 
 /** What can be said at the first byte: a verdict on a whole answer, `running` on one that still streams. */
-export function firstByteStatus(sources: Iterable<SourceReport>, whole: boolean, rows: number | undefined): RunStatus {
-  if (isPartial(sources)) return "partial";
-  return whole ? completed([], rows).status : "running";
+export function firstByteEnd(
+  plan: QueryPlan,
+  bounds: Contributions,
+  { whole, rows }: { readonly whole: boolean; readonly rows: number | undefined },
+): RunEnd {
+  const end = completed(plan, bounds, rows);
+  return whole || end.status === "partial" ? end : { status: "running" };
 }

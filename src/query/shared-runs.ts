@@ -124,18 +124,24 @@ function fittingRecords(page: readonly OwnedRecord[]): readonly OwnedRecord[] {
   return page.flatMap((record) => {
     if (fits(record)) return record;
     // The text is the part that a record can do without.
-    const short = { ...record, asked: record.asked && { ...record.asked, query: undefined, repairs: [] } };
+    const short = {
+      ...record,
+      steps: undefined,
+      asked: record.asked && { ...record.asked, query: undefined, repairs: [] },
+    };
     return fits(short) ? short : [];
   });
 }
 
 /** Endpoints, notes and messages come from queries and have no bound of their own; each has some 150 characters around it. */
-function lengthOf({ sources, notes, detail = "", asked }: OwnedRecord): number {
-  let length = detail.length + (asked?.query?.length ?? 0) + 150 * (2 + sources.length + notes.length);
-  for (const { before, after } of asked?.repairs ?? []) length += before.length + after.length + 150;
-  for (const { endpoint, reason = "" } of sources) length += endpoint.length + reason.length;
-  for (const { message } of notes) length += message.length;
-  return length;
+function lengthOf({ sources, notes, steps = [], detail = "", asked }: OwnedRecord): number {
+  const texts = [
+    ...(asked?.repairs ?? []).map(({ before, after }) => before.length + after.length + 150),
+    ...sources.map(({ endpoint, reason = "" }) => endpoint.length + reason.length + 150),
+    ...notes.map(({ message }) => message.length + 150),
+    ...steps.map(({ pattern = "", endpoints }) => pattern.length + 64 * endpoints.length + 150),
+  ];
+  return texts.reduce((sum, length) => sum + length, detail.length + (asked?.query?.length ?? 0) + 300);
 }
 
 /** What cannot be read holds no record. */

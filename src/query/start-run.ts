@@ -5,7 +5,7 @@ import type { Span } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
+import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff, canAddRows } from "./run-log.ts";
 import { type SessionLog, textHash } from "./session-log.ts";
 
 /** What all runs of one service share. */
@@ -50,13 +50,17 @@ export class StartedRun {
     const timeoutMs = timeoutOf(request, context);
     // A plan whose only work is one request needs no timer: the outbound client ends it.
     const isOneRequest = plan.kind === "direct" && !plan.silent;
-    this.#deadline = isOneRequest ? undefined : startDeadline(request.signal, timeoutMs);
+    const next = deadlineAdvice(plan, request, context);
+    this.#deadline = isOneRequest ? undefined : startDeadline(request.signal, timeoutMs, next);
     this.bounds = {
       signal: this.#deadline?.signal ?? request.signal,
       deadlineMs: now() + timeoutMs,
       partial: request.partial,
+      provenance: request.provenance,
+      fresh: request.fresh,
       client: request.owner,
       sources: this.#run.sources,
+      steps: this.#run.steps,
       trace: this.#span?.context,
     };
     this.executedAt = now();
@@ -64,19 +68,20 @@ export class StartedRun {
     this.#span?.setAttribute("fedway.plan_ms", this.planMs);
   }
 
-  /** Ends the run; only the first end counts. */
-  end(how: RunEnd): void {
+  /** Ends the run; only the first end counts. Gives it back. */
+  end(how: RunEnd): RunEnd {
     this.#deadline?.stop();
     this.#run.finish(how);
     this.#span?.setAttribute("fedway.status", how.status);
     this.#span?.end(how.error?.code);
+    return how;
   }
 
   /** Ends the run with a failure and gives the error to report. */
   fail(thrown: unknown): FedwayError {
     // What ended everything is the cause of whatever failed after it.
     const { reason } = this.bounds.signal as { readonly reason: unknown };
-    const error = toFedwayError(reason instanceof FedwayError ? reason : thrown);
+    const error = advised(toFedwayError(reason instanceof FedwayError ? reason : thrown), this);
     this.end(brokenOff(error));
     this.#context.failures.set(error, this.id);
     return error;
@@ -121,15 +126,43 @@ function plannedQuery(plan: QueryPlan, { text, endpointId, federationId }: Query
   return planned;
 }
 
+const hasOthers = (plan: QueryPlan): boolean => plan.kind === "federated" && plan.members.length > 1;
+
+/** What helps against a deadline: nobody is told to ask for what he asked for, or for more time than there is. */
+function deadlineAdvice(plan: QueryPlan, request: QueryRequest, context: RunContext): string {
+  const most = context.limits.timeoutMs;
+  const ways = ["Narrow the query"];
+  if (timeoutOf(request, context) < most) ways.push(`raise the timeout (up to ${most} ms)`);
+  if (hasOthers(plan) && request.partial === false) ways.push("leave out members that are slow (partial=true)");
+  return `${ways.join(", or ")}.`;
+}
+
+/** The error, saying what an answer without the member that failed would be, where there is one. */
+function advised(error: FedwayError, { plan, bounds }: Pick<StartedRun, "plan" | "bounds">): FedwayError {
+  const { code, message, details, kind } = error;
+  const { where, next = "" } = details;
+  const isPartial = bounds.partial === true || next.includes("partial=true");
+  if (isPartial || !hasOthers(plan) || where?.endpoint === undefined || !kind.silenceable) return error;
+  const rows = canAddRows(plan, where.endpoint) ? "; rows in it may be wrong" : "";
+  return new FedwayError(code, message, {
+    ...details,
+    next: `${next} With partial=true there is an answer without this endpoint${rows}.`.trimStart(),
+  });
+}
+
 /** One signal for everything that a query starts: aborted, with a `FedwayError`, by the client's leaving or the deadline. */
-export function startDeadline(client: AbortSignal, timeoutMs: number): { readonly signal: AbortSignal; stop(): void } {
+export function startDeadline(
+  client: AbortSignal,
+  timeoutMs: number,
+  next = "Narrow the query.",
+): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const leave = () => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
   const timer = setTimeout(() => {
     controller.abort(
       new FedwayError("DEADLINE_EXCEEDED", `The query did not finish within ${timeoutMs} ms.`, {
         fault: "timeout",
-        next: "Narrow the query, raise the timeout (up to the service's limit), or ask with partial=true.",
+        next,
       }),
     );
   }, timeoutMs);

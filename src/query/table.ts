@@ -5,13 +5,24 @@ import type { PlanNote } from "../plan/query-plan.ts";
 import type { QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
 import { type PlanDescription, toPlanDescription } from "./explain.ts";
-import { brokenOff, completed, lacksRows, notesOf, type RunEnd, type RunStatus } from "./run-log.ts";
+import {
+  brokenOff,
+  completed,
+  lacksRows,
+  notesOf,
+  type PartialKind,
+  partialKind,
+  type RunEnd,
+  type RunStatus,
+} from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
 
 /** Rows for `POST /api/query`: simple JSON values for programs that want no SPARQL results parser. */
 export interface TabularAnswer {
   readonly run: string;
   readonly status: RunStatus;
+  /** Of a partial answer. */
+  readonly partial?: PartialKind | undefined;
   readonly plan: PlanDescription;
   readonly columns: readonly string[];
   /** One array a row, in column order; each cell an RDF term in N-Triples/TSV syntax, null where unbound. */
@@ -53,6 +64,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
   return {
     run: id,
     status: end.status,
+    partial: end.partial,
     plan: toPlanDescription(plan),
     columns: kept.columns,
     rows: kept.rows,
@@ -60,30 +72,39 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     truncated: kept.truncated,
     sources: [...bounds.sources.values()],
     notes: notesOf(plan, end.status),
-    diagnosis: diagnose(run, end),
+    diagnosis: diagnosisOf(run, end),
   };
 }
 
 /** Why an answer is failed or partial. One that only `maxRows` cut needs no diagnosis: `truncated` says it. */
-function diagnose({ id, bounds }: StartedRun, { error }: RunEnd): Problem | null {
+function diagnosisOf({ id, bounds }: StartedRun, { error, partial }: RunEnd): Problem | null {
   if (error) return toProblem(error, id);
   const lacking = [...bounds.sources.values()].filter(lacksRows);
   const [first] = lacking;
   if (!first) return null;
   const how = lacking.map(({ endpoint, status, reason }) => `${endpoint} ${status}${reason ? ` (${reason})` : ""}`);
+  const isUncertain = partial === "uncertain";
   const details = {
     fault: "partial",
     where: { endpoint: first.endpoint },
-    next: "The sources say what each endpoint gave; narrow the query or ask again without partial.",
+    next: isUncertain
+      ? "Ask with partial=subset to get no row that is not certain, or without partial to get all or nothing."
+      : "The sources say what each endpoint gave; narrow the query or ask again without partial.",
   } as const;
-  return toProblem(new FedwayError("ENDPOINT_PARTIAL", `Rows are missing: ${how.join(", ")}.`, details), id);
+  const effect = isUncertain
+    ? "Rows may be wrong, as the query subtracts, counts or extends by what is missing"
+    : "Rows are missing";
+  return toProblem(new FedwayError("ENDPOINT_PARTIAL", `${effect}: ${how.join(", ")}.`, details), id);
 }
 
 function endOf(run: StartedRun, { rows, boolean, truncated }: Table, thrown: unknown): RunEnd {
   if (thrown !== undefined && rows.length === 0) return brokenOff(run.fail(thrown));
-  if (thrown !== undefined) return { status: "partial", rows: rows.length, error: toFedwayError(thrown) };
-  if (truncated) return { status: "partial", rows: rows.length };
-  return completed(run.bounds.sources.values(), boolean === undefined ? rows.length : undefined);
+  if (thrown === undefined && !truncated) {
+    return completed(run.plan, run.bounds, boolean === undefined ? rows.length : undefined);
+  }
+  const partial = partialKind(run.plan, run.bounds) ?? "subset";
+  const error = thrown === undefined ? {} : { error: toFedwayError(thrown) };
+  return { status: "partial", partial, rows: rows.length, ...error };
 }
 
 /** Rows of an answer as text cells. */

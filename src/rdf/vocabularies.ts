@@ -220,11 +220,15 @@ export const fedway = {
   member: "https://w3id.org/fedway/ns#member",
   memberKeyword: "https://w3id.org/fedway/ns#memberKeyword",
   memberQuery: "https://w3id.org/fedway/ns#memberQuery",
+  mirrorOf: "https://w3id.org/fedway/ns#mirrorOf",
+  neverKept: "https://w3id.org/fedway/ns#neverKept",
   needsUserAgent: "https://w3id.org/fedway/ns#needsUserAgent",
   pseudoService: "https://w3id.org/fedway/ns#pseudoService",
   rawQueries: "https://w3id.org/fedway/ns#rawQueries",
   requestMethod: "https://w3id.org/fedway/ns#requestMethod",
   rowCap: "https://w3id.org/fedway/ns#rowCap",
+  /** No two endpoints with the same one have a subject in common. */
+  subjectPartition: "https://w3id.org/fedway/ns#subjectPartition",
 } as const;
 
 /** Prefixes of the vocabularies that Fedway writes, by namespace. */

@@ -20,7 +20,10 @@ const string = (value: string): string => JSON.stringify(value);
 
 function literalToJson(literal: RDF.Literal): string {
   const value = `{"type":"literal","value":${string(literal.value)}`;
-  if (literal.language !== "") return `${value},"xml:lang":${string(literal.language)}}`;
+  if (literal.language !== "") {
+    const direction = literal.direction ? `,"its:dir":${string(literal.direction)}` : "";
+    return `${value},"xml:lang":${string(literal.language)}${direction}}`;
+  }
   const datatype = datatypeOf(literal);
   return datatype === undefined ? `${value}}` : `${value},"datatype":${string(datatype)}}`;
 }
@@ -89,7 +92,12 @@ export const xml = (text: string): string =>
 
 function literalToXml(literal: RDF.Literal): string {
   const text = xml(literal.value);
-  if (literal.language !== "") return `<literal xml:lang="${xml(literal.language)}">${text}</literal>`;
+  if (literal.language !== "") {
+    const direction = literal.direction
+      ? ` its:dir="${literal.direction}" its:version="2.0" xmlns:its="http://www.w3.org/2005/11/its"`
+      : "";
+    return `<literal xml:lang="${xml(literal.language)}"${direction}>${text}</literal>`;
+  }
   const datatype = datatypeOf(literal);
   return datatype === undefined
     ? `<literal>${text}</literal>`

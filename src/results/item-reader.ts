@@ -136,12 +136,53 @@ export function createItemStream<T>(source: ItemSource<T>): AsyncIterableIterato
   return new ItemStream(source);
 }
 
+/**
+ * The items of batches as a stream, which gives the batches back to `inBatches`. Leaving it early ends them.
+ * @param over called once, when the stream ends, however it does
+ */
+export function itemsOf<T>(
+  batches: AsyncIterable<readonly T[]>,
+  over: () => void = () => {},
+): AsyncIterableIterator<T> {
+  const iterator = batches[Symbol.asyncIterator]();
+  return createItemStream({
+    async next() {
+      const { done, value } = await iterator.next();
+      return done === true ? undefined : value;
+    },
+    async release() {
+      over();
+      await iterator.return?.();
+    },
+  });
+}
+
+/** The items in the batches in which they arrive; what is no stream of batches gives each item alone. */
+export const inBatches = <T>(items: AsyncIterable<T>): AsyncIterable<readonly T[]> =>
+  isItemStream(items) ? items.batches() : alone(items);
+
+const isItemStream = <T>(items: AsyncIterable<T>): items is ItemStream<T> => items instanceof ItemStream;
+
+/** No generator: one that waits for its next item cannot be left. */
+function alone<T>(items: AsyncIterable<T>): AsyncIterable<readonly T[]> {
+  const iterator = items[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<readonly T[]>> => {
+    const { done, value } = await iterator.next();
+    return done === true ? { done, value: undefined } : { done: false, value: [value] };
+  };
+  const leave = async (): Promise<IteratorResult<readonly T[]>> => {
+    await iterator.return?.();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}
+
 class ItemStream<T> implements AsyncIterableIterator<T> {
   readonly #source: ItemSource<T>;
   #batch: readonly T[] = [];
   #at = 0;
   #done = false;
-  /** Ends the `next` that is waiting for the source. */
+  /** Ends the wait for the source. */
   #leave: () => void = () => undefined;
 
   constructor(source: ItemSource<T>) {
@@ -149,15 +190,24 @@ class ItemStream<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
-    if (this.#at < this.#batch.length) {
-      this.#at += 1;
-      return Promise.resolve({ done: false, value: this.#batch[this.#at - 1]! });
-    }
-    if (this.#done) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve, reject) => {
-      this.#leave = () => resolve({ done: true, value: undefined });
-      this.#refill().then(resolve, reject);
-    });
+    if (this.#at < this.#batch.length) return Promise.resolve({ done: false, value: this.#batch[this.#at++]! });
+    return this.#filled().then((isFilled) =>
+      isFilled ? { done: false, value: this.#batch[this.#at++]! } : { done: true, value: undefined },
+    );
+  }
+
+  batches(): AsyncIterable<readonly T[]> {
+    const next = async (): Promise<IteratorResult<readonly T[]>> => {
+      if (this.#at >= this.#batch.length && !(await this.#filled())) return { done: true, value: undefined };
+      const value = this.#at === 0 ? this.#batch : this.#batch.slice(this.#at);
+      this.#at = this.#batch.length;
+      return { done: false, value };
+    };
+    const leave = async (): Promise<IteratorResult<readonly T[]>> => {
+      await this.return();
+      return { done: true, value: undefined };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
   }
 
   async return(): Promise<IteratorResult<T>> {
@@ -170,21 +220,30 @@ class ItemStream<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  async #refill(): Promise<IteratorResult<T>> {
+  /** Whether there is another batch. */
+  #filled(): Promise<boolean> {
+    if (this.#done) return Promise.resolve(false);
+    return new Promise((resolve, reject) => {
+      this.#leave = () => resolve(false);
+      this.#refill().then(resolve, reject);
+    });
+  }
+
+  async #refill(): Promise<boolean> {
     try {
       for (let items = await this.#source.next(); items !== undefined; items = await this.#source.next()) {
         if (this.#done) break;
         if (items.length === 0) continue;
         this.#batch = items;
-        this.#at = 1;
-        return { done: false, value: items[0]! };
+        this.#at = 0;
+        return true;
       }
     } catch (error) {
       await this.#finish().catch(() => undefined);
       throw error;
     }
     await this.#finish();
-    return { done: true, value: undefined };
+    return false;
   }
 
   async #finish(): Promise<void> {

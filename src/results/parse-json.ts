@@ -147,12 +147,19 @@ function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
       return nodeFromIri(value);
     case "literal":
     case "typed-literal":
-      return literalFromParts(value, stringOf(cell["xml:lang"]), stringOf(cell["datatype"]));
+      return literalFromParts(value, languageOf(cell), stringOf(cell["datatype"]));
     case "bnode":
       return blankNodeFromLabel(value);
     default:
       return undefined;
   }
+}
+
+/** `its:dir` is the base direction of SPARQL 1.2 Query Results JSON, section 3.2.2. */
+function languageOf(cell: Readonly<Record<string, unknown>>): string | undefined {
+  const language = stringOf(cell["xml:lang"]);
+  const direction = stringOf(cell["its:dir"]);
+  return direction === undefined ? language : `${language}--${direction}`;
 }
 
 /** Triples in triples beyond this depth are no RDF term. */

@@ -157,6 +157,12 @@ export class XmlDecoder implements TupleDecoder {
     else triple.parts.set(triple.role, term);
   }
 
+  #language(): string | undefined {
+    const language = this.#attributes.get("xml:lang");
+    const direction = this.#attributes.get("its:dir");
+    return direction === undefined ? language : `${language}--${direction}`;
+  }
+
   #term(name: string): RDF.Term {
     switch (name) {
       case "uri":
@@ -164,7 +170,7 @@ export class XmlDecoder implements TupleDecoder {
       case "bnode":
         return blankNodeFromLabel(this.#text.trim());
       case "literal":
-        return literalFromParts(this.#text, this.#attributes.get("xml:lang"), this.#attributes.get("datatype"));
+        return literalFromParts(this.#text, this.#language(), this.#attributes.get("datatype"));
       case "triple":
         return this.#closeTriple();
       default:

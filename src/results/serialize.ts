@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "./formats.ts";
 import type { BindingsResult, BooleanResult, QueryResult } from "./model.ts";
+import { inBatches } from "./item-reader.ts";
 import { type ParseOptions, parseAnswer } from "./parse.ts";
 import { createRdfXmlEncoder } from "./encode-rdf-xml.ts";
 import {
@@ -98,7 +99,9 @@ function createEncodedStream<T>(items: AsyncIterable<T>, encoder: ItemEncoder<T>
 
 class EncodedStream<T> {
   readonly stream: Readable;
-  readonly #iterator: AsyncIterator<T>;
+  readonly #iterator: AsyncIterator<readonly T[]>;
+  #batch: readonly T[] = [];
+  #at = 0;
   readonly #encoder: ItemEncoder<T>;
   #text: string;
   #first = true;
@@ -108,7 +111,7 @@ class EncodedStream<T> {
   #flushing: NodeJS.Immediate | undefined;
 
   constructor(items: AsyncIterable<T>, encoder: ItemEncoder<T>) {
-    this.#iterator = items[Symbol.asyncIterator]();
+    this.#iterator = inBatches(items)[Symbol.asyncIterator]();
     this.#encoder = encoder;
     this.#text = encoder.open();
     this.stream = new Readable({
@@ -127,7 +130,10 @@ class EncodedStream<T> {
   async #run(): Promise<void> {
     this.#running = true;
     try {
-      while (this.#hungry && !this.#ended) await this.#take();
+      while (this.#hungry && !this.#ended) {
+        if (this.#at < this.#batch.length) this.#encode();
+        else await this.#take();
+      }
     } catch (error) {
       this.stream.destroy(error instanceof Error ? error : new Error("The result failed.", { cause: error }));
     }
@@ -144,10 +150,17 @@ class EncodedStream<T> {
       this.stream.push(null);
       return;
     }
-    this.#text += this.#encoder.item(result.value);
-    if (this.#first || this.#text.length >= batchLength) this.#flush();
-    else this.#flushing ??= setImmediate(() => this.#flush());
-    this.#first = false;
+    this.#batch = result.value;
+    this.#at = 0;
+  }
+
+  #encode(): void {
+    while (this.#at < this.#batch.length && this.#hungry) {
+      this.#text += this.#encoder.item(this.#batch[this.#at++]!);
+      if (this.#first || this.#text.length >= batchLength) this.#flush();
+      this.#first = false;
+    }
+    if (this.#text !== "") this.#flushing ??= setImmediate(() => this.#flush());
   }
 
   #flush(): void {

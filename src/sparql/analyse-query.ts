@@ -1,8 +1,9 @@
-import { resolveIri, type Prologue } from "./resolve-iri.ts";
-import type { Element, Group, SelectOutline, ServiceElement, TokenRange, ValuesElement } from "./outline.ts";
+import { resolveIri } from "./resolve-iri.ts";
+import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { elementsWithin, groupsOf, visibleInElement } from "./scope.ts";
-import { tokenAt, whereAt, type Token } from "./tokens.ts";
+import { type Enclosing, isBoundBefore, type KnownValue, knownValues } from "./target-values.ts";
+import { tokenAt, whereAt } from "./tokens.ts";
 
 /** What stands around a clause, outermost first; `group` is a plain group. */
 type Context = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
@@ -10,8 +11,16 @@ type Context = "group" | "optional" | "union" | "minus" | "exists" | "subquery" 
 /** What a SERVICE names. */
 type ServiceTarget =
   | { readonly kind: "iri"; readonly iri: string }
-  /** `values`: everything the variable can be at this place, undefined when that is not known. */
-  | { readonly kind: "variable"; readonly name: string; readonly values: readonly KnownValue[] | undefined };
+  /**
+   * `values`: everything the variable can be at this place, undefined when that is not known. `isBound`: what stands before the
+   * clause in its group, or before an OPTIONAL that it stands in, binds it in each solution.
+   */
+  | {
+      readonly kind: "variable";
+      readonly name: string;
+      readonly values: readonly KnownValue[] | undefined;
+      readonly isBound: boolean;
+    };
 
 /** One SERVICE clause (SPARQL 1.1 Federated Query, section 2). */
 export interface ServiceClause {
@@ -166,7 +175,9 @@ class Analysis {
     const token = tokenAt(this.parsed.tokens, element.name);
     if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed.prologue, token) };
     const name = token.text.slice(1);
-    return { kind: "variable", name, values: knownValues(this.parsed, name, around.enclosing) };
+    const values = knownValues(this.parsed, name, around.enclosing);
+    const isBound = values === undefined && isBoundBefore(this.parsed, name, around.enclosing);
+    return { kind: "variable", name, values, isBound };
   }
 }
 
@@ -209,71 +220,4 @@ export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
   }));
   const { services, outside, serviceGraphs } = analysis;
   return { parsed, services, outside, serviceGraphs, datasets };
-}
-
-/** A value that a SERVICE variable can have; a literal is no endpoint and is refused later. */
-interface KnownValue {
-  readonly iri?: string;
-  /** As written. */
-  readonly text: string;
-}
-
-/** A group around a clause, and how the element at `at`, in which the clause stands, is combined with the others. */
-interface Enclosing {
-  readonly elements: readonly Element[];
-  readonly at: number;
-  readonly through: "join" | "left" | "filter";
-}
-
-interface Source {
-  readonly prologue: Prologue;
-  readonly tokens: readonly Token[];
-}
-
-/**
- * All values that a variable can have where a clause stands, from VALUES and `BIND(<iri> AS ?var)` of the groups
- * around it. A join may be restricted by what is joined later; the right side of OPTIONAL and MINUS only by what
- * stands before it, and nothing outside of that group restricts it any more. Undefined: not known.
- */
-function knownValues(
-  source: Source,
-  variable: string,
-  enclosing: readonly Enclosing[],
-): readonly KnownValue[] | undefined {
-  for (const { elements, at, through } of enclosing.toReversed()) {
-    for (const [index, element] of elements.entries()) {
-      if (index === at || (through === "left" && index > at)) continue;
-      const values = assignedValues(source, variable, element);
-      if (values) return values;
-    }
-    if (through !== "join") return undefined;
-  }
-  return undefined;
-}
-
-function assignedValues(source: Source, variable: string, element: Element): readonly KnownValue[] | undefined {
-  if (element.kind === "values") return inlineValues(source, variable, element);
-  // BIND ( iri AS ?var ) is six tokens; a longer expression is not evaluated here.
-  if (element.kind !== "bind" || element.variable !== variable || element.to - element.from !== 6) return undefined;
-  const token = tokenAt(source.tokens, element.from + 2);
-  return [knownValue(source, token)];
-}
-
-function inlineValues(source: Source, variable: string, element: ValuesElement): readonly KnownValue[] | undefined {
-  const column = element.variables.indexOf(variable);
-  if (column < 0) return undefined;
-  const byText = new Map<string, KnownValue>();
-  for (const row of element.rows) {
-    const token = source.tokens[row[column] ?? -1];
-    if (!token || (token.kind === "word" && token.text === "UNDEF")) return undefined;
-    const value = knownValue(source, token);
-    byText.set(value.iri ?? value.text, value);
-  }
-  return [...byText.values()];
-}
-
-function knownValue(source: Source, token: Token): KnownValue {
-  if (token.kind === "iri" || token.kind === "pname")
-    return { iri: resolveIri(source.prologue, token), text: token.text };
-  return { text: token.text };
 }

@@ -1,6 +1,7 @@
 import type { AnalysedQuery } from "./analyse-query.ts";
 import { editText, type TextEdit, textOf } from "./edit-text.ts";
 import type { Element, Group, ServiceElement, TokenRange } from "./outline.ts";
+import type { ParsedQuery } from "./parse-query.ts";
 import { groupsOfSelect, groupsWithin, mentionedVariables, shareName } from "./scope.ts";
 
 /** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
@@ -11,7 +12,8 @@ interface MergedText {
 
 interface MergeOptions {
   readonly isMember: (service: ServiceElement) => boolean;
-  readonly urlOf: (service: ServiceElement) => string;
+  /** What the clause is to name, `<` and `>` included where it is a URL. */
+  readonly targetOf: (service: ServiceElement) => string;
 }
 
 /**
@@ -51,7 +53,7 @@ function runs(query: AnalysedQuery, group: Group, options: MergeOptions): Servic
       continue;
     }
     const own = mentionedVariables(query.parsed.tokens, clause.group);
-    const fits = open && last && last.silent === clause.silent && options.urlOf(last) === options.urlOf(clause);
+    const fits = open && last && last.silent === clause.silent && options.targetOf(last) === options.targetOf(clause);
     if (fits && shareName(names, own)) {
       found.at(-1)?.push(clause);
       names = new Set([...names, ...own]);
@@ -67,25 +69,26 @@ function runs(query: AnalysedQuery, group: Group, options: MergeOptions): Servic
 function runEdits(query: AnalysedQuery, run: readonly ServiceElement[], options: MergeOptions): TextEdit[] {
   const [first, ...others] = run;
   if (!first) return [];
-  const name = { range: { from: first.name, to: first.name + 1 }, replacement: `<${options.urlOf(first)}>` };
+  const name = { range: { from: first.name, to: first.name + 1 }, replacement: options.targetOf(first) };
   if (others.length === 0) return [name];
-  const body = run.map((clause) => bodyText(query, clause.group)).join(" ");
+  const body = run.map((clause) => bodyText(query.parsed, clause.group)).join(" ");
   return [
     name,
     { range: first.group, replacement: `{ ${body} }` },
-    ...others.map((clause) => ({ range: withDot(query, clause), replacement: "" })),
+    ...others.map((clause) => ({ range: withDot(query.parsed, clause), replacement: "" })),
   ];
 }
 
-/** A clause and the dot behind it, which would be one too many without the clause. */
-function withDot(query: AnalysedQuery, { from, to }: ServiceElement): TokenRange {
-  return { from, to: query.parsed.tokens[to]?.text === "." ? to + 1 : to };
+/** An element and the dot behind it, which would be one too many without it. */
+export function withDot(parsed: ParsedQuery, { from, to }: TokenRange): TokenRange {
+  return { from, to: parsed.tokens[to]?.text === "." ? to + 1 : to };
 }
 
-function bodyText(query: AnalysedQuery, group: Group): string {
+/** The body of a clause as a part of a larger one: triples as they are, everything else in braces of its own. */
+export function bodyText(parsed: ParsedQuery, group: Group): string {
   const plain = !group.select && group.elements.length === 1 && group.elements[0]?.kind === "triples";
   const triples = group.elements[0];
-  if (!plain || !triples) return textOf(query.parsed, group);
-  const text = textOf(query.parsed, triples);
+  if (!plain || !triples) return textOf(parsed, group);
+  const text = textOf(parsed, triples);
   return text.endsWith(".") ? text : `${text} .`;
 }

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { Triple, IriTerm, PropertyPath, ServicePattern, Term, VariableTerm } from "sparqljs";
+import type { Triple, IriTerm, Pattern, PropertyPath, ServicePattern, Term, VariableTerm } from "sparqljs";
 import { absoluteIris } from "./absolute-iris.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 
@@ -49,6 +49,27 @@ export function queryPatterns(query: ParsedQuery, { services = false } = {}): re
     for (const inner of innerNodes(node).toReversed()) pending.push({ node: inner, ...inside });
   }
   return found;
+}
+
+/** The triple patterns of a query whose WHERE is nothing but those, without paths; none for any other. */
+export function plainPatterns(query: ParsedQuery): readonly QueryPattern[] {
+  return plainIn(absoluteIris(query).ast.where ?? []) ?? [];
+}
+
+function plainIn(patterns: readonly Pattern[]): readonly QueryPattern[] | undefined {
+  const found: QueryPattern[] = [];
+  for (const pattern of patterns) {
+    const inner = pattern.type === "bgp" ? plainTriples(pattern.triples) : undefined;
+    const plain = pattern.type === "group" ? plainIn(pattern.patterns) : inner;
+    if (plain === undefined) return undefined;
+    found.push(...plain);
+  }
+  return found;
+}
+
+function plainTriples(triples: readonly Triple[]): readonly QueryPattern[] | undefined {
+  if (triples.some(({ predicate }) => isPath(predicate))) return undefined;
+  return triples.flatMap((triple) => pathSteps(triple, () => ""));
 }
 
 const insideOf = (node: object, visit: Visit, dataset: Dataset | undefined): Omit<Visit, "node"> => ({
@@ -150,7 +171,8 @@ function pathSteps({ subject, predicate, object }: Triple, freshName: FreshName)
   return found;
 }
 
-function patternTerm(term: Term): PatternTerm {
+/** A term of the syntax tree. */
+export function patternTerm(term: Term): PatternTerm {
   if (term.termType === "NamedNode") return { kind: "iri", iri: iriOf(term) };
   if (term.termType === "Literal") return { kind: "literal", literal: term };
   return { kind: "variable", name: term.termType === "BlankNode" ? `_:${term.value}` : term.value };
@@ -164,7 +186,8 @@ const freshVariables = (freshName: FreshName): Ends => ({
   object: { kind: "variable", name: freshName() },
 });
 
-const isPath = (path: Path): path is PropertyPath => "type" in path;
+/** A predicate of the syntax tree that is a property path. */
+export const isPath = (path: Path): path is PropertyPath => "type" in path;
 
 interface Steps {
   readonly found: QueryPattern[];

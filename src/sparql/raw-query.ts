@@ -45,12 +45,12 @@ function mayHideTokens(text: string, tokens: readonly Token[]): boolean {
   return /\\u00[0-7]|\\U000000[0-7]/.test(text);
 }
 
-/** Index behind `define name value...`, BASE and PREFIX, in any order. */
+/** Index behind `define name value...`, VERSION, BASE and PREFIX, in any order. */
 function behindPragmas(tokens: readonly Token[]): number {
   let at = 0;
   for (;;) {
     const word = tokens[at]?.kind === "word" ? tokens[at]?.text : undefined;
-    if (word === "BASE") at += 2;
+    if (word === "BASE" || word === "VERSION") at += 2;
     else if (word === "PREFIX") at += 3;
     else if (word === "DEFINE") at = behindValues(tokens, at + 2);
     else return at;

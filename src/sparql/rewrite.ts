@@ -68,30 +68,38 @@ export function withEmptyGraphs(query: AnalysedQuery): string {
 
 /**
  * The text with each `SERVICE ?v { P }`, as far as the values of `?v` are known, replaced by the union over the
- * values of `VALUES ?v { <iri> } SERVICE <iri> { P }` (SPARQL 1.1 Federated Query, section 4).
+ * values of `VALUES ?v { <iri> } SERVICE <iri> { P }` (SPARQL 1.1 Federated Query, section 4); and each SERVICE whose IRI
+ * stands for several endpoints by the union over these.
+ * @param endpointsOf the endpoints that an IRI stands for; undefined when it is one endpoint's own
  */
-export function withExpandedVariables(query: AnalysedQuery): string {
+export function withExpandedTargets(
+  query: AnalysedQuery,
+  endpointsOf: (iri: string) => readonly string[] | undefined,
+): string {
   const edits: TextEdit[] = [];
   let done = 0;
   for (const { target, element } of query.services) {
-    if (target.kind !== "variable" || !target.values || element.from < done) continue;
-    edits.push({ range: element, replacement: expansion(query, element, target) });
+    const named = target.kind === "iri" ? endpointsOf(target.iri) : target.values?.map(({ iri = "" }) => iri);
+    if (!named || element.from < done) continue;
+    const variable = target.kind === "variable" ? target.name : undefined;
+    edits.push({ range: element, replacement: expansion(query, element, { variable, named }) });
     done = element.to;
   }
   return editText(query.parsed, edits);
 }
 
-function expansion(
-  query: AnalysedQuery,
-  element: ServiceElement,
-  target: ServiceClause["target"] & { kind: "variable" },
-): string {
-  const values = target.values ?? [];
-  if (values.length === 0) return emptyGroup(visibleInElement(query.parsed.tokens, element));
+interface Expanded {
+  readonly variable: string | undefined;
+  readonly named: readonly string[];
+}
+
+function expansion(query: AnalysedQuery, element: ServiceElement, { variable, named }: Expanded): string {
+  if (named.length === 0) return emptyGroup(visibleInElement(query.parsed.tokens, element));
   const silent = element.silent ? "SILENT " : "";
-  const branches = values.map(({ iri }, copy) => {
+  const branches = named.map((iri, copy) => {
     const body = copy === 0 ? textOf(query.parsed, element.group) : copyWithOwnLabels(query, element, copy);
-    return `{ VALUES ?${target.name} { <${iri}> } SERVICE ${silent}<${iri}> ${body} }`;
+    const value = variable === undefined ? "" : `VALUES ?${variable} { <${iri}> } `;
+    return `{ ${value}SERVICE ${silent}<${iri}> ${body} }`;
   });
   return branches.join(" UNION ");
 }

@@ -1,28 +1,38 @@
-import type { Group, SelectOutline, ServiceElement } from "./outline.ts";
+import { certainVariables, parsedGroup } from "./certain-variables.ts";
+import { type ClauseNeeds, clauseNeeds } from "./clause-needs.ts";
+import { textOf } from "./edit-text.ts";
+import type { Group } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { afterPrologue } from "./resolve-iri.ts";
-import { groupsOf, mentionedVariables, visibleInGroup } from "./scope.ts";
-import { runSparqlParser } from "./sparql-parser.ts";
+import { mentionedVariables, visibleInGroup } from "./scope.ts";
+import { isMonotone } from "./monotone.ts";
 import { type Substitution, substitutionOf } from "./substitution.ts";
 import { type Token, tokenAt } from "./tokens.ts";
-import type { Pattern, PropertyPath, SelectQuery, Term, Triple, VariableTerm } from "sparqljs";
+import { isUndisputed } from "./undisputed.ts";
+import type { Pattern, Term, Triple } from "sparqljs";
 
-/** A SERVICE clause with a constant target, cut out of a query's text. */
+/** A SERVICE clause, cut out of a query's text. */
 interface ClauseText {
   /** Stands for the target in the skeleton. */
   readonly iri: string;
-  /** The target as written, `<...>` included. */
+  /** The target as written, `<...>` or `?` included. */
   readonly target: string;
   readonly silent: boolean;
   /** BASE and PREFIX declarations of the query. */
   readonly prologue: string;
-  /** The group, braces included. */
+  /** The group, braces included, and the conditions of the query that it can be asked with. */
   readonly pattern: string;
   readonly variables: readonly { readonly name: string; readonly certain: boolean }[];
+  /** Each solution is wanted once. */
+  readonly distinct: true | undefined;
+  /** Any so many solutions are enough. */
+  readonly limit: number | undefined;
   /** Variables of the triples that the group begins with; FILTERs may stand among them. */
   readonly opening: readonly string[];
   /** For a clause inside EXISTS: how values are substituted, which is not the same as joining them. */
   readonly substitution: Substitution | undefined;
+  /** Missing triples can add solutions to its own. */
+  readonly nonMonotone: "body" | undefined;
   readonly selectivity: number;
 }
 
@@ -35,60 +45,89 @@ interface SplitQuery {
 /**
  * Cuts the outermost SERVICE clauses out of a query. What remains has in each place a clause of the same scope,
  * `SERVICE <urn:fedway:clause:N> { <urn:fedway:clause:N> <urn:fedway:binds> ?its, ?variables }`, so that it parses to the
- * algebra of the whole query.
+ * algebra of the whole query, but for variables that nothing outside of the clause looks at.
  */
-export function splitClauses({ text, tokens, outline }: ParsedQuery): SplitQuery {
+export function splitClauses(query: ParsedQuery): SplitQuery {
+  const { text, tokens } = query;
   const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
   const clauses: ClauseText[] = [];
   let skeleton = "";
   let copied = 0;
-  for (const { service, inExists } of servicesOfSelect(outline, false).toSorted(inTextOrder)) {
-    const clause = toClause({ text, tokens, prologue, service, inExists, iri: `urn:fedway:clause:${clauses.length}` });
+  for (const needs of clauseNeeds(query)) {
+    const { service } = needs;
+    const clause = toClause({ text, tokens, prologue, needs, iri: `urn:fedway:clause:${clauses.length}` });
     const target = tokenAt(tokens, service.name);
     const end = tokenAt(tokens, service.to - 1).end;
-    skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { ${placeholder(clause)} }`;
+    skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { ${placeholder(clause, target)} }`;
     copied = end;
     clauses.push(clause);
   }
   return { skeleton: skeleton + text.slice(copied), clauses };
 }
 
-function placeholder({ iri, variables }: ClauseText): string {
-  if (variables.length === 0) return "";
-  return `<${iri}> <urn:fedway:binds> ${variables.map(({ name }) => `?${name}`).join(", ")}`;
+function placeholder({ iri, variables }: ClauseText, target: Token): string {
+  const names = new Set(variables.map(({ name }) => name));
+  if (target.kind === "var") names.add(target.text.slice(1));
+  if (names.size === 0) return "";
+  return `<${iri}> <urn:fedway:binds> ${[...names].map((name) => `?${name}`).join(", ")}`;
 }
 
 interface ClauseSite {
   readonly text: string;
   readonly tokens: readonly Token[];
   readonly prologue: string;
-  readonly service: ServiceElement;
-  readonly inExists: boolean;
+  readonly needs: ClauseNeeds;
   readonly iri: string;
 }
 
-function toClause({ text, tokens, prologue, service, inExists, iri }: ClauseSite): ClauseText {
-  const { group, silent, name } = service;
-  const pattern = text.slice(tokenAt(tokens, group.from).start, tokenAt(tokens, group.to - 1).end);
+function toClause(site: ClauseSite): ClauseText {
+  const { text, tokens, prologue, needs, iri } = site;
+  const { group, silent, name } = needs.service;
   const target = tokenAt(tokens, name);
-  const parsed = runSparqlParser(`${prologue}SELECT * WHERE ${pattern}`);
-  const where = parsed.type === "query" ? (parsed.where ?? []) : [];
+  const where = parsedGroup(prologue, textOf(site, group));
   const certain = certainVariables(where);
-  const variables = [...visibleInGroup(tokens, group)].map((variable) => ({
-    name: variable,
-    certain: certain.has(variable),
-  }));
+  const visible = [...visibleInGroup(tokens, group)];
+  const shown = visible.filter((variable) => needs.variables?.has(variable) !== false);
+  const substitution = needs.inExists ? substitutionOf(tokens, group) : undefined;
+  const isAnyEnough = needs.once && shown.length === 0 && !substitution;
+  const limit = isAnyEnough ? Math.min(1, needs.limit ?? 1) : needs.limit;
+  const conditions = pushedConditions(site, certain);
   return {
     iri,
     target: text.slice(target.start, target.end),
     silent,
     prologue,
-    pattern,
-    variables,
+    pattern: withConditions(textOf(site, group), group, conditions),
+    variables: shown.map((variable) => ({ name: variable, certain: certain.has(variable) })),
+    // Where no variable is left out, few patterns have a solution twice.
+    distinct: needs.once && limit !== 1 && (shown.length < visible.length || limit !== undefined) ? true : undefined,
+    limit,
     opening: openingOf(tokens, group),
-    substitution: inExists ? substitutionOf(tokens, group) : undefined,
-    selectivity: selectivityOf(where),
+    substitution,
+    nonMonotone: isMonotone(where) ? undefined : "body",
+    selectivity: selectivityOf(where) + conditions.length * PUSHED_SELECTIVITY,
   };
+}
+
+/** The conditions that the clause can be asked with: it binds all of their variables, and no endpoint disputes them. */
+function pushedConditions(site: ClauseSite, certain: ReadonlySet<string>): readonly string[] {
+  const { tokens, prologue, needs } = site;
+  // What is written behind a subselect goes around it, where values that are substituted no longer have their places.
+  if (needs.inExists && needs.service.group.select) return [];
+  return needs.conditions.flatMap((range) => {
+    const names = [...mentionedVariables(tokens, range)];
+    if (names.length === 0 || names.some((name) => !certain.has(name))) return [];
+    const filter = `FILTER(${textOf(site, range)})`;
+    const [parsed] = parsedGroup(prologue, `{ ${filter} }`);
+    return parsed?.type === "filter" && isUndisputed(parsed.expression) ? [filter] : [];
+  });
+}
+
+/** Behind everything else in the group, so that what stands in it keeps its place. */
+function withConditions(pattern: string, { select }: Group, conditions: readonly string[]): string {
+  if (conditions.length === 0) return pattern;
+  const body = select ? pattern : pattern.slice(1, -1);
+  return `{${body} ${conditions.join(" ")} }`;
 }
 
 function openingOf(tokens: readonly Token[], { select, elements }: Group): readonly string[] {
@@ -102,88 +141,13 @@ function openingOf(tokens: readonly Token[], { select, elements }: Group): reado
   return [...names];
 }
 
-interface FoundService {
-  readonly service: ServiceElement;
-  readonly inExists: boolean;
-}
-
-const inTextOrder = (a: FoundService, b: FoundService): number => a.service.from - b.service.from;
-
-const servicesOfSelect = ({ exists, where }: SelectOutline, inExists: boolean): FoundService[] => [
-  ...servicesIn(exists, true),
-  ...servicesIn(where ? [where] : [], inExists),
-];
-
-/** The outermost SERVICE clauses of groups. */
-function servicesIn(groups: readonly Group[], inExists: boolean): FoundService[] {
-  return groups.flatMap(({ select, elements }) => {
-    if (select) return servicesOfSelect(select, inExists);
-    return elements.flatMap((element) => {
-      if (element.kind === "service") return [{ service: element, inExists }];
-      return servicesIn(groupsOf(element), inExists || element.kind === "filter" || element.kind === "bind");
-    });
-  });
-}
-
-/**
- * Variables that every solution of a group's elements binds. Errs on the safe side: one that is left out may still be
- * bound everywhere.
- */
-function certainVariables(patterns: readonly Pattern[]): Set<string> {
-  return new Set(patterns.flatMap((pattern) => [...certainInPattern(pattern)]));
-}
-
-function certainInPattern(pattern: Pattern): Iterable<string> {
-  switch (pattern.type) {
-    case "bgp":
-      return pattern.triples.flatMap(({ subject, predicate, object }) => [subject, predicate, object].flatMap(nameOf));
-    case "group":
-      return certainVariables(pattern.patterns);
-    case "graph":
-      return [...nameOf(pattern.name), ...certainVariables(pattern.patterns)];
-    case "service":
-      // A silenced service may give one solution that binds nothing.
-      return pattern.silent ? [] : [...nameOf(pattern.name), ...certainVariables(pattern.patterns)];
-    case "union": {
-      const [first = [], ...others] = pattern.patterns.map((branch) => new Set(certainInPattern(branch)));
-      return [...first].filter((name) => others.every((branch) => branch.has(name)));
-    }
-    case "values":
-      return certainInRows(pattern.values);
-    case "query":
-      return certainInSelect(pattern);
-    default:
-      // OPTIONAL and MINUS bind nothing for certain, a BIND's expression may fail.
-      return [];
-  }
-}
-
-function certainInRows(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
-  const names = new Set(rows.flatMap((row) => Object.keys(row)));
-  return [...names].filter((name) => rows.every((row) => row[name] !== undefined)).map((name) => name.slice(1));
-}
-
-function certainInSelect(query: SelectQuery): Iterable<string> {
-  const inner = certainVariables(query.where ?? []);
-  for (const name of certainInRows(query.values ?? [])) inner.add(name);
-  const plain = query.variables.flatMap((variable) => ("termType" in variable ? [variable] : []));
-  if (plain.some(({ termType }) => termType === "Wildcard")) return inner;
-  return plain.map(({ value }) => value).filter((name) => inner.has(name));
-}
-
-function nameOf(term: Term | PropertyPath): string[] {
-  return isVariable(term) ? [term.value] : [];
-}
-
-function isVariable(term: Term | PropertyPath): term is VariableTerm {
-  return "termType" in term && term.termType === "Variable";
-}
-
 /** How much constants narrow a group: subjects and objects that are terms (classes aside), filters, inline data. */
 function selectivityOf(patterns: readonly Pattern[]): number {
   return patterns.reduce((sum, pattern) => sum + selectivityOfPattern(pattern), 0);
 }
 
+// As much as a constant in the place of an object.
+const PUSHED_SELECTIVITY = 2;
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 function selectivityOfPattern(pattern: Pattern): number {

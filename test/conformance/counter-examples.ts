@@ -196,4 +196,10 @@ export const counterExamples: readonly CounterExample[] = [
     data: { A: "<x:1> <x:p> <x:8> .\n<x:1> <x:p> <x:9> .", B: "<x:1> <x:q> <x:5> ." },
     rows: ["?t=<x:5>", "?t=<x:5>"],
   },
+  {
+    name: "a clause none of whose variables is needed",
+    query: "SELECT ?t { SERVICE <A> { ?s <x:p> ?o } SERVICE <B> { ?t <x:q> ?u } }",
+    data: { A: "<x:1> <x:p> <x:8> .\n<x:1> <x:p> <x:9> .", B: "<x:2> <x:q> <x:5> ." },
+    rows: ["?t=<x:2>", "?t=<x:2>"],
+  },
 ];

@@ -11,6 +11,7 @@ import { isInformative, isTotallyOrdered } from "../support/oracle.ts";
 import { generatedCases } from "../support/query-generator.ts";
 import { nTriplesAt, type GeneratedCase } from "../support/query-generator-data.ts";
 import { printQuery } from "../support/query-generator-syntax.ts";
+import { exactSelection } from "../support/exact-selection.ts";
 import { countCase, createStatistics, printStatistics } from "../support/query-statistics.ts";
 import { withoutAlternatives, withoutServices } from "../support/query-without-service.ts";
 
@@ -20,13 +21,17 @@ const names = [0, 1, 2, 3];
 const endpoints = names.map((index) => `http://m${index}.example/data`);
 
 /** One line a kind of member: the answers over these members are those over the merge of their data. */
-function shouldEqualMerge(name: string, kinds: readonly MemberKind[], cases: number): void {
+function shouldEqualMerge(name: string, kinds: readonly MemberKind[], cases: number, told: Told = {}): void {
   test(`${name}: ${cases} generated queries have the answers of the merged graph`, { timeout: 1_200_000 }, async () => {
     const statistics = createStatistics();
     const failures: string[] = [];
-    const federation = createMergedFederation([], kinds, { pageSize: 5 });
-    for (const value of sample(generatedCases(), { seed, numRuns: cases })) {
-      const { text, found, informative } = await compare(value, federation);
+    let knows: (what: string) => boolean = () => true;
+    const select = (data: readonly string[]) =>
+      told.share === undefined ? undefined : exactSelection(data, { knows, prefixOf: told.prefixOf });
+    const federation = createMergedFederation([], kinds, { pageSize: 5, select });
+    for (const [index, value] of sample(generatedCases(), { seed, numRuns: cases }).entries()) {
+      knows = (what) => hashOf(`${seed} ${index} ${what}`) % 100 < (told.share ?? 0) * 100;
+      const { text, found, informative } = await compare(value, { federation, deal: told.deal });
       countCase(statistics, value.query, informative);
       if (found !== undefined) failures.push(`${text}\n${found}`);
     }
@@ -38,8 +43,36 @@ function shouldEqualMerge(name: string, kinds: readonly MemberKind[], cases: num
   });
 }
 
-async function compare(value: GeneratedCase, federation: MergedFederation) {
-  const data = names.slice(0, value.data.endpoints).map((index) => nTriplesAt(value.data, index));
+interface Told {
+  /** How much of what is true of the members the plan is told; absent: there is no selection. */
+  readonly share?: number;
+  readonly prefixOf?: (iri: string) => string;
+  /** Data that keep each subject at one member; absent: as generated. */
+  readonly deal?: (data: readonly string[]) => readonly string[];
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x81_1c_9d_c5;
+  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01_00_01_93) >>> 0;
+  return hash;
+}
+
+/** All triples of a subject at one member. */
+function bySubject(data: readonly string[]): readonly string[] {
+  const lines = data.flatMap((text, index) => text.replaceAll("_:", `_:m${index}x`).split("\n"));
+  const dealt = data.map((): string[] => []);
+  for (const line of new Set(lines)) dealt[hashOf(line.split(" ")[0] ?? "") % data.length]?.push(line);
+  return dealt.map((own) => own.join("\n"));
+}
+
+interface Compared {
+  readonly federation: MergedFederation;
+  readonly deal: Told["deal"];
+}
+
+async function compare(value: GeneratedCase, { federation, deal = (data) => data }: Compared) {
+  const data = deal(names.slice(0, value.data.endpoints).map((index) => nTriplesAt(value.data, index)));
   const query = withoutServices(value.query);
   const inOrder = isTotallyOrdered(value.query);
   const text = printQuery(query, { keyword: "GRAPH", endpoints });
@@ -56,6 +89,16 @@ async function compare(value: GeneratedCase, federation: MergedFederation) {
 }
 
 shouldEqualMerge("SPARQL members", ["sparql"], Math.ceil(runs * 0.6));
+shouldEqualMerge("SPARQL members of which all is told", ["sparql"], Math.ceil(runs * 0.2), { share: 1 });
+shouldEqualMerge("SPARQL members of which something is told", ["sparql"], Math.ceil(runs * 0.2), { share: 0.7 });
+shouldEqualMerge("SPARQL members that share no subject", ["sparql"], Math.ceil(runs * 0.4), {
+  share: 0.9,
+  deal: bySubject,
+});
+shouldEqualMerge("members of all kinds of which something is told", ["sparql", "tpf"], Math.ceil(runs * 0.2), {
+  share: 0.8,
+  deal: bySubject,
+});
 shouldEqualMerge("members of all kinds", ["tpf", "sparql", "file", "tpf"], Math.ceil(runs * 0.2));
 shouldEqualMerge("fragments", ["tpf"], Math.ceil(runs * 0.1));
 shouldEqualMerge("files", ["file"], Math.ceil(runs * 0.1));

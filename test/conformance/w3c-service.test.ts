@@ -139,10 +139,7 @@ const cases: readonly ServiceCase[] = [
 ];
 
 /** Queries whose answer is known to be wrong, by name, with the reason. One that passes must leave the list. */
-const knownFailures: Readonly<Record<string, string>> = {
-  "the data name the endpoints":
-    "SERVICE ?var is executed when VALUES or the catalogue bind it; following endpoint IRIs out of data is refused (SERVICE_VARIABLE_UNBOUND)",
-};
+const knownFailures: Readonly<Record<string, string>> = {};
 
 /** Forms of SERVICE in the grammar (syntax-service-01 to 03); each must parse and plan. */
 const syntaxCases = [

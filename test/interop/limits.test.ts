@@ -243,7 +243,7 @@ describe("time-outs of the engines", () => {
     expect(answer.status).toBe("partial");
     expect(answer.rows).toEqual([[null, expect.stringMatching(/^"?7\b/u)]]);
     expect(answer.sources.map(({ endpoint, status }) => `${endpoint} ${status}`).toSorted()).toEqual([
-      "fuseki failed",
+      "fuseki timeout",
       "virtuoso ok",
     ]);
   });

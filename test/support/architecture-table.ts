@@ -37,7 +37,7 @@ export const modules: readonly Module[] = [
   { name: "workers", imports: [], packages: [] },
   { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*", "pino"] },
   { name: "rdf", imports: [], packages: ["n3"] },
-  { name: "sparql", imports: whole("rdf"), packages: ["sparqljs"] },
+  { name: "sparql", imports: whole("rdf"), packages: ["sparqljs", "@traqula/parser-sparql-1-2"] },
   {
     name: "results",
     imports: whole("rdf"),
@@ -80,8 +80,24 @@ export const modules: readonly Module[] = [
   },
   {
     name: "plan",
-    imports: [{ module: "sparql" }, catalogTypes, { module: "results", files: ["model.ts"], typesOnly: true }],
+    imports: [
+      { module: "sparql" },
+      { module: "rdf", files: ["term-text.ts"] },
+      catalogTypes,
+      { module: "results", files: ["model.ts"], typesOnly: true },
+    ],
     packages: ["lru-cache"],
+  },
+  {
+    // Which endpoints have matches of a pattern: facts of the registry, for the planner.
+    name: "selection",
+    imports: [
+      ...whole("plan", "sparql", "registry", "rdf"),
+      { module: "results", files: ["terms.ts"] },
+      { module: "outbound", files: ["whole-answer.ts"], typesOnly: true },
+      { module: "store", files: ["store.ts", "collection.ts"] },
+    ],
+    packages: ["lru-cache", "typebox"],
   },
   {
     name: "engine",
@@ -111,7 +127,7 @@ export const modules: readonly Module[] = [
       ...whole("plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
       // The two ports, and the accounts that both fill in.
-      { module: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts"] },
+      { module: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts", "step-reports.ts"] },
       tracer,
     ],
     packages: [],

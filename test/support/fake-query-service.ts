@@ -81,6 +81,10 @@ export function createFakeQueryService(): FakeQueryService {
       requests.push(request);
       return service.tableAnswer(request);
     },
+    analyze: async (request) => {
+      requests.push(request);
+      return { kind: "direct", endpoints: [], notes: [], query: request.text, text: "direct", run: record };
+    },
     explain: ({ text }) => ({ kind: "direct", endpoints: [], notes: [], query: text, text: "direct" }),
     runRecord: async (id) => (id === "run-1" ? record : undefined),
     runOf: (error) => service.runIdOf(error),

@@ -33,8 +33,9 @@ export async function startEndpoints(data: Readonly<Record<string, string>>) {
 
 export interface FederationQuery {
   readonly endpointId?: string;
+  readonly federationId?: string;
   readonly inOrder?: boolean;
-  readonly partial?: boolean;
+  readonly partial?: boolean | "subset";
   readonly timeoutMs?: number;
 }
 
@@ -65,9 +66,10 @@ function requestOf(text: string, options: FederationQuery = {}) {
     defaultGraphs: [],
     namedGraphs: [],
     strict: false,
-    partial: options.partial === true,
+    partial: options.partial ?? false,
     signal: new AbortController().signal,
     ...(options.endpointId === undefined ? {} : { endpointId: options.endpointId }),
+    ...(options.federationId === undefined ? {} : { federationId: options.federationId }),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   };
 }

@@ -5,12 +5,14 @@ import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import { type SourceDocuments, createPatternSources } from "../../src/engine/sources/pattern-source.ts";
 import type { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { FederatedPlan, PlannedEndpoint } from "../../src/plan/query-plan.ts";
+import type { SourceSelection } from "../../src/plan/source-selection.ts";
 import type { QueryResult } from "../../src/results/model.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
 import { storeAnswer, toAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
 import { toBounds } from "./engine-answer.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
+import { createTrueHolders } from "./true-holders.ts";
 import { createTpfPages, type TpfOptions } from "./tpf-server.ts";
 
 /** How a member's data is reached. */
@@ -31,14 +33,18 @@ export interface MergedFederation {
   /** Replaces the members by new ones with these N-Triples. */
   setData(data: readonly string[]): void;
   plan(query: string): FederatedPlan;
+  execute(plan: FederatedPlan, bounds?: ExecutionBounds): Promise<QueryResult>;
   result(query: string, bounds?: ExecutionBounds): Promise<QueryResult>;
   answer(query: string, inOrder?: boolean): Promise<CanonicalAnswer>;
 }
 
 interface Parts {
+  readonly selection: SourceSelection | undefined;
   readonly client: StoreClient;
   readonly documents: FakeDocuments;
   readonly members: readonly PlannedEndpoint[];
+  /** The N-Triples of a member, by URL. */
+  readonly dataAt: (url: string) => string | undefined;
 }
 
 // Members have URLs of their own, so that one engine, which takes a while to make, serves all federations of a test file.
@@ -59,20 +65,30 @@ function createEngine(maxSolutions: number): ReturnType<typeof createComunicaEng
     close: async () => {},
   };
   const documents: SourceDocuments = { fetch: (request) => partsOf(request.url).documents.fetch(request) };
-  return createComunicaEngine({ client, openSource: createPatternSources({ documents, now }), maxSolutions, now });
+  const holders = createTrueHolders((url) => partsByUrl.get(url)?.dataAt(url));
+  const openSource = createPatternSources({ documents, now });
+  return createComunicaEngine({ client, openSource, holders, maxSolutions, now });
+}
+
+interface FederationOptions extends TpfOptions {
+  readonly maxSolutions?: number;
+  /** What the plans say of who has what. */
+  readonly select?: (data: readonly string[]) => SourceSelection | undefined;
 }
 
 /** Members `m0`, `m1`, ... with these N-Triples; `kinds` repeat. */
 export function createMergedFederation(
   data: readonly string[],
   kinds: readonly MemberKind[] = ["sparql"],
-  options: TpfOptions & { readonly maxSolutions?: number } = {},
+  options: FederationOptions = {},
 ): MergedFederation {
   const build = (texts: readonly string[]): Parts => {
     generation++;
     const members = texts.map((_, index) => toMember(index, kinds[index % kinds.length] ?? "sparql"));
     const client = createStoreClient(Object.fromEntries(members.map(({ url }, index) => [url, texts[index] ?? ""])));
-    const built = { members, client, documents: createFakeDocuments(texts, members, options) };
+    const documents = createFakeDocuments(texts, members, options);
+    const dataAt = (url: string) => texts[members.findIndex((member) => member.url === url)];
+    const built = { members, client, documents, dataAt, selection: options.select?.(texts) };
     for (const { url } of members) partsByUrl.set(url, built);
     return built;
   };
@@ -84,11 +100,12 @@ export function createMergedFederation(
     query,
     skeleton: query,
     clauses: [],
-    over: { federation: "test", members: parts.members },
+    over: { federation: "test", members: parts.members, selection: parts.selection },
     members: parts.members.map((endpoint) => ({ endpoint, clauses: 0, silent: false })),
     notes: [],
   });
-  const result = (query: string, bounds = toBounds()) => engine.execute(plan(query), bounds);
+  const execute = (planned: FederatedPlan, bounds = toBounds()) => engine.execute(planned, bounds);
+  const result = (query: string, bounds?: ExecutionBounds) => execute(plan(query), bounds);
   return {
     get client() {
       return parts.client;
@@ -104,6 +121,7 @@ export function createMergedFederation(
       parts = build(texts);
     },
     plan,
+    execute,
     result,
     answer: async (query, inOrder = false) => toAnswer(await result(query), inOrder),
   };

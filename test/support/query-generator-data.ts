@@ -13,6 +13,8 @@ export type Kind =
   /** A number in one of several spellings: joined on and compared, but never a constant. */
   | "spelled"
   | "blank"
+  /** A blank node that may be joined on, which the oracle can judge where all data lies in one graph. */
+  | "node"
   | "any";
 
 /** Source of all decisions. */
@@ -46,14 +48,15 @@ export interface GeneratedCase {
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 export const typePredicate = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
-const word = (name: string): string => `<http://vocabulary.example/${name}>`;
+export const word = (name: string): string => `<http://vocabulary.example/${name}>`;
 const item = (number: number): string => `<http://data.example/item/${number}>`;
-const typed = (value: string, type: string): string => `"${value}"^^<${XSD}${type}>`;
+export const typed = (value: string, type: string): string => `"${value}"^^<${XSD}${type}>`;
 
 /** Predicates from item to item; the only ones that property paths repeat. */
 export const linkPredicates: readonly string[] = [word("knows"), word("near")];
 
-interface PredicateRule {
+/** Objects of a predicate. */
+export interface PredicateRule {
   readonly predicate: string;
   readonly kind: Kind;
   readonly object: (draw: Draw) => string;
@@ -65,7 +68,7 @@ const names = ["Ada", "ada", "Bela", "Be\u00ADla", "\u00C4rger", "Zo\u00EB", "\u
 const spellings = [typed("1", "integer"), typed("01", "integer"), typed("1", "int"), typed("2", "integer")] as const;
 // Pools are small, so that literals join between endpoints. Lexical forms are canonical but for one predicate: equal values
 // are equal terms to Oxigraph, which stores values, but not to engines that store spellings.
-const rules: readonly PredicateRule[] = [
+export const predicateRules: readonly PredicateRule[] = [
   { predicate: typePredicate, kind: "iri", object: (d) => word(d.pick(["Person", "Product", "Place"])) },
   { predicate: word("knows"), kind: "iri", object: (d) => item(d.below(7)) },
   { predicate: word("near"), kind: "iri", object: (d) => item(d.below(7)) },
@@ -87,16 +90,20 @@ const rules: readonly PredicateRule[] = [
   { predicate: word("address"), kind: "blank", object: (d) => `_:b${d.below(4)}` },
 ];
 
-const spelledRule: PredicateRule = { predicate: word("size"), kind: "spelled", object: (d) => d.pick(spellings) };
+export const spelledRule: PredicateRule = {
+  predicate: word("size"),
+  kind: "spelled",
+  object: (d) => d.pick(spellings),
+};
 
 /** Data over 2 to 4 endpoints: shared subjects, overlapping predicates, a class split over endpoints. */
 export function generateData(draw: Draw): GeneratedData {
-  return generateFacts(draw, { endpoints: 2 + draw.below(3), count: 22 + draw.below(30), rules });
+  return generateFacts(draw, { endpoints: 2 + draw.below(3), count: 22 + draw.below(30), rules: predicateRules });
 }
 
 /** Data whose numbers are spelled in several ways, too, for endpoints that keep spellings. */
 export function generateSpelledData(draw: Draw, endpoints: number, count: number): GeneratedData {
-  return generateFacts(draw, { endpoints, count, rules: [...rules, spelledRule, spelledRule] });
+  return generateFacts(draw, { endpoints, count, rules: [...predicateRules, spelledRule, spelledRule] });
 }
 
 interface Extent {

@@ -1,6 +1,6 @@
 import { factsAt, type Fact } from "./query-generator-data.ts";
 import { isOrderable } from "./query-generator-expressions.ts";
-import type { Build, Known, Place, Scope } from "./query-generator-scope.ts";
+import { isWritten, type Build, type Known, type Place, type Scope } from "./query-generator-scope.ts";
 import type { Condition, Element, Filter, Group, Triple } from "./query-generator-syntax.ts";
 
 /** A pattern about a variable of the scope that holds for some of its values, but rarely for its witness. */
@@ -80,7 +80,7 @@ function comparedGroup(
   return [...inPlace(place, endpoint, [triples]), filter];
 }
 
-const isConstant = ({ kind }: Fact): boolean => kind !== "blank" && kind !== "spelled";
+const isConstant = ({ kind }: Fact): boolean => isWritten(kind);
 
 const certainScope = (scope: Scope): Scope => ({
   ...scope,

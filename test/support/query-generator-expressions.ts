@@ -61,6 +61,7 @@ function simpleTest(build: Build, known: Known): Condition {
     case "boolean":
       return test("comparison", draw.pick([`${name} = ${here}`, `${name} != ${other}`]));
     case "blank":
+    case "node":
     case "any":
       return test(
         "type-test",

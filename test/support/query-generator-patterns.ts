@@ -2,6 +2,7 @@ import { factsAt, linkPredicates, typePredicate, type Fact, type Kind } from "./
 import {
   factsAround,
   isJoinKind,
+  isWritten,
   joinable,
   someTerm,
   type Build,
@@ -44,9 +45,9 @@ function chooseFact(build: Build, scope: Scope, request: PatternRequest): Fact |
   return facts.length > 0 ? draw.pick(facts) : undefined;
 }
 
-function patternOf(build: Build, scope: Scope, fact: Fact): Triple {
+export function patternOf(build: Build, scope: Scope, fact: Fact): Triple {
   const { draw } = build;
-  const joined = termFor(build, scope, { term: fact.subject, kind: "iri", constant: 8 });
+  const joined = termFor(build, scope, { term: fact.subject, kind: subjectKind(fact), constant: 8 });
   const unanchored = joinable(scope).length === 0;
   if (draw.chance(6) && !unanchored) return openPattern(build, scope, joined);
   const constant = fact.predicate === typePredicate ? 65 : 15;
@@ -71,6 +72,8 @@ interface Position {
   readonly constant: number;
 }
 
+const subjectKind = ({ subject }: Fact): Kind => (subject.startsWith("_:") ? "node" : "iri");
+
 /** The variable that has this term as witness, a constant, or a new variable. */
 function termFor(build: Build, scope: Scope, position: Position): string {
   const { draw } = build;
@@ -79,7 +82,7 @@ function termFor(build: Build, scope: Scope, position: Position): string {
     const chosen = draw.pick(known);
     return use(scope, { ...chosen, certain: true });
   }
-  if (position.kind !== "spelled" && draw.chance(position.constant)) return position.term;
+  if (isWritten(position.kind) && draw.chance(position.constant)) return position.term;
   return use(scope, { name: build.fresh(), kind: position.kind, witness: position.term, certain: true });
 }
 
@@ -144,7 +147,8 @@ function sequencePattern(
 
 /** VALUES at the start of a group, which the patterns after it join. */
 export function leadingValues(build: Build, scope: Scope): readonly Element[] {
-  const subjects = [...new Set(build.data.facts.map((fact) => fact.subject))];
+  const subjects = [...new Set(build.data.facts.map((fact) => fact.subject))].filter((one) => one.startsWith("<"));
+  if (subjects.length === 0) return [];
   const witness = build.draw.pick(subjects);
   const name = build.fresh();
   scope.variables.set(name, { name, kind: "iri", witness, certain: true });
@@ -156,7 +160,7 @@ export function leadingValues(build: Build, scope: Scope): readonly Element[] {
 export function values(build: Build, scope: Scope): readonly Element[] {
   const { draw } = build;
   const candidates = [...scope.variables.values()].filter(
-    (known) => isJoinKind(known.kind) && known.kind !== "spelled" && known.witness !== undefined,
+    (known) => isJoinKind(known.kind) && isWritten(known.kind) && known.witness !== undefined,
   );
   if (candidates.length === 0) return [];
   const first = draw.pick(candidates);

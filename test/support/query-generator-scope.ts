@@ -77,6 +77,11 @@ export function isJoinKind(kind: Kind): boolean {
   return kind !== "blank" && kind !== "any";
 }
 
+/** Terms of this kind may stand in a query. */
+export function isWritten(kind: Kind): boolean {
+  return !["blank", "node", "spelled"].includes(kind);
+}
+
 /** Equal values can be told apart: DISTINCT, GROUP BY and COUNT(DISTINCT) are generated over these only. */
 export function hasIdentity(known: Known): boolean {
   return known.kind !== "any";

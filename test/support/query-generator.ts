@@ -5,7 +5,16 @@ import { isOrderable } from "./query-generator-expressions.ts";
 import { createBuild, emptyScope, hasIdentity, type Build, type Known, type Scope } from "./query-generator-scope.ts";
 import { ordered, summable } from "./query-generator-select.ts";
 import { simplerCases } from "./query-generator-shrink.ts";
-import type { Aggregate, GeneratedQuery, Group, Projection, Select, Triple } from "./query-generator-syntax.ts";
+import { generateShape, type Shape } from "./query-generator-shapes.ts";
+import type {
+  Aggregate,
+  Element,
+  GeneratedQuery,
+  Group,
+  Projection,
+  Select,
+  Triple,
+} from "./query-generator-syntax.ts";
 
 /**
  * Cases for fast-check: seeded by it, shrunk by structure (elements, rows and facts are dropped one by one).
@@ -16,28 +25,32 @@ import type { Aggregate, GeneratedQuery, Group, Projection, Select, Triple } fro
  * pattern; SERVICE inside SERVICE; literals in other spellings than Oxigraph's own.
  */
 export function generatedCases(dataOf: (draw: Draw) => GeneratedData = generateData): Arbitrary<GeneratedCase> {
-  return new CaseArbitrary(dataOf);
+  return new CaseArbitrary((draw) => generateCase(draw, dataOf(draw)));
 }
 
-class CaseArbitrary extends Arbitrary<GeneratedCase> {
-  readonly #dataOf: (draw: Draw) => GeneratedData;
+/** Cases that are more than a query and its data. */
+export function casesBy<Case extends GeneratedCase>(make: (draw: Draw) => Case): Arbitrary<Case> {
+  return new CaseArbitrary(make);
+}
 
-  constructor(dataOf: (draw: Draw) => GeneratedData) {
+class CaseArbitrary<Case extends GeneratedCase> extends Arbitrary<Case> {
+  readonly #make: (draw: Draw) => Case;
+
+  constructor(make: (draw: Draw) => Case) {
     super();
-    this.#dataOf = dataOf;
+    this.#make = make;
   }
 
-  override generate(random: Random): Value<GeneratedCase> {
-    const draw = drawFrom(random);
-    return new Value(generateCase(draw, this.#dataOf(draw)), undefined);
+  override generate(random: Random): Value<Case> {
+    return new Value(this.#make(drawFrom(random)), undefined);
   }
 
-  override canShrinkWithoutContext(value: unknown): value is GeneratedCase {
+  override canShrinkWithoutContext(value: unknown): value is Case {
     return typeof value === "object" && value !== null && "query" in value && "data" in value;
   }
 
-  override shrink(value: GeneratedCase): Stream<Value<GeneratedCase>> {
-    return stream(simplerCases(value)).map((simpler) => new Value(simpler, undefined));
+  override shrink(value: Case): Stream<Value<Case>> {
+    return stream(simplerCases(value)).map((simpler) => new Value({ ...value, ...simpler }, undefined));
   }
 }
 
@@ -54,18 +67,51 @@ function drawFrom(random: Random): Draw {
   };
 }
 
-function generateCase(draw: Draw, data: GeneratedData): GeneratedCase {
+/** What a query is made of beside the generator's own features. */
+interface Ingredients {
+  /** Shapes to pick from; none: there are no shapes, and no LIMIT without a total order. */
+  readonly shapes?: readonly Shape[];
+  /** Percentage of cases with shapes; default 60. */
+  readonly shaped?: number;
+}
+
+/** A query over these data. */
+export function generateCase(
+  draw: Draw,
+  data: GeneratedData,
+  { shapes = [], shaped = 60 }: Ingredients = {},
+): GeneratedCase {
   const build = createBuild(draw, data);
   const scope = emptyScope();
   const form = draw.below(100);
   const aggregated = form >= 22 && form < 56;
   const wanted = wantedFeatures(draw);
   const request = { endpoint: undefined, depth: 0, wanted: aggregated ? ["numeric" as const, ...wanted] : wanted };
-  const where = generateGroup(build, scope, request);
+  const where = generateWhere(build, scope, { ...request, shapes, shaped });
   if (form < 10 || scope.variables.size === 0) return { data, query: { form: "ask", where } };
   if (form < 22) return { data, query: construct(build, scope, where) };
   const select = aggregated ? aggregateSelect(build, scope, where) : plainSelect(build, scope, where);
-  return { data, query: { form: "select", select } };
+  return { data, query: { form: "select", select: shapes.length > 0 ? someRows(draw, select) : select } };
+}
+
+type WhereRequest = Parameters<typeof generateGroup>[2] & Required<Ingredients>;
+
+/** A generated group, or one or two shapes, mostly with nothing beside them that would keep a planner from its better way. */
+function generateWhere(build: Build, scope: Scope, request: WhereRequest): Group {
+  const { draw } = build;
+  const { shapes, shaped, wanted } = request;
+  if (shapes.length === 0 || !draw.chance(shaped)) return generateGroup(build, scope, request);
+  const count = 1 + draw.below(2);
+  const elements: Element[] = [];
+  for (let index = 0; index < count; index++) elements.push(...generateShape(build, scope, draw.pick(shapes)));
+  if (draw.chance(60) && elements.length > 0) return elements;
+  return [...elements, ...generateGroup(build, scope, { ...request, wanted: wanted.slice(-1) })];
+}
+
+/** Now and then LIMIT and OFFSET without ORDER BY, which any rows of the answer satisfy. */
+function someRows(draw: Draw, select: Select): Select {
+  if (select.orderBy.length > 0 || !draw.chance(35)) return select;
+  return { ...select, limit: draw.below(9), offset: draw.chance(25) ? draw.below(3) : undefined };
 }
 
 function wantedFeatures(draw: Draw): readonly Feature[] {

@@ -5,6 +5,15 @@ export function withoutServices(query: GeneratedQuery): GeneratedQuery {
   return mapQuery(query, (one) => [one.kind === "service" ? { kind: "group", body: one.body } : one]);
 }
 
+/** The same without braces around bodies of triples only, so that their patterns are neighbours. */
+export function withoutBraces(query: GeneratedQuery, ofService: (target: number) => boolean): GeneratedQuery {
+  return mapQuery(query, (one) => {
+    if (one.kind !== "service" || (typeof one.target === "number" && !ofService(one.target))) return [one];
+    if (one.body.every(({ kind }) => kind === "triples")) return one.body;
+    return [{ kind: "group", body: one.body }];
+  });
+}
+
 /**
  * The query with UNION instead of `p|q`, which is what it means (SPARQL 1.1 Query, section 18.2.2.4). Oxigraph 0.5.11 gives
  * one solution instead of two where both ends are bound when it evaluates the path and both predicates connect them.

@@ -18,6 +18,8 @@ export interface SeenRequest {
   readonly inFlight: number;
   /** Status answered; undefined while under way and when cut off or hung. */
   status: number | undefined;
+  /** Of the body that was answered. */
+  answerBytes: number;
   /** The client went away before the answer was complete. */
   aborted: boolean;
 }
@@ -119,9 +121,8 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
     return;
   }
   seen.status = reply.status;
-  response
-    .writeHead(reply.status, { ...reply.headers, "content-length": Buffer.byteLength(reply.body) })
-    .end(reply.body);
+  seen.answerBytes = Buffer.byteLength(reply.body);
+  response.writeHead(reply.status, { ...reply.headers, "content-length": seen.answerBytes }).end(reply.body);
 }
 
 function record(state: State, request: IncomingMessage, query: string | undefined): SeenRequest {
@@ -134,6 +135,7 @@ function record(state: State, request: IncomingMessage, query: string | undefine
     startedMs: performance.now(),
     inFlight: state.inFlight + 1,
     status: undefined,
+    answerBytes: 0,
     aborted: false,
   };
   state.requests.push(seen);

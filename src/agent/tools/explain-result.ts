@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { EmptyDiagnosis, Explainer } from "../../diagnosis/why/explainer.ts";
 import { FedwayError, toProblem, type Problem } from "../../errors/fedway-error.ts";
 import { ownRun, type QueryService } from "../../query/query-service.ts";
-import type { RunRecord } from "../../query/run-log.ts";
+import { lacksRows, type RunRecord } from "../../query/run-log.ts";
 import { mayCountNothing } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import { problemForModel, problemText } from "../problem-text.ts";
@@ -50,7 +50,7 @@ const notKept = (): Problem =>
 
 /** Why a run is partial or failed, by its record; null for one that is neither. */
 function problemOfRun({ status, code, detail, sources }: RunRecord): Problem | null {
-  const lacking = sources.filter((source) => source.status === "partial" || source.status === "failed");
+  const lacking = sources.filter(lacksRows);
   const where = lacking[0] && { endpoint: lacking[0].endpoint };
   if (code !== undefined) return toProblem(new FedwayError(code, detail ?? "", { where }));
   if (status !== "partial") return null;

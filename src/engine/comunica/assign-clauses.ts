@@ -11,18 +11,23 @@ import { Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import { leafOperation } from "./clause-operands.ts";
 import { ClauseSource } from "./clause-source.ts";
 import { type EquatedPartsOptions, equatedParts } from "./equality-join.ts";
-import { clauseSourcesKey, patternLeavesKey } from "./execution.ts";
+import { clauseSourcesKey, patternLeavesKey, wantedKey } from "./execution.ts";
 import { createExistsNames } from "./existence.ts";
-import { withPreparedInput, existencesIn } from "./prepared-input.ts";
+import { withPreparedInput, existencesIn, inputsOf } from "./prepared-input.ts";
 import {
   bgpConjuncts,
   type Conjunct,
   connectedConjuncts,
   groupVariables,
   pathConjuncts,
+  triplesIn,
   withTerm,
 } from "./conjuncts.ts";
+import { countedGroup } from "./counted-group.ts";
+import { surroundingsKey } from "./expression-evaluator.ts";
+import type { GroupDemand } from "./group-plan.ts";
 import { PatternClause, type PatternLeaves } from "./pattern-leaves.ts";
+import { PushDown } from "./push-down.ts";
 
 /**
  * Turns every SERVICE clause of a skeleton into the leaf of its source, and patterns outside the clauses into leaves over
@@ -34,8 +39,26 @@ export class AssignClauses extends ActorOptimizeQueryOperation {
   }
 
   override async run(action: IActionOptimizeQueryOperation): Promise<IActorOptimizeQueryOperationOutput> {
-    return { operation: assign(action.operation, action.context), context: action.context };
+    const wanted = wantedSolutions(action.operation);
+    const context = wanted === undefined ? action.context : action.context.set(wantedKey, wanted);
+    return { operation: assign(action.operation, context), context };
   }
+}
+
+/** So many solutions are enough for a LIMIT that nothing sorts or gathers for, or for ASK. */
+function wantedSolutions(operation: Algebra.Operation): number | undefined {
+  const [input] = inputsOf(operation);
+  if (operation.type === "ask") return 1;
+  if (operation.type === "construct" && input) return wantedSolutions(input);
+  if (operation.type !== "slice" || !input || isGathering(input)) return undefined;
+  const { start, length } = operation as Algebra.Slice;
+  return length === undefined ? undefined : start + length;
+}
+
+function isGathering(operation: Algebra.Operation): boolean {
+  if (operation.type === "orderby" || operation.type === "group") return true;
+  const [input, ...others] = inputsOf(operation);
+  return input !== undefined && others.length === 0 && isGathering(input);
 }
 
 function assign(operation: Algebra.Operation, context: IActionContext): Algebra.Operation {
@@ -47,7 +70,12 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
   const nameExists = createExistsNames();
   const freshNodes = createFreshNodes(dataFactory);
   const patterns = new PatternAssigner(dataFactory, leaves);
-  return algebraUtils.mapOperation(operation, {
+  const pushDown = new PushDown({
+    demanding: (part, demand) => patterns.demanding(part, demand),
+    counted: (group) => patterns.counted(group),
+    surroundings: context.getSafe(surroundingsKey),
+  });
+  const assigned = algebraUtils.mapOperation(operation, {
     [Algebra.Types.SERVICE]: {
       preVisitor: () => ({ continue: false }),
       transform: (service: Algebra.Service) => {
@@ -58,7 +86,9 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
     },
     [Algebra.Types.EXPRESSION]: {
       transform: (expression: Algebra.Expression) =>
-        expression.subType === "existence" ? nameExists(expression as Algebra.ExistenceExpression) : expression,
+        isExistence(expression)
+          ? nameExists({ ...expression, input: pushDown.existing(expression.input) })
+          : expression,
     },
     [Algebra.Types.FILTER]: {
       transform: (filter: Algebra.Filter) =>
@@ -85,7 +115,11 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
     [Algebra.Types.JOIN]: { transform: (join: Algebra.Join) => patterns.join(join) },
     [Algebra.Types.UNION]: { transform: (union: Algebra.Union) => patterns.union(union) },
   });
+  return pushDown.query(assigned);
 }
+
+const isExistence = (expression: Algebra.Expression): expression is Algebra.ExistenceExpression =>
+  expression.subType === "existence";
 
 /** `FILTER(a && b)` as two filters, so that EXISTS is asked only for what the other parts let through. */
 function splitFilter({ input, expression }: Algebra.Filter, options: EquatedPartsOptions): Algebra.Operation {
@@ -168,6 +202,33 @@ class PatternAssigner {
     return this.#factory.createJoin([values, this.#leaf(leaves, conjuncts)], false);
   }
 
+  /** The leaf, of which this is wanted; undefined for what is no leaf of patterns. */
+  demanding(operation: Algebra.Operation, demand: Omit<GroupDemand, "variables">): Algebra.Operation | undefined {
+    const leaves = this.#leaves;
+    const group = leaves && this.#withOptionals(leaves, operation);
+    if (!group) return undefined;
+    const { conjuncts, optionals } = group;
+    return leafOperation(leaves.demanding(conjuncts, { ...demand, optionals }), this.#dataFactory);
+  }
+
+  /** The conjuncts of a leaf, and the OPTIONALs on top of it that it takes along; undefined when one cannot. */
+  #withOptionals(leaves: PatternLeaves, operation: Algebra.Operation): GroupWithOptionals | undefined {
+    const conjuncts = conjunctsOf(operation);
+    if (conjuncts) return { conjuncts };
+    if (operation.type !== Algebra.Types.LEFT_JOIN) return undefined;
+    const { input, expression } = operation as Algebra.LeftJoin;
+    const left = input[0] && !expression && this.#withOptionals(leaves, input[0]);
+    const patterns = triplesIn((input[1] && conjunctsOf(input[1])) ?? []);
+    if (!left || !patterns || !leaves.takesAlong(left.conjuncts, patterns)) return undefined;
+    return { ...left, optionals: [...(left.optionals ?? []), patterns] };
+  }
+
+  /** The group over what members count; undefined where they cannot. */
+  counted(group: Algebra.Group): Algebra.Operation | undefined {
+    const conjuncts = conjunctsOf(group.input);
+    return this.#leaves && conjuncts && countedGroup(group, this.#leaves, conjuncts);
+  }
+
   #leafFor(operation: Algebra.Operation, conjuncts: readonly Conjunct[] | undefined): Algebra.Operation {
     if (this.#leaves && conjuncts) return this.#leaf(this.#leaves, conjuncts);
     return this.#factory.createValues(algebraUtils.inScopeVariables(operation), []);
@@ -177,6 +238,8 @@ class PatternAssigner {
     return leafOperation(leaves.leaf(conjuncts), this.#dataFactory);
   }
 }
+
+type GroupWithOptionals = Pick<GroupDemand, "optionals"> & { readonly conjuncts: readonly Conjunct[] };
 
 /** The conjuncts behind a leaf of patterns. */
 function conjunctsOf({ metadata }: Algebra.Operation): readonly Conjunct[] | undefined {

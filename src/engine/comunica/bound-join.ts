@@ -1,8 +1,9 @@
 import type * as RDF from "@rdfjs/types";
-import { type BlockSizes, type KeyBlock, hasOneSpelling, termsText } from "../clause-query.ts";
-import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
+import type { BlockSizes, KeyBlock } from "../clause-query.ts";
+import { type HeldBytes, type Holding, rowBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { accepted, type Condition } from "./buffered-join.ts";
+import { type JoinBlock, joinBlocks, type JoinVariable } from "./join-blocks.ts";
 
 // Blocks of one join under way at once; the outbound client bounds the endpoint as a whole.
 const BLOCKS_IN_FLIGHT = 4;
@@ -15,7 +16,9 @@ export interface BoundSide {
   /** Keys may be blank nodes. */
   readonly blankKeys: boolean;
   readonly variables: readonly JoinVariable[];
-  solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings>;
+  /** Keys for more than so many are not asked for: the side has about as many solutions, and is taken in whole. */
+  readonly wholeFrom?: number | undefined;
+  solutions(keys: KeyBlock | undefined): AsyncIterable<readonly RDF.Bindings[]>;
 }
 
 /**
@@ -26,11 +29,13 @@ type JoinMode = "inner" | "optional" | "minus";
 
 /** A join of solutions at hand with a clause. */
 export interface BoundJoin {
-  readonly left: AsyncIterable<RDF.Bindings>;
+  readonly left: AsyncIterable<readonly RDF.Bindings[]>;
   /** Variables that left solutions may bind. */
   readonly leftVariables: readonly string[];
   readonly right: BoundSide;
-  readonly sizes: BlockSizes;
+  readonly sizes: Pick<BlockSizes, "next"> & Partial<Pick<BlockSizes, "isGrowing">>;
+  /** So many solutions of the query are enough; keys are then asked for a few at a time. */
+  readonly wanted?: number | undefined;
   readonly mode: JoinMode;
   /** Condition on the merged solution, the expression of a LeftJoin. */
   readonly condition?: Condition | undefined;
@@ -42,30 +47,115 @@ export interface BoundJoin {
  * Joins with one request a block of distinct join keys (the bind join of FedX and HeFQUIN), a few blocks at a time. The
  * multiset of solutions is that of Join or LeftJoin; their order is not defined.
  */
-export async function* boundJoin(join: BoundJoin): AsyncIterable<RDF.Bindings> {
-  const { left, leftVariables, right, sizes } = join;
+export async function* boundJoin(join: BoundJoin): AsyncIterable<readonly RDF.Bindings[]> {
+  const { left, leftVariables, right } = join;
   const shared = right.variables.filter(({ name }) => leftVariables.includes(name));
-  const { blankKeys, endpoint } = right;
   const holding = join.held.open();
-  const blocks = joinBlocks(left, shared, { blankKeys, holding, size: () => sizes.next(endpoint) });
+  const pace = new Pace(join, holding);
+  const blocks = joinBlocks(left, shared, { blankKeys: right.blankKeys, holding, size: () => pace.size });
   try {
-    for await (const batch of interleave(mapBlocks(blocks, join, holding), BLOCKS_IN_FLIGHT)) yield* batch;
+    yield* interleave(mapBlocks(blocks, join, { holding, pace }), BLOCKS_IN_FLIGHT);
   } finally {
     holding.release();
   }
 }
 
+interface Progress {
+  readonly holding: Holding;
+  readonly pace: Pace;
+}
+
 async function* mapBlocks(
   blocks: AsyncIterable<JoinBlock>,
   join: BoundJoin,
-  holding: Holding,
+  { holding, pace }: Progress,
 ): AsyncIterable<AsyncIterable<RDF.Bindings[]>> {
-  for await (const block of blocks) yield joinAndRelease(block, join, holding);
+  for await (const block of blocks) {
+    const right = await pace.rightFor(block);
+    const isAlone = pace.isGrowing;
+    const over = Promise.withResolvers<void>();
+    yield joinAndRelease(block, { ...join, right }, { holding, over: over.resolve });
+    pace.grow();
+    if (isAlone) await over.promise;
+  }
 }
 
-async function* joinAndRelease(block: JoinBlock, join: BoundJoin, holding: Holding): AsyncIterable<RDF.Bindings[]> {
-  yield* joinBlock(block, join);
-  holding.add(-block.bytes);
+async function* joinAndRelease(
+  block: JoinBlock,
+  join: BoundJoin,
+  { holding, over }: { readonly holding: Holding; readonly over: () => void },
+): AsyncIterable<RDF.Bindings[]> {
+  try {
+    yield* joinBlock(block, join);
+    holding.add(-block.bytes);
+  } finally {
+    over();
+  }
+}
+
+// Keys of the first block where few solutions are wanted, and how many times as many the next one has.
+const FIRST_OF_FEW = 16;
+const GROWTH = 4;
+const KEYS_FOR_WHOLE = 16_384;
+
+/**
+ * How one join goes on: how many keys the next block has, whether blocks go out one after the other, and when the right side
+ * is taken in whole, because more keys were sent than it has solutions.
+ */
+class Pace {
+  readonly #join: BoundJoin;
+  readonly #holding: Holding;
+  #most: number;
+  #isFirst = true;
+  #sent = 0;
+  #whole: readonly RDF.Bindings[] | undefined;
+
+  constructor(join: BoundJoin, holding: Holding) {
+    this.#join = join;
+    this.#holding = holding;
+    this.#most = join.wanted === undefined ? Number.POSITIVE_INFINITY : Math.max(FIRST_OF_FEW, join.wanted);
+  }
+
+  get size(): number {
+    return this.#whole ? KEYS_FOR_WHOLE : Math.min(this.#most, this.#join.sizes.next(this.#join.right.endpoint));
+  }
+
+  /** The next block may be larger, or not be needed: it waits until this one is done. */
+  get isGrowing(): boolean {
+    const { sizes, right } = this.#join;
+    const isUnknown = this.#isFirst && sizes.isGrowing?.(right.endpoint) === true;
+    return !this.#whole && (isUnknown || this.#most < sizes.next(right.endpoint));
+  }
+
+  grow(): void {
+    this.#isFirst = false;
+    this.#most *= GROWTH;
+  }
+
+  async rightFor({ keys }: JoinBlock): Promise<BoundSide> {
+    const { right } = this.#join;
+    this.#sent += keys?.rows.length ?? 0;
+    if (!this.#whole && right.wholeFrom !== undefined && this.#sent > right.wholeFrom) {
+      this.#whole = await takenIn(right, this.#holding);
+    }
+    const rows = this.#whole;
+    return rows ? { ...right, solutions: () => once(rows) } : right;
+  }
+}
+
+async function takenIn(right: BoundSide, holding: Holding): Promise<readonly RDF.Bindings[]> {
+  const rows: RDF.Bindings[] = [];
+  for await (const batch of right.solutions(undefined)) {
+    for (const row of batch) {
+      holding.add(rowBytes(row));
+      rows.push(row);
+    }
+  }
+  return rows;
+}
+
+async function* once(rows: readonly RDF.Bindings[]): AsyncIterable<readonly RDF.Bindings[]> {
+  yield rows;
 }
 
 async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<RDF.Bindings[]> {
@@ -85,17 +175,19 @@ async function* mergeBlock(
 ): AsyncIterable<RDF.Bindings[]> {
   const atOnce = Math.max(ROWS_PER_BATCH, condition?.atOnce ?? 0);
   let batch: Partner[] = [];
-  for await (const solution of right.solutions(block.keys)) {
-    for (const position of block.partners(solution)) {
-      const merged = block.rows[position]?.merge(solution);
-      if (!merged) continue;
-      if (mode === "minus") matched.add(position);
-      else batch.push({ position, merged });
+  for await (const solutions of right.solutions(block.keys)) {
+    for (const solution of solutions) {
+      for (const position of block.partners(solution)) {
+        const merged = block.rows[position]?.merge(solution);
+        if (!merged) continue;
+        if (mode === "minus") matched.add(position);
+        else batch.push({ position, merged });
+      }
+      if (mode === "minus" && matched.size === block.rows.length) return;
+      if (batch.length < atOnce) continue;
+      yield await judged(batch, matched, condition);
+      batch = [];
     }
-    if (mode === "minus" && matched.size === block.rows.length) return;
-    if (batch.length < atOnce) continue;
-    yield await judged(batch, matched, condition);
-    batch = [];
   }
   yield await judged(batch, matched, condition);
 }
@@ -109,132 +201,4 @@ async function judged(batch: readonly Partner[], matched: Set<number>, condition
   const kept = await accepted(batch, condition);
   for (const { position } of kept) matched.add(position);
   return kept.map(({ merged }) => merged);
-}
-
-/** A variable shared by both sides of a join. */
-interface JoinVariable {
-  readonly name: string;
-  /** Every right solution binds it. */
-  readonly certain: boolean;
-  /**
-   * Only terms that come back as they were sent can be keys: the right side may leave the variable unbound, and a key in
-   * another spelling would look like a value of its own.
-   */
-  readonly oneSpelling?: boolean;
-}
-
-/** Left solutions that agree on which join variables they bind, gathered by the values of those variables. */
-interface JoinBlock {
-  /** No right solution can be compatible with these rows; nothing needs to be asked. */
-  readonly hasNoPartner: boolean;
-  /** What the right side is asked for; undefined when the rows bind no join variable: all of its solutions. */
-  readonly keys: KeyBlock | undefined;
-  /** All left solutions of the block, in order of arrival. */
-  readonly rows: readonly RDF.Bindings[];
-  /** Bytes of the rows, as counted. */
-  readonly bytes: number;
-  /** Positions in `rows` of the left solutions that share their key with a right solution. */
-  partners(right: RDF.Bindings): readonly number[];
-}
-
-/** How rows are gathered. */
-interface BlockOptions {
-  /** Keys of the next block. */
-  readonly size: () => number;
-  /** The right side knows blank nodes by their labels: they are keys like other terms. */
-  readonly blankKeys: boolean;
-  /** Rows are counted here until whoever takes their block takes them off. */
-  readonly holding: Holding;
-}
-
-/**
- * Cuts a stream of left solutions into blocks of distinct join keys. Rows that leave a join variable unbound, or bind it
- * to what cannot be a key (a blank node has no name at another endpoint), form blocks of their own over the variables that
- * remain, so that every right solution belongs to exactly one key of its block and multiplicities are kept. A blank node
- * where the right side always has a term of its own can have no partner.
- */
-async function* joinBlocks(
-  left: AsyncIterable<RDF.Bindings>,
-  variables: readonly JoinVariable[],
-  { size, blankKeys, holding }: BlockOptions,
-): AsyncIterable<JoinBlock> {
-  const open = new Map<string, OpenBlock>();
-  let isFirst = true;
-  for await (const row of left) {
-    if (!blankKeys && variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
-      yield loneRow(row);
-      continue;
-    }
-    const bound = variables.filter((variable) => isKey(row, variable, blankKeys)).map(({ name }) => name);
-    const signature = bound.join(" ");
-    const block = open.get(signature) ?? openBlock(bound);
-    open.set(signature, block);
-    holding.add(block.add(row));
-    // Rows without any key share one request for everything: they wait for the last of them.
-    if (bound.length > 0 && block.keyCount() >= size()) {
-      open.delete(signature);
-      isFirst = false;
-      yield block.close(false);
-    }
-  }
-  const only = isFirst && open.size === 1;
-  // The request for everything comes last: whoever is asked knows by then whether it is the only one.
-  const [whole, ...rest] = [
-    open.get(""),
-    ...[...open].flatMap(([signature, block]) => (signature === "" ? [] : block)),
-  ];
-  for (const block of [...rest, whole]) if (block) yield block.close(only);
-}
-
-function isKey(row: RDF.Bindings, { name, oneSpelling }: JoinVariable, blankKeys: boolean): boolean {
-  const term = row.get(name);
-  if (term === undefined || term.termType === "Quad" || (oneSpelling && !hasOneSpelling(term))) return false;
-  return blankKeys || term.termType !== "BlankNode";
-}
-
-function loneRow(row: RDF.Bindings): JoinBlock {
-  return { hasNoPartner: true, keys: undefined, rows: [row], bytes: 0, partners: () => [] };
-}
-
-interface OpenBlock {
-  /** Gives the bytes of the row. */
-  add(row: RDF.Bindings): number;
-  keyCount(): number;
-  /** @param only the join has no other block */
-  close(only: boolean): JoinBlock;
-}
-
-function openBlock(variables: readonly string[]): OpenBlock {
-  const rows: RDF.Bindings[] = [];
-  const keyTerms: RDF.Term[][] = [];
-  const positions = new Map<string, number[]>();
-  let bytes = 0;
-  return {
-    add(row) {
-      const terms = variables.flatMap((name) => row.get(name) ?? []);
-      const key = termsText(terms);
-      const known = positions.get(key);
-      if (known) known.push(rows.length);
-      else {
-        positions.set(key, [rows.length]);
-        keyTerms.push(terms);
-      }
-      rows.push(row);
-      const added = rowBytes(row) + (known ? 0 : keyBytes(key));
-      bytes += added;
-      return added;
-    },
-    keyCount: () => keyTerms.length,
-    close: (only) => ({
-      hasNoPartner: false,
-      rows,
-      bytes,
-      keys: variables.length > 0 ? { variables, rows: keyTerms, only } : undefined,
-      partners(right) {
-        const terms = variables.flatMap((name) => right.get(name) ?? []);
-        // Only the empty solution of a silenced clause lacks a key: it is compatible with every row.
-        return terms.length < variables.length ? [...rows.keys()] : (positions.get(termsText(terms)) ?? []);
-      },
-    }),
-  };
 }

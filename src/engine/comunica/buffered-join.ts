@@ -1,12 +1,12 @@
 import type * as RDF from "@rdfjs/types";
-import { termToText } from "../../results/terms.ts";
+import { termsText } from "../clause-query.ts";
 import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { createTurns, type Turns } from "./execution.ts";
 
 /** A join whose right side cannot be asked by key: it is taken in whole. */
 export interface BufferedJoin {
-  readonly left: AsyncIterable<RDF.Bindings>;
-  readonly right: AsyncIterable<RDF.Bindings>;
+  readonly left: AsyncIterable<readonly RDF.Bindings[]>;
+  readonly right: AsyncIterable<readonly RDF.Bindings[]>;
   /** What solutions that may be compatible agree on: the keys of the hash table. One without a key has no partner. */
   readonly key: { readonly left: RowKey; readonly right: RowKey };
   /** All shared variables. */
@@ -22,11 +22,8 @@ type RowKey = (row: RDF.Bindings) => string | undefined;
 /** The key of solutions that all bind these variables. */
 export const keyOn =
   (names: readonly string[]): RowKey =>
-  (row) => {
-    let key = "";
-    for (const name of names) key += `${termToText(row.get(name) as RDF.Term)} `;
-    return key;
-  };
+  (row) =>
+    termsText(names.map((name) => row.get(name)));
 
 const ROWS_PER_BATCH = 64;
 
@@ -47,42 +44,54 @@ export async function accepted<T extends { readonly merged: RDF.Bindings }>(
 }
 
 /** Join (SPARQL 1.1 Query, section 18.5). */
-export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<RDF.Bindings> {
+export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<readonly RDF.Bindings[]> {
   yield* withTable(join, async function* ({ candidates, turns }) {
-    for await (const row of join.left) {
-      for (const candidate of candidates(row)) {
-        const pause = turns();
-        if (pause) await pause;
-        const merged = row.merge(candidate);
-        if (merged) yield merged;
+    for await (const rows of join.left) {
+      let batch: RDF.Bindings[] = [];
+      for (const row of rows) {
+        for (const candidate of candidates(row)) {
+          const pause = turns();
+          if (pause) await pause;
+          const merged = row.merge(candidate);
+          if (merged) batch.push(merged);
+          if (batch.length < ROWS_PER_BATCH) continue;
+          yield batch;
+          batch = [];
+        }
       }
+      yield batch;
     }
   });
 }
 
 /** LeftJoin (SPARQL 1.1 Query, section 18.5) with its condition. */
-export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Condition): AsyncIterable<RDF.Bindings> {
+export async function* bufferedLeftJoin(
+  join: BufferedJoin,
+  condition?: Condition,
+): AsyncIterable<readonly RDF.Bindings[]> {
   const atOnce = condition?.atOnce ?? 1;
   yield* withTable(join, async function* ({ candidates, turns }) {
     let batch = new LeftBatch();
-    const judged = () => (condition ? accepted(batch.partners, condition) : batch.partners);
-    for await (const row of join.left) {
-      const left = { row, matched: false };
-      for (const candidate of candidates(row)) {
-        const pause = turns();
-        if (pause) await pause;
-        const merged = row.merge(candidate);
-        if (merged) batch.partners.push({ left, merged });
-        if (batch.size < Math.max(atOnce, ROWS_PER_BATCH)) continue;
-        yield* batch.solutions(await judged());
-        batch = new LeftBatch();
+    const judged = async () => batch.solutions(await accepted(batch.partners, condition));
+    for await (const rows of join.left) {
+      for (const row of rows) {
+        const left = { row, matched: false };
+        for (const candidate of candidates(row)) {
+          const pause = turns();
+          if (pause) await pause;
+          const merged = row.merge(candidate);
+          if (merged) batch.partners.push({ left, merged });
+          if (batch.size < Math.max(atOnce, ROWS_PER_BATCH)) continue;
+          yield await judged();
+          batch = new LeftBatch();
+        }
+        batch.ended.push(left);
       }
-      batch.ended.push(left);
       if (batch.size < atOnce) continue;
-      yield* batch.solutions(await judged());
+      yield await judged();
       batch = new LeftBatch();
     }
-    yield* batch.solutions(await judged());
+    yield await judged();
   });
 }
 
@@ -107,29 +116,31 @@ class LeftBatch {
   }
 
   /** @param kept the partners for which the condition holds */
-  *solutions(kept: readonly LeftPartner[]): Iterable<RDF.Bindings> {
-    for (const { left, merged } of kept) {
-      left.matched = true;
-      yield merged;
-    }
-    for (const { row, matched } of this.ended) if (!matched) yield row;
+  solutions(kept: readonly LeftPartner[]): RDF.Bindings[] {
+    for (const { left } of kept) left.matched = true;
+    const alone = this.ended.filter(({ matched }) => !matched);
+    return [...kept.map(({ merged }) => merged), ...alone.map(({ row }) => row)];
   }
 }
 
 /** Minus (SPARQL 1.1 Query, section 18.5): compatible solutions with no variable in common take nothing away. */
-export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<RDF.Bindings> {
+export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<readonly RDF.Bindings[]> {
   const takesAway = (row: RDF.Bindings, candidate: RDF.Bindings): boolean =>
     join.shared.some((name) => row.has(name) && candidate.has(name)) && row.merge(candidate) !== undefined;
   yield* withTable(join, async function* ({ candidates, turns }) {
-    for await (const row of join.left) {
-      let isTaken = false;
-      for (const candidate of candidates(row)) {
-        const pause = turns();
-        if (pause) await pause;
-        isTaken = takesAway(row, candidate);
-        if (isTaken) break;
+    for await (const rows of join.left) {
+      const batch: RDF.Bindings[] = [];
+      for (const row of rows) {
+        let isTaken = false;
+        for (const candidate of candidates(row)) {
+          const pause = turns();
+          if (pause) await pause;
+          isTaken = takesAway(row, candidate);
+          if (isTaken) break;
+        }
+        if (!isTaken) batch.push(row);
       }
-      if (!isTaken) yield row;
+      yield batch;
     }
   });
 }
@@ -141,8 +152,8 @@ interface Table {
 
 async function* withTable(
   { right, key, held, signal }: BufferedJoin,
-  join: (table: Table) => AsyncIterable<RDF.Bindings>,
-): AsyncIterable<RDF.Bindings> {
+  join: (table: Table) => AsyncIterable<readonly RDF.Bindings[]>,
+): AsyncIterable<readonly RDF.Bindings[]> {
   const holding = held.open();
   try {
     const table = await hashTable(right, key.right, holding);
@@ -157,18 +168,19 @@ async function* withTable(
 }
 
 async function hashTable(
-  solutions: AsyncIterable<RDF.Bindings>,
+  solutions: AsyncIterable<readonly RDF.Bindings[]>,
   keyOf: RowKey,
   holding: Holding,
 ): Promise<ReadonlyMap<string, readonly RDF.Bindings[]>> {
   const table = new Map<string, RDF.Bindings[]>();
-  for await (const solution of solutions) {
+  const add = (solution: RDF.Bindings): void => {
     const key = keyOf(solution);
-    if (key === undefined) continue;
+    if (key === undefined) return;
     const known = table.get(key);
     holding.add(rowBytes(solution) + (known ? 0 : keyBytes(key)));
     if (known) known.push(solution);
     else table.set(key, [solution]);
-  }
+  };
+  for await (const batch of solutions) for (const solution of batch) add(solution);
   return table;
 }

@@ -7,7 +7,6 @@ import type {
   IQueryOperationResultBindings,
   MetadataBindings,
 } from "@comunica/types";
-import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
 import {
   ActorQueryOperationTyped,
   type IActorQueryOperationArgs,
@@ -15,10 +14,11 @@ import {
 } from "@comunica/bus-query-operation";
 import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { Algebra } from "@comunica/utils-algebra";
-import type { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
 import { toLeaf, ClauseSource } from "./clause-source.ts";
+import { batchesOf, controlKey, streamOf, wantedKey } from "./execution.ts";
 import type { Existence } from "./existence.ts";
+import type { Expressions } from "./expression-evaluator.ts";
 
 /** A clause as an operand. */
 export interface Leaf {
@@ -46,22 +46,24 @@ export function isHoistedFilter(operation: Algebra.Operation): operation is Alge
 
 interface BoundOptions extends Pick<BoundJoin, "sizes" | "mode" | "condition"> {
   readonly leftMetadata: MetadataBindings;
+  readonly context: IActionContext;
 }
 
-/** The solutions of a left operand joined with a clause, which is asked block by block. */
+/** The solutions of a left operand joined with a right one, which is asked block by block. */
 export function boundStream(
   left: IQueryOperationResultBindings,
-  leaf: Leaf,
-  { leftMetadata, ...options }: BoundOptions,
+  right: BoundSide,
+  { leftMetadata, context, ...options }: BoundOptions,
 ): BindingsStream {
   const join: BoundJoin = {
     ...options,
-    left: iterate(left),
+    left: batches(left),
     leftVariables: variableNames(leftMetadata),
-    right: boundSide(leaf),
-    held: leaf.source.held,
+    right,
+    wanted: context.get(wantedKey),
+    held: context.getSafe(controlKey).held,
   };
-  return leaf.source.stream(() => boundJoin(join));
+  return streamOf(context, () => boundJoin(join));
 }
 
 /** The solutions of an operation that has nothing else. */
@@ -70,20 +72,24 @@ export function bindingsOf(output: IQueryOperationResult): IQueryOperationResult
   return output;
 }
 
-/** An operand's solutions. */
-export function iterate({ bindingsStream }: IQueryOperationResultBindings): AsyncIterable<RDF.Bindings> {
-  return bindingsStream;
+/** An operand's solutions, as they come. */
+export function batches({ bindingsStream }: IQueryOperationResultBindings): AsyncIterable<readonly RDF.Bindings[]> {
+  return batchesOf(bindingsStream);
 }
 
+// What has fewer solutions is not worth a second kind of request.
+const LEAST_WHOLE = 64;
+
 /** The clause as the right side of a bound join. */
-function boundSide({ source }: Leaf): BoundSide {
-  const { blocksOf, blankKeys, variables, substituted = [] } = source.clause;
+export function leafSide({ source }: Leaf): BoundSide {
+  const { blocksOf, blankKeys, variables, substituted = [], size } = source.clause;
   const open = new Set(variables.flatMap(({ name, certain }) => (certain ? [] : [name])));
   // The values that are substituted come back with the number of their key.
   for (const name of substituted) open.delete(name);
   return {
     endpoint: blocksOf,
     blankKeys,
+    wholeFrom: size === undefined || substituted.length > 0 ? undefined : Math.max(LEAST_WHOLE, size),
     variables: source
       .variables()
       .map(({ name, certain }) => ({ name, certain, oneSpelling: !blankKeys && open.has(name) })),
@@ -99,8 +105,7 @@ export function variableNames(metadata: MetadataBindings): string[] {
 /** What our operators are made with beside Comunica's own arguments. */
 export interface OperatorArgs extends IActorQueryOperationArgs {
   readonly mediatorQueryOperation: MediatorQueryOperation;
-  readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
-  readonly bindingsFactory: BindingsFactory;
+  readonly expressions: Expressions;
   readonly existence: Existence;
 }
 
@@ -126,19 +131,4 @@ export abstract class SolutionOperator<
   ): Promise<IQueryOperationResultBindings> {
     return bindingsOf(await this.args.mediatorQueryOperation.mediate({ operation, context }));
   }
-}
-
-/** The value that an expression has for a solution; undefined where it has none. */
-export type ValueOf = (row: RDF.Bindings) => Promise<RDF.Term | undefined> | RDF.Term | undefined;
-
-/** Computes an expression; a variable needs no evaluator. */
-export async function valueOf(
-  algExpr: Algebra.Expression,
-  evaluators: MediatorExpressionEvaluatorFactory,
-  context: IActionContext,
-): Promise<ValueOf> {
-  const { term } = algExpr as Partial<Algebra.TermExpression>;
-  if (term?.termType === "Variable") return (row) => row.get(term);
-  const evaluator = await evaluators.mediate({ algExpr, context });
-  return (row) => evaluator.evaluate(row).catch(() => undefined);
 }

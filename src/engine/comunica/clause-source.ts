@@ -1,6 +1,5 @@
 import type * as RDF from "@rdfjs/types";
 import { AlgebraFactory, type Algebra } from "@comunica/utils-algebra";
-import type { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { MetadataValidationState } from "@comunica/utils-metadata";
 import type {
   BindingsStream,
@@ -14,15 +13,22 @@ import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import { PulledStream, type RunControl } from "./execution.ts";
+import { Row } from "./row.ts";
 
-// Nothing is known about a clause's size without asking its endpoint; one value for all keeps the textual order.
-const UNKNOWN_CARDINALITY = 1_000;
+// For a clause that has not been asked before: one value for all keeps the textual order. Rather large, so that one that is
+// known to have some thousand solutions comes before one that may have millions.
+const UNKNOWN_CARDINALITY = 10_000;
+const MOST_SELECTIVE = 6;
 
 /** What a leaf of the algebra stands for: a SERVICE clause, or a group of patterns over a merged graph. */
 export interface LeafClause extends LeafVariables {
   /** All variables may be left unbound by a failure. */
   readonly silent: boolean;
+  /** Variable without a key for which it cannot be asked, and which all of its solutions bind (`SERVICE ?g`). */
+  readonly targetVariable?: string | undefined;
   readonly selectivity: number;
+  /** About how many solutions it has, where that is known. */
+  readonly size?: number | undefined;
   /** Key of the learned block sizes. */
   readonly blocksOf: string;
   /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
@@ -33,15 +39,14 @@ export interface LeafClause extends LeafVariables {
   substituting?(variables: readonly string[]): LeafClause;
   /** Those of a clause that was made so. */
   readonly substituted?: readonly string[] | undefined;
-  /** Its solutions, compatible with one of the keys when given, whose variables they bind. */
-  solutions(keys: KeyBlock | undefined): AsyncIterable<Bindings>;
+  /** Its solutions as they come, compatible with one of the keys when given, whose variables they bind. */
+  solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]>;
 }
 
 /** What the sources of one execution share. */
 export interface SourceContext {
   readonly control: RunControl;
   readonly dataFactory: ComunicaDataFactory;
-  readonly bindingsFactory: BindingsFactory;
 }
 
 /** One leaf as a Comunica query source. It takes its own leaf and nothing else, so no operator is pushed into it. */
@@ -85,32 +90,37 @@ export class ClauseSource implements IQuerySource {
   }
 
   /** Bindings as a stream of this execution, which they end with. */
-  stream(open: () => AsyncIterable<RDF.Bindings>): BindingsStream {
+  stream(open: () => AsyncIterable<readonly RDF.Bindings[]>): BindingsStream {
     return new PulledStream(open, this.#context.control) as unknown as BindingsStream;
   }
 
   /** The clause's solutions as Comunica bindings. */
-  async *solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings> {
+  async *solutions(keys: KeyBlock | undefined): AsyncIterable<readonly RDF.Bindings[]> {
     // A blank node is not known under any name at an endpoint: no solution can be compatible with it.
     if (!this.clause.blankKeys && keys?.rows.every((row) => hasBlankNode(row))) return;
-    for await (const row of this.clause.solutions(keys)) yield toBindings(row, this.#context);
+    for await (const rows of this.clause.solutions(keys)) yield rows.map((row) => new Row(row));
   }
 
   /** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */
   variables(): readonly ClauseVariable[] {
-    const { variables, silent } = this.clause;
-    return silent ? variables.map(({ name }) => ({ name, certain: false })) : variables;
+    const { variables, silent, targetVariable } = this.clause;
+    return silent ? variables.map(({ name }) => ({ name, certain: name === targetVariable })) : variables;
   }
 
   metadata(): MetadataBindings {
     return {
       state: new MetadataValidationState(),
-      cardinality: { type: "estimate", value: UNKNOWN_CARDINALITY / (1 + this.clause.selectivity) },
+      cardinality: { type: "estimate", value: this.#size() },
       variables: this.variables().map(({ name, certain }) => ({
         variable: this.#context.dataFactory.variable(name),
         canBeUndef: !certain,
       })),
     };
+  }
+
+  #size(): number {
+    const { size, selectivity } = this.clause;
+    return size ?? UNKNOWN_CARDINALITY / 10 ** Math.min(selectivity, MOST_SELECTIVE);
   }
 
   queryQuads(): never {
@@ -129,12 +139,6 @@ export class ClauseSource implements IQuerySource {
     return `ClauseSource(${this.clause.iri})`;
   }
 }
-
-/** A solution as Comunica has it. */
-export const toBindings = (
-  row: Bindings,
-  { bindingsFactory, dataFactory }: Pick<SourceContext, "bindingsFactory" | "dataFactory">,
-): RDF.Bindings => bindingsFactory.bindings([...row].map(([name, term]) => [dataFactory.variable(name), term]));
 
 const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
 

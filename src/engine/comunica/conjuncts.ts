@@ -158,6 +158,25 @@ export function groupVariables(group: readonly Conjunct[]): readonly ClauseVaria
   return [...known].map(([name, certain]) => ({ name, certain }));
 }
 
+/** The patterns of a group that has some and nothing else. */
+export function triplesIn(group: readonly Conjunct[]): readonly TriplePattern[] | undefined {
+  const patterns = group.flatMap((conjunct) => (conjunct.kind === "triple" ? [conjunct.pattern] : []));
+  return patterns.length > 0 && patterns.length === group.length ? patterns : undefined;
+}
+
+/** In how many places of a query a variable of a group stands in it: once, where the branches of a path share an end. */
+export function placesIn(group: readonly Conjunct[], name: string): number {
+  const isIt = ({ termType, value }: RDF.Term): boolean => termType === "Variable" && value === name;
+  return group.reduce((places, conjunct) => {
+    if (conjunct.kind === "union") {
+      return places + Math.max(0, ...conjunct.branches.map((branch) => placesIn(branch, name)));
+    }
+    const { subject, object } = conjunct.kind === "path" ? conjunct : conjunct.pattern;
+    const predicate = conjunct.kind === "path" ? [] : [conjunct.pattern.predicate];
+    return places + [subject, ...predicate, object].filter((term) => isIt(term)).length;
+  }, 0);
+}
+
 /** The parts of a group that share no variable with the others. */
 export function connectedConjuncts(group: readonly Conjunct[]): readonly (readonly Conjunct[])[] {
   return group.reduce<readonly (readonly Conjunct[])[]>((parts, conjunct) => {

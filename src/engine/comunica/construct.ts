@@ -4,7 +4,7 @@ import type { IActionContext, IQueryOperationResult, IQueryOperationResultQuads 
 import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
 import { blankNodeFromLabel, tripleFromParts } from "../../results/terms.ts";
 import { termsText } from "../clause-query.ts";
-import { iterate, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
+import { batches, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { once } from "./distinct.ts";
 import { controlKey, withoutCount, PulledStream } from "./execution.ts";
 
@@ -28,7 +28,7 @@ export class Construct extends SolutionOperator<Algebra.Construct> {
     const operation = new AlgebraFactory(dataFactory).createProject(input, variablesOf(template));
     const output = await this.operand(operation, context);
     const { held } = context.getSafe(controlKey);
-    const open = () => once(triplesOf(template, iterate(output)), tripleKey, held.open());
+    const open = () => once(triplesOf(template, batches(output)), tripleKey, held.open());
     return {
       type: "quads",
       quadStream: new PulledStream(open, withoutCount(context)) as unknown as Stream,
@@ -50,22 +50,22 @@ function variablesOf(template: readonly Algebra.Pattern[]): RDF.Variable[] {
 
 async function* triplesOf(
   template: readonly Algebra.Pattern[],
-  rows: AsyncIterable<RDF.Bindings>,
-): AsyncIterable<RDF.Quad> {
+  rows: AsyncIterable<readonly RDF.Bindings[]>,
+): AsyncIterable<readonly RDF.Quad[]> {
   let solutions = 0;
-  for await (const row of rows) {
+  const instanceOf = (row: RDF.Bindings): RDF.Quad[] => {
     // Blank nodes of the template are other ones for each solution; no other label begins like this.
     const scope = `t${solutions++}_`;
     const instance = (term: RDF.Term): RDF.Term | undefined => {
       if (term.termType === "Variable") return row.get(term);
       return term.termType === "BlankNode" ? blankNodeFromLabel(scope + term.value) : term;
     };
-    for (const pattern of template) {
+    return template.flatMap((pattern) => {
       const [subject, predicate, object] = [pattern.subject, pattern.predicate, pattern.object].map(instance);
-      const triple = subject && predicate && object && tripleFromParts(subject, predicate, object);
-      if (triple) yield triple;
-    }
-  }
+      return (subject && predicate && object && tripleFromParts(subject, predicate, object)) ?? [];
+    });
+  };
+  for await (const batch of rows) yield batch.flatMap(instanceOf);
 }
 
 const tripleKey = ({ subject, predicate, object }: RDF.Quad): string => termsText([subject, predicate, object]);

@@ -2,25 +2,21 @@ import { createRequire } from "node:module";
 import type { ActorInitQueryBase } from "@comunica/actor-init-query";
 // Not by way of the package's index, which loads a command line, a server and Components.js besides.
 import { QueryEngineBase } from "@comunica/actor-init-query/lib/QueryEngineBase.js";
-import type {
-  ActorExpressionEvaluatorFactory,
-  MediatorExpressionEvaluatorFactory,
-} from "@comunica/bus-expression-evaluator-factory";
+import type { ActorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
 import type { ActorOptimizeQueryOperation } from "@comunica/bus-optimize-query-operation";
 import type { ActorRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
 import type { MediatorRdfJoinSelectivity } from "@comunica/bus-rdf-join-selectivity";
-import type { ActorQueryOperation, IActionQueryOperation, MediatorQueryOperation } from "@comunica/bus-query-operation";
+import type { ActorQueryOperation, MediatorQueryOperation } from "@comunica/bus-query-operation";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
 import { withFreshVariables } from "./parser-text.ts";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { ActionContext } from "@comunica/core";
-import type { ComunicaDataFactory, MetadataBindings, QueryType } from "@comunica/types";
+import type { ComunicaDataFactory, QueryType } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { DataFactory } from "rdf-data-factory";
 import type { BlockSizes } from "../clause-query.ts";
 import { AssignClauses } from "./assign-clauses.ts";
-import { iterate, type OperatorArgs } from "./clause-operands.ts";
+import { batches, type OperatorArgs } from "./clause-operands.ts";
 import { Construct } from "./construct.ts";
 import { EqualityJoin } from "./equality-join.ts";
 import { streamOf } from "./execution.ts";
@@ -29,8 +25,9 @@ import { PreparedInput } from "./prepared-input.ts";
 import { ClauseInnerJoin, InnerJoin, type JoinArgs, LeftJoin, Minus } from "./joins.ts";
 import { Distinct } from "./distinct.ts";
 import { Group } from "./group.ts";
-import { evaluateExpressions, surroundingsIn, surroundingsKey } from "./expression-evaluator.ts";
+import { Expressions, surroundingsIn, surroundingsKey } from "./expression-evaluator.ts";
 import { OrderBy } from "./order-by.ts";
+import { Extend, Filter, Project, Slice } from "./row-operators.ts";
 
 /** RDF terms as Comunica makes them. */
 export const dataFactory: ComunicaDataFactory = new DataFactory();
@@ -59,10 +56,9 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   const operations = busOf(process, "mediatorQueryOperation");
   const mediatorQueryOperation = property(process, "mediatorQueryOperation") as MediatorQueryOperation;
   const existence = new Existence({ mediatorQueryOperation, sizes });
-  evaluateExpressions(evaluatorFactory(operations), existence);
-  installHolding(operations as Bus<ActorQueryOperation>, { mediatorQueryOperation, existence });
-  installJoins(operations, { sizes, existence });
-  correctMetadata(operations as Bus<ActorQueryOperation>);
+  const expressions = new Expressions(evaluatorFactory(operations), existence);
+  installJoins(operations, { sizes, existence, expressions, mediatorQueryOperation });
+  installOperators(operations as Bus<ActorQueryOperation>, { mediatorQueryOperation, existence, expressions });
   const parser = property(process, "mediatorQueryParse") as MediatorQueryParse;
   const engine = new QueryEngineBase(init);
   return {
@@ -94,29 +90,26 @@ function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): Named[] {
   return [new AssignClauses(args)];
 }
 
-/** Operators that hold rows count them, and give others their turn. */
-function installHolding(
+const REPLACED_OPERATORS = ["orderby", "group", "distinct", "construct", "filter", "extend", "project", "slice"];
+
+/** Operators that hold rows count them, all give others their turn, and rows go from one to the next in batches. */
+function installOperators(
   bus: Bus<ActorQueryOperation>,
-  shared: Pick<OperatorArgs, "mediatorQueryOperation" | "existence">,
+  shared: Pick<OperatorArgs, "mediatorQueryOperation" | "existence" | "expressions">,
 ): Named[] {
-  const [orderBy, ...others] = ["orderby", "group", "distinct", "construct"].map((name) => actorNamed(bus, name));
-  if (!orderBy) throw new Error("Comunica's operators of solution modifiers are not complete");
-  const args = {
-    bus: bus as never,
-    busFailMessage: bus.failMessage,
-    mediatorExpressionEvaluatorFactory: property(
-      orderBy,
-      "mediatorExpressionEvaluatorFactory",
-    ) as MediatorExpressionEvaluatorFactory,
-    bindingsFactory: new BindingsFactory(dataFactory),
-    ...shared,
-  };
-  for (const actor of [orderBy, ...others]) bus.unsubscribe(actor as ActorQueryOperation);
+  for (const actor of REPLACED_OPERATORS.map((name) => actorNamed(bus, name))) {
+    bus.unsubscribe(actor as ActorQueryOperation);
+  }
+  const args = { bus: bus as never, busFailMessage: bus.failMessage, ...shared };
   return [
     new OrderBy({ ...args, name: "fedway:order-by" }),
     new Group({ ...args, name: "fedway:group" }),
     new Distinct({ ...args, name: "fedway:distinct" }),
     new Construct({ ...args, name: "fedway:construct" }),
+    new Filter({ ...args, name: "fedway:filter" }),
+    new Extend({ ...args, name: "fedway:extend" }),
+    new Project({ ...args, name: "fedway:project" }),
+    new Slice({ ...args, name: "fedway:slice" }),
     new PreparedInput({ ...args, name: "fedway:prepared-input" }),
     new EqualityJoin({ ...args, name: "fedway:equality-join" }),
   ];
@@ -127,7 +120,10 @@ function installHolding(
 const REPLACED_JOINS =
   /#(?:inner-multi-bind(?:-source)?|inner-multi-empty|inner-hash-[a-z]+|inner-symmetric-hash|inner-nested-loop|optional-[a-z-]+|minus-[a-z-]+)$/;
 
-function installJoins(operations: Bus<Named>, shared: Pick<JoinArgs, "sizes" | "existence">): Named[] {
+function installJoins(
+  operations: Bus<Named>,
+  shared: Pick<JoinArgs, "sizes" | "existence" | "expressions" | "mediatorQueryOperation">,
+): Named[] {
   const join = actorNamed(operations, "join");
   const bus = busOf(join, "mediatorJoin") as Bus<ActorRdfJoin>;
   const args = {
@@ -135,10 +131,6 @@ function installJoins(operations: Bus<Named>, shared: Pick<JoinArgs, "sizes" | "
     busFailMessage: bus.failMessage,
     mediatorJoin: property(join, "mediatorJoin") as MediatorRdfJoin,
     mediatorJoinSelectivity: bus.actors[0]?.mediatorJoinSelectivity as MediatorRdfJoinSelectivity,
-    mediatorExpressionEvaluatorFactory: property(
-      actorNamed(operations, "filter"),
-      "mediatorExpressionEvaluatorFactory",
-    ) as MediatorExpressionEvaluatorFactory,
     ...shared,
   };
   for (const actor of bus.actors.filter(({ name }) => REPLACED_JOINS.test(name))) bus.unsubscribe(actor);
@@ -156,27 +148,8 @@ function boundOutput(actor: ActorRdfJoin): void {
   const run = actor.run.bind(actor);
   actor.run = async (action, sideData) => {
     const output = await run(action, sideData);
-    return { ...output, bindingsStream: streamOf(action.context, () => iterate(output)) };
+    return { ...output, bindingsStream: streamOf(action.context, () => batches(output)) };
   };
-}
-
-/** Comunica takes the variable of BIND and SELECT expressions for always bound, but an expression may fail. */
-function correctMetadata(bus: Bus<ActorQueryOperation>): void {
-  const actor = actorNamed(bus, "extend") as ActorQueryOperation;
-  const run = actor.run.bind(actor);
-  actor.run = async (action: IActionQueryOperation, sideData: undefined) => {
-    const output = await run(action, sideData);
-    if (output.type !== "bindings") return output;
-    const { variable } = action.operation as Algebra.Extend;
-    return { ...output, metadata: async () => mayBeUnbound(await output.metadata(), variable.value) };
-  };
-}
-
-function mayBeUnbound(metadata: MetadataBindings, name: string): MetadataBindings {
-  const variables = metadata.variables.map((known) =>
-    known.variable.value === name ? { ...known, canBeUndef: true } : known,
-  );
-  return { ...metadata, variables };
 }
 
 interface Named {

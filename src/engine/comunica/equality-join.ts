@@ -3,7 +3,7 @@ import type { IActionContext, IQueryOperationResult, MetadataBindings } from "@c
 import { type Algebra, type AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import { MetadataValidationState } from "@comunica/utils-metadata";
 import { bufferedInnerJoin } from "./buffered-join.ts";
-import { iterate, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
+import { batches, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { controlKey, streamOf } from "./execution.ts";
 import { valueOf } from "../expressions/values.ts";
 import type { FixedTerms } from "./assign-clauses.ts";
@@ -23,7 +23,7 @@ export class EqualityJoin extends SolutionOperator<Algebra.Multi> {
     const [leftName, rightName] = (metadata?.["names"] ?? []) as readonly string[];
     if (!left || !right || !leftName || !rightName) throw new Error(`${this.name} needs two operands`);
     const { held, signal } = context.getSafe(controlKey);
-    const sides = { left: iterate(left), right: iterate(right), shared: [], held, signal };
+    const sides = { left: batches(left), right: batches(right), shared: [], held, signal };
     const key = { left: keyAt(leftName), right: keyAt(rightName) };
     const bindingsStream = streamOf(context, () => bufferedInnerJoin({ ...sides, key }));
     const combined = async () => combine(await left.metadata(), await right.metadata());

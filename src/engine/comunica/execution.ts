@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
+import { createItemStream } from "../../results/item-reader.ts";
 import { BufferedIterator } from "asynciterator";
 import { type HeldBytes, rowBytes } from "../held-bytes.ts";
 import { ActionContextKey } from "@comunica/core";
@@ -8,10 +9,11 @@ import type { BindingsStream, IActionContext } from "@comunica/types";
 import type { ClauseSource } from "./clause-source.ts";
 import type { PatternLeaves } from "./pattern-leaves.ts";
 
-/** A stream as Comunica gives it; the parts of asynciterator and of Node streams that are used. */
+/** A stream as Comunica gives it; the parts of asynciterator that are used. */
 interface ResultStream<T> extends AsyncIterable<T> {
+  read(): T | null;
   on(event: "error", listener: (error: Error) => void): unknown;
-  destroy?(error?: Error): void;
+  destroy(error?: Error): void;
 }
 
 /** One run of the engine: a single end for everything, whoever causes it. */
@@ -50,36 +52,37 @@ export function createExecution(outer: ExecutionBounds, { count, held }: Counts)
   function stream<T, U>(source: ResultStream<T>, map: (item: T) => U): AsyncIterable<U> {
     // Now, not with the first item: an iterator that has failed before it is read only looks as if it had ended.
     source.on("error", fail);
-    return mapped(source, map);
+    const batches = batchesOf(source)[Symbol.asyncIterator]();
+    return createItemStream({
+      async next() {
+        try {
+          const next = await race(batches.next());
+          return next.done === true ? undefined : next.value.map(map);
+        } catch (error) {
+          throw toFedwayError(error);
+        }
+      },
+      async release() {
+        end();
+        source.destroy();
+      },
+    });
   }
 
-  async function* mapped<T, U>(source: ResultStream<T>, map: (item: T) => U): AsyncIterable<U> {
-    const items = source[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        const next = await race(items.next());
-        if (next.done) return;
-        yield map(next.value);
-      }
-    } catch (error) {
-      throw toFedwayError(error);
-    } finally {
-      end();
-      source.destroy?.();
-    }
-  }
-
-  return { bounds: { ...outer, signal }, control: { fail, signal, count, held }, race, stream, end };
+  const control = { fail, signal, count, held, traced: outer.provenance === true };
+  return { bounds: { ...outer, signal }, control, race, stream, end };
 }
 
 /** What a stream must know of the execution it belongs to. */
 export interface RunControl {
   /** Ends the execution with an error. */
   readonly fail: (error: unknown) => void;
+  /** Rows say which endpoints they came from (`../provenance.ts`). */
+  readonly traced: boolean;
   /** Aborted when the execution is over. */
   readonly signal: AbortSignal;
-  /** Counts a solution that was made; throws when there are too many. */
-  readonly count: () => void;
+  /** Counts solutions that were made; throws when there are too many. */
+  readonly count: (solutions?: number) => void;
   /** Memory account of the whole evaluation. */
   readonly held: HeldBytes;
 }
@@ -91,20 +94,34 @@ const MOST_BUFFERED = 64;
 const LARGE_ROW_BYTES = 64 * 1024;
 
 /**
- * An async iterable as an asynciterator: nothing runs before the first read, and leaving early ends the source. After a
- * failure, and when the execution is over, the stream stays silent: an operator above it must neither go on working nor
- * take the solutions it has seen for all of them.
+ * Batches of items as an asynciterator: nothing runs before the first read, and leaving early ends the source. Our own
+ * operators read the batches as they are (`batchesOf`). To those of Comunica the stream stays silent after a failure, and
+ * when the execution is over: they must neither go on working nor take the solutions they have seen for all of them.
  */
 export class PulledStream<T> extends BufferedIterator<T> {
-  readonly #open: () => AsyncIterable<T>;
+  readonly #open: () => AsyncIterable<readonly T[]>;
   readonly #control: RunControl;
-  #source: AsyncIterator<T> | undefined;
-  #pulled = 0;
+  #source: AsyncIterator<readonly T[]> | undefined;
 
-  constructor(open: () => AsyncIterable<T>, control: RunControl) {
+  constructor(open: () => AsyncIterable<readonly T[]>, control: RunControl) {
     super({ autoStart: false, maxBufferSize: MOST_BUFFERED });
     this.#open = open;
     this.#control = control;
+  }
+
+  /** For a reader that reads nothing else of the stream. */
+  batches(): AsyncIterable<readonly T[]> {
+    const next = (): Promise<IteratorResult<readonly T[]>> => this.#batches().next();
+    const leave = async (): Promise<IteratorResult<readonly T[]>> => {
+      this.destroy();
+      return { done: true, value: undefined };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+  }
+
+  #batches(): AsyncIterator<readonly T[]> {
+    this.#source ??= followed(this.#open, this.#control)[Symbol.asyncIterator]();
+    return this.#source;
   }
 
   override _read(count: number, done: () => void): void {
@@ -122,22 +139,58 @@ export class PulledStream<T> extends BufferedIterator<T> {
   }
 
   async #pull(count: number): Promise<void> {
-    this.#source ??= this.#open()[Symbol.asyncIterator]();
-    for (let pulled = 0; pulled < count && !this.#control.signal.aborted; pulled++) {
-      const next = await this.#source.next();
+    for (let pulled = 0; pulled < count && !this.#control.signal.aborted; ) {
+      const next = await this.#batches().next();
+      if (this.done) return;
       if (next.done) return this.close();
-      this.#control.count();
-      this._push(next.value);
-      this.#pulled++;
-      this.maxBufferSize = isLarge(next.value) ? 1 : MOST_BUFFERED;
+      for (const item of next.value) this._push(item);
+      pulled += next.value.length;
+      this.maxBufferSize = next.value.some((item) => isLarge(item)) ? 1 : MOST_BUFFERED;
       if (this.maxBufferSize === 1) return;
-      if (this.#pulled % ITEMS_BETWEEN_TURNS === 0) await new Promise(setImmediate);
     }
   }
 
   protected override _destroy(_cause: Error | undefined, callback: (error?: Error) => void): void {
     void this.#source?.return?.().catch(() => {});
     callback();
+  }
+}
+
+/** The batches; they are counted, and others have their turn between them. */
+async function* followed<T>(
+  open: () => AsyncIterable<readonly T[]>,
+  { count, signal }: RunControl,
+): AsyncIterable<readonly T[]> {
+  let sinceTurn = 0;
+  for await (const batch of open()) {
+    count(batch.length);
+    sinceTurn += batch.length;
+    yield batch;
+    if (sinceTurn < ITEMS_BETWEEN_TURNS) continue;
+    sinceTurn = 0;
+    await new Promise(setImmediate);
+    signal.throwIfAborted();
+  }
+}
+
+/** A stream's items in batches: those of our own operators as they are, of Comunica's what is at hand. */
+export function batchesOf<T>(stream: ResultStream<T>): AsyncIterable<readonly T[]> {
+  return stream instanceof PulledStream
+    ? (stream as PulledStream<T>).batches()
+    : atHand(stream, stream[Symbol.asyncIterator]());
+}
+
+async function* atHand<T>(stream: ResultStream<T>, items: AsyncIterator<T>): AsyncIterable<readonly T[]> {
+  try {
+    for (let first = await items.next(); first.done !== true; first = await items.next()) {
+      const batch = [first.value];
+      for (let item = stream.read(); item !== null; item = batch.length < MOST_BUFFERED ? stream.read() : null) {
+        batch.push(item);
+      }
+      yield batch;
+    }
+  } finally {
+    stream.destroy();
   }
 }
 
@@ -152,11 +205,14 @@ export const clauseSourcesKey = new ActionContextKey<ReadonlyMap<string, ClauseS
 /** Makes the leaves of patterns outside the clauses; absent when those have no data. */
 export const patternLeavesKey = new ActionContextKey<PatternLeaves>("fedway:patternLeaves");
 
+/** So many solutions of the query are enough, in whatever order they come. */
+export const wantedKey = new ActionContextKey<number>("fedway:wanted");
+
 /** The running execution, for its streams. */
 export const controlKey = new ActionContextKey<RunControl>("fedway:control");
 
 /** Solutions that an operator passes on, in another order or once, as a stream of the running execution. */
-export function passedOn(context: IActionContext, open: () => AsyncIterable<RDF.Bindings>): BindingsStream {
+export function passedOn(context: IActionContext, open: () => AsyncIterable<readonly RDF.Bindings[]>): BindingsStream {
   return new PulledStream(open, withoutCount(context)) as unknown as BindingsStream;
 }
 
@@ -166,7 +222,7 @@ export function withoutCount(context: IActionContext): RunControl {
 }
 
 /** Solutions as a stream of the running execution, which they end with. */
-export function streamOf(context: IActionContext, open: () => AsyncIterable<RDF.Bindings>): BindingsStream {
+export function streamOf(context: IActionContext, open: () => AsyncIterable<readonly RDF.Bindings[]>): BindingsStream {
   return new PulledStream(open, context.getSafe(controlKey)) as unknown as BindingsStream;
 }
 

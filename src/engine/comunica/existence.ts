@@ -6,7 +6,7 @@ import type { Algebra } from "@comunica/utils-algebra";
 import { type BlockSizes, termsText } from "../clause-query.ts";
 import { rowBytes, type HeldBytes, type Holding, keyBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
-import { bindingsOf, iterate, leafOf } from "./clause-operands.ts";
+import { batches, bindingsOf, leafOf } from "./clause-operands.ts";
 import { controlKey } from "./execution.ts";
 import { inputsOf, reachedVariables } from "./prepared-input.ts";
 import { keyNumber, substitutedPattern } from "./substituted-pattern.ts";
@@ -16,7 +16,7 @@ import { LRUCache } from "lru-cache";
 type Exists = Algebra.ExistenceExpression;
 
 // Keys asked for at once where no clause says how many it takes; and rows that wait for them.
-const KEYS_AT_ONCE = 512;
+const KEYS_AT_ONCE = 990;
 const ROWS_AT_ONCE = 4_096;
 const BLOCKS_IN_FLIGHT = 4;
 
@@ -58,33 +58,35 @@ export class Existence {
   /** Passes rows on when what the expressions want to know of them is known. */
   async *prepared(
     existences: readonly Exists[],
-    rows: AsyncIterable<RDF.Bindings>,
+    rows: AsyncIterable<readonly RDF.Bindings[]>,
     context: IActionContext,
-  ): AsyncIterable<RDF.Bindings> {
+  ): AsyncIterable<readonly RDF.Bindings[]> {
     const holding = context.getSafe(controlKey).held.open();
     const ask = (block: Block) => this.#ask(block, context);
     const keysAtOnce = (): number => this.#keysAtOnce(existences);
 
-    async function* rowsOf(block: Block, asked: Promise<void>): AsyncIterable<RDF.Bindings> {
+    async function* rowsOf(block: Block, asked: Promise<void>): AsyncIterable<readonly RDF.Bindings[]> {
       await asked;
-      yield* block.rows;
+      yield block.rows;
       holding.add(-block.bytes);
     }
-    async function* blocks(): AsyncIterable<AsyncIterable<RDF.Bindings>> {
+    async function* blocks(): AsyncIterable<AsyncIterable<readonly RDF.Bindings[]>> {
       let size = keysAtOnce();
       let isGrowing = true;
       let block = new Block(existences, context);
-      for await (const row of rows) {
-        holding.add(block.add(row));
-        if (block.mostKeys < size && block.rows.length < ROWS_AT_ONCE) continue;
-        const asked = ask(block);
-        yield rowsOf(block, asked);
-        block = new Block(existences, context);
-        // One after the other while each may be larger than the one before: few requests, and as soon done.
-        if (!isGrowing) continue;
-        await asked;
-        isGrowing = keysAtOnce() > size;
-        size = keysAtOnce();
+      for await (const batch of rows) {
+        for (const row of batch) {
+          holding.add(block.add(row));
+          if (block.mostKeys < size && block.rows.length < ROWS_AT_ONCE) continue;
+          const asked = ask(block);
+          yield rowsOf(block, asked);
+          block = new Block(existences, context);
+          // One after the other while each may be larger than the one before: few requests, and as soon done.
+          if (!isGrowing) continue;
+          await asked;
+          isGrowing = keysAtOnce() > size;
+          size = keysAtOnce();
+        }
       }
       yield rowsOf(block, ask(block));
     }
@@ -133,8 +135,8 @@ export class Existence {
     const operation = substitutedPattern(exists.input, { variables: names, rows }, dataFactory);
     const output = bindingsOf(await this.#mediator.mediate({ operation, context }));
     const found = new Set<string>();
-    for await (const solution of iterate(output)) {
-      found.add(solution.get(keyNumber)?.value ?? "");
+    for await (const solutions of batches(output)) {
+      for (const solution of solutions) found.add(solution.get(keyNumber)?.value ?? "");
       if (found.size === rows.length) break;
     }
     output.bindingsStream.destroy();

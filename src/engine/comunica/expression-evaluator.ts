@@ -1,12 +1,8 @@
 import type * as RDF from "@rdfjs/types";
-import type {
-  ActorExpressionEvaluatorFactory,
-  IActionExpressionEvaluatorFactory,
-  IActorExpressionEvaluatorFactoryOutput,
-} from "@comunica/bus-expression-evaluator-factory";
+import type { ActorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
+import type { IActionContext } from "@comunica/types";
 import { ActionContextKey } from "@comunica/core";
 import type { Algebra } from "@comunica/utils-algebra";
-import { ExpressionError as ComunicaExpressionError } from "@comunica/utils-expression-evaluator";
 import { toFedwayError, FedwayError } from "../../errors/fedway-error.ts";
 import { ExpressionError, longestComputed, tooLong } from "../expressions/expression-error.ts";
 import { type Surroundings, type TermFunction, termFunctions } from "../expressions/functions.ts";
@@ -18,70 +14,88 @@ import { equals } from "../expressions/compare.ts";
 /** What the functions of an execution know of their query. */
 export const surroundingsKey = new ActionContextKey<Surroundings>("fedway:surroundings");
 
+/** The value that an expression has for a solution; undefined where it has none. A promise where it looks beyond terms. */
+export type ValueOf = (row: RDF.Bindings) => RDF.Term | undefined | Promise<RDF.Term | undefined>;
+
 /**
  * Expressions are evaluated by our own functions (../expressions), which compute exactly and by the specification where
  * Comunica's do not. What looks beyond terms is not theirs: the pattern of EXISTS, and BNODE, which is left to Comunica.
  */
-export function evaluateExpressions(factory: ActorExpressionEvaluatorFactory, existence: Existence): void {
-  const run = factory.run.bind(factory);
-  factory.run = async (action, sideData) =>
-    createEvaluator(action, async (asked, row) => {
-      if (asked.subType === "existence") {
-        return boolean(await existence.value(asked as Algebra.ExistenceExpression, row, action.context));
-      }
-      return (await run({ ...action, algExpr: asked }, sideData)).evaluate(row);
-    });
-}
+export class Expressions {
+  readonly #factory: ActorExpressionEvaluatorFactory;
+  readonly #existence: Existence;
 
-type BeyondTerms = (asked: Algebra.Expression, row: RDF.Bindings) => Promise<RDF.Term>;
+  constructor(factory: ActorExpressionEvaluatorFactory, existence: Existence) {
+    this.#factory = factory;
+    this.#existence = existence;
+  }
 
-// Made once: Comunica reads nothing of it but its kind.
-const noValue = new ComunicaExpressionError("The expression has no value.");
-const nothingKnown: ReadonlyMap<Algebra.Expression, RDF.Term> = new Map();
-
-function createEvaluator(
-  { algExpr, context }: IActionExpressionEvaluatorFactory,
-  beyondTerms: BeyondTerms,
-): IActorExpressionEvaluatorFactoryOutput {
-  const compiled = compileExpression(algExpr, context.getSafe(surroundingsKey));
-  const evaluate = async (row: RDF.Bindings): Promise<RDF.Term> => {
-    for (let known = nothingKnown; ; ) {
+  /** @throws FedwayError `FUNCTION_UNKNOWN` */
+  compile(expression: Algebra.Expression, context: IActionContext): ValueOf {
+    const compiled = compileExpression(expression, context.getSafe(surroundingsKey));
+    const beyond = async (awaited: Awaited, { row, known }: Evaluation): Promise<RDF.Term | undefined> => {
+      const term = await this.#beyondTerms(awaited.asked, row, context);
+      return term && evaluate({ row, known: new Map(known).set(awaited.part, term) });
+    };
+    const evaluate = (evaluation: Evaluation): ReturnType<ValueOf> => {
       try {
-        return compiled({ row, known });
+        return compiled(evaluation);
       } catch (thrown) {
-        if (thrown instanceof ExpressionError) throw noValue;
-        if (!(thrown instanceof Awaited)) throw thrown;
-        known = new Map(known).set(thrown.part, await awaited(thrown, row));
+        if (thrown instanceof ExpressionError) return undefined;
+        if (thrown instanceof Awaited) return beyond(thrown, evaluation);
+        throw thrown;
       }
-    }
-  };
-  const awaited = async ({ asked }: Awaited, row: RDF.Bindings): Promise<RDF.Term> => {
+    };
+    return (row) => evaluate({ row, known: nothingKnown });
+  }
+
+  /** The same for a condition: an error counts as false (SPARQL 1.1 Query, section 17.2). */
+  condition(
+    expression: Algebra.Expression,
+    context: IActionContext,
+  ): (row: RDF.Bindings) => boolean | Promise<boolean> {
+    const evaluate = this.compile(expression, context);
+    return (row) => {
+      const value = evaluate(row);
+      return value instanceof Promise ? value.then(isTrue) : isTrue(value);
+    };
+  }
+
+  async #beyondTerms(
+    asked: Algebra.Expression,
+    row: RDF.Bindings,
+    context: IActionContext,
+  ): Promise<RDF.Term | undefined> {
     try {
-      return await beyondTerms(asked, row);
+      if (asked.subType === "existence") {
+        return boolean(await this.#existence.value(asked as Algebra.ExistenceExpression, row, context));
+      }
+      const evaluator = await this.#factory.run({ algExpr: asked, context }, undefined);
+      return await evaluator.evaluate(row);
     } catch (error) {
       // The pattern of EXISTS could not be evaluated: no error of the expression, but of the query.
       context.getSafe(controlKey).fail(toFedwayError(error));
-      throw noValue;
+      return undefined;
     }
-  };
-  return {
-    context,
-    evaluate,
-    evaluateAsEBV: async (row) => booleanValue(await evaluate(row)),
-    evaluateAsEvaluatorExpression: unused,
-    evaluatorExpressionEvaluation: unused,
+  }
+}
+
+/** Whether an expression without EXISTS and BNODE is true of a solution; an error counts as false. */
+export function testOf(expression: Algebra.Expression, around: Surroundings): (row: RDF.Bindings) => boolean {
+  const compiled = compileExpression(expression, around);
+  return (row) => {
+    const result = tried(() => compiled({ row, known: nothingKnown }));
+    return "value" in result && isTrue(result.value);
   };
 }
 
-async function unused(): Promise<never> {
-  throw new Error("Comunica's own expressions are not evaluated");
-}
+const nothingKnown: ReadonlyMap<Algebra.Expression, RDF.Term> = new Map();
 
-function booleanValue(term: RDF.Term): boolean {
+function isTrue(term: RDF.Term | undefined): boolean {
   try {
-    return truthOf(term);
+    return term !== undefined && truthOf(term);
   } catch {
-    throw noValue;
+    return false;
   }
 }
 

@@ -1,16 +1,18 @@
 import type * as RDF from "@rdfjs/types";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import type { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { string, numberOf, numeric } from "../expressions/values.ts";
 import { type Holding, keyBytes, rowBytes, termBytes } from "../held-bytes.ts";
-import { iterate, type OperatorArgs, SolutionOperator, type ValueOf, valueOf } from "./clause-operands.ts";
-import { controlKey, passedOn, createTurns } from "./execution.ts";
+import { batches, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
+import { controlKey, passedOn, createTurns, type Turns } from "./execution.ts";
+import type { ValueOf } from "./expression-evaluator.ts";
+import { Row } from "./row.ts";
 import { keyText } from "./distinct.ts";
-import { termToText } from "../../results/terms.ts";
+import { termKey } from "../../results/terms.ts";
 import { ExpressionError, longestComputed, tooLong } from "../expressions/expression-error.ts";
 import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
 import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
+import type { Bindings } from "../../results/model.ts";
 
 /**
  * GROUP BY and aggregates (SPARQL 1.1 Query, section 18.5.1), one row after the other: of a group only its key and what
@@ -25,27 +27,15 @@ export class Group extends SolutionOperator<Algebra.Group> {
     operation: Algebra.Group,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const { mediatorExpressionEvaluatorFactory, bindingsFactory } = this.args;
     const input = await this.operand(operation.input, context);
     const { signal, held } = context.getSafe(controlKey);
     const { variables, aggregates } = operation;
-    const uses = await Promise.all(
-      aggregates.map(async (aggregate) => ({
-        aggregate,
-        valueOf:
-          aggregatedBy(aggregate) ?? (await valueOf(aggregate.expression, mediatorExpressionEvaluatorFactory, context)),
-      })),
-    );
-    const open = (): AsyncIterable<RDF.Bindings> => {
-      const holding = held.open();
-      return grouped(iterate(input), {
-        variables,
-        holding,
-        uses,
-        bindingsFactory,
-        turns: createTurns(signal),
-      });
-    };
+    const uses = aggregates.map((aggregate) => ({
+      aggregate,
+      valueOf: aggregatedBy(aggregate) ?? this.args.expressions.compile(aggregate.expression, context),
+    }));
+    const open = (): AsyncIterable<readonly RDF.Bindings[]> =>
+      grouped(batches(input), { variables, holding: held.open(), uses, turns: createTurns(signal) });
     const assigned = [...variables, ...aggregates.map(({ variable }) => variable)];
     return {
       type: "bindings",
@@ -79,7 +69,7 @@ function wholeRow(row: RDF.Bindings): string {
 
 interface OneGroup {
   /** The variables that are grouped by. */
-  readonly key: RDF.Bindings;
+  readonly key: Bindings;
   /** In the order of the uses. */
   readonly accumulators: readonly Accumulator[];
 }
@@ -88,40 +78,59 @@ interface Grouping {
   readonly variables: readonly RDF.Variable[];
   readonly holding: Holding;
   readonly uses: readonly Use[];
-  readonly bindingsFactory: BindingsFactory;
-  readonly turns: () => Promise<void> | undefined;
+  readonly turns: Turns;
 }
 
-async function* grouped(rows: AsyncIterable<RDF.Bindings>, grouping: Grouping): AsyncIterable<RDF.Bindings> {
-  const { variables, uses, holding, turns, bindingsFactory } = grouping;
+const GROUPS_PER_BATCH = 64;
+
+async function* grouped(
+  rows: AsyncIterable<readonly RDF.Bindings[]>,
+  grouping: Grouping,
+): AsyncIterable<readonly RDF.Bindings[]> {
+  const { variables, uses, holding, turns } = grouping;
   const groups = new Map<string, OneGroup>();
   try {
-    for await (const row of rows) {
-      const pause = turns();
-      if (pause) await pause;
-      const key = keyText(row, variables);
-      const group = groups.get(key) ?? newGroup(row, key, grouping);
-      groups.set(key, group);
-      for (const [at, use] of uses.entries()) {
-        const found = use.valueOf(row);
-        group.accumulators[at]?.add(found instanceof Promise ? await found : found);
+    for await (const batch of rows) {
+      for (const row of batch) {
+        const pause = turns();
+        if (pause) await pause;
+        const accumulators = accumulatorsFor(row, groups, grouping);
+        for (let at = 0; at < uses.length; at++) {
+          const found = uses[at]?.valueOf(row);
+          accumulators[at]?.add(found instanceof Promise ? await found : found);
+        }
       }
     }
     // Without GROUP BY all rows are one group, also when there are none.
-    if (groups.size === 0 && variables.length === 0) {
-      yield resultOf({ key: bindingsFactory.bindings(), accumulators: accumulatorsOf(grouping) }, uses);
+    if (variables.length === 0) accumulatorsFor(new Row(new Map()), groups, grouping);
+    let batch: RDF.Bindings[] = [];
+    for (const group of groups.values()) {
+      batch.push(resultOf(group, uses));
+      if (batch.length < GROUPS_PER_BATCH) continue;
+      yield batch;
+      batch = [];
     }
-    for (const group of groups.values()) yield resultOf(group, uses);
+    yield batch;
   } finally {
     holding.release();
   }
 }
 
-function newGroup(row: RDF.Bindings, key: string, grouping: Grouping): OneGroup {
-  const names = new Set(grouping.variables.map(({ value }) => value));
-  const bindings = row.filter((_, { value }) => names.has(value));
-  grouping.holding.add(keyBytes(key) + rowBytes(bindings));
-  return { key: bindings, accumulators: accumulatorsOf(grouping) };
+/** The accumulators of the row's group, which is made when it is the first one. */
+function accumulatorsFor(row: RDF.Bindings, groups: Map<string, OneGroup>, grouping: Grouping): readonly Accumulator[] {
+  const { variables, holding } = grouping;
+  const key = keyText(row, variables);
+  const known = groups.get(key);
+  if (known) return known.accumulators;
+  const terms = new Map<string, RDF.Term>();
+  for (const variable of variables) {
+    const term = row.get(variable);
+    if (term) terms.set(variable.value, term);
+  }
+  holding.add(keyBytes(key) + rowBytes(terms));
+  const group: OneGroup = { key: terms, accumulators: accumulatorsOf(grouping) };
+  groups.set(key, group);
+  return group.accumulators;
 }
 
 function accumulatorsOf({ uses, holding }: Grouping): Accumulator[] {
@@ -134,12 +143,12 @@ function accumulatorsOf({ uses, holding }: Grouping): Accumulator[] {
 
 /** An aggregate that fails leaves its variable unbound. */
 function resultOf({ key, accumulators }: OneGroup, uses: readonly Use[]): RDF.Bindings {
-  let row = key;
+  const terms = new Map(key);
   for (const [at, { aggregate }] of uses.entries()) {
     const term = accumulators[at]?.result();
-    if (term) row = row.set(aggregate.variable, term);
+    if (term) terms.set(aggregate.variable.value, term);
   }
-  return row;
+  return new Row(terms);
 }
 
 /** Which aggregate, over which values. */
@@ -170,7 +179,7 @@ function createAccumulator({ name, distinct, separator = " " }: AggregateUse, ho
   if (!state) throw new Error(`The aggregate ${name} is not known`);
   const seen = new Set<string>();
   const isNew = (term: RDF.Term): boolean => {
-    const text = termToText(term);
+    const text = termKey(term);
     if (seen.has(text)) return false;
     seen.add(text);
     holding.add(keyBytes(text));

@@ -1,4 +1,3 @@
-import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
 import {
   ActorRdfJoin,
   type IActionRdfJoin,
@@ -8,16 +7,9 @@ import {
   type MediatorRdfJoin,
 } from "@comunica/bus-rdf-join";
 import { failTest, passTestWithSideData, type TestResult } from "@comunica/core";
-import type {
-  BindingsStream,
-  IActionContext,
-  IExpressionEvaluator,
-  IJoinEntry,
-  IQueryOperationResultBindings,
-} from "@comunica/types";
+import type { BindingsStream, IActionContext, IJoinEntry, IQueryOperationResultBindings } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import { isExpressionError } from "@comunica/utils-expression-evaluator";
-import type * as RDF from "@rdfjs/types";
+import type { MediatorQueryOperation } from "@comunica/bus-query-operation";
 import type { BlockSizes } from "../clause-query.ts";
 import {
   type BufferedJoin,
@@ -27,10 +19,12 @@ import {
   type Condition,
   keyOn,
 } from "./buffered-join.ts";
-import { boundStream, isHoistedFilter, iterate, leafOf, variableNames } from "./clause-operands.ts";
+import { boundStream, batches, isHoistedFilter, leafOf, variableNames } from "./clause-operands.ts";
 import { connectedOrder } from "./conjuncts.ts";
 import { controlKey, streamOf } from "./execution.ts";
 import type { Existence } from "./existence.ts";
+import type { Expressions } from "./expression-evaluator.ts";
+import { certainIn, leavesOf, sideOf, takesKeys } from "./keyed-operation.ts";
 import { existencesIn } from "./prepared-input.ts";
 
 type SideData = IActorRdfJoinTestSideData;
@@ -43,9 +37,10 @@ const FREE = { iterations: 0, persistedItems: 0, blockingItems: 0, requestTime: 
 /** What the actors need beside Comunica's own arguments. */
 export interface JoinArgs extends IActorRdfJoinArgs {
   readonly mediatorJoin: MediatorRdfJoin;
-  readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
+  readonly expressions: Expressions;
   readonly sizes: BlockSizes;
   readonly existence: Existence;
+  readonly mediatorQueryOperation: MediatorQueryOperation;
 }
 
 /** A join that is free where it can be done. */
@@ -78,32 +73,33 @@ abstract class FreeJoin extends ActorRdfJoin {
   }
 }
 
-/** Joins any number of operands of which at least one is a clause: other operands first, then clause after clause. */
+/** Joins any number of operands of which at least one has a clause in it: other operands first, then clause after clause. */
 export class ClauseInnerJoin extends FreeJoin {
   constructor(args: JoinArgs) {
     super(args, "inner");
   }
 
   protected override refusal(entries: readonly IJoinEntry[]): string | undefined {
-    return entries.some(({ operation }) => leafOf(operation)) ? undefined : "needs a clause";
+    return entries.some((entry) => isAsked(entry, entries)) ? undefined : "needs a clause";
   }
 
   protected override async getOutput({ entries, context }: IActionRdfJoin): Promise<IActorRdfJoinOutputInner> {
-    const clauses = entries.filter(({ operation }) => leafOf(operation));
-    const others = entries.filter(({ operation }) => !leafOf(operation));
+    const asked = entries.filter((entry) => isAsked(entry, entries));
+    const others = entries.filter((entry) => !asked.includes(entry));
     const start =
       others.length < 2
         ? others[0]?.output
         : await this.args.mediatorJoin.mediate({ type: "inner", entries: others, context });
     const sized = await Promise.all(
-      clauses.map(async (entry) => {
+      asked.map(async (entry) => {
         const metadata = await entry.output.metadata();
         return { item: entry, size: metadata.cardinality.value, names: variableNames(metadata) };
       }),
     );
     let result = start;
     // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
-    for (const entry of connectedOrder(sized, start ? variableNames(await start.metadata()) : [])) {
+    const order = connectedOrder(sized, start ? variableNames(await start.metadata()) : []);
+    for (const entry of [...order.filter((each) => !isFollowed(each)), ...asked.filter(isFollowed)]) {
       result = result ? await this.#join(result, entry, context) : entry.output;
     }
     if (!result) throw new Error("A join has no operands");
@@ -116,15 +112,33 @@ export class ClauseInnerJoin extends FreeJoin {
     context: IActionContext,
   ): Promise<IQueryOperationResultBindings> {
     const leftMetadata = await left.metadata();
-    const metadatas = [leftMetadata, await entry.output.metadata()];
-    const leaf = leafOf(entry.operation);
-    if (!leaf) throw new Error("Only clauses are ordered");
+    const rightMetadata = await entry.output.metadata();
+    const entries: [IJoinEntry, IJoinEntry] = [{ output: left, operation: entry.operation }, entry];
+    const metadata = await this.constructResultMetadata(entries, [leftMetadata, rightMetadata], context);
+    const side = await sideOf(entry, variableNames(leftMetadata), { ...this.args, context });
+    if (!side) {
+      const join = buffered({ left: entries[0], right: entry, leftMetadata, rightMetadata, context });
+      const bindingsStream = streamOf(context, () => bufferedInnerJoin(join));
+      return { type: "bindings", bindingsStream, metadata: async () => metadata };
+    }
     entry.output.bindingsStream.destroy();
-    const bindingsStream = boundStream(left, leaf, { sizes: this.args.sizes, leftMetadata, mode: "inner" });
-    const entries = [{ output: left, operation: entry.operation }, entry];
-    const metadata = await this.constructResultMetadata(entries, metadatas, context);
+    const { sizes } = this.args;
+    const bindingsStream = boundStream(left, side, { sizes, leftMetadata, context, mode: "inner" });
     return { type: "bindings", bindingsStream, metadata: async () => metadata };
   }
+}
+
+/** Its endpoints are named by what the others bind: it comes last, in the order of the query. */
+const isFollowed = ({ operation }: IJoinEntry): boolean =>
+  leafOf(operation)?.source.clause.targetVariable !== undefined;
+
+/** It can be asked with keys that the others bind; what cannot is taken in whole and comes first. */
+function isAsked(entry: IJoinEntry, entries: readonly IJoinEntry[]): boolean {
+  const { operation } = entry;
+  if (leafOf(operation)) return true;
+  if (leavesOf(operation).length === 0) return false;
+  const names = entries.flatMap((other) => (other === entry ? [] : [...certainIn(other.operation)]));
+  return takesKeys(operation, new Set(names));
 }
 
 interface Sides {
@@ -157,7 +171,7 @@ export class InnerJoin extends TwoSidedJoin {
   }
 
   protected override refusal(entries: readonly IJoinEntry[]): string | undefined {
-    return entries.some(({ operation }) => leafOf(operation)) ? "does not ask clauses" : undefined;
+    return entries.some((entry) => isAsked(entry, entries)) ? "does not ask clauses" : undefined;
   }
 
   protected override async join({ left, right, ...sides }: Sides): Promise<IActorRdfJoinOutputInner> {
@@ -179,7 +193,7 @@ export class LeftJoin extends TwoSidedJoin {
 
   protected override async join(sides: Sides): Promise<IActorRdfJoinOutputInner> {
     const { left, right, leftMetadata, rightMetadata, context } = sides;
-    const condition = await this.#condition(right.operation, context);
+    const condition = this.#condition(right.operation, context);
     const metadata = await this.constructResultMetadata(
       [left, right],
       [leftMetadata, rightMetadata],
@@ -187,42 +201,33 @@ export class LeftJoin extends TwoSidedJoin {
       {},
       true,
     );
-    const bindingsStream = this.#stream(sides, condition);
+    const bindingsStream = await this.#stream(sides, condition);
     return { result: { type: "bindings", bindingsStream, metadata: async () => metadata } };
   }
 
-  #stream(sides: Sides, condition: Condition | undefined): BindingsStream {
+  async #stream(sides: Sides, condition: Condition | undefined): Promise<BindingsStream> {
     const { left, right, leftMetadata, context } = sides;
-    const leaf = leafOf(right.operation);
-    if (!leaf) return streamOf(context, () => bufferedLeftJoin(buffered(sides), condition));
+    const side = await sideOf(right, variableNames(leftMetadata), { ...this.args, context });
+    if (!side) return streamOf(context, () => bufferedLeftJoin(buffered(sides), condition));
     right.output.bindingsStream.destroy();
-    return boundStream(left.output, leaf, { sizes: this.args.sizes, leftMetadata, mode: "optional", condition });
+    const { sizes } = this.args;
+    return boundStream(left.output, side, { sizes, leftMetadata, context, mode: "optional", condition });
   }
 
-  async #condition(operation: Algebra.Operation, context: IActionContext): Promise<Condition | undefined> {
+  #condition(operation: Algebra.Operation, context: IActionContext): Condition | undefined {
     if (!isHoistedFilter(operation)) return undefined;
-    const { expression: algExpr } = operation;
-    const evaluator = await this.args.mediatorExpressionEvaluatorFactory.mediate({ algExpr, context });
-    const existences = existencesIn(algExpr);
+    const { expression } = operation;
+    const isTrue = this.args.expressions.condition(expression, context);
+    const existences = existencesIn(expression);
     return {
       atOnce: existences.length > 0 ? ROWS_PREPARED_AT_ONCE : 1,
       holds: async (merged) => {
         if (existences.length > 0) await this.args.existence.prepare(existences, merged, context);
         const verdicts: boolean[] = [];
-        for (const row of merged) verdicts.push(await isTrue(evaluator, row));
+        for (const row of merged) verdicts.push(await isTrue(row));
         return verdicts;
       },
     };
-  }
-}
-
-/** An expression error counts as false (SPARQL 1.1 Query, section 17.2). */
-async function isTrue(evaluator: IExpressionEvaluator, row: RDF.Bindings): Promise<boolean> {
-  try {
-    return await evaluator.evaluateAsEBV(row);
-  } catch (error) {
-    if (error instanceof Error && isExpressionError(error)) return false;
-    throw error;
   }
 }
 
@@ -239,19 +244,19 @@ export class Minus extends TwoSidedJoin {
       right.output.bindingsStream.destroy();
       return { result: left.output };
     }
-    const bindingsStream = this.#stream(sides);
+    const bindingsStream = await this.#stream(sides);
     return { result: { type: "bindings", bindingsStream, metadata: left.output.metadata } };
   }
 
-  #stream(sides: Sides): BindingsStream {
+  async #stream(sides: Sides): Promise<BindingsStream> {
     const { left, right, leftMetadata, rightMetadata, context } = sides;
-    const leaf = leafOf(right.operation);
     const shared = new Set(sharedVariables(sides));
     // Keys sent along would bind what the clause itself leaves unbound, and so look like a variable in common.
     const unsure = rightMetadata.variables.some(({ variable, canBeUndef }) => canBeUndef && shared.has(variable.value));
-    if (!leaf || unsure) return streamOf(context, () => bufferedMinus(buffered(sides)));
+    const side = unsure ? undefined : await sideOf(right, variableNames(leftMetadata), { ...this.args, context });
+    if (!side) return streamOf(context, () => bufferedMinus(buffered(sides)));
     right.output.bindingsStream.destroy();
-    return boundStream(left.output, leaf, { sizes: this.args.sizes, leftMetadata, mode: "minus" });
+    return boundStream(left.output, side, { sizes: this.args.sizes, leftMetadata, context, mode: "minus" });
   }
 }
 
@@ -265,8 +270,8 @@ function buffered(sides: Sides): BufferedJoin {
   const overlap = ActorRdfJoin.overlappingVariables([leftMetadata, rightMetadata]);
   const key = keyOn(overlap.filter(({ canBeUndef }) => !canBeUndef).map(({ variable }) => variable.value));
   return {
-    left: iterate(left.output),
-    right: iterate(right.output),
+    left: batches(left.output),
+    right: batches(right.output),
     key: { left: key, right: key },
     shared: sharedVariables(sides),
     held,

@@ -3,8 +3,9 @@ import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import { type Holding, rowBytes, termBytes } from "../held-bytes.ts";
-import { iterate, type OperatorArgs, SolutionOperator, type ValueOf, valueOf } from "./clause-operands.ts";
+import { batches, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { controlKey, passedOn, createTurns, type Turns } from "./execution.ts";
+import type { ValueOf } from "./expression-evaluator.ts";
 
 /**
  * ORDER BY that counts what it holds, computes each key once, and gives others their turn. Below a LIMIT it holds
@@ -22,9 +23,7 @@ export class OrderBy extends SolutionOperator<Algebra.OrderBy> {
     const input = await this.operand(operation.input, context);
     const criteria = operation.expressions.map(toCriterion);
     // An expression that fails sorts like an unbound variable.
-    const keys = await Promise.all(
-      criteria.map(({ algExpr }) => valueOf(algExpr, this.args.mediatorExpressionEvaluatorFactory, context)),
-    );
+    const keys = criteria.map(({ expression }) => this.args.expressions.compile(expression, context));
     const { signal, held } = context.getSafe(controlKey);
     const sort: Sort = {
       keys,
@@ -32,7 +31,7 @@ export class OrderBy extends SolutionOperator<Algebra.OrderBy> {
       limit: (operation.metadata?.["sortLimit"] as number | undefined) ?? Number.POSITIVE_INFINITY,
       turns: createTurns(signal),
     };
-    const bindingsStream = passedOn(context, () => sorted(iterate(input), sort, held.open()));
+    const bindingsStream = passedOn(context, () => sorted(batches(input), sort, held.open()));
     return { type: "bindings", bindingsStream, metadata: input.metadata };
   }
 }
@@ -46,14 +45,14 @@ interface Sort {
 }
 
 interface Criterion {
-  readonly algExpr: Algebra.Expression;
+  readonly expression: Algebra.Expression;
   readonly descending: boolean;
 }
 
 function toCriterion(expression: Algebra.Expression): Criterion {
   const { operator, args } = expression as Partial<Algebra.OperatorExpression>;
   const [only] = args ?? [];
-  return operator === "desc" && only ? { algExpr: only, descending: true } : { algExpr: expression, descending: false };
+  return operator === "desc" && only ? { expression: only, descending: true } : { expression, descending: false };
 }
 
 interface KeyedRow {
@@ -76,37 +75,45 @@ function rowOrder(criteria: readonly Criterion[]) {
 // Sorting twice as many rows as are wanted, and then dropping the half, costs little more than a heap.
 const FEWEST_ROWS = 1_000;
 
-async function* sorted(rows: AsyncIterable<RDF.Bindings>, sort: Sort, held: Holding): AsyncIterable<RDF.Bindings> {
+async function* sorted(
+  rows: AsyncIterable<readonly RDF.Bindings[]>,
+  sort: Sort,
+  held: Holding,
+): AsyncIterable<readonly RDF.Bindings[]> {
   const { keys, compare, limit, turns } = sort;
   let kept: KeyedRow[] = [];
   try {
-    for await (const row of rows) {
-      const pause = turns();
-      if (pause) await pause;
-      const keyed = await withKeys(row, keys);
-      held.add(keyed.bytes);
-      kept.push(keyed);
+    for await (const batch of rows) {
+      for (const row of batch) {
+        const pause = turns();
+        if (pause) await pause;
+        const made = keyedRow(row, keys);
+        const keyed = made instanceof Promise ? await made : made;
+        held.add(keyed.bytes);
+        kept.push(keyed);
+      }
       if (kept.length < FEWEST_ROWS || kept.length < 2 * limit) continue;
       kept = [...(await sortInTurns(kept, { compare, turns }))];
       for (const { bytes } of kept.splice(limit)) held.add(-bytes);
     }
-    for (const { row } of await sortInTurns(kept, { compare, turns })) yield row;
+    const inOrder = await sortInTurns(kept, { compare, turns });
+    for (let from = 0; from < inOrder.length; from += RUN) yield inOrder.slice(from, from + RUN).map(({ row }) => row);
   } finally {
     held.release();
   }
 }
 
-async function withKeys(row: RDF.Bindings, keysOf: readonly ValueOf[]): Promise<KeyedRow> {
-  const keys: SortKey[] = [];
-  let bytes = rowBytes(row);
-  for (const keyOf of keysOf) {
-    const found = keyOf(row);
-    const term = found instanceof Promise ? await found : found;
-    keys.push(sortKey(term));
-    bytes += termBytes(term);
-  }
-  return { row, keys, bytes };
+function keyedRow(row: RDF.Bindings, keysOf: readonly ValueOf[]): KeyedRow | Promise<KeyedRow> {
+  const found = keysOf.map((keyOf) => keyOf(row));
+  const made = (terms: readonly (RDF.Term | undefined)[]): KeyedRow => {
+    const bytes = terms.reduce((sum, term) => sum + termBytes(term), rowBytes(row));
+    return { row, keys: terms.map((term) => sortKey(term)), bytes };
+  };
+  return areValues(found) ? made(found) : Promise.all(found.map(async (value) => value)).then(made);
 }
+
+const areValues = (found: readonly ReturnType<ValueOf>[]): found is readonly (RDF.Term | undefined)[] =>
+  !found.some((value) => value instanceof Promise);
 
 /** How items are sorted. */
 interface Sorting<T> {

@@ -1,26 +1,16 @@
 import type * as RDF from "@rdfjs/types";
-import type { Bindings } from "../../results/model.ts";
-import { type KeyBlock, keyRows, type BlockSizes, termsText } from "../clause-query.ts";
-import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { ComunicaDataFactory } from "@comunica/types";
-import { anyTriple, canBeEmpty, type NodePair, type PathEvaluator } from "../sources/property-path.ts";
-import { ClauseSource, type LeafClause, type SourceContext, toBindings } from "./clause-source.ts";
-import {
-  type Conjunct,
-  groupSelectivity,
-  groupVariables,
-  patternsOf,
-  conjunctSelectivity,
-  conjunctVariables,
-  connectedOrder,
-  type PathConjunct,
-} from "./conjuncts.ts";
+import type { Bindings } from "../../results/model.ts";
+import type { KeyBlock } from "../clause-query.ts";
+import type { ClauseVariable } from "../../plan/query-plan.ts";
+import { isTrace } from "../provenance.ts";
+import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
+import { ClauseSource, type LeafClause, type SourceContext } from "./clause-source.ts";
+import { type Conjunct, groupSelectivity, groupVariables, patternsOf, placesIn } from "./conjuncts.ts";
+import { placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
+import { canCount, type GroupDemand, planGroup, takesAlong, type PlannedGroup } from "./group-plan.ts";
+import { type GroupContext, groupSolutions } from "./group-solutions.ts";
 import type { QueryUse } from "./query-use.ts";
-import type { BindingsFactory } from "@comunica/utils-bindings-factory";
-import { termToText } from "../../results/terms.ts";
-import type { HeldBytes } from "../held-bytes.ts";
-import type { MergedGraph } from "../sources/merged-graph.ts";
-import { boundJoin } from "./bound-join.ts";
 
 /** A group of patterns over the merged graph of an execution, as a leaf of the algebra. */
 export class PatternClause implements LeafClause {
@@ -32,26 +22,40 @@ export class PatternClause implements LeafClause {
   readonly blocksOf: string;
   readonly conjuncts: readonly Conjunct[];
   readonly #context: GroupContext;
+  readonly #demand: Demand;
+  #plan: PlannedGroup | undefined;
 
-  constructor(conjuncts: readonly Conjunct[], context: GroupContext, { iri, variables }: Shown) {
+  constructor(conjuncts: readonly Conjunct[], context: GroupContext, { iri, variables, ...demand }: Shown) {
     this.iri = iri;
     this.variables = variables;
     this.conjuncts = conjuncts;
     this.selectivity = groupSelectivity(conjuncts);
     this.blocksOf = context.blocksOf;
     this.#context = context;
+    this.#demand = demand;
   }
 
-  async *solutions(keys: KeyBlock | undefined): AsyncIterable<Bindings> {
+  async *solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
     const shown = new Set([...this.variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
-    for await (const row of groupSolutions(this.#context, this.conjuncts, keys)) {
-      const hides = [...row.keys()].some((name) => !shown.has(name));
-      yield hides ? new Map([...row].filter(([name]) => shown.has(name))) : row;
-    }
+    const isShown = (name: string): boolean => shown.has(name) || isTrace(name);
+    const shownOf = (row: Bindings): Bindings => {
+      const hides = [...row.keys()].some((name) => !isShown(name));
+      return hides ? new Map([...row].filter(([name]) => isShown(name))) : row;
+    };
+    for await (const rows of groupSolutions(this.#context, this.#planned(), keys)) yield rows.map(shownOf);
+    this.#context.sizes.accepted(this.blocksOf, keys?.rows.length ?? 0);
+  }
+
+  #planned(): PlannedGroup {
+    const variables = new Set(this.variables.map(({ name }) => name));
+    this.#plan ??= planGroup(this.#context.graph, this.conjuncts, { ...this.#demand, variables });
+    return this.#plan;
   }
 }
 
-interface Shown {
+type Demand = Omit<GroupDemand, "variables">;
+
+interface Shown extends Demand {
   readonly iri: string;
   readonly variables: readonly ClauseVariable[];
 }
@@ -70,6 +74,10 @@ export class PatternLeaves {
     this.#source = source;
   }
 
+  get dataFactory(): ComunicaDataFactory {
+    return this.#group.dataFactory;
+  }
+
   fresh(): RDF.Variable {
     return this.variable(`fedway_${this.#variables++}`);
   }
@@ -85,10 +93,46 @@ export class PatternLeaves {
       use.add(patternsOf(conjunct));
       if (rangesOverAll(conjunct, conjuncts)) use.add([anyTriple]);
     }
-    const shown = {
-      iri: `urn:fedway:patterns:${this.#leaves++}`,
-      variables: groupVariables(conjuncts).filter(({ name }) => use.isVisible(name)),
-    };
+    return this.demanding(conjuncts, { conditions: [], distinct: false });
+  }
+
+  /** The leaf of a group of patterns of which this is wanted. */
+  demanding(conjuncts: readonly Conjunct[], demand: Demand): ClauseSource {
+    const variables = groupVariables(conjuncts).filter(({ name }) =>
+      this.use.isNeeded(name, placesIn(conjuncts, name)),
+    );
+    const optional: readonly Conjunct[] =
+      demand.optionals?.flat().map((pattern) => ({ kind: "triple", pattern }) as const) ?? [];
+    const others = groupVariables(optional).filter(
+      ({ name }) =>
+        !groupVariables(conjuncts).some((known) => known.name === name) &&
+        this.use.isNeeded(name, placesIn(optional, name)),
+    );
+    return this.#showing(conjuncts, [...variables, ...others.map(({ name }) => ({ name, certain: false }))], demand);
+  }
+
+  /** Whether OPTIONAL patterns can be asked along with a group; nothing else gives their variables values. */
+  takesAlong(conjuncts: readonly Conjunct[], optional: readonly TriplePattern[]): boolean {
+    const known = new Set(groupVariables(conjuncts).map(({ name }) => name));
+    const own = optional.flatMap((pattern) => variablesOf(pattern)).filter((name) => !known.has(name));
+    return (
+      own.every((name) => this.use.isBoundIn(name, placesOf(name, optional))) &&
+      takesAlong(this.#group.graph, conjuncts, optional)
+    );
+  }
+
+  /**
+   * The leaf that says how many solutions a group of patterns has of each kind by these variables, as another one;
+   * undefined when they cannot be counted where they are.
+   */
+  counting(conjuncts: readonly Conjunct[], by: readonly string[], count: string): ClauseSource | undefined {
+    if (!canCount(this.#group.graph, conjuncts, by)) return undefined;
+    const variables = [...by, count].map((name) => ({ name, certain: true }));
+    return this.#showing(conjuncts, variables, { conditions: [], distinct: false, count });
+  }
+
+  #showing(conjuncts: readonly Conjunct[], variables: readonly ClauseVariable[], demand: Demand): ClauseSource {
+    const shown = { ...demand, iri: `urn:fedway:patterns:${this.#leaves++}`, variables };
     return new ClauseSource(new PatternClause(conjuncts, this.#group, shown), this.#source);
   }
 }
@@ -102,158 +146,4 @@ function rangesOverAll(conjunct: Conjunct, group: readonly Conjunct[]): boolean 
   const names = [conjunct.subject, conjunct.object].flatMap((t) => (t.termType === "Variable" ? [t.value] : []));
   const others = groupVariables(group.filter((other) => other !== conjunct));
   return names.length === 2 && !others.some(({ name }) => names.includes(name));
-}
-
-/** What groups are evaluated with. */
-interface GroupContext {
-  readonly graph: MergedGraph;
-  readonly paths: PathEvaluator;
-  readonly sizes: BlockSizes;
-  /** Key of the learned block sizes. */
-  readonly blocksOf: string;
-  readonly dataFactory: ComunicaDataFactory;
-  readonly bindingsFactory: BindingsFactory;
-  readonly held: HeldBytes;
-}
-
-/**
- * Solutions of a group of patterns (SPARQL 1.1 Query, section 18.5, Join), compatible with one of the keys, whose variables
- * they bind. The conjuncts are bound-joined one after the other, the most selective first.
- */
-async function* groupSolutions(
-  context: GroupContext,
-  group: readonly Conjunct[],
-  keys: KeyBlock | undefined,
-): AsyncIterable<Bindings> {
-  const [only] = group;
-  // Keys for other variables, as a branch of a union gets them, are joined like other solutions.
-  if (only && group.length === 1 && bindsAll(only, keys)) {
-    yield* conjunctSolutions(context, only, keys);
-    return;
-  }
-  const start = keys ? keyRows(keys) : [new Map<string, RDF.Term>()];
-  let joined = allToBindings(context, each(start));
-  const variables = new Set(keys?.variables);
-  for (const conjunct of await ordered(context, group, variables)) {
-    const right = rightSide(context, conjunct);
-    const { sizes, held } = context;
-    joined = boundJoin({ left: joined, leftVariables: [...variables], right, sizes, held, mode: "inner" });
-    for (const { name } of right.variables) variables.add(name);
-  }
-  for await (const solution of joined) {
-    yield new Map([...solution].map(([variable, term]) => [variable.value, term]));
-  }
-}
-
-function bindsAll(conjunct: Conjunct, keys: KeyBlock | undefined): boolean {
-  const names = conjunct.kind === "union" ? [] : conjunctVariables(conjunct).map(({ name }) => name);
-  return conjunct.kind === "union" || (keys?.variables.every((name) => names.includes(name)) ?? true);
-}
-
-function rightSide(context: GroupContext, conjunct: Conjunct) {
-  const { sizes, blocksOf } = context;
-  async function* solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings> {
-    yield* allToBindings(context, conjunctSolutions(context, conjunct, keys));
-    sizes.accepted(blocksOf, keys?.rows.length ?? 0);
-  }
-  return { endpoint: blocksOf, blankKeys: true, variables: conjunctVariables(conjunct), solutions };
-}
-
-async function* conjunctSolutions(
-  context: GroupContext,
-  conjunct: Conjunct,
-  keys: KeyBlock | undefined,
-): AsyncIterable<Bindings> {
-  switch (conjunct.kind) {
-    case "triple":
-      yield* context.graph.solutions(conjunct.pattern, keys);
-      return;
-    case "path":
-      yield* pathSolutions(context, conjunct, keys);
-      return;
-    default:
-      for (const branch of conjunct.branches) yield* groupSolutions(context, branch, keys);
-  }
-}
-
-/** Solutions of a path pattern (SPARQL 1.1 Query, section 18.4): each pair of nodes once. */
-async function* pathSolutions(
-  context: GroupContext,
-  conjunct: PathConjunct,
-  keys: KeyBlock | undefined,
-): AsyncIterable<Bindings> {
-  const { subject, path, object } = conjunct;
-  const ends = { starts: nodesAt(subject, keys), ends: nodesAt(object, keys) };
-  const holding = context.held.open();
-  try {
-    const found = await context.paths.pairs(path, ends, holding);
-    const outside = keys ? await outsideNodes(context, conjunct, found) : new Set();
-    const wanted = keys && new Set(keys.rows.map(termsText));
-    for (const pair of found) {
-      if (pair.start.equals(pair.end) && outside.has(termToText(pair.start))) continue;
-      const row = pairSolution(conjunct, pair);
-      if (row && (!wanted || wanted.has(termsText(keys.variables.map((name) => row.get(name)))))) yield row;
-    }
-  } finally {
-    holding.release();
-  }
-}
-
-/** The solution that two connected nodes are; undefined when one variable stands for both and they differ. */
-function pairSolution({ subject, object }: PathConjunct, { start, end }: NodePair): Bindings | undefined {
-  const row = new Map<string, RDF.Term>();
-  if (subject.termType === "Variable") row.set(subject.value, start);
-  if (object.termType !== "Variable") return row;
-  if (row.get(object.value)?.equals(end) === false) return undefined;
-  return row.set(object.value, end);
-}
-
-function nodesAt(place: RDF.Term, keys: KeyBlock | undefined): readonly RDF.Term[] | undefined {
-  if (place.termType !== "Variable") return [place];
-  const column = keys?.variables.indexOf(place.value) ?? -1;
-  return column < 0 ? undefined : keys?.rows.flatMap((row) => row[column] ?? []);
-}
-
-/**
- * Nodes that are connected with themselves but in no triple: between two variables a zero-length path ranges over the nodes
- * of the graph (section 9.3), not over whatever is joined with it.
- */
-async function outsideNodes(
-  { graph, paths }: GroupContext,
-  { subject, path, object }: PathConjunct,
-  found: readonly NodePair[],
-): Promise<ReadonlySet<string>> {
-  if (!canBeEmpty(path) || subject.termType !== "Variable" || object.termType !== "Variable") return new Set();
-  const doubtful = found.filter(({ start, end }) => start.equals(end) && !paths.hasSeen(start));
-  const outside = new Set(doubtful.map(({ start }) => termToText(start)));
-  if (outside.size === 0) return outside;
-  for await (const node of graph.nodes(doubtful.map(({ start }) => start))) outside.delete(termToText(node));
-  return outside;
-}
-
-// For what no member can tell without being asked.
-const UNKNOWN_SIZE = 1_000;
-
-/** As `connectedOrder` has them. */
-async function ordered(
-  { graph }: GroupContext,
-  group: readonly Conjunct[],
-  bound: Iterable<string>,
-): Promise<readonly Conjunct[]> {
-  const parts = await Promise.all(
-    group.map(async (conjunct) => {
-      const triples = conjunct.kind === "triple" ? await graph.estimate(conjunct.pattern) : undefined;
-      const size = triples ?? UNKNOWN_SIZE / (1 + conjunctSelectivity(conjunct));
-      return { item: conjunct, size, names: conjunctVariables(conjunct).map(({ name }) => name) };
-    }),
-  );
-  return connectedOrder(parts, bound);
-}
-
-async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
-  yield* items;
-}
-
-async function* allToBindings(context: GroupContext, rows: AsyncIterable<Bindings>): AsyncIterable<RDF.Bindings> {
-  for await (const row of rows) yield toBindings(row, context);
 }

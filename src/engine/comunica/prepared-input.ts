@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import { iterate, leafOf, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
+import { batches, leafOf, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { passedOn } from "./execution.ts";
 
 /** The type of an operation that passes the solutions of its input on when what EXISTS will be evaluated for is known. */
@@ -27,7 +27,7 @@ export class PreparedInput extends SolutionOperator<Algebra.Single> {
   ): Promise<IQueryOperationResult> {
     const rows = await this.operand(input, context);
     const existences = metadata?.["existences"] as readonly Algebra.ExistenceExpression[];
-    const open = () => this.args.existence.prepared(existences, iterate(rows), context);
+    const open = () => this.args.existence.prepared(existences, batches(rows), context);
     return { type: "bindings", bindingsStream: passedOn(context, open), metadata: rows.metadata };
   }
 }
@@ -88,7 +88,8 @@ export function expressionVariables(expression: Algebra.Expression): ReadonlySet
   return union(argumentsOf(expression).map((argument) => expressionVariables(argument)));
 }
 
-const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
+/** The names that are in one of the sets. */
+export const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
 
 function argumentsOf(expression: Algebra.Expression): readonly Algebra.Expression[] {
   const { args = [], expression: aggregated } = expression as Parts;

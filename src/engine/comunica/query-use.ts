@@ -11,9 +11,12 @@ const HANDING_ON = new Set(["variables", "template"]);
 /** How a query uses the variables of its patterns; learned from its algebra before anything is asked. */
 export class QueryUse implements QueryNeeds {
   readonly patterns: TriplePattern[] = [];
-  readonly #text: string;
   /** How often a variable stands in a pattern or is looked at elsewhere. */
   readonly #counts = new Map<string, number>();
+  /** In how many places of patterns a variable stands. */
+  readonly #places = new Map<string, number>();
+  /** Variables that something else than patterns gives values. */
+  readonly #given = new Set<string>();
   /** Variables that stand anywhere but in patterns. */
   readonly #mentioned = new Set<string>();
   /** The query compares solutions: whatever of them is mentioned beside the patterns. */
@@ -21,16 +24,13 @@ export class QueryUse implements QueryNeeds {
   /** It counts distinct solutions, all of their variables. */
   #tellsAllApart = false;
 
-  /** @param text the query, whose own variables are always visible (COUNT(DISTINCT *) counts them) */
-  constructor(text: string) {
-    this.#text = text;
-  }
-
   /** Takes the whole algebra in; once, before the patterns are replaced by leaves. */
   read(operation: Algebra.Operation): void {
     const { type } = operation;
     if (TELLING_APART.has(type)) this.#tellsApart = true;
     if (isDistinctWildcard(operation)) this.#tellsAllApart = true;
+    if (type === "values") for (const { value } of (operation as Algebra.Values).variables) this.#given.add(value);
+    if (type === "extend") this.#given.add((operation as Algebra.Extend).variable.value);
     if (type === "bgp") {
       for (const { subject, predicate, object } of (operation as Algebra.Bgp).patterns) {
         this.#readPattern(subject, predicate, object);
@@ -50,23 +50,30 @@ export class QueryUse implements QueryNeeds {
     this.patterns.push(...patterns);
   }
 
-  identified(name: string): boolean {
-    return (
-      this.#tellsAllApart ||
-      (this.#tellsApart && this.#mentioned.has(name)) ||
-      internalVariables.has(name) ||
-      name.startsWith("fedway_") ||
-      (this.#counts.get(name) ?? 0) > 1
-    );
+  identified(name: string, inside = 1): boolean {
+    if (this.#tellsAllApart || (this.#tellsApart && this.#mentioned.has(name)) || internalVariables.has(name))
+      return true;
+    // Each of those that are made for a path stands in two places.
+    const places = this.#counts.get(name) ?? (name.startsWith("fedway_") ? 2 : 1);
+    return places > inside;
   }
 
-  /** Something beside the patterns that share a leaf may mention the variable. */
-  isVisible(name: string): boolean {
-    return this.#mentioned.has(name) || this.#text.includes(`?${name}`) || this.#text.includes(`$${name}`);
+  /** Something looks at the variable beside patterns in which it has that many places. */
+  isNeeded(name: string, inside: number): boolean {
+    return this.#tellsAllApart || this.#mentioned.has(name) || (this.#counts.get(name) ?? 0) > inside;
+  }
+
+  /** Nothing gives the variable a value but the patterns in which it has that many places. */
+  isBoundIn(name: string, inside: number): boolean {
+    return !this.#given.has(name) && (this.#places.get(name) ?? 0) <= inside;
   }
 
   #readPattern(...terms: readonly RDF.Term[]): void {
-    for (const term of terms) if (term.termType === "Variable") this.#count(term.value);
+    for (const term of terms) {
+      if (term.termType !== "Variable") continue;
+      this.#count(term.value);
+      this.#places.set(term.value, (this.#places.get(term.value) ?? 0) + 1);
+    }
   }
 
   /** @param isUse a variable's value is looked at there and not only handed on */

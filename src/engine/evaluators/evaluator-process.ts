@@ -168,6 +168,7 @@ function evaluationLost(cause: EvaluatorEnded): FedwayError {
 }
 
 /** Reports are what the execution's map holds; entries are replaced by what the process says of them now. */
-function takeReports({ sources }: ExecutionBounds, reports: RunNote): void {
-  for (const report of reports) sources.set(report.endpoint, { ...report });
+function takeReports(bounds: ExecutionBounds, { sources, steps }: RunNote): void {
+  for (const report of sources) bounds.sources.set(report.endpoint, { ...report });
+  for (const [name, step] of steps) bounds.steps?.set(name, step);
 }

@@ -5,13 +5,21 @@ import { toFedwayError } from "../../errors/fedway-error.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
 import { channelToParent, startChild } from "../../workers/child-process.ts";
 import { createPeer, type Handled, type HandlerContext } from "../../workers/peer.ts";
+import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
+import type { StepReports } from "../step-reports.ts";
 import { createInProcessExecutor } from "../executor.ts";
+import { RowCaps } from "../row-caps.ts";
+import { heldHead } from "../held-head.ts";
 import {
+  type CappedParams,
   type EvaluatorLimits,
   type Pong,
   type RunEnd,
+  type RunNote,
   type RunParams,
+  createRemoteClauseAt,
+  createRemoteHolders,
   createRemoteClient,
   createRemoteDocuments,
 } from "./outside-world.ts";
@@ -33,15 +41,53 @@ const peer = createPeer(channelToParent(), {
 const client = createRemoteClient(peer, now);
 const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now });
 const maxHeldTogetherBytes = getHeapStatistics().heap_size_limit * HEAP_SHARE_HELD;
-const engine = createComunicaEngine({ client, openSource, now, maxHeldTogetherBytes, ...limits });
+const rowCaps = new RowCaps((endpoint, rows) => {
+  const told = peer.call("capped", { endpoint, rows } satisfies CappedParams, { signal: new AbortController().signal });
+  told.catch(() => {});
+});
+const clauseAt = createRemoteClauseAt(peer);
+const holders = createRemoteHolders(peer);
+const outside = { client, rowCaps, clauseAt, holders, openSource, now };
+const engine = createComunicaEngine({ ...outside, maxHeldTogetherBytes, ...limits });
 const executor = createInProcessExecutor(engine);
+await evaluateOnce();
 await peer.call("ready", undefined, { signal: new AbortController().signal });
 
+/** The first evaluation of a process loads and compiles what all use: no query has to wait for that. */
+async function evaluateOnce(): Promise<void> {
+  const query = "ASK { { SELECT (STR(?x) AS ?text) { VALUES ?x { 1 2 } VALUES ?x { 2 3 } FILTER(?x > 1) } } }";
+  const plan: FederatedPlan = {
+    kind: "federated",
+    answer: "boolean",
+    query,
+    skeleton: query,
+    clauses: [],
+    members: [],
+    notes: [],
+  };
+  const { signal } = new AbortController();
+  await engine.execute(plan, {
+    signal,
+    deadlineMs: now() + 60_000,
+    partial: false,
+    sources: new Map(),
+  });
+}
+
 async function run(params: RunParams, context: HandlerContext): Promise<Handled> {
-  const { plan, format, partial, timeoutMs } = params;
+  const { plan, format, partial, provenance, timeoutMs } = params;
   const sources: ExecutionBounds["sources"] = new Map();
-  const bounds = { signal: context.signal, deadlineMs: now() + timeoutMs, partial, sources, trace: params.run };
-  const tell = (): void => context.note([...sources.values()]);
+  const steps: StepReports = new Map();
+  const bounds = {
+    signal: context.signal,
+    deadlineMs: now() + timeoutMs,
+    partial,
+    provenance,
+    sources,
+    steps,
+    trace: params.run,
+  };
+  const tell = (): void => context.note({ sources: [...sources.values()], steps: [...steps] } satisfies RunNote);
   const telling = setInterval(tell, NOTE_EVERY_MS);
   const over = (): void => {
     clearInterval(telling);
@@ -50,12 +96,12 @@ async function run(params: RunParams, context: HandlerContext): Promise<Handled>
   try {
     const { body, end } = await executor.fetch(plan, { format }, bounds);
     const pieces = bytesOf(body)[Symbol.asyncIterator]();
-    // The head waits for the first byte: until then the run may be begun again in another process.
-    const first = await pieces.next();
+    // Until the head leaves the run may be begun again in another process.
+    const held = await heldHead(pieces, { ...limits, plan, bounds });
     tell();
     return {
       head: undefined,
-      body: whole(first, pieces, over),
+      body: followed(held, over),
       end: async (): Promise<RunEnd> => ({ rows: await end }),
     };
   } catch (error) {
@@ -64,15 +110,9 @@ async function run(params: RunParams, context: HandlerContext): Promise<Handled>
   }
 }
 
-async function* whole(
-  first: IteratorResult<Uint8Array>,
-  rest: AsyncIterator<Uint8Array>,
-  over: () => void,
-): AsyncIterable<Uint8Array> {
+async function* followed(pieces: AsyncIterable<Uint8Array>, over: () => void): AsyncIterable<Uint8Array> {
   try {
-    if (first.done) return;
-    yield first.value;
-    yield* { [Symbol.asyncIterator]: () => rest };
+    yield* pieces;
   } finally {
     over();
   }

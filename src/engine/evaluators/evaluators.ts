@@ -14,6 +14,8 @@ import {
   EvaluatorProcess,
   type EvaluatorProcessOptions,
 } from "./evaluator-process.ts";
+import { createMirroredClient } from "./mirrored-client.ts";
+import { createSharingClient } from "./sharing-client.ts";
 import { FairQueue } from "../../workers/fair-queue.ts";
 
 /** How many evaluators there are, and what each may use. */
@@ -21,6 +23,8 @@ interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs"> 
   readonly processes: number;
   /** Evaluations under way at once, in all processes together; others wait in turn by client. */
   readonly maxRunning: number;
+  /** How long endpoints' answers are kept for other evaluations where the endpoint does not say; default 0: not at all. */
+  readonly keepAnswersMs?: number | undefined;
   /** Default 10,000. */
   readonly stallMs?: number;
   /** Hears of each process that ended without being asked to. */
@@ -78,7 +82,10 @@ export class Evaluators implements Executor<FederatedPlan> {
   #failedStarts = 0;
 
   constructor(options: EvaluatorPoolOptions) {
-    this.#options = options;
+    const { world, keepAnswersMs: keepMs } = options;
+    const { now } = world;
+    const client = createSharingClient({ client: createMirroredClient({ client: world.client, now }), now, keepMs });
+    this.#options = { ...options, world: { ...world, client } };
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }
 
@@ -128,7 +135,8 @@ export class Evaluators implements Executor<FederatedPlan> {
     const attempt = async (alone: boolean): Promise<RunReply> => {
       const place = await this.#enter({ alone, bounds });
       const timeoutMs = Math.max(0, bounds.deadlineMs - this.#options.world.now());
-      const params = { plan, format, partial: bounds.partial, timeoutMs };
+      const { partial, provenance = false } = bounds;
+      const params = { plan, format, partial, provenance, timeoutMs };
       return place.process.run({ params, bounds, onSettled: place.leave });
     };
     try {
@@ -136,6 +144,7 @@ export class Evaluators implements Executor<FederatedPlan> {
     } catch (error) {
       if (!isLost(error)) throw error;
       bounds.sources.clear();
+      bounds.steps?.clear();
       return await attempt(true).catch((second: unknown) => {
         throw isLost(second) ? tooLargeAlone(second) : second;
       });

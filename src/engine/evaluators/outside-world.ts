@@ -1,10 +1,21 @@
 import type * as RDF from "@rdfjs/types";
-import { toFedwayError } from "../../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
-import type { SparqlClient, SparqlAnswer, SparqlRequest, AnswerEnd } from "../../outbound/sparql-client.ts";
+import type {
+  AnswerEnd,
+  EndpointTarget,
+  SparqlAnswer,
+  SparqlClient,
+  SparqlRequest,
+} from "../../outbound/sparql-client.ts";
 import type { Handled, HandlerContext, Handlers, Peer } from "../../workers/peer.ts";
+import type { HeadLimits } from "../held-head.ts";
 import type { ExecutionBounds, SourceReport } from "../federation-engine.ts";
-import type { FederatedPlan } from "../../plan/query-plan.ts";
+import type { StepReport } from "../step-reports.ts";
+import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
+import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
+import type { ClauseAt } from "../followed-clause.ts";
+import type { Holders } from "../sources/key-routes.ts";
 import type { ResultFormat } from "../../results/formats.ts";
 import type { ArrivingDocument, DocumentClient, DocumentRequest } from "../../outbound/documents.ts";
 import type { SourceDocument, SourceDocuments } from "../sources/pattern-source.ts";
@@ -16,12 +27,26 @@ export interface OutsideWorld {
   readonly documents: Pick<DocumentClient, "read">;
   /** The clock of `deadlineMs`. */
   readonly now: () => number;
+  /** How a clause is asked at an endpoint that data name. @throws FedwayError where that may not be asked */
+  readonly clauseAt?: ((clause: FederatedClause, iri: string) => FederatedClause) | undefined;
+  /** Which keys members of a federation may have; absent: any. */
+  readonly holders?: ((question: HolderQuestion) => HeldRows) | undefined;
+  /** An endpoint was found to cut its answers after so many rows without a sign. */
+  readonly onRowCap?: ((endpoint: EndpointTarget, rows: number) => void) | undefined;
 }
 
 /** Answers what one evaluator process asks for its runs. */
 export function outsideHandlers(world: OutsideWorld, runs: ReadonlyMap<number, ExecutionBounds>): Handlers {
   return {
     query: { answer: (params: QueryParams, context) => query(world, params, { context, runs }) },
+    capped: {
+      answer: async ({ endpoint, rows }: CappedParams) => {
+        world.onRowCap?.(endpoint, rows);
+        return { head: undefined };
+      },
+    },
+    "clause-at": { answer: async ({ clause, iri }: ClauseAtParams) => ({ head: world.clauseAt?.(clause, iri) }) },
+    holders: { answer: async (question: HolderQuestion) => ({ head: world.holders?.(question) }) },
     document: { answer: (params: DocumentParams, context) => document(world, params, { context, runs }) },
   };
 }
@@ -35,10 +60,10 @@ async function query({ client, now }: OutsideWorld, params: QueryParams, { conte
   const { run, timeoutMs, ...request } = params;
   const { signal } = context;
   const of = runs.get(run);
-  const whose = { client: of?.client, trace: of?.trace };
+  const whose = { client: of?.client, trace: of?.trace, partOf: of, fresh: of?.fresh };
   const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
-  const { body, end, whole, status, mediaType, contentEncoding, partial, requests } = answer;
-  const head: QueryHead = { status, mediaType, contentEncoding, partial, requests };
+  const { body, end, whole, status, mediaType, contentEncoding, partial, requests, saved, mirror } = answer;
+  const head: QueryHead = { status, mediaType, contentEncoding, partial, requests, saved, mirror };
   // Whoever reads the body hears of its failure there.
   end.catch(() => {});
   return { head, body: bytesOf(body), end: () => whole ?? end };
@@ -74,7 +99,7 @@ async function document(
 }
 
 /** What an evaluator process is started with. */
-export interface EvaluatorLimits {
+export interface EvaluatorLimits extends HeadLimits {
   readonly maxSolutions: number;
   readonly maxHeldBytes: number;
 }
@@ -84,13 +109,17 @@ export interface RunParams {
   readonly run: number;
   readonly plan: FederatedPlan;
   readonly format: ResultFormat;
-  readonly partial: boolean;
+  readonly provenance: boolean;
+  readonly partial: ExecutionBounds["partial"];
   /** Milliseconds that are left. Clocks of two processes are never compared. */
   readonly timeoutMs: number;
 }
 
-/** A note of `run`, now and then and before its head and its end: what the endpoints have contributed. */
-export type RunNote = readonly SourceReport[];
+/** A note of `run`, now and then and before its head and its end: what the endpoints have contributed, and what each step took. */
+export interface RunNote {
+  readonly sources: readonly SourceReport[];
+  readonly steps: readonly (readonly [name: string, step: StepReport])[];
+}
 
 /** The end of `run`. */
 export interface RunEnd {
@@ -98,7 +127,7 @@ export interface RunEnd {
 }
 
 /** `query`: asked by an evaluator for one of its runs; the body is the endpoint's answer, decoded. */
-interface QueryParams extends Omit<SparqlRequest, "signal" | "deadlineMs" | "trace"> {
+interface QueryParams extends Omit<SparqlRequest, "signal" | "deadlineMs" | "trace" | "partOf" | "fresh"> {
   readonly run: number;
   readonly timeoutMs: number;
 }
@@ -113,6 +142,18 @@ interface DocumentParams extends Omit<DocumentRequest, "signal" | "trace" | "max
 
 /** The head of a document. */
 type DocumentHead = Pick<SourceDocument, "url" | "mediaType">;
+
+/** `capped`: told by an evaluator. */
+export interface CappedParams {
+  readonly endpoint: EndpointTarget;
+  readonly rows: number;
+}
+
+/** `clause-at`: asked by an evaluator, which does not decide what may be asked; the head is the clause, or nothing. */
+interface ClauseAtParams {
+  readonly clause: FederatedClause;
+  readonly iri: string;
+}
 
 /** The head of an answer to `ping`. */
 export interface Pong {
@@ -129,6 +170,24 @@ export function createRemoteClient(peer: Peer, now: () => number): SparqlClient 
     },
     close: async () => {},
   };
+}
+
+/** The parent's word on endpoints that data name. */
+export function createRemoteClauseAt(peer: Peer): ClauseAt {
+  return async (clause, iri, signal) => {
+    const params: ClauseAtParams = { clause, iri };
+    const { head } = await peer.call<FederatedClause | undefined, unknown>("clause-at", params, { signal });
+    if (head) return head;
+    throw new FedwayError("SERVICE_TARGET_REFUSED", "Data may not name endpoints here.", {
+      next: "Name the endpoint itself: SERVICE takes its URL or its id in the catalogue.",
+    });
+  };
+}
+
+/** The parent's knowledge of what members have. */
+export function createRemoteHolders(peer: Peer): Holders {
+  return async (question, signal) =>
+    (await peer.call<HeldRows | undefined, unknown>("holders", question, { signal })).head;
 }
 
 /** The parent's document client. Documents are parsed here: what they cost is not the parent's. */

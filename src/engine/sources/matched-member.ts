@@ -7,8 +7,9 @@ import { blankNodeFromLabel } from "../../results/terms.ts";
 import { type KeyBlock, keyRows } from "../clause-query.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import { interleave } from "../interleave.ts";
-import { noteStatus } from "../executor.ts";
-import type { Member } from "./merged-graph.ts";
+import { failureStatus, noteStatus } from "../executor.ts";
+import { asMemberFailure } from "../member-time.ts";
+import type { Member, MemberQuestion } from "./merged-graph.ts";
 import type { MatchBounds, PatternSource } from "./pattern-source.ts";
 import { matchTriple, patternText, patternVariable, substitute, type TriplePattern } from "./triple-pattern.ts";
 
@@ -41,7 +42,9 @@ export function createMatchedMember(options: MatchedMemberOptions): Member {
     }
   }
 
-  async function* solutions(pattern: TriplePattern, keys: KeyBlock | undefined): AsyncIterable<Bindings> {
+  async function* solutions({ patterns }: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<Bindings> {
+    const [pattern, ...others] = patterns;
+    if (!pattern || others.length > 0) throw new Error(`${options.endpoint.url} is asked for one pattern at a time`);
     if (!keys) {
       yield* solutionsOf(pattern, new Map());
       return;
@@ -157,8 +160,9 @@ async function tolerantly<T>(options: MatchedMemberOptions, work: () => Promise<
 function tolerate({ report, bounds, endpoint }: MatchedMemberOptions, thrown: unknown): void {
   const { code, message, details } = toFedwayError(thrown);
   const where = { ...details.where, endpoint: endpoint.id ?? endpoint.url };
-  const error = new FedwayError(code, message, { ...details, where });
-  noteStatus(report, bounds.signal.aborted ? "cancelled" : "failed", error.code);
+  const located = new FedwayError(code, message, { ...details, where });
+  const error = asMemberFailure(located, endpoint.id ?? endpoint.url, bounds);
+  noteStatus(report, bounds.signal.aborted ? "cancelled" : failureStatus(error), error.code);
   if (!bounds.partial || !error.kind.silenceable || bounds.signal.aborted) throw error;
 }
 

@@ -133,7 +133,7 @@ async function stepPairs(context: Context, pattern: TriplePattern, ends: PathEnd
   const { keys, accepts } = stepKeys(ends);
   if (keys?.rows.length === 0) return [];
   const found: NodePair[] = [];
-  for await (const row of graph.solutions(pattern, keys)) {
+  for await (const row of graph.matches(pattern, keys)) {
     const start = row.get(pathVariables.start);
     const end = row.get(pathVariables.end);
     if (!start || !end) continue;
@@ -289,7 +289,7 @@ function* follow(
 
 async function allNodes({ graph, seen }: Context): Promise<readonly RDF.Term[]> {
   const nodes = new Map<string, RDF.Term>();
-  for await (const row of graph.solutions(anyTriple)) {
+  for await (const row of graph.matches(anyTriple)) {
     for (const node of [row.get(pathVariables.start), row.get(pathVariables.end)]) {
       if (node) nodes.set(termToText(node), node);
     }

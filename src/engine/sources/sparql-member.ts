@@ -1,21 +1,16 @@
 import type * as RDF from "@rdfjs/types";
+import { FedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedClause, PlannedEndpoint } from "../../plan/query-plan.ts";
+import { inBatches, itemsOf } from "../../results/item-reader.ts";
 import type { Bindings } from "../../results/model.ts";
 import { iriText } from "../../rdf/term-text.ts";
 import { termToText } from "../../results/terms.ts";
-import { createTripleIndex, type Triple, type TripleIndex } from "../../rdf/triple-index.ts";
-import { type BlockSizes, type KeyBlock, keyRows } from "../clause-query.ts";
+import type { BlockSizes, KeyBlock } from "../clause-query.ts";
+import { type AskMember, BlankMirror, hasBlank, namedParts, splitKeys } from "./blank-mirror.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import { interleave } from "../interleave.ts";
-import type { Member, QueryNeeds } from "./merged-graph.ts";
-import {
-  constantParts,
-  matchTriple,
-  patternSelectivity,
-  substitute,
-  type TriplePattern,
-  variablesOf,
-} from "./triple-pattern.ts";
+import type { Member, MemberQuestion, QueryNeeds } from "./merged-graph.ts";
+import { patternSelectivity, placesOf, type TriplePattern } from "./triple-pattern.ts";
 
 /** What a SPARQL member is asked with. */
 interface SparqlMemberOptions {
@@ -27,50 +22,70 @@ interface SparqlMemberOptions {
 
 // Blocks of one pattern under way at once; the outbound client bounds the endpoint as a whole.
 const BLOCKS_IN_FLIGHT = 3;
+// They are at hand: nothing comes earlier when the first block has fewer.
+const FEWEST_KEYS = 128;
 
 /**
- * A member that speaks SPARQL: a pattern and a block of keys are one request. SPARQL has no name for a blank node of an
- * earlier answer. So as soon as a blank node turns up that the query joins or tells apart, all triples with a blank node
- * that the query's patterns could match are taken in with one request, in which labels are consistent, and from then on
- * such solutions come from there.
+ * A member that speaks SPARQL: a question and a block of keys are one request. SPARQL has no name for a blank node of an
+ * earlier answer. So as soon as a blank node turns up that the query joins or tells apart, such solutions are put aside,
+ * and come from a mirror of all triples with blank nodes.
  */
 export function createSparqlMember(options: SparqlMemberOptions): Member {
   const { endpoint, executor, needs } = options;
-  let mirror: Promise<TripleIndex> | undefined;
-  const blankTriples = (): Promise<TripleIndex> =>
-    (mirror ??= readBlankTriples(executor.solutions(blankClause(endpoint, needs.patterns))));
-  const hasIdentified = (row: Bindings): boolean =>
-    [...row].some(([name, term]) => term.termType === "BlankNode" && needs.identified(name));
+  const asks: AskMember = (question, keys) => itemsOf(inBlocks(options, questionClause(endpoint, question), keys));
+  const mirror = new BlankMirror(() => executor.solutions(blankClause(endpoint, needs.patterns)), asks);
 
-  async function* solutions(pattern: TriplePattern, keys: KeyBlock | undefined): AsyncIterable<Bindings> {
-    const [named, blank] = split(keys);
-    let fromMirror = blank !== undefined;
-    if (!hasBlank(pattern) && (!keys || named)) {
-      for await (const row of inBlocks(options, patternClause(endpoint, pattern), named)) {
-        if (hasIdentified(row)) fromMirror = true;
-        else yield row;
+  async function* solutions(question: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
+    const isAside = identifiedIn(question, needs);
+    if (question.patterns.some(hasBlank)) {
+      yield* inBatches(mirror.solutions(question, keys, isAside));
+      return;
+    }
+    const [named, blank] = splitKeys(keys);
+    const aside: Bindings[] = [];
+    if (!keys || named) {
+      for await (const batch of inBatches(asks(question, named))) {
+        const passed: Bindings[] = [];
+        for (const row of batch) (isAside(row) ? aside : passed).push(row);
+        yield passed;
       }
-    } else fromMirror = true;
-    if (!fromMirror) return;
-    for (const row of matches(await blankTriples(), pattern, keys)) if (hasIdentified(row)) yield row;
+    }
+    if (aside.length > 0) yield* inBatches(mirror.solutions(question, namedParts(aside) ?? named, isAside));
+    if (blank) yield* inBatches(mirror.solutions(question, blank, isAside));
+  }
+
+  /** Groups are named by IRIs: keys that are blank nodes have none. */
+  async function* counts(question: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
+    const [named] = splitKeys(keys);
+    if (keys && !named) return;
+    for await (const batch of inBatches(asks(question, named)))
+      yield checkedCounts(batch, question.count ?? "", endpoint);
   }
 
   async function* nodes(among: readonly RDF.Term[]): AsyncIterable<RDF.Term> {
-    const blank = among.filter(({ termType }) => termType === "BlankNode");
     const named = among.filter(({ termType }) => termType !== "BlankNode");
-    for (const node of blank) {
-      const index = await blankTriples();
-      if (index.count({ subject: node }) + index.count({ object: node }) > 0) yield node;
-    }
+    yield* mirror.nodes(among.filter(({ termType }) => termType === "BlankNode"));
     if (named.length === 0) return;
     const keys = { variables: ["node"], rows: named.map((node) => [node]) };
-    for await (const row of inBlocks(options, nodeClause(endpoint), keys)) {
+    for await (const row of itemsOf(inBlocks(options, nodeClause(endpoint), keys))) {
       const node = row.get("node");
       if (node) yield node;
     }
   }
 
-  return { endpoint, solutions, nodes, estimate: async () => undefined };
+  return {
+    endpoint,
+    solutions: (question, keys) => itemsOf((question.count === undefined ? solutions : counts)(question, keys)),
+    nodes,
+    estimate: async () => undefined,
+  };
+}
+
+/** The rows; each has a number under the name. @throws FedwayError `ENDPOINT_MALFORMED` */
+function checkedCounts(rows: readonly Bindings[], name: string, { id, url }: PlannedEndpoint): readonly Bindings[] {
+  if (rows.every((row) => /^\d{1,15}$/u.test(row.get(name)?.value ?? ""))) return rows;
+  const where = { endpoint: id ?? url };
+  throw new FedwayError("ENDPOINT_MALFORMED", "The endpoint gave no number for COUNT.", { fault: "malformed", where });
 }
 
 /** A clause's solutions, asked for with as many keys at once as the endpoint digests. */
@@ -78,42 +93,16 @@ async function* inBlocks(
   { endpoint, executor, sizes }: SparqlMemberOptions,
   clause: FederatedClause,
   keys: KeyBlock | undefined,
-): AsyncIterable<Bindings> {
-  async function* blocks(all: KeyBlock): AsyncIterable<AsyncIterable<Bindings>> {
+): AsyncIterable<readonly Bindings[]> {
+  async function* blocks(all: KeyBlock): AsyncIterable<AsyncIterable<readonly Bindings[]>> {
     const { variables, rows } = all;
     for (let from = 0; from < rows.length; ) {
-      const to = from + sizes.next(endpoint.url);
-      yield executor.solutions(clause, { variables, rows: rows.slice(from, to) });
+      const to = from + Math.min(sizes.next(endpoint.url, FEWEST_KEYS), endpoint.maxValuesRows ?? rows.length);
+      yield inBatches(executor.solutions(clause, { variables, rows: rows.slice(from, to) }));
       from = to;
     }
   }
-  yield* keys ? interleave(blocks(keys), BLOCKS_IN_FLIGHT) : executor.solutions(clause);
-}
-
-const hasBlank = ({ subject, object }: TriplePattern): boolean =>
-  subject.termType === "BlankNode" || object.termType === "BlankNode";
-
-const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
-
-/** The rows that can be sent, and those with a blank node. */
-function split(keys: KeyBlock | undefined): [named: KeyBlock | undefined, blank: KeyBlock | undefined] {
-  if (!keys) return [undefined, undefined];
-  const part = (wanted: boolean): KeyBlock | undefined => {
-    const rows = keys.rows.filter((row) => hasBlankNode(row) === wanted);
-    return rows.length > 0 ? { variables: keys.variables, rows } : undefined;
-  };
-  return [part(false), part(true)];
-}
-
-function* matches(index: TripleIndex, pattern: TriplePattern, keys: KeyBlock | undefined): Iterable<Bindings> {
-  for (const values of keys ? keyRows(keys) : [new Map<string, RDF.Term>()]) {
-    const wanted = substitute(pattern, values);
-    if (!wanted) continue;
-    for (const triple of index.match(constantParts(wanted))) {
-      const solution = matchTriple(wanted, triple);
-      if (solution) yield new Map([...values, ...solution]);
-    }
-  }
+  yield* keys ? interleave(blocks(keys), BLOCKS_IN_FLIGHT) : inBatches(executor.solutions(clause));
 }
 
 function toClause(
@@ -124,12 +113,53 @@ function toClause(
   return { iri: "urn:fedway:pattern", endpoint, silent: false, prologue: "", ...made, selectivity };
 }
 
-function patternClause(endpoint: PlannedEndpoint, pattern: TriplePattern): FederatedClause {
+function questionClause(endpoint: PlannedEndpoint, question: MemberQuestion): FederatedClause {
+  const { patterns, distinct, limit, size, count, uncertain = [] } = question;
+  const group = groupText(endpoint, question);
+  const pattern = count === undefined ? group : countText(group, question.variables, count);
+  const names = count === undefined ? question.variables : [...question.variables, count];
+  const variables = [
+    ...names.map((name) => ({ name, certain: true })),
+    ...uncertain.map((name) => ({ name, certain: false })),
+  ];
+  const selectivity = Math.max(...patterns.map((one) => patternSelectivity(one)));
+  const most = count !== undefined && question.variables.length === 0 ? 1 : limit;
+  const estimate = size === undefined || most === undefined ? size : Math.min(size, most);
+  const clause = toClause(endpoint, { pattern, variables }, selectivity);
+  return { ...clause, ...(distinct === true && { distinct }), limit, estimate };
+}
+
+function groupText(
+  { inlineData, existence }: PlannedEndpoint,
+  { patterns, conditions = [], optionals = [] }: MemberQuestion,
+): string {
+  // Without VALUES or EXISTS it is no SPARQL 1.1, and may not know COALESCE.
+  const isLimited = inlineData !== undefined || existence !== undefined;
+  const filters = isLimited ? [] : conditions.map((condition) => ` FILTER(${condition})`);
+  const added = optionals.map((own) => ` OPTIONAL { ${patternTexts(own)} }`);
+  return `{ ${patternTexts(patterns)}${filters.join("")}${added.join("")} }`;
+}
+
+function countText(group: string, by: readonly string[], name: string): string {
+  const keys = by.map((key) => `?${key} `).join("");
+  return `{ SELECT ${keys}(COUNT(*) AS ?${name}) WHERE ${group}${keys && ` GROUP BY ${keys.trimEnd()}`} }`;
+}
+
+const patternTexts = (patterns: readonly TriplePattern[]): string =>
+  patterns.map((one) => patternClauseText(one)).join(" . ");
+
+function patternClauseText(pattern: TriplePattern): string {
   const text = (["subject", "predicate", "object"] as const).map((place) => termToText(pattern[place])).join(" ");
   const not = pattern.not?.map((iri) => iriText(iri)) ?? [];
-  const filter = not.length > 0 ? ` FILTER(${termToText(pattern.predicate)} NOT IN (${not.join(", ")}))` : "";
-  const variables = variablesOf(pattern).map((name) => ({ name, certain: true }));
-  return toClause(endpoint, { pattern: `{ ${text}${filter} }`, variables }, patternSelectivity(pattern));
+  return not.length > 0 ? `${text} FILTER(${termToText(pattern.predicate)} NOT IN (${not.join(", ")}))` : text;
+}
+
+/** Tells solutions with a blank node that needs one label in all answers. */
+function identifiedIn(question: MemberQuestion, needs: QueryNeeds): (row: Bindings) => boolean {
+  const { patterns, optionals = [], variables } = question;
+  const asked = [...patterns, ...optionals.flat()];
+  const identified = variables.filter((name) => needs.identified(name, placesOf(name, asked)));
+  return (row) => identified.some((name) => row.get(name)?.termType === "BlankNode");
 }
 
 /** Sent with keys for `?node` only; a FILTER without braces, so that it sees them. */
@@ -160,13 +190,4 @@ function blankBranch({ subject, predicate, object }: TriplePattern): string {
   const parts = places.map(([name, term]) => (isOpen(term) ? name : termToText(term)));
   const binds = places.map(([name, term]) => (isOpen(term) ? "" : ` BIND(${termToText(term)} AS ${name})`));
   return `{ ${parts.join(" ")} .${binds.join("")} FILTER(isBlank(?s) || isBlank(?o)) }`;
-}
-
-async function readBlankTriples(rows: AsyncIterable<Bindings>): Promise<TripleIndex> {
-  const triples: Triple[] = [];
-  for await (const row of rows) {
-    const [subject, predicate, object] = [row.get("s"), row.get("p"), row.get("o")];
-    if (subject && predicate && object) triples.push({ subject, predicate, object });
-  }
-  return createTripleIndex(triples);
 }

@@ -29,6 +29,12 @@ export function variablesOf(pattern: TriplePattern): readonly string[] {
   return [...new Set(names)];
 }
 
+/** In how many places of patterns a variable stands. */
+export const placesOf = (name: string, patterns: readonly TriplePattern[]): number =>
+  patterns
+    .flatMap((pattern) => places.map((place) => pattern[place]))
+    .filter(({ termType, value }) => termType === "Variable" && value === name).length;
+
 /** The parts of a pattern that are not variables. */
 export function constantParts({ subject, predicate, object }: TriplePattern): TripleParts {
   return { subject: constant(subject), predicate: constant(predicate), object: constant(object) };

@@ -67,7 +67,8 @@ export type Capabilities = Omit<Frozen<Static<typeof capabilitiesSchema>>, "cons
 };
 
 /** What planning and sending need to know of an endpoint. What is absent is not known, and forbids nothing. */
-export interface EndpointView extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap"> {
+export interface EndpointView
+  extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap" | "wholeRows"> {
   /** The first request form that worked. */
   readonly method?: Capabilities["methods"][number] | undefined;
   /** The row cap, when a cut answer looks like a whole one. */
@@ -79,7 +80,7 @@ export interface EndpointView extends Pick<Capabilities, "formats" | "maxUrlByte
 /** Everything that can be relied on; undefined when the endpoint did not answer at all. */
 export function endpointView(capabilities: Capabilities): EndpointView | undefined {
   if (!capabilities.reachable) return undefined;
-  const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent } = capabilities;
+  const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent, wholeRows } = capabilities;
   const isLacking = (name: ProbedConstruct): boolean =>
     constructs[name]?.verdict === "wrong" || constructs[name]?.verdict === "refused";
   return {
@@ -87,6 +88,7 @@ export function endpointView(capabilities: Capabilities): EndpointView | undefin
     maxUrlBytes,
     maxValuesRows,
     rowCap,
+    wholeRows,
     silentRowCap: rowCapSilent === true ? rowCap : undefined,
     formats,
     lacks: new Set(probedConstructs.filter(isLacking)),

@@ -54,7 +54,7 @@ type KnownEndpoints = Map<string, { readonly capabilities: Capabilities; readonl
 /** Two states with the same fingerprint hold the same results. */
 const fingerprint = (known: KnownEndpoints): string =>
   [...known]
-    .map(([id, { capabilities }]) => `${id} ${capabilities.probedAt}`)
+    .map(([id, { capabilities }]) => `${id} ${capabilities.probedAt} ${capabilities.rowCap ?? ""}`)
     .toSorted((a, b) => (a < b ? -1 : 1))
     .join("\n");
 
@@ -165,6 +165,19 @@ export class CapabilityService {
     }
     const lacks = [...(endpointView(found)?.lacks ?? [])];
     return { id, reachable: found.reachable, unfinished: found.unfinished ?? false, lacks, stored };
+  }
+
+  /**
+   * An answer was found to be cut after so many rows without a sign. Where nothing is stored nothing is noted: such an
+   * endpoint is probed soon. @throws FedwayError `STORE_FAILED`
+   */
+  async noteRowCap(id: string, url: string, rows: number): Promise<void> {
+    const known = await this.get(id);
+    if (known === undefined || known.endpoint !== url || known.rowCap === rows) return;
+    const { wholeRows: _, ...rest } = known;
+    const noted: Capabilities = { ...rest, rowCap: rows, rowCapSilent: true };
+    await this.#options.capabilities.put(id, noted);
+    this.#take(id, noted);
   }
 
   /** Enqueues the endpoints that were never probed or too long ago, the oldest first. */

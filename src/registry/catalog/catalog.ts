@@ -32,8 +32,14 @@ export interface CatalogEntry {
   readonly pseudoServices: readonly string[];
   /** Queries that our parser refuses may be passed on unparsed (Virtuoso `define`, Blazegraph hints). */
   readonly rawQueries: boolean;
+  /** `fedway:mirrorOf`: id of the endpoint with the same data that it stands in for when that one fails or is slow. */
+  readonly mirrorOf?: string | undefined;
+  /** `fedway:neverKept`: its answers are never kept for other queries. */
+  readonly neverKept?: boolean | undefined;
   /** Method known to work, `post-form` where nothing else is known to be needed. */
   readonly method?: "post-form" | "post-direct" | "get" | undefined;
+  /** `fedway:subjectPartition`: no two endpoints with the same IRI here have a subject in common. */
+  readonly subjectPartition?: string | undefined;
 }
 
 /** A named set of endpoints (`fedway:Federation`) with its own virtual endpoint `/federations/{id}/sparql`. */
@@ -73,7 +79,7 @@ export interface Catalog {
   byUrl(url: string): CatalogEntry | undefined;
   federation(id: string): Federation | undefined;
   /** The endpoints of a federation now, in id order; members that are not in the catalogue are left out. */
-  membersOf(federation: Federation): readonly CatalogEntry[];
+  membersOf(federation: Pick<Federation, "members" | "memberKeywords" | "memberQuery">): readonly CatalogEntry[];
 }
 
 /** An entry or federation with its whole RDF. */

@@ -109,7 +109,7 @@ function createMembership(
 ): Catalog["membersOf"] {
   const find = search ?? ((text: string) => entries.filter((entry) => hasWords(entry, text)).map(({ id }) => id));
   let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;
-  return ({ members, memberKeywords, memberQuery }: Federation) => {
+  return ({ members, memberKeywords, memberQuery }) => {
     const ids = new Set(members);
     if (memberKeywords.length > 0) byKeyword ??= indexKeywords(entries);
     for (const keyword of memberKeywords) for (const id of byKeyword?.get(folded(keyword)) ?? []) ids.add(id);

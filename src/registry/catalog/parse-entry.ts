@@ -130,17 +130,30 @@ function parseEntry(statements: Statements): CatalogEntry {
     needsUserAgent: flag(statements, fedway.needsUserAgent),
     pseudoServices: iris(statements, fedway.pseudoService),
     rawQueries: flag(statements, fedway.rawQueries),
+    subjectPartition: link(statements, fedway.subjectPartition),
+    mirrorOf: mirrored(statements),
+    neverKept: flag(statements, fedway.neverKept) || undefined,
   });
+}
+
+function mirrored(statements: Statements): string | undefined {
+  const [id, second] = texts(statements, fedway.mirrorOf);
+  if (id === undefined) return undefined;
+  if (second === undefined && isCatalogId(id)) return id;
+  throw new EntryProblem(`fedway:mirrorOf ${quote(id)} is not one identifier.`, id);
 }
 
 const entryTerms: ReadonlySet<string> = new Set([
   fedway.blocksService,
   fedway.engine,
+  fedway.mirrorOf,
+  fedway.neverKept,
   fedway.needsUserAgent,
   fedway.pseudoService,
   fedway.rawQueries,
   fedway.requestMethod,
   fedway.rowCap,
+  fedway.subjectPartition,
 ]);
 
 /** A misspelt Fedway term would otherwise be a setting that silently does nothing. */

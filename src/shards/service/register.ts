@@ -145,8 +145,15 @@ function shardDocument(dataset: ShardDataset, shard: FinishedShard, publicUrl: s
     license: dataset.licence,
     keywords: ["shard", dataset.dataset],
     engine: "oxigraph",
+    // Rules for classes place all triples of a subject alike, whichever they are; those for predicates take it apart.
+    ...(!shard.key.startsWith("v/") && { subjectPartition: `${prefix(publicUrl, dataset.dataset)}#subjects` }),
   });
-  return { kind: "endpoint", id, mode: "put", quads: withMore(quads, dataset) };
+  return {
+    kind: "endpoint",
+    id,
+    mode: "put",
+    quads: withMore(quads, dataset),
+  };
 }
 
 /** The catalogue's document of the federation over all shards of a dataset. */

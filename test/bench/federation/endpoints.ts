@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 
 // Endpoints of the federation bench, as a process of their own: /left/N/sparql knows N subjects with a name each, and
-// /right/sparql one number for each of them. Prints its origin.
+// /right/sparql one number for each of the first 20,000, or for those that VALUES names. LIMIT and OFFSET are heeded.
+// Prints its origin.
 
 const asked = /<urn:bench:s(\d+)>/gu;
 
@@ -14,8 +15,12 @@ const server = createServer((request, response) => {
     const numbers =
       side === "left"
         ? Array.from({ length: Number(size) }, (_, number) => String(number))
-        : [...new Set(Array.from(query.matchAll(asked), ([, number = ""]) => number))];
-    const rows = numbers.map((number) => {
+        : query.includes("VALUES")
+          ? [...new Set(Array.from(query.matchAll(asked), ([, number = ""]) => number))]
+          : Array.from({ length: 20_000 }, (_, number) => String(number));
+    const from = Number(/\bOFFSET (\d+)/u.exec(query)?.[1] ?? 0);
+    const most = Number(/\bLIMIT (\d+)/u.exec(query)?.[1] ?? Number.POSITIVE_INFINITY);
+    const rows = numbers.slice(from, from + most).map((number) => {
       const value = side === "left" ? `A name that subject ${number} has` : `${Number(number) * 7}`;
       return `{"s":{"type":"uri","value":"urn:bench:s${number}"},"${side}":{"type":"literal","value":"${value}"}}`;
     });

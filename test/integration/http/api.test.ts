@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { Endpoint, EndpointList } from "../../../src/http/catalog-schemas.ts";
-import { PlanDescription, Problem, Readiness, RunRecord, TabularAnswer } from "../../../src/http/schemas.ts";
+import { PlanDescription, RunRecord, TabularAnswer } from "../../../src/http/query-schemas.ts";
+import { Problem, Readiness } from "../../../src/http/schemas.ts";
 import { fakeTable } from "../../support/fake-query-service.ts";
 import { askQuery, json, shouldAnswer, start } from "./http-fixture.ts";
 
@@ -25,7 +26,8 @@ describe("the JSON API answers", () => {
 });
 
 describe("the JSON API refuses", () => {
-  const next = 'Known are "query", "endpoint", "federation", "maxRows", "timeoutMs", "partial", "strict", "format".';
+  const next =
+    'Known are "query", "endpoint", "federation", "maxRows", "timeoutMs", "partial", "strict", "prune", "provenance", "format".';
   const misspelt = { detail: 'Unknown: "maxrows". Did you mean "maxRows"?', next };
   shouldRefuse("/api/query", misspelt, json({ query: "ASK {}", maxrows: 5 }));
   shouldRefuse("/api/query", { detail: 'Missing: "query".', next }, json({}));
@@ -110,6 +112,7 @@ describe("cross-origin requests", () => {
     expect(exposed?.split(", ")).toStrictEqual([
       "Content-Encoding",
       "Fedway-Notes",
+      "Fedway-Partial",
       "Fedway-Plan",
       "Fedway-Run",
       "Fedway-Status",

@@ -46,6 +46,30 @@ describe("a stream that is whole", () => {
   });
 });
 
+describe("trailers", () => {
+  const ending = Promise.resolve({ status: "partial", partial: "subset" } as const);
+
+  it("say how the run ended to those who take them", async () => {
+    const app = await start();
+    app.queries.answer = async () => ({ ...fakeAnswer(streamOf(["one"])), ending });
+    const connection = raw(app, ask("1.1", "TE: gzip, trailers\r\nConnection: close\r\n"));
+    await connection.ended;
+    expect(connection.received()).toContain("Trailer: Fedway-Status, Fedway-Partial\r\n");
+    expect(connection.received().endsWith("\r\n0\r\nFedway-Status: partial\r\nFedway-Partial: subset\r\n\r\n")).toBe(
+      true,
+    );
+  });
+
+  it("are sent to nobody else", async () => {
+    const app = await start();
+    app.queries.answer = async () => ({ ...fakeAnswer(streamOf(["one"])), ending });
+    const connection = raw(app, ask("1.1", "Connection: close\r\n"));
+    await connection.ended;
+    expect(connection.received()).not.toContain("Trailer");
+    expect(connection.received().endsWith("\r\n0\r\n\r\n")).toBe(true);
+  });
+});
+
 describe("a stream that breaks", () => {
   it("is cut off after its first byte, without the last chunk", async () => {
     const app = await start();

@@ -251,10 +251,10 @@ describe("request methods", () => {
   it("a query too long for a URL is not sent by GET", async () => {
     const query = `SELECT * WHERE { ?s ?p "${"x".repeat(9000)}" }`;
     await shouldFail(client, send("ok-turtle", { query, endpoint: { url: server.url("ok-turtle"), method: "get" } }), [
-      "ENDPOINT_REFUSED",
+      "ENDPOINT_REJECTED_QUERY",
       "http-4xx",
     ]);
-    const error = await shouldFail(client, send("redirect-301", { query }), ["ENDPOINT_REDIRECT", "http-3xx"]);
+    const error = await shouldFail(client, send("redirect-301", { query }), ["ENDPOINT_REJECTED_QUERY", "http-4xx"]);
     expect(error.message).toContain("8192");
     expect(server.requests("ok-turtle").filter(({ method }) => method === "GET")).toHaveLength(0);
   });

@@ -7,14 +7,15 @@ import type { QueryRequest } from "../../../src/query/query-service.ts";
 import { federationTurtle } from "../catalog-folder.ts";
 import { startEndpoints, startFederation } from "../federation-harness.ts";
 import { createFakeDeps } from "../http-deps.ts";
-import { createMergedFederation } from "../merged-federation.ts";
+import { exactSelection } from "../exact-selection.ts";
+import { createMergedFederation, type MergedFederation } from "../merged-federation.ts";
 import { answerOf, blankIris, readAnswer, wantedFormat, type SuiteAnswer } from "./suite-answer.ts";
 import { suiteText, suiteTriples, type QueryCase } from "./suite.ts";
 import { DataFactory } from "n3";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
 
 /** How a case is asked. */
-export type Way = "own" | "wrapped" | "split" | "files" | "service";
+export type Way = "own" | "wrapped" | "split" | "files" | "shards" | "split-told" | "shards-told" | "service";
 
 /** The service with all endpoints that the three ways need. */
 export interface SuiteWays {
@@ -35,6 +36,8 @@ const closedUrl = "http://127.0.0.1:9/sparql";
  * - `wrapped`: three endpoints that have the case's dataset, asked pattern by pattern;
  * - `split`: a federation of two endpoints, each of which has every other triple of the default graph;
  * - `files`: the same with two documents, so that Fedway alone evaluates the query;
+ * - `shards`: two SPARQL members, each of which has all triples of every other subject;
+ * - `split-told`, `shards-told`: the same two ways of dealing, with a selection that says all that is true of the members;
  * - `service`: the endpoints that the query itself names, and one with the case's dataset that it is sent to.
  */
 export async function startSuiteWays(cases: readonly QueryCase[]): Promise<SuiteWays> {
@@ -54,6 +57,12 @@ export async function startSuiteWays(cases: readonly QueryCase[]): Promise<Suite
   );
 
   const files = createMergedFederation([], ["file"]);
+  const untold = createMergedFederation([]);
+  const told = createMergedFederation([], ["sparql"], { select: (data) => exactSelection(data) });
+  const over = (federated: MergedFederation, deal: (one: QueryCase) => readonly string[]) => async (one: QueryCase) => {
+    federated.setData(deal(one));
+    return answerOf(await federated.result(withoutFrom(one)));
+  };
 
   async function ask(request: Asked, one: QueryCase, kind: SuiteAnswer["kind"]) {
     const unset = { defaultGraphs: [], namedGraphs: [], strict: false, partial: false };
@@ -102,10 +111,10 @@ export async function startSuiteWays(cases: readonly QueryCase[]): Promise<Suite
       const withUrls = [...urls].reduce((all, [iri, url]) => all.replaceAll(iri, url), withBase(one));
       return ask({ text: withUrls, endpointId: "m0" }, one, kind);
     },
-    async files(one) {
-      files.setData(halves(one));
-      return answerOf(await files.result(withoutFrom(one)));
-    },
+    files: over(files, halves),
+    shards: over(untold, shards),
+    "split-told": over(told, halves),
+    "shards-told": over(told, shards),
   };
   return {
     answer: (way, one, kind) => answers[way](one, kind),
@@ -120,11 +129,26 @@ export async function startSuiteWays(cases: readonly QueryCase[]): Promise<Suite
 
 type Asked = Pick<QueryRequest, "text"> & Partial<QueryRequest>;
 
-/** The default graph in two parts. */
+/** The default graph in two parts: every other triple. */
 function halves(one: QueryCase): readonly string[] {
-  const lines = datasetOf(one).data.flatMap((file) => linesOf(file, undefined, skolem));
+  const lines = defaultGraph(one);
   return members.map((_, part) => lines.filter((__, index) => index % members.length === part).join(""));
 }
+
+/** The default graph in two parts: all triples of every other subject. */
+function shards(one: QueryCase): readonly string[] {
+  const subjects = Map.groupBy(defaultGraph(one), (line) => line.slice(0, line.indexOf(" ")));
+  const lines = [...subjects.values()];
+  return members.map((_, part) =>
+    lines
+      .filter((__, index) => index % members.length === part)
+      .flat()
+      .join(""),
+  );
+}
+
+const defaultGraph = (one: QueryCase): readonly string[] =>
+  datasetOf(one).data.flatMap((file) => linesOf(file, undefined, skolem));
 
 const withoutFrom = (one: QueryCase): string => withBase(one).replaceAll(fromClause, "");
 

@@ -143,6 +143,28 @@ describe("query that fails", () => {
     expect((await cli(["query", "ASK {}", "--partial"], { prepare: partial })).code).toBe(0));
 });
 
+describe("query --subset", () => {
+  const kindOf = (kind: string) => (asked: string) =>
+    asked.includes("/api/runs/")
+      ? Response.json({ status: "partial", partial: kind })
+      : new Response("x\r\n1\r\n", { headers: { "Fedway-Run": "r1" } });
+
+  it("asks for rows that are certain", async () => {
+    const asked = ["query", "ASK {}", "--subset", "--url", "http://127.0.0.1:1/"];
+    const { code, err, calls } = await cli(asked, { fetch: kindOf("subset") });
+    expect({ code, err }).toStrictEqual({ code: 0, err: "The answer is partial: rows may be missing.\n" });
+    expect(calls[0]?.url).toBe("http://127.0.0.1:1/sparql?partial=subset");
+  });
+  it("is what --partial is not: there rows may be wrong", async () => {
+    const asked = ["query", "ASK {}", "--partial", "--url", "http://127.0.0.1:1/"];
+    const { code, err } = await cli(asked, { fetch: kindOf("uncertain") });
+    expect({ code, err }).toStrictEqual({
+      code: 0,
+      err: "The answer is partial: rows may be missing, and some may be wrong (uncertain).\n",
+    });
+  });
+});
+
 describe("query --url", () => {
   const url = ["--url", "http://127.0.0.1:1/"];
 

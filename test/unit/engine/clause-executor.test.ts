@@ -146,7 +146,7 @@ describe("a SILENT clause", () => {
   it("that is evaluated here fails by the same rule", async () => {
     const failing = (rows: number): EvaluateHere =>
       async function* fail() {
-        for (let n = 0; n < rows; n++) yield new Map([["s", namedNode(`http://ex.org/${n}`)]]);
+        for (let n = 0; n < rows; n++) yield [new Map([["s", namedNode(`http://ex.org/${n}`)]])];
         throw down;
       };
     const run = async (rows: number) => {

@@ -176,3 +176,28 @@ describe("what an outcome says about the endpoint", () => {
     expect(healthSign({ decodedBytes: 1, wireBytes: 1, partial }, false)).toBe("good");
   });
 });
+
+describe("the faults of one run", () => {
+  const clock: Clock = { now: () => 0, setTimeout: () => expect.fail("no timer"), clearTimeout: () => {} };
+  const error = new FedwayError("ENDPOINT_FAILED", "secret", { fault: "http-5xx", upstreamStatus: 500 });
+  const leave = (breaker: Breaker, sign: HealthSign, run: object): void =>
+    breaker.leave({ trial: false }, sign, { run, error });
+
+  it("are one, until the endpoint has answered", () => {
+    const breaker = new Breaker({ faults: 2, coolDownMs: 100, maxCoolDownMs: 300, clock });
+    const [one, other] = [{}, {}];
+    for (let block = 0; block < 5; block++) leave(breaker, "fault", one);
+    expect(breaker.state).toBe("closed");
+    leave(breaker, "good", other);
+    leave(breaker, "fault", one);
+    expect(breaker.state).toBe("closed");
+    leave(breaker, "fault", other);
+    expect(breaker.state).toBe("open");
+  });
+  it("are told by their kind, not in the endpoint's words", () => {
+    const breaker = new Breaker({ faults: 1, coolDownMs: 100, maxCoolDownMs: 300, clock });
+    leave(breaker, "fault", {});
+    expect(breaker.refusal().message).toContain("The endpoint failed (HTTP status 500)");
+    expect(breaker.refusal().message).not.toContain("secret");
+  });
+});

@@ -56,6 +56,10 @@ describe("a query with a construct that its endpoint lacks", () => {
       "a refuses or gets wrong: MINUS. The query was evaluated here over its triples.",
     );
   });
+  it("is counted here where the endpoint counts wrongly", () => {
+    const plan = lacking("aggregateTruth").plan("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", toA);
+    expect(plan.kind === "federated" && plan.over?.members).toMatchObject([{ id: "a", counting: "here" }]);
+  });
   it("also when a SERVICE names the endpoint", () => {
     const plan = lacking("minus").plan("SELECT * { SERVICE <a> { ?s ?p ?o MINUS { ?s <urn:q> ?o } } }");
     expect(told(plan)).toBe("federated over a EVALUATED_HERE");
@@ -197,6 +201,23 @@ describe("how an endpoint wants to be asked", () => {
     if (plan.kind !== "federated") throw new Error("no federated plan");
     expect(plan.clauses.map(({ endpoint }) => endpoint.method)).toEqual([undefined, "get"]);
     expect(plan.members.map(({ endpoint }) => endpoint.method)).toEqual([undefined, "get"]);
+  });
+  it("with its mirror, which wants to be asked in its own way", () => {
+    const views = { copy: { lacks: new Set<QueryConstruct>(), method: "get" } } as const;
+    const planner = createPlanner({
+      catalog: toCatalog([toEntry("a"), toEntry("b"), toEntry("copy", { mirrorOf: "b" })]),
+      egress: "catalog",
+      publicUrl: "http://fedway.example",
+      capabilities: { version: 1, view: (id) => (id === "copy" ? views.copy : undefined) },
+    });
+    const text =
+      "SELECT * { SERVICE <http://a.example/sparql> { ?s ?p ?o } SERVICE <http://b.example/sparql> { ?s ?q ?r } }";
+    const { plan } = planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [] });
+    if (plan.kind !== "federated") throw new Error("no federated plan");
+    expect(plan.clauses.map(({ endpoint }) => endpoint.mirror)).toMatchObject([
+      undefined,
+      { id: "copy", url: "http://copy.example/sparql", method: "get" },
+    ]);
   });
   it("without VALUES: join keys are written with BIND", () => {
     const { plan } = plannerWith({ b: { lacks: new Set(["values"]) } });

@@ -207,3 +207,31 @@ describe("what a plan carries", () => {
     ]);
   });
 });
+
+describe("queries of SPARQL 1.2", () => {
+  const onA = { endpointId: "a" } as const;
+  it.each([
+    "SELECT * { <<?s ?p ?o>> ?q ?v }",
+    "SELECT * { ?s ?p <<( ?a ?b ?c )>> } LIMIT 5",
+    "SELECT * { ?s ?p ?o ~ ?r }",
+    "SELECT * { ?s ?p ?o {| ?a ?b |} }",
+    'SELECT * { ?s ?p "text"@ar--rtl }',
+    'VERSION "1.2" ASK { ?s ?p ?o }',
+    "ASK { ?s ?p ?o FILTER(isTRIPLE(?o)) }",
+  ])("%s is passed on to its endpoint", (text) => {
+    const plan = planFor(text, onA);
+    expect(plan).toMatchObject({ kind: "direct", query: text, notes: [{ code: "SPARQL_1_2" }] });
+  });
+  it.each([
+    ["SELECT * { ?s ?p ?o {| ?a ?b |} }", {}, "VERSION_UNSUPPORTED"],
+    ["SELECT * { ?s ?p ?o {| ?a ?b |} SERVICE <b> { ?s ?p ?o } }", onA, "VERSION_UNSUPPORTED"],
+    ["SELECT * { ?s ?p ?o {| ?a ?b } }", onA, "QUERY_SYNTAX"],
+    ["INSERT DATA { <urn:a> <urn:b> <<( <urn:a> <urn:b> 1 )>> }", onA, "UPDATE_REFUSED"],
+    ["SELECT * { <<?s ?p ?o>> ?q ?v } ; DROP ALL", onA, "QUERY_SYNTAX"],
+    ['VERSION "1.2" INSERT DATA { <urn:a> <urn:b> 1 }', onA, "QUERY_SYNTAX"],
+    ["SELECT * { ?s ?p '\\u0027 } ; DROP ALL #' . ?s ?p <<( ?a ?b ?c )>> }", onA, "VERSION_UNSUPPORTED"],
+    [`SELECT * { ${"<<".repeat(5_000)}`, onA, "QUERY_SYNTAX"],
+  ])("%.80s %j: %s", (text, where, code) => {
+    expect(thrownBy(() => planFor(text, where)).code).toBe(code);
+  });
+});

@@ -91,7 +91,37 @@ describe("SERVICE ?variable", () => {
   const unbound = { code: "SERVICE_VARIABLE_UNBOUND", told: /VALUES \?g/ } as const;
   shouldReject("SELECT * {\n SERVICE ?g { ?s ?p ?o } }", { ...unbound, at: "2:2" });
   shouldReject("SELECT * { VALUES ?g { <a> UNDEF } SERVICE ?g { ?s ?p ?o } }", unbound);
-  shouldReject("SELECT * { SERVICE <a> { ?s ?p ?g } SERVICE ?g { ?s ?p ?o } }", unbound);
+  const followed = [
+    "SELECT * { SERVICE <a> { ?s ?p ?g } SERVICE ?g { ?s ?p ?o } }",
+    "SELECT * { { SERVICE <a> { ?s ?p ?g } } UNION { SERVICE <a> { ?g ?p ?s } } FILTER(?s != 1) SERVICE ?g { ?s ?p ?o } }",
+    "SELECT * { SERVICE <a> { ?s ?p ?g } OPTIONAL { SERVICE ?g { ?s ?q ?o } } }",
+    "SELECT * { { SELECT ?g { SERVICE <a> { ?s ?p ?g } } LIMIT 3 } SERVICE ?g { ?s ?q ?o } }",
+  ];
+  for (const text of followed) shouldPlan(text, `fed a${text.includes("UNION") ? "*2" : ""}+?g: ${text}`);
+  shouldPlan(
+    "SELECT * { SERVICE <a> { ?s ?p ?g } SERVICE ?g { ?s ?q ?o } SERVICE ?g { ?o ?r ?x } }",
+    "fed a+?g: SELECT * { SERVICE <a> { ?s ?p ?g } SERVICE ?g { ?s ?q ?o . ?o ?r ?x . } } [WRAPPERS_MERGED]",
+  );
+  shouldPlan(
+    "SELECT * { ?s ?p ?g . SERVICE SILENT ?g { ?s ?q ?o } }",
+    "fed a+?g~: SELECT * { SERVICE <a> { ?s ?p ?g . } SERVICE SILENT ?g { ?s ?q ?o } } [PATTERN_WRAPPED]",
+    { endpointId: "a" },
+  );
+  shouldPlan(
+    "SELECT ?s { GRAPH <urn:x> { SERVICE <a> { ?s ?p ?g } } SERVICE ?g { ?s ?q ?o } }",
+    "fed ?g: SELECT ?s { { VALUES (?g ?p ?s) { (UNDEF UNDEF UNDEF) } FILTER(false) } SERVICE ?g { ?s ?q ?o } } [GRAPH_EMPTY]",
+  );
+  for (const text of [
+    "SELECT * { SERVICE ?g { ?s ?p ?o } SERVICE <a> { ?s ?p ?g } }",
+    "SELECT * { SERVICE SILENT <a> { ?s ?p ?g } SERVICE ?g { ?s ?p ?o } }",
+    "SELECT * { SERVICE <a> { ?s ?p ?o } OPTIONAL { SERVICE <a> { ?s ?q ?g } } SERVICE ?g { ?s ?p ?o } }",
+    "SELECT * { SERVICE <a> { ?s ?p ?g } FILTER EXISTS { SERVICE ?g { ?s ?q ?o } } }",
+    "SELECT * { SERVICE <a> { ?s ?p ?g } MINUS { SERVICE ?g { ?s ?q ?o } } }",
+    "SELECT * { SERVICE <a> { ?s ?p ?g } SERVICE ?g { ?s ?q ?o SERVICE <b> { ?o ?r ?x } } }",
+    "SELECT * { SERVICE <a> { ?s ?p ?g SERVICE ?g { ?s ?q ?o } } }",
+    "SELECT * { SERVICE <a> { ?s ?p ?x } BIND(IRI(?x) AS ?g) SERVICE ?g { ?s ?q ?o } }",
+  ])
+    shouldReject(text, unbound);
   shouldReject("SELECT * { OPTIONAL { SERVICE ?g { ?s ?p ?o } } VALUES ?g { <a> } }", unbound);
   shouldReject("SELECT * { { SELECT ?s { SERVICE ?g { ?s ?p ?o } } } VALUES ?g { <a> } }", unbound);
   shouldReject("SELECT * { VALUES ?g { 1 } SERVICE ?g { ?s ?p ?o } }", { code: "SERVICE_TARGET_REFUSED" });
@@ -211,5 +241,30 @@ describe("/endpoints/{id}/sparql", () => {
   shouldReject("SELECT * { ?s ?p ?o SERVICE <http://no.example/> { ?o ?q ?r } }", {
     ...onA,
     code: "SERVICE_TARGET_REFUSED",
+  });
+});
+
+describe("SERVICE with a keyword of the catalogue", () => {
+  shouldPlan(
+    "SELECT * { SERVICE <fedway:keyword/biology> { _:n ?p ?o } }",
+    "fed a+b: SELECT * { { SERVICE <a> { _:n ?p ?o } } UNION { SERVICE <b> { _:n_1 ?p ?o } } } [SERVICE_NORMALISED]",
+  );
+  shouldPlan(
+    "SELECT * { SERVICE SILENT <fedway:keyword/BIOLOGY> { ?s ?p ?o } SERVICE <a> { ?s ?q ?r } }",
+    "fed a*2+b~: SELECT * { { SERVICE SILENT <a> { ?s ?p ?o } } UNION { SERVICE SILENT <b> { ?s ?p ?o } } SERVICE <a> { ?s ?q ?r } } [SERVICE_NORMALISED]",
+  );
+  shouldPlan(
+    "SELECT * { SERVICE <fedway:keyword/open%20maps> { ?s ?p ?o } }",
+    "b: SELECT * { { { ?s ?p ?o } } } [SERVICE_NORMALISED]",
+  );
+  shouldPlan(
+    "SELECT * { SERVICE <fedway:keyword/open%20maps> { ?s ?p ?o } }",
+    "b: SELECT * { { { ?s ?p ?o } } } [SERVICE_NORMALISED]",
+    { endpointId: "a" },
+  );
+  shouldReject("SELECT * { SERVICE <fedway:keyword/chess> { ?s ?p ?o } }", {
+    code: "SERVICE_TARGET_REFUSED",
+    at: "1:12",
+    told: /keyword "chess".*keywords/,
   });
 });

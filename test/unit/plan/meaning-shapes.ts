@@ -88,6 +88,53 @@ export const federatedShapes: readonly string[] = [
   "SELECT * { SERVICE ?g { ?s :p ?o } SERVICE <b> { ?o :p ?x } } VALUES ?g { <a> <b> }",
 ].map((text) => prefix + text);
 
+/** Endpoints are asked for less than their clauses say: with FILTERs of the query, for fewer variables, once, or in part. */
+export const narrowedShapes: readonly string[] = [
+  "SELECT * { SERVICE <a> { ?s :r ?n } FILTER(?n > 3) SERVICE <b> { ?s :p ?o } }",
+  "SELECT * { SERVICE <a> { ?s :r ?n } SERVICE <b> { ?s :r ?m } FILTER(?n > 2 && ?m < 5 && ?n != ?m) }",
+  "SELECT * { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } FILTER(?o = :n1 || ?x IN (:n2, :n3)) }",
+  "SELECT * { { SERVICE <a> { ?s :r ?n } } UNION { SERVICE <b> { ?x :r ?n } } FILTER(?n > 3) }",
+  "SELECT * { { SERVICE <a> { ?s :r ?n } } UNION { SERVICE <b> { ?s :p ?n } } FILTER(?n = 3) }",
+  "SELECT * { SERVICE <a> { ?s :p ?o } OPTIONAL { SERVICE <b> { ?s :r ?n } FILTER(?n > 3) } }",
+  "SELECT * { SERVICE <a> { ?s :p ?o } OPTIONAL { SERVICE <b> { ?s :r ?n } } FILTER(!BOUND(?n)) }",
+  "SELECT * { SERVICE <a> { ?s :p ?o } OPTIONAL { SERVICE <b> { ?s :r ?n } } FILTER(?n > 3) }",
+  "SELECT * { SERVICE <a> { ?s :p ?o } MINUS { SERVICE <b> { ?s :r ?n } FILTER(?n > 3) } FILTER(?o = :n1) }",
+  "SELECT * { { SELECT ?s ?n { SERVICE <a> { ?s :r ?n } } } SERVICE <b> { ?s :p ?o } FILTER(?n < 4) }",
+  "SELECT * { { SELECT ?s ?n { SERVICE <a> { ?s :r ?n } } ORDER BY ?n ?s LIMIT 3 } SERVICE <b> { ?s :p ?o } FILTER(?n > 4) }",
+  "SELECT * { { SELECT ?s (MAX(?n) AS ?m) { SERVICE <a> { ?s :r ?n } } GROUP BY ?s } SERVICE <b> { ?s :p ?o } FILTER(?m > 4) }",
+  "SELECT * { SERVICE <a> { SELECT ?s ?n { ?s :r ?n } } FILTER(?n > 3) SERVICE <b> { ?s :p ?o } }",
+  "SELECT * { SERVICE <a> { { ?s :p ?o } UNION { ?s :q ?x } } FILTER(isIRI(?o)) SERVICE <b> { ?s :r ?n } }",
+  "SELECT ?s { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }",
+  "SELECT ?o { SERVICE <a> { ?s :p ?o ; :r ?n } SERVICE <b> { ?s :q ?x } }",
+  "SELECT DISTINCT ?o { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }",
+  "SELECT DISTINCT ?o { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?x :q ?y } }",
+  "SELECT DISTINCT ?s { { SERVICE <a> { ?s :p ?o } } UNION { SERVICE <b> { ?s :q ?x } } }",
+  "SELECT DISTINCT (STR(?o) AS ?t) { { SERVICE <a> { ?s :p ?o } } UNION { SERVICE <b> { ?s :q ?o } } }",
+  "ASK { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }",
+  "ASK { { SERVICE <a> { ?s :p ?s } } UNION { SERVICE <b> { ?s :q ?s } } }",
+  "SELECT (COUNT(*) AS ?c) { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?o :q ?x } }",
+  "SELECT (COUNT(DISTINCT ?o) AS ?c) { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }",
+  "SELECT (COUNT(DISTINCT *) AS ?c) { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }",
+  "SELECT (MAX(?n) AS ?m) { { SERVICE <a> { ?s :r ?n } } UNION { SERVICE <b> { ?s :r ?n } } }",
+  "SELECT ?o (SUM(?n) AS ?t) { SERVICE <a> { ?s :r ?n } SERVICE <b> { ?s :p ?o . ?o :q ?x } } GROUP BY ?o",
+  "SELECT ?s (EXISTS { { SELECT (MAX(?z) AS ?m) { SERVICE <b> { ?s :r ?z } } } } AS ?e) { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }",
+  "SELECT ?s { SERVICE <a> { ?s :p ?o } MINUS { SERVICE <b> { ?s :q ?x } } }",
+  "SELECT ?s { SERVICE <a> { ?s :p ?o } FILTER NOT EXISTS { SERVICE <b> { ?s :q ?x FILTER(?x != ?o) } } }",
+  "SELECT ?s { { SELECT * { SERVICE <a> { ?s :p ?o } } } SERVICE <b> { ?s :q ?x } }",
+  "SELECT ?s { { SELECT DISTINCT * { SERVICE <a> { ?s :p ?o } } } SERVICE <b> { ?s :q ?x } }",
+  "CONSTRUCT { ?s :linked ?o } { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }",
+  "SELECT ?s ?n { SERVICE <a> { ?s :r ?n } SERVICE <b> { ?s :p ?o } } ORDER BY ?n ?s LIMIT 3",
+  "SELECT (COUNT(*) AS ?c) { { SERVICE <a> { ?s :p ?o } } UNION { SERVICE <b> { ?s :q ?o } } }",
+  "SELECT (COUNT(?x) AS ?c) (COUNT(*) AS ?all) { { SERVICE <a> { ?s :p ?o OPTIONAL { ?o :q ?x } } } UNION { SERVICE <b> { ?s :q ?x } } }",
+  "SELECT (COUNT(*) AS ?c) { { SERVICE <a> { ?s :nobodyHas ?o } } UNION { SERVICE <b> { ?s :nobodyHas ?o } } }",
+  "SELECT ?p (COUNT(*) AS ?c) { { SERVICE <a> { ?s ?p ?o } } UNION { SERVICE <b> { ?s ?p ?o FILTER(isIRI(?o)) } } } GROUP BY ?p",
+  "SELECT ?p (COUNT(?x) AS ?c) { { SERVICE <a> { ?s ?p ?o OPTIONAL { ?o :p ?x } } } UNION { SERVICE <b> { ?s ?p ?x } } UNION { SERVICE <b> { ?s ?p ?x } } } GROUP BY ?p HAVING(COUNT(*) > 1) ORDER BY COUNT(*)",
+  "SELECT ?p ?q (COUNT(*) AS ?c) { { SERVICE <a> { ?s ?p ?o . ?o ?q ?x } } UNION { SERVICE <b> { ?s ?p ?o . ?o ?q ?x } } } GROUP BY ?p ?q",
+  "SELECT ?s (COUNT(*) AS ?c) { { SERVICE <a> { ?s :p ?o } } UNION { SERVICE <b> { ?s :q ?o } } } GROUP BY ?s",
+  "SELECT (COUNT(*) * 2 AS ?c) { { SERVICE <a> { ?s :p ?o } } UNION { SERVICE <b> { SELECT DISTINCT ?s { ?s :p ?o } } } } HAVING(COUNT(*) > 3)",
+  "SELECT ?o (COUNT(*) AS ?c) { { SERVICE <a> { ?s :r ?o } } UNION { SERVICE <b> { ?s :r ?o } } } GROUP BY ?o",
+].map((text) => prefix + text);
+
 /** Requests to the route of endpoint `a`: patterns outside belong to it. */
 export const endpointShapes: readonly string[] = [
   "SELECT * { ?s :p ?o SERVICE <b> { ?o :q ?x } }",
@@ -103,3 +150,36 @@ export const endpointShapes: readonly string[] = [
   "CONSTRUCT { ?s :both ?x } { ?s :p ?o SERVICE <b> { ?o :p ?x } }",
   "SELECT * { ?s :p ?o BIND(EXISTS { ?o :q ?x SERVICE <b> { ?x :p ?y } } AS ?e) }",
 ].map((text) => prefix + text);
+
+const ask = (body: string, endpoints = ["a", "b"]): string =>
+  endpoints.map((name) => `{ SERVICE <${name}> { ${body} } }`).join(" UNION ");
+
+/** With the SERVICE clauses that are left where no subject is at two endpoints. */
+export const colocatedShapes: readonly (readonly [text: string, clauses: number])[] = (
+  [
+    [`SELECT * { ${ask("?s :p ?o")} ${ask("?s :q ?x")} }`, 2],
+    [`SELECT * { ${ask("?s :p ?o .")} . ${ask("?s :q ?x .")} . ${ask("?s :r ?n")} . }`, 2],
+    [`SELECT ?s { ${ask("?s :p ?o")} ${ask("?s :p ?x")} FILTER(?o != ?x) }`, 2],
+    [`SELECT * { ${ask("?s :p ?o FILTER(?o != :n1)")} ${ask("?s :r ?n OPTIONAL { ?s :q ?x }")} }`, 2],
+    [`SELECT * { ${ask("?s :p ?o")} ${ask("?o :q ?x")} }`, 4],
+    [`SELECT * { ${ask("?s :p ?o")} ${ask("?o :q ?x")} ${ask("?s :r ?n")} ${ask("?o :r ?m")} }`, 4],
+    [`SELECT * { ${ask("?s :p ?o . ?o :q ?x")} ${ask("?o :r ?n")} ${ask("?s :r ?m")} }`, 2],
+    [`SELECT * { ${ask("?o :p ?s")} ${ask("?x :q ?s")} }`, 4],
+    [`SELECT * { ${ask("?s :p ?o")} SERVICE <b> { ?s :q ?x } SERVICE <a> { ?y :q ?o } }`, 2],
+    [`SELECT * { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?s :q ?x } }`, 2],
+    [`SELECT * { SERVICE <a> { ?s :p ?o } SERVICE <b> { ?o :q ?x } SERVICE <a> { ?s :r ?n } }`, 2],
+    [`SELECT * { ${ask("?s :p ?o")} VALUES ?o { :n1 :n2 } ${ask("?s :q ?x")} }`, 2],
+    [`SELECT * { ${ask("?s :p ?o")} BIND(?o AS ?x) ${ask("?s :q ?x")} }`, 4],
+    [`SELECT * { ${ask("?s :p ?o")} OPTIONAL { ${ask("?s :r ?n")} } ${ask("?s :q ?n")} }`, 6],
+    [`SELECT * { ${ask("?s :p ?o")} MINUS { ${ask("?s :q ?x")} ${ask("?s :r ?n")} } }`, 4],
+    [`SELECT * { ${ask("?s :p ?o")} FILTER EXISTS { ${ask("?s :q ?x")} ${ask("?s :r ?n")} } }`, 4],
+    [`SELECT * { ${ask("?s :p ?o", ["a", "a", "b"])} ${ask("?s :q ?x")} }`, 5],
+    [`SELECT * { ${ask("?s :p* ?o")} ${ask("?s :q ?x")} }`, 4],
+    [`SELECT * { ${ask("SELECT ?s { ?s :p ?o } ORDER BY ?s LIMIT 2")} ${ask("?s :q ?x")} }`, 4],
+    [`SELECT * { ${ask("?s :p ?o BIND(1 AS ?x)")} ${ask("?s :r ?n BIND(1 AS ?x)")} }`, 2],
+    [`SELECT * { ${ask("OPTIONAL { ?s :p ?o }")} ${ask("?s :q ?o")} }`, 4],
+    [`SELECT * { ${ask("[] :p ?o")} ${ask("[] :q ?o")} }`, 4],
+    [`SELECT (COUNT(*) AS ?c) { ${ask("?s :p ?o")} ${ask("?s :q ?x")} }`, 2],
+    [`SELECT ?s { ${ask("?s ?p ?o")} ${ask("?s :q ?x")} { SELECT ?s { ${ask("?s :r ?n")} ${ask("?s :q ?y")} } } }`, 4],
+  ] as const
+).map(([text, clauses]) => [prefix + text, clauses]);

@@ -1,7 +1,8 @@
 import { Store, namedNode } from "oxigraph";
 import { afterAll, describe, expect, it } from "vitest";
-import { inFull, planFor } from "./plan-cases.ts";
-import { directShapes, endpointShapes, federatedShapes } from "./meaning-shapes.ts";
+import { inFull, planFor, twoShards } from "./plan-cases.ts";
+import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
+import { colocatedShapes, directShapes, endpointShapes, federatedShapes, narrowedShapes } from "./meaning-shapes.ts";
 
 const a = "http://a.example/sparql";
 const b = "http://b.example/sparql";
@@ -105,6 +106,62 @@ describe("a federated plan keeps the meaning when clauses are merged, taken out 
   });
 });
 
+/** The query with what its endpoints are asked for in the place of its clauses. */
+function asAsked({ query, skeleton, clauses }: FederatedPlan): string {
+  const inExists = /EXISTS/u.test(query);
+  return clauses.reduce((text, { iri, endpoint, variables, pattern, distinct, limit }) => {
+    const asked = `GRAPH <${endpoint.url}> ${pattern}`;
+    const names = variables.map(({ name }) => `?${name}`).join(" ");
+    const select = `SELECT ${distinct ? "DISTINCT " : ""}${names === "" ? "(1 AS ?one)" : names} WHERE { ${asked} }`;
+    const only = limit === undefined ? "" : ` LIMIT ${limit}`;
+    const place = new RegExp(`SERVICE\\s+(?:SILENT\\s+)?<${iri}> \\{[^}]*\\}`, "u");
+    return text.replace(place, () => (inExists ? asked : `{ ${select}${only} }`));
+  }, skeleton);
+}
+
+describe("what endpoints are asked for is enough", () => {
+  it.each([...federatedShapes, ...narrowedShapes])("%s", (text) => {
+    const plan = planFor(text);
+    expect(plan.kind).toBe("federated");
+    if (plan.kind !== "federated") return;
+    for (const { both } of worlds) compare(answer(both, graphsForServices(inFull(text))), answer(both, asAsked(plan)));
+  });
+});
+
+/** The triples of two endpoints, dealt anew so that each subject is at one of them. */
+function dealtBySubject({ a: one, b: other }: Data): Data {
+  const triples = [...new Set(`${one}\n${other}`.split("\n"))];
+  const isFirst = (triple: string) => /^<urn:d:n[02]>/u.test(triple);
+  return { a: triples.filter(isFirst).join("\n"), b: triples.filter((triple) => !isFirst(triple)).join("\n") };
+}
+
+describe("clauses about one subject are joined where no subject is at two endpoints", () => {
+  const shards = seeds.map((seed) => storeOf(dealtBySubject(randomData(seed))));
+  it.each(colocatedShapes)("%s: %d clauses", (text, left) => {
+    const clausesOf = (prune: boolean) => {
+      const plan = planFor(text, { sources: twoShards, prune });
+      expect(plan.kind).toBe("federated");
+      return plan.kind === "federated" ? plan : undefined;
+    };
+    const plan = clausesOf(true);
+    const written = clausesOf(false);
+    const isJoined = plan?.notes.some(({ code }) => code === "CLAUSES_COLOCATED");
+    expect({ left: plan?.query.match(/SERVICE/gu)?.length, isJoined }).toEqual({
+      left,
+      isJoined: left < (written?.query.match(/SERVICE/gu)?.length ?? 0),
+    });
+    for (const both of shards)
+      compare(answer(both, graphsForServices(inFull(text))), answer(both, graphsForServices(plan?.query ?? "")));
+  });
+  it("leaves alone what is sent along with a failure's solution, and endpoints of which nothing is known", () => {
+    const silent =
+      "SELECT * { SERVICE SILENT <a> { ?s <urn:p> ?o } SERVICE <b> { ?o <urn:q> ?x } SERVICE SILENT <a> { ?s <urn:r> ?n } }";
+    expect(planFor(silent, { sources: twoShards })).toEqual(planFor(silent));
+    const unknown = colocatedShapes[0]?.[0].replaceAll("<b>", "<wiki>") ?? "";
+    expect(planFor(unknown, { sources: twoShards })).toMatchObject({ notes: [] });
+  });
+});
+
 describe("on an endpoint's route patterns outside belong to the endpoint", () => {
   it.each(endpointShapes)("%s", (text) => {
     const plan = planFor(text, { endpointId: "a" });
@@ -119,6 +176,13 @@ describe("on an endpoint's route patterns outside belong to the endpoint", () =>
 
 afterAll(() => {
   console.info(`meaning: ${tally.filled} of ${tally.cases} answers were not empty, seeds ${seeds[0]}-${seeds.at(-1)}`);
-  expect(tally.cases).toBe((directShapes.length + federatedShapes.length + endpointShapes.length) * seeds.length);
+  expect(tally.cases).toBe(
+    (directShapes.length +
+      2 * federatedShapes.length +
+      narrowedShapes.length +
+      colocatedShapes.length +
+      endpointShapes.length) *
+      seeds.length,
+  );
   expect(tally.filled / tally.cases).toBeGreaterThan(0.6);
 });

@@ -16,8 +16,8 @@ export const toCatalog = (entries: readonly CatalogEntry[], federations: readonl
   createCatalog(entries, [], { publicUrl: "http://fedway.example", federations });
 
 export const catalog = toCatalog([
-  toEntry("a"),
-  toEntry("b", { method: "get" }),
+  toEntry("a", { keywords: ["biology"] }),
+  toEntry("b", { method: "get", keywords: ["Biology", "open maps"] }),
   toEntry("wiki", { pseudoServices: ["http://wikiba.se/ontology#label"], rawQueries: true }),
 ]);
 
@@ -36,11 +36,21 @@ const abbreviated = (text: string): string =>
 
 export interface CaseOptions extends Partial<Omit<PlanRequest, "text">> {
   readonly egress?: PlannerOptions["egress"];
+  readonly sources?: PlannerOptions["sources"];
 }
 
+/** What is known of `a` and `b` where they are two shards by subject. */
+export const twoShards: PlannerOptions["sources"] = {
+  version: 1,
+  select: (plan) => plan,
+  emptyClauses: () => [],
+  clauseEstimates: () => [],
+  subjectPartition: ({ id }) => (id === "a" || id === "b" ? "http://fedway.example/shards/x" : undefined),
+};
+
 /** Plans a text in which endpoints are abbreviated. */
-export function planFor(text: string, { egress = "catalog", ...request }: CaseOptions = {}): QueryPlan {
-  const planner = createPlanner({ catalog, egress, publicUrl: "http://fedway.example" });
+export function planFor(text: string, { egress = "catalog", sources, ...request }: CaseOptions = {}): QueryPlan {
+  const planner = createPlanner({ catalog, egress, sources, publicUrl: "http://fedway.example" });
   return planner.plan({ text: inFull(text), strict: false, defaultGraphs: [], namedGraphs: [], ...request }).plan;
 }
 

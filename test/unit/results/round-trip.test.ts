@@ -6,6 +6,7 @@ import type { AnswerKind, Bindings, QueryResult } from "../../../src/results/mod
 import { parseAnswer } from "../../../src/results/parse.ts";
 import { createAnswerScanner } from "../../../src/results/scanner.ts";
 import { serializeResult, transcode } from "../../../src/results/serialize.ts";
+import { literalFromParts } from "../../../src/results/terms.ts";
 import {
   bindingsOf,
   blankNode,
@@ -54,6 +55,12 @@ describe.each(lossless)("rows in %s", (name) => {
   test("every nasty term", async () => {
     expect(nastyRows.length).toBeGreaterThan(60);
     await shouldRoundTrip(name, ["a", "b"], nastyRows);
+  });
+  test("a base direction", async () => {
+    const directed = literalFromParts("x", "ar--rtl");
+    const bytes = await shouldRoundTrip(name, ["a"], [rowOf({ a: directed })]);
+    const { rows } = await readRows(await read(formatNamed(name), "bindings", bytes));
+    expect(rows[0]?.get("a")).toMatchObject({ language: "ar", direction: "rtl" });
   });
   test("no rows", () => shouldRoundTrip(name, ["a"], []));
   test("no variables", () => shouldRoundTrip(name, [], [new Map(), new Map()]));

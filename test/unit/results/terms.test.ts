@@ -1,6 +1,7 @@
 import { DataFactory } from "n3";
+import { DataFactory as OtherFactory } from "rdf-data-factory";
 import { describe, expect, test } from "vitest";
-import { termFromText, safeLabel, termToText } from "../../../src/results/terms.ts";
+import { termFromText, termKey, safeLabel, termToText } from "../../../src/results/terms.ts";
 import { blankNode, literal, namedNode, nastyTerms, quad } from "../../support/result-terms.ts";
 
 describe("termToText", () => {
@@ -30,6 +31,26 @@ describe("termToText", () => {
   test("different labels stay different", () => {
     const labels = ["a", "a b", "a_b", "ä", "-a", "a.", "x61"];
     expect(new Set(labels.map(safeLabel)).size).toBe(labels.length);
+  });
+});
+
+describe("termKey", () => {
+  test("is one for equal terms, whoever made them, and tells all others apart", () => {
+    const others = new OtherFactory();
+    const hostile = ['"a"', "_:a", "a", 'a"@en', '"a"@en', "< <a> <b> <c> >>", '"a"^^b', "a"];
+    const made = hostile.flatMap((text) =>
+      [DataFactory, others].flatMap((factory) => [
+        factory.namedNode(text),
+        factory.blankNode(text),
+        factory.literal(text),
+        factory.literal(text, "en"),
+        factory.literal(text, factory.namedNode("http://ex.org/b")),
+      ]),
+    );
+    const terms = [...nastyTerms, ...made];
+    for (const one of terms) {
+      for (const two of terms) expect(termKey(one) === termKey(two), `${one.value} ${two.value}`).toBe(one.equals(two));
+    }
   });
 });
 

@@ -1,10 +1,9 @@
 import { Yasqe } from "@zazuko/yasqe";
 import { Yasr } from "@zazuko/yasr";
-import type { Problem } from "../../../errors/fedway-error.ts";
-import type { PlanDescription } from "../../../query/explain.ts";
 import { type AskedQuery, downloadAnswer, explainQuery, type Outcome, runQuery, type Target } from "./ask.ts";
 import { endOf, failureOf, notesView, problemView, type ShownProblem, writeFirst } from "./outcome-view.ts";
-import { element, planView, type ShownPlan } from "./plan-view.ts";
+import { element } from "./elements.ts";
+import { createPlanDisplay, type ShownPlan } from "./plan-view.ts";
 import { describedExamples, knownPrefixes, registerCompletion, useVocabulary } from "./vocabulary.ts";
 
 /** The element with this id; the page has all of them. */
@@ -150,22 +149,6 @@ function clear(): void {
   parts.answer.hidden = true;
 }
 
-/** What is shown of a run: its plan arrives at one time, what endpoints contribute at others. */
-function createPlanDisplay() {
-  let shown: ShownPlan = { plan: undefined, sources: [], status: "running" };
-  const show = (change: Partial<ShownPlan>): void => {
-    shown = { ...shown, ...change };
-    const isOpen = parts.plan.querySelector("details")?.open === true;
-    parts.plan.replaceChildren(...planView(shown));
-    const details = parts.plan.querySelector("details");
-    if (details !== null) details.open = isOpen;
-  };
-  return { show, planned: (plan: PlanDescription | Problem): void => ("kind" in plan ? show({ plan }) : noPlan(plan)) };
-}
-
-const noPlan = ({ code, detail }: Problem): void =>
-  parts.plan.replaceChildren(element("p", { class: "muted" }, `No plan: ${detail} (${code})`));
-
 let running: AbortController | undefined;
 
 async function run(): Promise<void> {
@@ -180,7 +163,7 @@ async function run(): Promise<void> {
   parts.stop.hidden = isBlank;
   if (isBlank) return say("not run", writeFirst);
   say("running", "The endpoints are asked.");
-  const display = createPlanDisplay();
+  const display = createPlanDisplay(parts.plan);
   const startedMs = performance.now();
   const unlessStale =
     <Value>(show: (value: Value) => void) =>
@@ -195,7 +178,7 @@ async function run(): Promise<void> {
     const outcome = await runQuery(query, { signal, onRecord });
     await planning;
     const tookMs = performance.now() - startedMs;
-    if (outcome.record !== undefined) display.show({ sources: outcome.record.sources, status: outcome.record.status });
+    if (outcome.record !== undefined) display.ran(outcome.record);
     showOutcome(outcome, tookMs);
   } catch (error) {
     if (running !== controller) return;

@@ -1,7 +1,7 @@
 import type { Problem } from "../../../errors/fedway-error.ts";
 import type { RunRecord } from "../../../query/run-log.ts";
 import type { Outcome } from "./ask.ts";
-import { element } from "./plan-view.ts";
+import { element } from "./elements.ts";
 
 /** What is told of a failure. */
 export type ShownProblem = Pick<Problem, "title" | "detail" | "where" | "next" | "endpoints"> & {
@@ -22,7 +22,7 @@ const recordStates: Readonly<Record<RunRecord["status"], (record: RunRecord, too
   empty: (_, took) => ["empty", `Nothing fits the query. ${took}.`],
   partial: (record, took) => [
     "partial",
-    `${rowsText(record)}${took}. Something is missing: ${missingText(record)}`,
+    `${rowsText(record)}${took}. ${record.partial === "uncertain" ? "Rows may be wrong, as something is missing" : "Something is missing"}: ${missingText(record)}`,
     "work",
   ],
   failed: ({ detail }, took) => ["failed", `${detail ?? "The answer was not finished."} ${took}.`, "down"],
@@ -52,12 +52,14 @@ export function endOf({ record, broken, problem }: Outcome, tookMs: number): Sta
   return record === undefined ? unknown(took) : recordStates[record.status](record, took);
 }
 
+const lost: ReadonlySet<string> = new Set(["failed", "timeout", "skipped"]);
+
 /** What went wrong, if anything did: a refusal, or why an answer that began well has no end. */
 export function failureOf({ record, broken, problem }: Outcome): ShownProblem | undefined {
   if (problem !== undefined) return problem;
   if (broken === undefined || record?.status !== "failed") return undefined;
   const { code = "INTERNAL", detail = "It is not known why.", sources } = record;
-  const endpoint = sources.find(({ status }) => status === "failed")?.endpoint;
+  const endpoint = sources.find(({ status }) => lost.has(status))?.endpoint;
   return {
     title: "The answer broke off",
     code,

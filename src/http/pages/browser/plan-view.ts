@@ -1,5 +1,8 @@
+import type { Problem } from "../../../errors/fedway-error.ts";
 import type { PlanDescription } from "../../../query/explain.ts";
 import type { RunRecord } from "../../../query/run-log.ts";
+import { element, shape } from "./elements.ts";
+import { stepView } from "./step-view.ts";
 
 type Source = RunRecord["sources"][number];
 
@@ -16,26 +19,36 @@ export interface ShownPlan {
   readonly plan: PlanDescription | undefined;
   readonly sources: readonly Source[];
   readonly status: RunRecord["status"];
+  /** What the steps of a federated plan took. */
+  readonly steps?: RunRecord["steps"];
 }
 
-/** An element with attributes and children; text is never markup. */
-export function element(
-  name: string,
-  attributes: Readonly<Record<string, string>> = {},
-  ...children: readonly (Node | string)[]
-): HTMLElement {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
+/** What is shown of a run: its plan arrives at one time, what endpoints contribute at others. */
+export function createPlanDisplay(place: HTMLElement) {
+  let shown: ShownPlan = { plan: undefined, sources: [], status: "running" };
+  const show = (change: Partial<ShownPlan>): void => {
+    shown = { ...shown, ...change };
+    const isOpen = place.querySelector("details")?.open === true;
+    place.replaceChildren(...planView(shown));
+    const details = place.querySelector("details");
+    if (details !== null) details.open = isOpen;
+  };
+  const noPlan = ({ code, detail }: Problem): void =>
+    place.replaceChildren(element("p", { class: "muted" }, `No plan: ${detail} (${code})`));
+  return {
+    show,
+    planned: (plan: PlanDescription | Problem): void => ("kind" in plan ? show({ plan }) : noPlan(plan)),
+    ran: ({ sources, steps, status }: Omit<ShownPlan, "plan">): void => show({ sources, steps, status }),
+  };
 }
 
 /** The plan as a picture, the endpoints as a table beneath it, and the plan's text: the same facts in three forms. */
-export function planView(shown: ShownPlan): readonly Node[] {
+function planView(shown: ShownPlan): readonly Node[] {
   const { plan } = shown;
   const members = membersOf(shown);
   const views: Node[] = plan === undefined ? [] : [picture(plan, members, shown.status)];
   if (members.length > 0) views.push(memberTable(members, shown.status));
+  views.push(...stepView(shown.steps ?? []));
   if (plan === undefined) return views;
   const text = element("pre", { tabindex: "0", role: "group", "aria-label": "Plan as text" }, plan.text);
   return [...views, element("details", {}, element("summary", {}, "As text"), text)];
@@ -63,6 +76,8 @@ const marks: Readonly<Record<string, string>> = {
   ok: "up",
   partial: "work",
   silenced: "work",
+  skipped: "work",
+  timeout: "down",
   failed: "down",
   cancelled: "down",
 };
@@ -107,15 +122,6 @@ function memberTable(members: readonly Member[], status: RunRecord["status"]): H
     element("tbody", {}, ...members.map((member) => memberRow(member, status))),
   );
   return element("div", { class: "scroll", role: "group", "aria-label": "Endpoints", tabindex: "0" }, table);
-}
-
-const namespace = "http://www.w3.org/2000/svg";
-
-function shape(name: string, attributes: Readonly<Record<string, string | number>>, text?: string): SVGElement {
-  const made = document.createElementNS(namespace, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  if (text !== undefined) made.textContent = text;
-  return made;
 }
 
 /** Units of the picture's coordinates; a unit is a pixel where there is room for all of it. */

@@ -145,7 +145,7 @@ it.each(["file", "tpf"] as const)("a %s is fetched for its endpoint, as part of 
       now: () => 0,
     },
   );
-  expect(await countOf(graph.solutions(all))).toBeGreaterThanOrEqual(5);
+  expect(await countOf(graph.matches(all))).toBeGreaterThanOrEqual(5);
   expect([...owners]).toEqual(["alpha the run"]);
 });
 

@@ -163,6 +163,18 @@ describe("what is stored", () => {
     await service.refresh();
     expect([version, service.version]).toEqual([1, 1]);
   });
+  it("takes in a row cap that was found out since, of the endpoint that it is about", async () => {
+    const { service, run } = setUp(answering(found("people", { wholeRows: 20_000 })));
+    await service.noteRowCap("people", "people", 1_000);
+    expect(await service.get("people")).toBeUndefined();
+    await run(0, { id: "people" });
+    const { endpoint = "" } = (await service.get("people")) ?? {};
+    await service.noteRowCap("people", "http://elsewhere.example/sparql", 1_000);
+    expect(service.view("people")).toMatchObject({ wholeRows: 20_000, silentRowCap: undefined });
+    await service.noteRowCap("people", endpoint, 1_000);
+    expect(service.view("people")).toMatchObject({ wholeRows: undefined, silentRowCap: 1_000 });
+    expect(service.version).toBe(2);
+  });
   it("goes with its removal", async () => {
     const { service, run } = setUp(answering(found("people")));
     await run(0, { id: "people" });

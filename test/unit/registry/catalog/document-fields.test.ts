@@ -71,6 +71,8 @@ const whole: DocumentFields = {
   needsUserAgent: true,
   pseudoServices: ["urn:x:s"],
   rawQueries: true,
+  mirrorOf: "people",
+  neverKept: true,
   method: "get",
 };
 

@@ -69,6 +69,9 @@ describe("shards in the catalogue", () => {
       license: "https://example.org/licence",
       keywords: ["harbour", "shard"],
     });
+    // Only a rule for a predicate takes the triples of a subject apart.
+    const whole = `${publicUrl}/shards/harbour/#subjects`;
+    expect(changed.map((id) => catalog.byId(id)?.subjectPartition)).toEqual([whole, whole, whole, undefined]);
     const federation = catalog.federation("harbour");
     expect(federation && catalog.membersOf(federation).map(({ id }) => id)).toEqual(changed.toSorted());
     const citations = catalog

@@ -1,0 +1,153 @@
+import type * as RDF from "@rdfjs/types";
+import type { ClauseVariable } from "../../plan/query-plan.ts";
+import type { MergedGraph, Wanted } from "../sources/merged-graph.ts";
+import { type PatternUnit, unitVariables } from "../sources/pattern-units.ts";
+import { type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
+import {
+  type Conjunct,
+  conjunctSelectivity,
+  conjunctVariables,
+  groupSelectivity,
+  groupVariables,
+  type PathConjunct,
+  triplesIn,
+} from "./conjuncts.ts";
+
+/** A FILTER above a group whose verdict on a solution depends on nothing but these variables. */
+export interface PushedCondition {
+  readonly variables: readonly string[];
+  /** False also where it has no value. */
+  readonly holds: (row: RDF.Bindings) => boolean;
+  /** The same or less in SPARQL, for endpoints; undefined where engines could differ. */
+  readonly text: string | undefined;
+}
+
+/** What the rest of a query wants of a group of patterns. */
+export interface GroupDemand {
+  /** Variables that something else looks at. */
+  readonly variables: ReadonlySet<string>;
+  /** Solutions for which one of them does not hold come to nothing. */
+  readonly conditions: readonly PushedCondition[];
+  /** It does not matter how often a solution comes. */
+  readonly distinct: boolean;
+  /** More rows are not looked at. */
+  readonly limit?: RowLimit | undefined;
+  /** Wanted is how many solutions there are of each kind by `variables`, under this name. */
+  readonly count?: string | undefined;
+  /** Patterns in OPTIONAL that its units take along. */
+  readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
+}
+
+/** So many solutions are enough; where they are told apart, so many that differ in these variables. */
+export interface RowLimit {
+  readonly rows: number;
+  readonly distinctIn?: ReadonlySet<string> | undefined;
+}
+
+/** A group of patterns as it is asked; its solutions are the join of those of its parts. */
+export interface PlannedGroup {
+  readonly parts: readonly GroupPart[];
+  /** What solutions must fulfil, looked at as soon as the variables are bound. */
+  readonly conditions: readonly PushedCondition[];
+  /** So many solutions are enough, if no two of them count as one. */
+  readonly enough: number | undefined;
+}
+
+/** What is asked for at once: patterns of one unit, a path, or the branches of a UNION. */
+export type GroupPart = { readonly variables: readonly ClauseVariable[]; readonly selectivity: number } & (
+  | { readonly kind: "unit"; readonly unit: PatternUnit; readonly wanted: Wanted }
+  | { readonly kind: "path"; readonly path: PathConjunct }
+  | { readonly kind: "union"; readonly branches: readonly PlannedGroup[] }
+);
+
+/** Plans a group: which of its patterns are asked as one, where, and for what. */
+export function planGroup(graph: MergedGraph, group: readonly Conjunct[], demand: GroupDemand): PlannedGroup {
+  const certain = new Set(groupVariables(group).flatMap(({ name, certain: always }) => (always ? [name] : [])));
+  const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => certain.has(name)));
+  const others = group.filter(({ kind }) => kind !== "triple");
+  const triples = group.flatMap((conjunct) => (conjunct.kind === "triple" ? [conjunct.pattern] : []));
+  const units = graph.unitsOf(triples);
+  const isOnly = units.length + others.length === 1;
+  const limit = isOnly && conditions.length === 0 ? demand.limit : undefined;
+  const enough = (names: readonly string[]): number | undefined =>
+    !limit || (limit.distinctIn && names.some((name) => limit.distinctIn?.has(name) === false))
+      ? undefined
+      : limit.rows;
+  const named = [...units.map((unit) => unitVariables(unit)), ...others.map(namesOf)];
+  const wantedOf = (own: readonly string[]): ReadonlySet<string> =>
+    new Set([...demand.variables, ...named.filter((names) => names !== own).flat()]);
+
+  const parts = units.map((unit, index): GroupPart => {
+    const names = named[index] ?? [];
+    const wanted = wantedOf(names);
+    const own = names.filter((name) => wanted.has(name));
+    const optionals = demand.optionals?.filter((patterns) => units.find((one) => takes(graph, one, patterns)) === unit);
+    const uncertain = ownVariables(unit, optionals).filter((name) => demand.variables.has(name));
+    return {
+      kind: "unit",
+      unit,
+      variables: [
+        ...(demand.count === undefined ? own : [...own, demand.count]).map((name) => ({ name, certain: true })),
+        ...uncertain.map((name) => ({ name, certain: false })),
+      ],
+      selectivity: groupSelectivity(unit.patterns.map((pattern) => ({ kind: "triple", pattern }))),
+      wanted: {
+        variables: own,
+        conditions: conditions.flatMap(({ text, variables }) =>
+          text !== undefined && variables.every((name) => names.includes(name)) ? [text] : [],
+        ),
+        distinct:
+          demand.distinct && (own.length < names.length || uncertain.length < ownVariables(unit, optionals).length),
+        limit: enough([...own, ...uncertain]),
+        count: demand.count,
+        optionals,
+        uncertain,
+      },
+    };
+  });
+  const otherParts = others.flatMap((conjunct, index): GroupPart[] => {
+    const about = { variables: conjunctVariables(conjunct), selectivity: conjunctSelectivity(conjunct) };
+    if (conjunct.kind === "path") return [{ ...about, kind: "path", path: conjunct }];
+    if (conjunct.kind !== "union") return [];
+    const inside = { ...demand, limit, variables: wantedOf(named[units.length + index] ?? []) };
+    return [{ ...about, kind: "union", branches: conjunct.branches.map((branch) => planGroup(graph, branch, inside)) }];
+  });
+  return { parts: [...parts, ...otherParts], conditions, enough: demand.limit?.rows };
+}
+
+/** Whether a unit of a group takes patterns in OPTIONAL along; all variables that they share with the group are its own. */
+export function takesAlong(
+  graph: MergedGraph,
+  group: readonly Conjunct[],
+  patterns: readonly TriplePattern[],
+): boolean {
+  const triples = triplesIn(group) ?? [];
+  const unit = graph.unitsOf(triples).find((one) => takes(graph, one, patterns));
+  if (!unit) return false;
+  const own = ownVariables(unit, [patterns]);
+  return !triples.some((pattern) => variablesOf(pattern).some((name) => own.includes(name)));
+}
+
+/** Only that one: the first that shares something with them and has all of their matches. */
+const takes = (graph: MergedGraph, unit: PatternUnit, patterns: readonly TriplePattern[]): boolean => {
+  const names = unitVariables(unit);
+  return unitVariables({ patterns }).some((name) => names.includes(name)) && graph.takesOptional(unit, patterns);
+};
+
+/** Variables of patterns in OPTIONAL that are not the unit's. */
+function ownVariables(unit: PatternUnit, optionals: readonly (readonly TriplePattern[])[] = []): readonly string[] {
+  const names = unitVariables(unit);
+  return unitVariables({ patterns: optionals.flat() }).filter((name) => !names.includes(name));
+}
+
+/** Whether the solutions of a group can be counted where they are: they are those of one unit, or of one for each branch. */
+export function canCount(graph: MergedGraph, group: readonly Conjunct[], by: readonly string[]): boolean {
+  const [only] = group;
+  if (only?.kind === "union" && group.length === 1) return only.branches.every((branch) => canCount(graph, branch, by));
+  const [unit, ...others] = graph.unitsOf(triplesIn(group) ?? []);
+  if (!unit || others.length > 0) return false;
+  const names = unitVariables(unit);
+  return by.every((name) => names.includes(name)) && graph.canCount(unit, by);
+}
+
+const namesOf = (conjunct: Conjunct): readonly string[] => conjunctVariables(conjunct).map(({ name }) => name);

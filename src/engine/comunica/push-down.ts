@@ -1,0 +1,137 @@
+import { Algebra, algebraUtils } from "@comunica/utils-algebra";
+import type { Surroundings } from "../expressions/functions.ts";
+import { conditionText } from "./condition-text.ts";
+import { equalityJoinType } from "./equality-join.ts";
+import { testOf } from "./expression-evaluator.ts";
+import type { GroupDemand, PushedCondition } from "./group-plan.ts";
+import { existencesIn, expressionVariables, inputsOf, preparedType } from "./prepared-input.ts";
+
+/** What is above an operation and can be told to the patterns below it. */
+type Demand = Omit<GroupDemand, "variables">;
+
+const nothing: Demand = { conditions: [], distinct: false };
+
+/** What patterns are pushed down to. */
+interface PushDownOptions {
+  /** The operation as a leaf of which this is wanted; undefined when it is none. */
+  readonly demanding: (operation: Algebra.Operation, demand: Demand) => Algebra.Operation | undefined;
+  /** The group over what members count; undefined when they cannot. */
+  readonly counted: (group: Algebra.Group) => Algebra.Operation | undefined;
+  readonly surroundings: Surroundings;
+}
+
+/**
+ * Tells groups of patterns what the query wants of them: FILTERs above them, whether the number of equal solutions matters,
+ * and how many are enough. The operations stay: what is pushed down leaves rows out, or is not heeded.
+ */
+export class PushDown {
+  readonly #options: PushDownOptions;
+
+  constructor(options: PushDownOptions) {
+    this.#options = options;
+  }
+
+  /** The operation, whose solutions are looked at only for whether there are any. */
+  existing(operation: Algebra.Operation): Algebra.Operation {
+    return this.#push(operation, { ...nothing, distinct: true });
+  }
+
+  /** The operation of a whole query. */
+  query(operation: Algebra.Operation): Algebra.Operation {
+    return this.#push(operation, nothing);
+  }
+
+  #push(operation: Algebra.Operation, demand: Demand): Algebra.Operation {
+    const leaf = this.#options.demanding(operation, demand);
+    const pushed = leaf ?? (isGroup(operation) ? this.#options.counted(operation) : undefined);
+    if (pushed) return pushed;
+    const inputs = inputsOf(operation);
+    if (inputs.length === 0) return operation;
+    const parts = inputs.map((input, index) => this.#push(input, this.#demandOn(operation, demand, index)));
+    const { input } = operation as { readonly input?: unknown };
+    return Object.assign({}, operation, { input: Array.isArray(input) ? parts : parts[0] });
+  }
+
+  /** What an operation wants of one of its inputs. */
+  #demandOn(operation: Algebra.Operation, demand: Demand, index: number): Demand {
+    const wants = wantsOf[operation.type];
+    const conditionsOf = (expression: Algebra.Expression) => this.#conditionsOf(expression);
+    return wants ? wants({ operation, demand, conditionsOf }, index) : nothing;
+  }
+
+  #conditionsOf(expression: Algebra.Expression): readonly PushedCondition[] {
+    const { operator, args = [] } = expression as Partial<Algebra.OperatorExpression>;
+    if (operator === "&&") return args.flatMap((arg) => this.#conditionsOf(arg));
+    if (existencesIn(expression).length > 0 || isVolatile(expression)) return [];
+    const variables = [...expressionVariables(expression)];
+    const holds = testOf(expression, this.#options.surroundings);
+    return [{ variables, holds, text: conditionText(expression) }];
+  }
+}
+
+const isGroup = (operation: Algebra.Operation): operation is Algebra.Group => operation.type === Algebra.Types.GROUP;
+
+interface Pushed {
+  readonly operation: unknown;
+  /** What is wanted of the operation. */
+  readonly demand: Demand;
+  readonly conditionsOf: (expression: Algebra.Expression) => readonly PushedCondition[];
+}
+
+/** FILTERs hold of a part as of the whole; but so many rows of the whole may take more of the part. */
+const withoutLimit = ({ demand: { conditions, distinct } }: Pushed): Demand => ({ conditions, distinct });
+
+/** What an operation of each type wants of its inputs, by their index; what is not here wants all that there is. */
+const wantsOf: Readonly<Record<string, (pushed: Pushed, index: number) => Demand>> = {
+  [Algebra.Types.ASK]: () => ({ conditions: [], distinct: true, limit: { rows: 1 } }),
+  [Algebra.Types.SLICE]({ operation }) {
+    const { start, length } = operation as Algebra.Slice;
+    return length === undefined ? nothing : { ...nothing, limit: { rows: start + length } };
+  },
+  // What is not projected is another variable of the same name.
+  [Algebra.Types.PROJECT]({ operation, demand }) {
+    const own = new Set((operation as Algebra.Project).variables.map(({ value }) => value));
+    return {
+      ...demand,
+      conditions: demand.conditions.filter(({ variables }) => variables.every((name) => own.has(name))),
+    };
+  },
+  [Algebra.Types.DISTINCT]({ operation, demand: { conditions, limit } }) {
+    const distinctIn = new Set(algebraUtils.inScopeVariables(operation as Algebra.Distinct).map(({ value }) => value));
+    return { conditions, distinct: true, limit: limit && { ...limit, distinctIn } };
+  },
+  [Algebra.Types.UNION]: ({ demand }) => demand,
+  [preparedType]: ({ demand }) => demand,
+  [Algebra.Types.EXTEND]({ operation, demand }) {
+    const { value } = (operation as Algebra.Extend).variable;
+    return { ...demand, conditions: demand.conditions.filter(({ variables }) => !variables.includes(value)) };
+  },
+  [Algebra.Types.FILTER]({ operation, demand: { conditions, distinct }, conditionsOf }) {
+    return { distinct, conditions: [...conditions, ...conditionsOf((operation as Algebra.Filter).expression)] };
+  },
+  [Algebra.Types.JOIN]: withoutLimit,
+  [Algebra.Types.ORDER_BY]: withoutLimit,
+  [equalityJoinType]: withoutLimit,
+  [Algebra.Types.LEFT_JOIN]({ operation, demand, conditionsOf }, index) {
+    if (index === 0) return demand;
+    const { expression } = operation as Algebra.LeftJoin;
+    return { distinct: demand.distinct, conditions: expression ? conditionsOf(expression) : [] };
+  },
+  [Algebra.Types.MINUS]: (pushed, index) => (index === 0 ? withoutLimit(pushed) : { ...nothing, distinct: true }),
+  [Algebra.Types.CONSTRUCT]: ({ operation }) => ({
+    ...nothing,
+    distinct: !makesBlankNodes(operation as Algebra.Construct),
+  }),
+};
+
+/** Each solution makes nodes of its own. */
+const makesBlankNodes = ({ template }: Algebra.Construct): boolean =>
+  template.some(({ subject, object }) => [subject, object].some(({ termType }) => termType === "BlankNode"));
+
+const volatile: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode"]);
+
+/** It may have another value when it is evaluated again. */
+function isVolatile(expression: Algebra.Expression): boolean {
+  const { operator = "", args = [] } = expression as Partial<Algebra.OperatorExpression>;
+  return volatile.has(operator.toLowerCase()) || args.some((arg) => isVolatile(arg));
+}

@@ -1,0 +1,97 @@
+import { LRUCache } from "lru-cache";
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "../../outbound/sparql-client.ts";
+
+/** How mirrors are asked. */
+interface MirroredClientOptions {
+  readonly client: Pick<SparqlClient, "query">;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+}
+
+// As many as the outbound client remembers: of a cache that is walked through, one entry too many forgets all.
+const ENDPOINTS = 10_000;
+const SAMPLES = 32;
+const FEWEST_SAMPLES = 8;
+/** Where it is not known how long an endpoint takes. */
+const UNKNOWN_MS = 1_000;
+const SHORTEST_MS = 20;
+
+/**
+ * A client that asks the mirror of an endpoint in its place: at once when the endpoint fails or is left alone by its
+ * circuit breaker, and beside it when it has not begun to answer in the time that 95 % of its answers take. The first
+ * answer counts, the other request is cancelled. When both fail, the endpoint's own failure counts.
+ */
+export function createMirroredClient({ client, now }: MirroredClientOptions): Pick<SparqlClient, "query"> {
+  const usual = new LRUCache<string, number[]>({ max: ENDPOINTS });
+
+  function begin(request: SparqlRequest, endpoint: EndpointTarget): Attempt {
+    const over = new AbortController();
+    const signal = AbortSignal.any([request.signal, over.signal]);
+    const startedMs = now();
+    const answer = client.query({ ...request, endpoint, signal });
+    const noted = answer.then((arrived) => {
+      usual.set(endpoint.url, [...(usual.get(endpoint.url) ?? []), now() - startedMs].slice(-SAMPLES));
+      return arrived;
+    });
+    const abandon = (): void => {
+      over.abort(new FedwayError("CANCELLED", "Another endpoint with the same data has answered."));
+      noted.then(({ body }) => Buffer.isBuffer(body) || body.destroy()).catch(() => {});
+    };
+    noted.catch(() => {});
+    return { answer: noted, abandon };
+  }
+
+  async function queryBoth(request: SparqlRequest, mirror: EndpointTarget): Promise<SparqlAnswer> {
+    const own = begin(request, request.endpoint);
+    const early = await firstOf(own.answer, waitMs(usual.get(request.endpoint.url)));
+    if (early === "failed") {
+      const failure = await own.answer.catch((error: unknown) => toFedwayError(error));
+      if (!(failure instanceof FedwayError)) return failure;
+      if (!mayBeMended(failure) || request.signal.aborted) throw failure;
+    } else if (early !== undefined) return early;
+    const other = begin(request, mirror);
+    const mirrored = other.answer.then((answer) => ({ ...answer, mirror: mirror.id ?? mirror.url }));
+    try {
+      const answer = await Promise.any([own.answer, mirrored]);
+      (answer.mirror === undefined ? other : own).abandon();
+      return { ...answer, requests: answer.requests + 1 };
+    } catch {
+      throw await own.answer.catch((error: unknown) => error);
+    }
+  }
+
+  return {
+    query(request) {
+      const { mirror, ...endpoint } = request.endpoint;
+      const isForOne = mirror === undefined || request.encoding !== "decode";
+      return isForOne ? client.query(request) : queryBoth({ ...request, endpoint }, mirror);
+    },
+  };
+}
+
+interface Attempt {
+  readonly answer: Promise<SparqlAnswer>;
+  readonly abandon: () => void;
+}
+
+/** The answer, or that there will be none; undefined when neither is known after so many milliseconds. */
+async function firstOf(answer: Promise<SparqlAnswer>, ms: number): Promise<SparqlAnswer | "failed" | undefined> {
+  const expired = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => expired.resolve(undefined), ms);
+  try {
+    return await Promise.race([answer.catch(() => "failed" as const), expired.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The endpoint's usual time to the head of an answer (its 95th percentile). */
+function waitMs(samples: readonly number[] = []): number {
+  if (samples.length < FEWEST_SAMPLES) return UNKNOWN_MS;
+  const sorted = samples.toSorted((a, b) => a - b);
+  return Math.max(SHORTEST_MS, sorted[Math.ceil(sorted.length * 0.95) - 1] ?? UNKNOWN_MS);
+}
+
+/** Another endpoint with the same data may do better: it is not the query that is wrong. */
+const mayBeMended = ({ kind }: FedwayError): boolean => kind.silenceable && kind.retryable;

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { toFedwayError } from "../errors/fedway-error.ts";
+import { decodedBody } from "../outbound/content-coding.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
+import { inBatches, itemsOf } from "../results/item-reader.ts";
+import type { Bindings } from "../results/model.ts";
+import { acceptFor } from "../results/negotiation.ts";
+import { parseAnswer } from "../results/parse.ts";
+import type { ExecutionAccount } from "./execution-account.ts";
+import { noteStatus } from "./executor.ts";
+import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import { latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
+import { cutWithoutSign, type RowCaps, type SuspectAnswer } from "./row-caps.ts";
+import { noteRequest, type StepReport } from "./step-reports.ts";
+
+/** What requests are sent with. */
+export interface FetchOptions {
+  readonly client: SparqlClient;
+  readonly bounds: ExecutionBounds;
+  readonly account: ExecutionAccount;
+  readonly rowCaps: RowCaps;
+}
+
+/** A SELECT query for one endpoint. */
+interface RowsRequest extends Pick<SparqlRequest, "query">, Omit<SuspectAnswer, "rows" | "query"> {
+  /** The same query without its LIMIT. */
+  readonly unlimited: string;
+  /** Where it is noted what that took. */
+  readonly report: SourceReport;
+  readonly step?: StepReport | undefined;
+  /** An answer without the endpoint is wanted when there is no other; one with part of its rows is. */
+  readonly tolerated: boolean;
+  readonly inPart: boolean;
+}
+
+/** The rows of an endpoint's answer, within the time that it has. @throws FedwayError as `SparqlClient.query` */
+export const fetchRows = (options: FetchOptions, request: RowsRequest): AsyncIterable<Bindings> =>
+  itemsOf(fetched(options, request));
+
+async function* fetched(options: FetchOptions, request: RowsRequest): AsyncIterable<readonly Bindings[]> {
+  const { bounds, account } = options;
+  const { report, step, tolerated } = request;
+  const noted = noteRequest(account, report, step);
+  const nowMs = account.now();
+  const timeMs = memberTimeMs(bounds, nowMs, tolerated);
+  const latestMs = latestWaitMs(bounds, nowMs);
+  const time = new MemberTime({ signal: bounds.signal, timeMs, latestMs, now: account.now });
+  let answer: SparqlAnswer | undefined;
+  let count = 0;
+  account.open++;
+  try {
+    const asked = toSparqlRequest(request, bounds, time);
+    answer = await time.waitFor(queryInTurn(options, asked));
+    noted.add({ requests: answer.requests - 1 });
+    noteSaved(report, answer);
+    // Looked at again below; a body that is left early rejects it with nobody waiting.
+    answer.end.catch(() => {});
+    for await (const rows of rowsOf(answer, time)) {
+      count += rows.length;
+      noted.add({ rows: rows.length });
+      yield rows;
+    }
+    const end = await time.waitFor(answer.end);
+    // What was received for another query counts there.
+    noted.add({ rows: 0, bytes: answer.saved === undefined ? end.decodedBytes : 0 });
+    const lack = end.partial?.how ?? (await lackAt(count, options, { ...request, asked, time, noted }));
+    noteStatus(report, lack === undefined ? "ok" : "partial", lack);
+  } finally {
+    time.stop();
+    account.open--;
+    noted.over();
+    if (answer !== undefined && !Buffer.isBuffer(answer.body)) answer.body.destroy();
+  }
+}
+
+function noteSaved(report: SourceReport, { saved, mirror }: SparqlAnswer): void {
+  if (mirror !== undefined) report.mirror = mirror;
+  if (saved !== undefined) report[saved] = (report[saved] ?? 0) + 1;
+}
+
+const toSparqlRequest = (
+  { endpoint, query, inPart, limit }: RowsRequest,
+  { deadlineMs, client, trace }: ExecutionBounds,
+  { signal }: MemberTime,
+): SparqlRequest => ({
+  endpoint,
+  query,
+  limit,
+  acceptPartial: inPart,
+  kind: "bindings",
+  accept: acceptFor("bindings"),
+  encoding: "decode",
+  signal,
+  deadlineMs,
+  client,
+  trace,
+});
+
+interface Asked extends RowsRequest {
+  readonly asked: SparqlRequest;
+  readonly time: MemberTime;
+  readonly noted: ReturnType<typeof noteRequest>;
+}
+
+/**
+ * Whether the endpoint cut the answer without a sign; the questions about it count as requests.
+ * @throws FedwayError `ENDPOINT_PARTIAL` when it did and part of the rows will not do
+ */
+async function lackAt(rows: number, options: FetchOptions, asking: Asked): Promise<"row-cap" | undefined> {
+  const { asked, time, noted, report, inPart, ...request } = asking;
+  const ask = async (query: string): Promise<readonly Bindings[] | undefined> => {
+    try {
+      noted.add({ requests: 1 });
+      const sent = queryInTurn(options, { ...asked, query, limit: undefined, acceptPartial: true });
+      const answer = await time.waitFor(sent);
+      noted.add({ requests: answer.requests - 1 });
+      noteSaved(report, answer);
+      answer.end.catch(() => {});
+      const found: Bindings[] = [];
+      for await (const some of rowsOf(answer, time)) found.push(...some);
+      return found;
+    } catch (error) {
+      if (!toFedwayError(error).kind.silenceable) throw error;
+      return undefined;
+    }
+  };
+  const isCut = await options.rowCaps.isCut({ ...request, query: request.unlimited, rows }, ask);
+  if (isCut && !inPart) throw cutWithoutSign(request.endpoint, rows);
+  return isCut ? "row-cap" : undefined;
+}
+
+const TURN_MS = 25;
+
+/** Sends a request; one that finds the queue full of this very execution's requests waits for its turn. */
+async function queryInTurn({ client, account }: FetchOptions, request: SparqlRequest): Promise<SparqlAnswer> {
+  for (;;) {
+    try {
+      return await client.query(request);
+    } catch (error) {
+      const ownQueue = toFedwayError(error).code === "ENDPOINT_BUSY" && account.open > 1;
+      if (!ownQueue || request.signal.aborted) throw error;
+      await sleep(TURN_MS);
+    }
+  }
+}
+
+async function* rowsOf(answer: SparqlAnswer, time: MemberTime): AsyncIterable<readonly Bindings[]> {
+  const check = (): void => time.signal.throwIfAborted();
+  const bytes = Buffer.isBuffer(answer.body) ? decodedBody(answer) : time.waitForEach(decodedBody(answer));
+  const result = await parseAnswer(bytes, { mediaType: answer.mediaType, kind: "bindings", check });
+  if (result.kind === "bindings") yield* inBatches(result.rows);
+}

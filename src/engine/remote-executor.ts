@@ -1,0 +1,43 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import { portablePlan } from "../plan/portable-plan.ts";
+import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
+import { type Executor, isMonotoneIn } from "./executor.ts";
+
+/** What a remote engine is made of. */
+interface RemoteExecutorOptions {
+  /** URL of a SPARQL 1.1 endpoint that does federated query (SPARQL 1.1 Federated Query). */
+  readonly url: string;
+  /** Sends it the plans. */
+  readonly direct: Executor<DirectPlan>;
+  /** Evaluates what needs no endpoint. */
+  readonly local: Executor<FederatedPlan>;
+}
+
+/**
+ * Executes federated plans at another engine: the plan goes there as one query (`portablePlan`), and that engine asks the
+ * members. What it knows of them it does not tell, so a run names the engine as its one source, and `partial` holds for the
+ * engine's answer as a whole.
+ */
+export function createRemoteExecutor({ url, direct, local }: RemoteExecutorOptions): Executor<FederatedPlan> {
+  const delegated = (plan: FederatedPlan): DirectPlan => {
+    const isFollowed = plan.clauses.some(({ targetVariable }) => targetVariable !== undefined);
+    const portable = isFollowed
+      ? { why: "Data name the endpoints of a SERVICE, and that engine would ask any." }
+      : portablePlan(plan);
+    if ("why" in portable) {
+      throw new FedwayError("PLAN_NOT_PORTABLE", `The plan cannot be sent to the remote engine. ${portable.why}`, {
+        next: "Write the query with SERVICE, or start the service without FEDWAY_REMOTE_ENGINE.",
+      });
+    }
+    const { answer, notes } = plan;
+    const dataset = { defaultGraphs: [], namedGraphs: [] };
+    const rest = { silent: undefined, nonMonotone: isMonotoneIn(plan) ? undefined : true, ...dataset, notes } as const;
+    return { kind: "direct", answer, endpoint: { url }, query: portable.query, ...rest };
+  };
+  return {
+    fetch: async (plan, accepted, bounds) =>
+      plan.members.length === 0 ? local.fetch(plan, accepted, bounds) : direct.fetch(delegated(plan), accepted, bounds),
+    evaluate: async (plan, bounds) =>
+      plan.members.length === 0 ? local.evaluate(plan, bounds) : direct.evaluate(delegated(plan), bounds),
+  };
+}

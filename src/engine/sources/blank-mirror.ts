@@ -1,0 +1,125 @@
+import type * as RDF from "@rdfjs/types";
+import { createTripleIndex, type Triple, type TripleIndex } from "../../rdf/triple-index.ts";
+import type { Bindings } from "../../results/model.ts";
+import { type KeyBlock, keyRows, termsText } from "../clause-query.ts";
+import type { MemberQuestion } from "./merged-graph.ts";
+import { constantParts, matchTriple, substitute, type TriplePattern, variablesOf } from "./triple-pattern.ts";
+
+/** Asks a member a question for keys without blank nodes. */
+export type AskMember = (question: MemberQuestion, keys: KeyBlock | undefined) => AsyncIterable<Bindings>;
+
+/**
+ * All triples of a SPARQL member with a blank node that the query's patterns could match, taken in with one request, in
+ * which labels are consistent.
+ */
+export class BlankMirror {
+  readonly #read: () => AsyncIterable<Bindings>;
+  readonly #ask: AskMember;
+  #index: Promise<TripleIndex> | undefined;
+
+  constructor(read: () => AsyncIterable<Bindings>, ask: AskMember) {
+    this.#read = read;
+    this.#ask = ask;
+  }
+
+  /** Those solutions that are put aside, in the labels of the mirror: pattern after pattern. */
+  async *solutions(
+    { patterns, variables }: MemberQuestion,
+    keys: KeyBlock | undefined,
+    isAside: (row: Bindings) => boolean,
+  ): AsyncIterable<Bindings> {
+    let rows: readonly Bindings[] = keys ? keyRows(keys) : [new Map<string, RDF.Term>()];
+    const open = [...patterns];
+    while (open.length > 0 && rows.length > 0) {
+      const known = rows[0];
+      const isConnected = (pattern: TriplePattern) => variablesOf(pattern).some((name) => known?.has(name));
+      const [pattern] = open.splice(Math.max(0, open.findIndex(isConnected)), 1);
+      // Of a single pattern, every solution that is put aside has its blank node there.
+      if (pattern) rows = await this.#joined(rows, pattern, patterns.length === 1);
+    }
+    const shown = new Set([...variables, ...(keys?.variables ?? [])]);
+    for (const row of rows) {
+      const own = new Map([...row].filter(([name]) => shown.has(name)));
+      if (isAside(own)) yield own;
+    }
+  }
+
+  /** Those of the blank nodes that are subject or object of a triple. */
+  async *nodes(among: readonly RDF.Term[]): AsyncIterable<RDF.Term> {
+    for (const node of among) {
+      const index = await this.#triples();
+      if (index.count({ subject: node }) + index.count({ object: node }) > 0) yield node;
+    }
+  }
+
+  async #joined(rows: readonly Bindings[], pattern: TriplePattern, onlyBlank: boolean): Promise<readonly Bindings[]> {
+    const shared = variablesOf(pattern).filter((name) => rows[0]?.has(name));
+    const keyOf = (row: Bindings): string => termsText(shared.map((name) => row.get(name)));
+    const byKey = Map.groupBy(rows, keyOf);
+    const keyTerms = [...byKey.values()].map(([row]) => shared.flatMap((name) => row?.get(name) ?? []));
+    const keys = shared.length > 0 ? { variables: shared, rows: keyTerms } : undefined;
+    const found: Bindings[] = [];
+    const add = (row: Bindings): void => {
+      for (const partner of byKey.get(keyOf(row)) ?? []) found.push(new Map([...partner, ...row]));
+    };
+    const [named] = splitKeys(keys);
+    if (!onlyBlank && !hasBlank(pattern) && (!keys || named)) {
+      const question = { patterns: [pattern], variables: variablesOf(pattern) };
+      for await (const row of this.#ask(question, named)) if (!hasBlankNode([...row.values()])) add(row);
+    }
+    for (const row of matches(await this.#triples(), pattern, keys)) if (hasBlankNode([...row.values()])) add(row);
+    return found;
+  }
+
+  #triples(): Promise<TripleIndex> {
+    this.#index ??= readTriples(this.#read());
+    return this.#index;
+  }
+}
+
+/** The pattern has a label of this execution. */
+export const hasBlank = ({ subject, object }: TriplePattern): boolean =>
+  subject.termType === "BlankNode" || object.termType === "BlankNode";
+
+const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
+
+/** The rows that can be sent, and those with a blank node. */
+export function splitKeys(keys: KeyBlock | undefined): [named: KeyBlock | undefined, blank: KeyBlock | undefined] {
+  if (!keys) return [undefined, undefined];
+  const part = (wanted: boolean): KeyBlock | undefined => {
+    const rows = keys.rows.filter((row) => hasBlankNode(row) === wanted);
+    return rows.length > 0 ? { variables: keys.variables, rows } : undefined;
+  };
+  return [part(false), part(true)];
+}
+
+function* matches(index: TripleIndex, pattern: TriplePattern, keys: KeyBlock | undefined): Iterable<Bindings> {
+  for (const values of keys ? keyRows(keys) : [new Map<string, RDF.Term>()]) {
+    const wanted = substitute(pattern, values);
+    if (!wanted) continue;
+    for (const triple of index.match(constantParts(wanted))) {
+      const solution = matchTriple(wanted, triple);
+      if (solution) yield new Map([...values, ...solution]);
+    }
+  }
+}
+
+/** What solutions say beside blank nodes, as keys; undefined when they have no such variable in common. */
+export function namedParts(rows: readonly Bindings[]): KeyBlock | undefined {
+  const names = [...(rows[0]?.keys() ?? [])];
+  const variables = names.filter((name) =>
+    rows.every((row) => row.get(name) && row.get(name)?.termType !== "BlankNode"),
+  );
+  const parts = rows.map((row) => variables.flatMap((name) => row.get(name) ?? []));
+  const distinct = [...new Map(parts.map((part) => [termsText(part), part])).values()];
+  return variables.length > 0 ? { variables, rows: distinct } : undefined;
+}
+
+async function readTriples(rows: AsyncIterable<Bindings>): Promise<TripleIndex> {
+  const triples: Triple[] = [];
+  for await (const row of rows) {
+    const [subject, predicate, object] = [row.get("s"), row.get("p"), row.get("o")];
+    if (subject && predicate && object) triples.push({ subject, predicate, object });
+  }
+  return createTripleIndex(triples);
+}

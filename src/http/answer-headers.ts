@@ -1,0 +1,48 @@
+import type { FastifyRequest } from "fastify";
+import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
+import type { RunRecord } from "../query/run-log.ts";
+import { anyOriginHeaders, flat } from "./common-headers.ts";
+
+const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
+
+/** With one decimal; whole numbers become text in a fraction of the time that others take. */
+function tenths(ms: number): string {
+  const count = Math.round(ms * 10);
+  return `${Math.trunc(count / 10)}.${count % 10}`;
+}
+
+const serverTiming = ({ planMs, firstByteMs, planCached }: QueryTimings): string =>
+  `plan;dur=${tenths(planMs)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${tenths(firstByteMs)}`;
+
+/** The head of a SPARQL response: what is known at its first byte, as a flat list of names and values. */
+export function headersOf(answer: QueryAnswer): readonly string[] {
+  const headers = [
+    ...staticHeaders,
+    "Content-Type",
+    answer.contentType,
+    "Fedway-Run",
+    answer.runId,
+    "Fedway-Plan",
+    answer.plan.kind,
+    "Fedway-Status",
+    answer.status,
+    "Server-Timing",
+    serverTiming(answer.timings),
+  ];
+  if (answer.partial !== undefined) headers.push("Fedway-Partial", answer.partial);
+  if (answer.notes.length > 0) headers.push("Fedway-Notes", answer.notes.map(({ code }) => code).join(","));
+  return headers;
+}
+
+/** Whether a client takes trailers, and can be sent them. */
+export const takesTrailers = ({ raw }: Pick<FastifyRequest, "raw">): boolean =>
+  raw.httpVersion !== "1.0" && /(?:^|,)\s*trailers\s*(?:[,;]|$)/i.test(String(raw.headers["te"] ?? ""));
+
+/** What is known when the last byte of a SPARQL response has left. */
+export const trailersOf = ({
+  status,
+  partial,
+}: Pick<RunRecord, "status" | "partial">): Readonly<Record<string, string>> => ({
+  "Fedway-Status": status,
+  ...(partial !== undefined && { "Fedway-Partial": partial }),
+});

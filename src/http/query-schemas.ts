@@ -1,0 +1,193 @@
+import { type Static, Type } from "typebox";
+import { partialDescription, Problem, provenanceDescription, view } from "./schemas.ts";
+
+const strict = { additionalProperties: false } as const;
+const note = Type.Object({ code: Type.String(), message: Type.String() });
+const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
+const status = Type.Union(
+  ["running", "ok", "empty", "partial", "failed", "cancelled"].map((name) => Type.Literal(name)),
+  { description: "Outcome; ok, empty, partial and failed never look alike." },
+);
+
+/** What one endpoint contributed to a run. */
+const SourceReport = view("Source", {
+  endpoint: Type.String(),
+  requests: Type.Integer(),
+  cached: Type.Optional(Type.Integer({ description: "Answers that were still known from an earlier request." })),
+  shared: Type.Optional(
+    Type.Integer({ description: "Answers that came with an equal request of another query that was under way." }),
+  ),
+  mirror: Type.Optional(Type.String({ description: "The mirror that was asked in its place." })),
+  rows: Type.Optional(Type.Integer()),
+  bytes: Type.Integer(),
+  ms: Type.Number(),
+  status: Type.Union(
+    ["pending", "ok", "partial", "failed", "timeout", "skipped", "silenced", "cancelled"].map((name) =>
+      Type.Literal(name),
+    ),
+    {
+      description:
+        "timeout: did not answer within the time it had; skipped: known to be down, not asked; silenced: failed, and SILENT takes that for an answer.",
+    },
+  ),
+  reason: Type.Optional(Type.String()),
+});
+
+/** Of a partial answer. */
+const partialKind = Type.Optional(
+  Type.Union([Type.Literal("subset"), Type.Literal("uncertain")], {
+    description:
+      "Of a partial answer. subset: every row is in the true answer; uncertain: rows may be given that are not, as the query subtracts, counts or extends by what is missing.",
+  }),
+);
+
+/** What one step of a federated plan took. */
+const StepReport = view("Step", {
+  pattern: Type.Optional(
+    Type.String({ description: "As it is asked, without join keys; for the query's owner only." }),
+  ),
+  endpoints: Type.Array(Type.String(), { description: "Who was asked, at most ten of them." }),
+  asked: Type.Integer({ description: "How many endpoints were asked." }),
+  estimate: Type.Optional(
+    Type.Number({ description: "Solutions that were expected without join keys, where something was known." }),
+  ),
+  keys: Type.Integer({
+    description:
+      "Join keys that were sent; 0: the step was asked as a whole, because it comes first or was expected to have fewer solutions than there are keys.",
+  }),
+  requests: Type.Integer(),
+  rows: Type.Integer(),
+  bytes: Type.Integer(),
+  at: Type.Number({ description: "Milliseconds from the first request of the query to the first of the step." }),
+  ms: Type.Number(),
+});
+
+const planKind = Type.Union([Type.Literal("direct"), Type.Literal("federated"), Type.Literal("rejected")]);
+
+const words = Type.String();
+const certificate = Type.Object({
+  kind: words,
+  because: words,
+  seenAt: words,
+  until: Type.Optional(words),
+  members: Type.Integer(),
+});
+
+/** A plan as `/api/explain` returns it. */
+export const PlanDescription = view("Plan", {
+  kind: planKind,
+  answer: Type.Optional(Type.String()),
+  endpoints: Type.Array(
+    Type.Object({ endpoint: Type.String(), url: Type.String(), clauses: Type.Integer(), silent: Type.Boolean() }),
+  ),
+  query: Type.Optional(Type.String()),
+  portable: Type.Optional(
+    Type.Object(
+      { query: Type.Optional(Type.String()), why: Type.Optional(Type.String()) },
+      {
+        description:
+          "Of a federated plan: one SPARQL 1.1 query with SERVICE that other engines give the same answer to, or why there is none.",
+      },
+    ),
+  ),
+  sources: Type.Optional(
+    Type.Array(Type.Object({ pattern: words, members: Type.Array(words), excluded: Type.Array(certificate) }), {
+      description: "Of a federation: who is asked for each pattern, and what proves that the others have no match.",
+    }),
+  ),
+  notes,
+  problem: Type.Optional(Problem),
+  text: Type.String({ description: "The plan as indented text for people." }),
+});
+
+const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query." });
+const endpoint = Type.Optional(
+  Type.String({ maxLength: 64, description: "Catalogue id; the query then needs no SERVICE." }),
+);
+const federation = Type.Optional(
+  Type.String({
+    maxLength: 64,
+    description: "Id of a federation, instead of an endpoint; the query then reads all of its members as one dataset.",
+  }),
+);
+
+const prune = Type.Optional(
+  Type.Boolean({ description: "False: ask also endpoints that are known to have no match." }),
+);
+
+/** Body of `POST /api/query`; `maxRows` is the service's own limit. */
+export const queryBody = (maxRows: number) =>
+  Type.Object(
+    {
+      query,
+      endpoint,
+      federation,
+      maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
+      timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+      partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
+      strict: Type.Optional(
+        Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." }),
+      ),
+      prune,
+      provenance: Type.Optional(Type.Boolean({ description: provenanceDescription })),
+      format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
+    },
+    strict,
+  );
+export type QueryBody = Static<ReturnType<typeof queryBody>>;
+
+/** Body of `POST /api/explain`. */
+export const ExplainBody = Type.Object(
+  {
+    query,
+    endpoint,
+    federation,
+    strict: Type.Optional(Type.Boolean()),
+    prune,
+    analyze: Type.Optional(
+      Type.Boolean({ description: "Run the query, drop its rows, and say what each step of the plan took." }),
+    ),
+    timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description: "For a plan that is run." })),
+    partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
+  },
+  strict,
+);
+export type ExplainBody = Static<typeof ExplainBody>;
+
+/** Answer of `POST /api/query`. */
+export const TabularAnswer = view("Table", {
+  run: Type.String(),
+  status,
+  partial: partialKind,
+  plan: PlanDescription,
+  columns: Type.Array(Type.String()),
+  rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Null()])), {
+    description: "One array a row, in column order; a cell is an RDF term in N-Triples syntax, or null where unbound.",
+  }),
+  boolean: Type.Optional(Type.Boolean({ description: "Answer of ASK." })),
+  truncated: Type.Boolean({ description: "maxRows cut the answer." }),
+  sources: Type.Array(SourceReport),
+  notes,
+  diagnosis: Type.Union([Problem, Type.Null()]),
+});
+
+/** The record of one run. */
+export const RunRecord = view("Run", {
+  id: Type.String(),
+  startedAt: Type.String(),
+  plan: planKind,
+  queryHash: Type.String(),
+  status,
+  partial: partialKind,
+  rows: Type.Optional(Type.Integer()),
+  bytes: Type.Integer(),
+  durationMs: Type.Optional(Type.Number()),
+  sources: Type.Array(SourceReport),
+  steps: Type.Optional(Type.Array(StepReport, { description: "Of a federated plan: what each step took." })),
+  code: Type.Optional(Type.String()),
+  detail: Type.Optional(Type.String()),
+  notes,
+});
+
+/** A plan, and with `analyze` what a run of it took. */
+export const AnalyzedPlan = view("AnalyzedPlan", { ...PlanDescription.properties, run: Type.Optional(RunRecord) });

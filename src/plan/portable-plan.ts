@@ -1,0 +1,125 @@
+import { literalText } from "../rdf/term-text.ts";
+import { type AnalysedQuery, analyseQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
+import { editText, type TextEdit } from "../sparql/edit-text.ts";
+import type { SelectOutline } from "../sparql/outline.ts";
+import { parseQuery, type ParsedQuery } from "../sparql/parse-query.ts";
+import { groupsOfSelect, groupsWithin, projectedVariables, projectsAll } from "../sparql/scope.ts";
+import { tokenAt } from "../sparql/tokens.ts";
+import { type TripleText, type TripleTerm, tripleTexts } from "../sparql/triple-texts.ts";
+import type { FederatedPlan, MergedMembers, PlannedEndpoint } from "./query-plan.ts";
+import { patternSources } from "./source-selection.ts";
+
+/** A plan as one query that any SPARQL 1.1 engine with federated query can run, or why there is none. */
+export type PortablePlan = { readonly query: string } | { readonly why: string };
+
+/**
+ * Writes a federated plan as one SPARQL 1.1 query in which every pattern stands in a SERVICE. A pattern that several members
+ * may have is the set of their matches, `SELECT DISTINCT` over a UNION: the members' data are one graph (RDF 1.1 Semantics,
+ * section 4.1), and a triple that two of them have counts once. Neighbouring patterns of one member share a SERVICE.
+ * Engines join blank nodes of two SERVICE clauses as they like; SPARQL has no name for them.
+ */
+export function portablePlan(plan: FederatedPlan): PortablePlan {
+  const other = plan.members.find(({ endpoint }) => endpoint.interface !== undefined);
+  if (other) return { why: `${other.endpoint.id ?? other.endpoint.url} does not speak SPARQL.` };
+  const here = plan.clauses.find(({ evaluatedHere }) => evaluatedHere);
+  if (here) return { why: `${here.endpoint.id ?? here.endpoint.url} lacks what its clause uses.` };
+  if (!plan.over) return { query: plan.query };
+  const query = analyseQuery(parseQuery(plan.query));
+  const why = hindrance(query);
+  if (why !== undefined) return { why };
+  const writer = new PatternWriter(query.parsed, plan.over);
+  const edits = query.outside.map((range) => ({ range, replacement: writer.block(range) }));
+  if (writer.why !== undefined) return { why: writer.why };
+  return { query: editText(query.parsed, writer.addsVariables ? [...edits, ...explicit(query.parsed)] : edits) };
+}
+
+function hindrance({ parsed, outside }: AnalysedQuery): string | undefined {
+  if (parsed.form === "DESCRIBE") return "What DESCRIBE gives is each engine's own.";
+  if (parsed.outline.shortConstruct) return "CONSTRUCT WHERE has no place for SERVICE; write its template out.";
+  const isGraph = ({ from }: OutsidePattern): boolean => tokenAt(parsed.tokens, from).text === "GRAPH";
+  return outside.some(isGraph) ? "A federation has no named graphs, and an endpoint may have some." : undefined;
+}
+
+/** `SELECT *` with its variables written out, so that those of brackets and path steps do not show. */
+function explicit({ tokens, outline }: ParsedQuery): TextEdit[] {
+  const inner = [...groupsWithin(groupsOfSelect(outline))].flatMap(({ select }) => select ?? []);
+  return [outline, ...inner]
+    .filter((select) => projectsAll(tokens, select))
+    .flatMap((select) => starOf(tokens, select));
+}
+
+function starOf(tokens: ParsedQuery["tokens"], select: SelectOutline): TextEdit[] {
+  const names = [...projectedVariables(tokens, select)];
+  for (let at = select.head.from; at < select.head.to; at++) {
+    if (tokenAt(tokens, at).text !== "*" || names.length === 0) continue;
+    return [{ range: { from: at, to: at + 1 }, replacement: names.map((name) => `?${name}`).join(" ") }];
+  }
+  return [];
+}
+
+/** Writes blocks of triples as SERVICE clauses. */
+class PatternWriter {
+  readonly #query: ParsedQuery;
+  readonly #over: MergedMembers;
+  #found = 0;
+  /** The text has variables that the query has not. */
+  addsVariables = false;
+  /** Set when a pattern cannot be written. */
+  why: string | undefined;
+
+  constructor(query: ParsedQuery, over: MergedMembers) {
+    this.#query = query;
+    this.#over = over;
+  }
+
+  block(range: OutsidePattern): string {
+    const parts: Part[] = [];
+    for (const triple of tripleTexts(this.#query, range)) {
+      const endpoints = this.#endpoints(triple);
+      const terms = [triple.subject, triple.predicate, triple.object];
+      const text = terms.map((term) => term.text).join(" ");
+      const variables = terms.flatMap(({ term }) => (term?.kind === "variable" ? [term.name] : []));
+      this.addsVariables ||= variables.some((name) => name.startsWith("fedwayBlank"));
+      if (endpoints.length > 1 && triple.predicate.term === undefined) this.why ??= wandering(triple);
+      const [only, second] = endpoints;
+      const shared = only && !second ? parts.find((part) => part.only === only) : undefined;
+      if (shared) shared.triples.push(text);
+      else parts.push({ endpoints, only: second ? undefined : only, triples: [text], variables });
+    }
+    return parts.map((part) => this.#service(part)).join(" ");
+  }
+
+  #endpoints({ subject, predicate, object }: TripleText): readonly PlannedEndpoint[] {
+    const { members, selection } = this.#over;
+    if (predicate.term === undefined || selection === undefined) return members;
+    const terms = { subject: keyText(subject), predicate: keyText(predicate), object: keyText(object) };
+    return patternSources(selection, terms)?.sources.flatMap(({ member }) => members[member] ?? []) ?? members;
+  }
+
+  #service({ endpoints, triples, variables }: Part): string {
+    const clauses = endpoints.map(({ url }) => `SERVICE <${url}> { ${triples.join(" . ")} }`);
+    if (clauses.length === 1) return clauses[0] ?? "";
+    this.addsVariables ||= variables.length === 0;
+    const names = [...new Set(variables)].map((name) => `?${name}`).join(" ");
+    const union = clauses.length === 0 ? "FILTER(false)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
+    return `{ SELECT DISTINCT ${names || `(1 AS ?fedwayFound${this.#found++})`} WHERE { ${union} } }`;
+  }
+}
+
+/** Triples that the same endpoints are asked for. */
+interface Part {
+  readonly endpoints: readonly PlannedEndpoint[];
+  /** Set when there is one endpoint: its triples are one clause. */
+  readonly only: PlannedEndpoint | undefined;
+  readonly triples: string[];
+  readonly variables: readonly string[];
+}
+
+const wandering = ({ predicate }: TripleText): string =>
+  `The path ${predicate.text} may lead from member to member, which SPARQL has no words for.`;
+
+/** The part of a `patternKey` that a term is. */
+function keyText({ term }: TripleTerm): string | undefined {
+  if (term?.kind === "iri") return `<${term.iri}>`;
+  return term?.kind === "literal" ? literalText(term.literal) : undefined;
+}

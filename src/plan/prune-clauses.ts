@@ -1,0 +1,93 @@
+import type { AnalysedQuery } from "../sparql/analyse-query.ts";
+import { colocateClauses } from "../sparql/colocated-clauses.ts";
+import { withoutEmptyClauses } from "../sparql/empty-clauses.ts";
+import { textOf } from "../sparql/edit-text.ts";
+import type { ServiceElement } from "../sparql/outline.ts";
+import type { Draft } from "./decide-plan.ts";
+import type { KnownSources, PlanTask } from "./plan-request.ts";
+import type { PlanNote } from "./query-plan.ts";
+import { isOpenTarget } from "./followed-targets.ts";
+import type { Certificate } from "./source-selection.ts";
+
+/** A query after a step of planning, and what the reader is told of it. */
+interface NotedText {
+  readonly text: string;
+  readonly note: PlanNote;
+}
+
+/**
+ * The text of a query without the SERVICE clauses that provably have no solution at their endpoints, and the note that says so;
+ * undefined when there are none. Patterns outside of every SERVICE must not come to the endpoint that is left, which would
+ * give them another meaning: on `/sparql` a query with such patterns stays as it is.
+ */
+export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedText | undefined {
+  const sources = sourcesFor(query, task);
+  if (sources === undefined) return undefined;
+  const { parsed } = query;
+  const prologue = textOf(parsed, { from: 0, to: parsed.prologue.length });
+  const services = query.services.flatMap(({ element }) => {
+    const endpoint = targets.members.get(element.from);
+    return endpoint === undefined || isOpenTarget(endpoint) ? [] : [{ element, endpoint }];
+  });
+  const certificates = sources.emptyClauses(
+    services.map(({ element, endpoint }) => ({
+      query: `${prologue} SELECT * WHERE ${textOf(parsed, element.group)}`,
+      endpoint,
+    })),
+  );
+  const empty = new Map<ServiceElement, LeftOut>();
+  for (const [index, { element, endpoint }] of services.entries()) {
+    const certificate = certificates[index];
+    if (certificate) empty.set(element, { name: endpoint.id ?? endpoint.url, certificate });
+  }
+  if (empty.size === 0) return undefined;
+  return {
+    text: withoutEmptyClauses(query, (service) => empty.has(service)),
+    note: leftOutNote([...empty.values()], services.length),
+  };
+}
+
+interface LeftOut {
+  readonly name: string;
+  readonly certificate: Certificate;
+}
+
+/** What is known of the endpoints, unless it must not decide which of them are asked. */
+function sourcesFor({ outside }: AnalysedQuery, { context, request, entry, over }: PlanTask): KnownSources | undefined {
+  const isAnchored = outside.length === 0 || entry !== undefined || over !== undefined;
+  return isAnchored && request.prune !== false ? context.sources : undefined;
+}
+
+/** The text of a query whose SERVICE clauses about one subject are joined by the endpoints that hold all of its triples. */
+export function colocatedClauses({ query, targets }: Draft, task: PlanTask): NotedText | undefined {
+  const sources = sourcesFor(query, task);
+  if (sources === undefined) return undefined;
+  const partitions = new Map<string, string | undefined>();
+  for (const endpoint of targets.members.values()) {
+    if (!isOpenTarget(endpoint)) partitions.set(endpoint.url, sources.subjectPartition(endpoint));
+  }
+  if (![...partitions.values()].some((partition) => partition !== undefined)) return undefined;
+  const { text, joined } = colocateClauses(query, {
+    urlOf(service) {
+      const endpoint = targets.members.get(service.from);
+      return endpoint === undefined || isOpenTarget(endpoint) ? undefined : endpoint.url;
+    },
+    areDisjoint(url, other) {
+      const partition = partitions.get(url);
+      return partition !== undefined && partition === partitions.get(other);
+    },
+  });
+  if (joined === 0) return undefined;
+  const message = `${joined} SERVICE clauses or UNIONs of them were joined into others about the same subject: the registry placed all triples of a subject in one of these shards. prune=false asks them one by one.`;
+  return { text, note: { code: "CLAUSES_COLOCATED", message } };
+}
+
+/** Clauses that are named one by one. */
+const namedAtMost = 5;
+
+function leftOutNote(leftOut: readonly LeftOut[], all: number): PlanNote {
+  const named = leftOut.slice(0, namedAtMost).map(({ name, certificate }) => `${name} (${certificate.kind})`);
+  const more = leftOut.length > namedAtMost ? ` and ${leftOut.length - namedAtMost} more` : "";
+  const message = `${leftOut.length} of ${all} SERVICE clauses have no solution, by what is certain of their endpoints: ${named.join(", ")}${more}. prune=false asks them.`;
+  return { code: "CLAUSES_LEFT_OUT", message };
+}

@@ -1,0 +1,112 @@
+/**
+ * Why members may be left out of a pattern: a fact that is complete, fresh and checked. A fact that is stale, partial or
+ * contradicted is no certificate and leaves nobody out.
+ */
+export interface Certificate {
+  /**
+   * Where the fact comes from: a complete list of a description ("properties", "classes"), the terms that a member's
+   * subjects or objects can be ("subjects", "objects"), the key of a shard set that the registry wrote ("partition"), or
+   * an existence query ("asked").
+   */
+  readonly kind: "properties" | "classes" | "subjects" | "objects" | "partition" | "asked";
+  /** One sentence for the reader. */
+  readonly because: string;
+  /** ISO 8601: when the fact was seen, and until when it is relied upon. */
+  readonly seenAt: string;
+  readonly until?: string | undefined;
+}
+
+/**
+ * The terms that may stand in one place of the triples that match a pattern at one member. Absent: any. A pattern's own
+ * constants were held against all that is known when its sources were selected.
+ */
+export interface TermSpace {
+  /** Every IRI there begins with one of these. */
+  readonly prefixes?: readonly string[] | undefined;
+  /** There are no literals; no blank nodes. */
+  readonly noLiterals?: true | undefined;
+  readonly noBlankNodes?: true | undefined;
+}
+
+/** What one member has for one pattern. */
+export interface PatternSource {
+  /** Index into `MergedMembers.members`. */
+  readonly member: number;
+  /**
+   * Matching triples and how many different subjects and objects they have, where that is known; of a pattern with a constant
+   * subject or object as many as there are on average.
+   */
+  readonly triples?: number | undefined;
+  readonly distinctSubjects?: number | undefined;
+  readonly distinctObjects?: number | undefined;
+  readonly subjects?: TermSpace | undefined;
+  readonly objects?: TermSpace | undefined;
+}
+
+/** The members that may have matches of a pattern, and why the others have none. */
+export interface PatternSources {
+  readonly sources: readonly PatternSource[];
+  readonly excluded: readonly { readonly certificate: Certificate; readonly members: number }[];
+}
+
+/** Which members are asked for which patterns; what it does not mention is asked of all members. */
+export interface SourceSelection {
+  /** By `patternKey`. */
+  readonly patterns: Readonly<Record<string, PatternSources>>;
+  /**
+   * Sets of members (indices) no two of which have a subject in common: all triples of a subject are in one of them, so a
+   * star over one subject is answered within one member.
+   */
+  readonly disjointSubjects: readonly { readonly certificate: Certificate; readonly members: readonly number[] }[];
+  /** Members of the federation that no pattern needs; they are not among `MergedMembers.members`. */
+  readonly leftOut: number;
+}
+
+/** Rows of IRIs, and the members of which it is to be said which of the rows they may have. */
+export interface HolderQuestion {
+  readonly members: readonly { readonly id?: string | undefined; readonly url: string }[];
+  /** Where the terms of a column stand: as subject or object of triples with the property, or with any. */
+  readonly places: readonly {
+    readonly column: number;
+    readonly place: "subjects" | "objects";
+    readonly property?: string | undefined;
+  }[];
+  /** Empty: not an IRI, which any member may have. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** For each member the indices of the rows that it may have; null: all. */
+export type HeldRows = readonly (readonly number[] | null)[];
+
+/**
+ * Names a triple pattern in a `SourceSelection`: its terms as N-Triples, `?` for variables and blank nodes. A pattern whose
+ * key is not known is looked up with `?` in place of its subject, then of its object too.
+ */
+export function patternKey(
+  subject: string | undefined,
+  predicate: string | undefined,
+  object: string | undefined,
+): string {
+  return `${subject ?? "?"} ${predicate ?? "?"} ${object ?? "?"}`;
+}
+
+/** Subject, predicate and object of a triple pattern as N-Triples; absent: a variable. */
+export interface KeyTerms {
+  readonly subject?: string | undefined;
+  readonly predicate?: string | undefined;
+  readonly object?: string | undefined;
+}
+
+/** What a selection says of a pattern, or of the narrowest one that has its matches; undefined: any member may have some. */
+export function patternSources(
+  { patterns }: SourceSelection,
+  { subject, predicate, object }: KeyTerms,
+): PatternSources | undefined {
+  const keys = [
+    patternKey(subject, predicate, object),
+    patternKey(undefined, predicate, object),
+    patternKey(undefined, predicate, undefined),
+  ];
+  const key = keys.find((known) => Object.hasOwn(patterns, known));
+  return key === undefined ? undefined : patterns[key];
+}

@@ -1,0 +1,65 @@
+import { type Clock, every } from "../clock.ts";
+import type { AskedEndpoint } from "../registry/catalog/catalog.ts";
+import type { DescriptionService } from "../registry/void/description-service.ts";
+import type { FactTable } from "./fact-table.ts";
+import type { FollowedParts } from "./follow-facts.ts";
+import { triplesOf } from "./read-keys.ts";
+
+/** What the check works with. */
+export interface DriftOptions extends Pick<FollowedParts, "catalog" | "asker" | "onFault"> {
+  readonly descriptions: Pick<DescriptionService, "request">;
+  /** Own origin; milliseconds between the end of one look and the next, 0: none. */
+  readonly settings: { readonly publicUrl: string; readonly factsCheckMs: number };
+  readonly table: FactTable;
+  readonly clock: Clock;
+}
+
+const timeoutMs = 10_000;
+const maxBytes = 10_000;
+const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
+
+/**
+ * Asks endpoints with facts, one after the other and again and again, how many triples they have. Another number than described
+ * means that the data have changed: the facts go, and the endpoint is described anew. An endpoint that does not answer keeps
+ * them until they are too old; shards that this service hosts do not change under their URL.
+ */
+export function createDriftCheck({ table, catalog, asker, descriptions, settings, clock, onFault }: DriftOptions) {
+  const ending = new AbortController();
+  let checking: ReturnType<typeof every> | undefined;
+
+  async function check(): Promise<void> {
+    for (const { id, url } of catalog.entries) {
+      if (ending.signal.aborted) return;
+      if (!url.startsWith(`${settings.publicUrl}/shards/`)) await checkOne(id, url);
+    }
+  }
+
+  async function checkOne(id: string, url: string): Promise<void> {
+    const facts = table.get(id, url);
+    const endpoint: AskedEndpoint | undefined = catalog.byId(id);
+    const expected = facts && triplesOf(facts);
+    if (expected === undefined || endpoint === undefined) return;
+    const { signal } = ending;
+    const answer = await asker
+      .ask({ endpoint, query: countQuery, signal, timeoutMs, maxBytes, maxRows: 1 })
+      .catch(() => undefined);
+    const counted = answer?.rows[0]?.get("count")?.value;
+    if (counted === undefined || answer?.partial !== undefined || Number(counted) === expected) return;
+    // It may have been described meanwhile.
+    if (table.get(id, url) !== facts) return;
+    table.set(id, undefined);
+    await descriptions.request(id, { again: true });
+  }
+
+  return {
+    check,
+    start(): void {
+      const { factsCheckMs } = settings;
+      if (factsCheckMs > 0) checking ??= every(factsCheckMs, check, { clock, onFault, firstAfterMs: factsCheckMs });
+    },
+    async close(): Promise<void> {
+      ending.abort();
+      await checking?.stop();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { AskedClause } from "../plan/plan-request.ts";
+import type { Certificate } from "../plan/source-selection.ts";
+import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { plainPatterns } from "../sparql/query-patterns.ts";
+import { unmatchedPattern } from "../sparql/unmatched-patterns.ts";
+import type { FactTable } from "./fact-table.ts";
+import { MemberView } from "./member-view.ts";
+
+/** Why each of these clauses has no solution at its endpoint; undefined where it may have some. */
+export function emptyClauses(clauses: readonly AskedClause[], table: FactTable): readonly (Certificate | undefined)[] {
+  return ofDescribed(clauses, table, (body, view) =>
+    unmatchedPattern(body, (pattern) => {
+      const found = view.sourcesOf(pattern);
+      return found?.sources.length === 0 ? found.excluded[0]?.certificate : undefined;
+    }),
+  );
+}
+
+/**
+ * About how many solutions each of these clauses has: as many as the pattern with the fewest matches. Undefined for what is
+ * more than a group of triple patterns (how much a FILTER leaves is not known), and where nothing is known of any of them.
+ */
+export function clauseEstimates(clauses: readonly AskedClause[], table: FactTable): readonly (number | undefined)[] {
+  return ofDescribed(clauses, table, (body, view) => {
+    const counts = plainPatterns(body).flatMap((pattern) => {
+      const known = view.sourcesOf(pattern)?.sources;
+      return known === undefined ? [] : known.length === 0 ? 0 : (known[0]?.triples ?? []);
+    });
+    return counts.length === 0 ? undefined : Math.min(...counts);
+  });
+}
+
+function ofDescribed<T>(
+  clauses: readonly AskedClause[],
+  table: FactTable,
+  find: (body: ParsedQuery, view: MemberView) => T | undefined,
+): readonly (T | undefined)[] {
+  // Whoever asks everybody asks everybody the same.
+  const parsed = new Map<string, ParsedQuery>();
+  return clauses.map(({ query, endpoint }) => {
+    const view = new MemberView(table, [endpoint]);
+    if (view.isBlank) return undefined;
+    const body = parsed.get(query) ?? parseQuery(query);
+    parsed.set(query, body);
+    return find(body, view);
+  });
+}

@@ -1,0 +1,237 @@
+import type { PlannedEndpoint } from "../plan/query-plan.ts";
+import {
+  type Certificate,
+  patternKey,
+  type PatternSource,
+  type PatternSources,
+  type SourceSelection,
+} from "../plan/source-selection.ts";
+import { iriText } from "../rdf/term-text.ts";
+import { rdf } from "../rdf/vocabularies.ts";
+import { termToText } from "../results/terms.ts";
+import type { PatternTerm } from "../sparql/query-patterns.ts";
+import type { FactTable } from "./fact-table.ts";
+import { answersForMs } from "./existence.ts";
+import { mayHold } from "./term-space.ts";
+import type { PropertyFacts, SourceFacts } from "./source-facts.ts";
+
+/** A triple pattern; blank nodes are variables. */
+export interface Shape {
+  readonly subject: PatternTerm;
+  readonly predicate: PatternTerm;
+  readonly object: PatternTerm;
+}
+
+/** `patternKey` of a shape. */
+export const keyOf = ({ subject, predicate, object }: Shape): string =>
+  patternKey(textOf(subject), textOf(predicate), textOf(object));
+
+/** A constant as N-Triples; undefined for a variable. */
+export function textOf(term: PatternTerm): string | undefined {
+  if (term.kind === "variable") return undefined;
+  return term.kind === "iri" ? iriText(term.iri) : termToText(term.literal);
+}
+
+/** When a member was asked and had no match of a pattern, in milliseconds since the epoch; undefined: it may have some. */
+export type Lacks = (member: PlannedEndpoint, key: string) => number | undefined;
+
+type Kind = Certificate["kind"];
+
+const partitioned = "The registry placed all triples of a subject in one of these shards.";
+
+/** The facts about the members of one federation, at one moment. */
+export class MemberView {
+  readonly #table: FactTable;
+  readonly #members: readonly PlannedEndpoint[];
+  readonly #lacks: Lacks | undefined;
+  readonly #facts: readonly (SourceFacts | undefined)[];
+  readonly #indices = new Map<string, number>();
+  /** Members whose list of properties, or of classes, is not known. */
+  readonly #openProperties: number[] = [];
+  readonly #openClasses: number[] = [];
+  #seenAt = Number.POSITIVE_INFINITY;
+  #until = Number.POSITIVE_INFINITY;
+
+  /** @param lacks what members were asked for before */
+  constructor(table: FactTable, members: readonly PlannedEndpoint[], lacks?: Lacks) {
+    this.#table = table;
+    this.#members = members;
+    this.#lacks = lacks;
+    this.#facts = members.map(({ id, url }, index) => {
+      const facts = table.get(id, url);
+      if (id !== undefined) this.#indices.set(id, index);
+      if (facts?.properties === undefined) this.#openProperties.push(index);
+      if (facts?.classes === undefined) this.#openClasses.push(index);
+      if (facts !== undefined) {
+        this.#seenAt = Math.min(this.#seenAt, facts.seenAt);
+        this.#until = Math.min(this.#until, facts.until);
+      }
+      return facts;
+    });
+  }
+
+  /** Nothing is known of any member. */
+  get isBlank(): boolean {
+    return this.#facts.every((facts) => facts === undefined);
+  }
+
+  /** Sets of these members no two of which have a subject in common. */
+  disjointSubjects(members: readonly number[]): SourceSelection["disjointSubjects"] {
+    const sets = new Map<string, number[]>();
+    for (const member of members) {
+      const partition = this.#facts[member]?.partition;
+      if (partition !== undefined) sets.set(partition, [...(sets.get(partition) ?? []), member]);
+    }
+    const several = [...sets.values()].filter(({ length }) => length > 1);
+    return several.map((set) => ({ certificate: this.#certify("partition", partitioned), members: set }));
+  }
+
+  /** The members that may match a pattern; undefined when that is all of them and nothing is known of what they hold. */
+  sourcesOf(shape: Shape): PatternSources | undefined {
+    const { predicate } = shape;
+    if (predicate.kind !== "iri") return this.#holders(shape);
+    const having = isInstance(shape) ? this.#instances(shape.object.iri) : this.#users(shape, predicate.iri);
+    const excluded = this.#without(shape, having);
+    const key = this.#lacks === undefined ? "" : keyOf(shape);
+    const sources: PatternSource[] = [];
+    for (const source of having) {
+      const why =
+        placeWithout(shape, this.#facts[source.member]?.properties?.get(predicate.iri)) ??
+        this.#asked(source.member, key);
+      if (why === undefined) sources.push(source);
+      else excluded.set(why, (excluded.get(why) ?? 0) + 1);
+    }
+    return excluded.size === 0 && sources.every(({ triples }) => triples === undefined)
+      ? undefined
+      : this.#toSources(shape, sources, excluded);
+  }
+
+  #asked(member: number, key: string): "asked" | undefined {
+    const endpoint = this.#members[member];
+    const seenAt = endpoint && this.#lacks?.(endpoint, key);
+    if (seenAt === undefined) return undefined;
+    this.#seenAt = Math.min(this.#seenAt, seenAt);
+    this.#until = Math.min(this.#until, seenAt + answersForMs);
+    return "asked";
+  }
+
+  /** Members of a pattern with any predicate: those that may hold its subject and object anywhere. */
+  #holders(shape: Shape): PatternSources | undefined {
+    const excluded = new Map<Kind, number>();
+    const sources: PatternSource[] = [];
+    for (const [member, facts] of this.#facts.entries()) {
+      const place = placeWithout(shape, facts?.all);
+      if (place === undefined) {
+        sources.push({ member, subjects: facts?.all?.subjects.space, objects: facts?.all?.objects.space });
+      } else excluded.set(place, (excluded.get(place) ?? 0) + 1);
+    }
+    const isTold = excluded.size > 0 || sources.some(({ subjects }) => subjects !== undefined);
+    return isTold ? this.#toSources(shape, sources, excluded) : undefined;
+  }
+
+  #toSources(shape: Shape, sources: readonly PatternSource[], excluded: ReadonlyMap<Kind, number>): PatternSources {
+    return {
+      sources: isSorted(sources) ? sources : sources.toSorted((one, other) => one.member - other.member),
+      excluded: [...excluded].map(([kind, members]) => ({ certificate: this.#certificate(kind, shape), members })),
+    };
+  }
+
+  /** How many members lack the property or class, by the list that proves it. */
+  #without(shape: Shape, having: readonly PatternSource[]): Map<Kind, number> {
+    const lacking = this.#facts.length - having.length;
+    const open = having.filter(({ member }) => this.#facts[member]?.classes === undefined).length;
+    const properties = isInstance(shape) ? this.#openClasses.length - open : lacking;
+    const counts = [["properties", properties] as const, ["classes", lacking - properties] as const];
+    return new Map<Kind, number>(counts.filter(([, count]) => count > 0));
+  }
+
+  /** Members that have the property, and those of which it is not known. */
+  #users(shape: Shape, property: string): readonly PatternSource[] {
+    const known = this.#among(this.#table.withProperty(property), (facts) => facts.properties?.get(property));
+    const sources = known.map(([member, facts]) => sourceOf(shape, member, facts));
+    return [...this.#openProperties.map((member) => ({ member })), ...sources];
+  }
+
+  /** Members that have instances of the class, and those of which it is not known. */
+  #instances(iri: string): readonly PatternSource[] {
+    const known = this.#among(this.#table.withClass(iri), (facts) => facts.classes?.get(iri));
+    const open = this.#openClasses.filter((member) => this.#facts[member]?.properties?.has(rdf.type) !== false);
+    return [
+      ...open.map((member) => ({ member })),
+      ...known.map(([member, instances]) => {
+        const subjects = this.#facts[member]?.properties?.get(rdf.type)?.subjects?.space;
+        return { member, triples: instances, distinctSubjects: instances, distinctObjects: 1, subjects };
+      }),
+    ];
+  }
+
+  /** The members among an index's users, found on the shorter way. */
+  #among<T>(
+    users: ReadonlyMap<string, T>,
+    get: (facts: SourceFacts) => T | undefined,
+  ): readonly (readonly [member: number, value: T])[] {
+    const members = users.size < this.#facts.length ? [...users.keys()].map((id) => this.#indices.get(id)) : undefined;
+    const found: (readonly [number, T])[] = [];
+    for (const member of members ?? this.#facts.keys()) {
+      const facts = member === undefined ? undefined : this.#facts[member];
+      const value = facts && get(facts);
+      if (member !== undefined && value !== undefined) found.push([member, value]);
+    }
+    return found;
+  }
+
+  #certificate(kind: Kind, { predicate, object }: Shape): Certificate {
+    const property = predicate.kind === "iri" ? iriText(predicate.iri) : "";
+    const what = kind === "classes" && object.kind === "iri" ? `instances of ${iriText(object.iri)}` : property;
+    const of = property === "" ? "" : ` of ${property}`;
+    const because: Readonly<Partial<Record<Kind, string>>> = {
+      properties: `Their complete lists of properties lack ${property}.`,
+      classes: `Their complete lists of classes lack ${what.replace("instances of ", "")}.`,
+      asked: "They were asked and have no match.",
+      subjects: `All of their triples${of} were read, and none has the pattern's subject.`,
+      objects: `All of their triples${of} were read, and none has the pattern's object.`,
+    };
+    return this.#certify(kind, because[kind] ?? "");
+  }
+
+  #certify(kind: Kind, because: string): Certificate {
+    const [seenAt, until] = [this.#seenAt, this.#until].map((ms) => new Date(ms).toISOString());
+    return { kind, because, seenAt: seenAt ?? "", until };
+  }
+}
+
+/** A pattern that asks for the instances of one class. */
+export const isInstance = (
+  shape: Shape,
+): shape is Shape & { readonly object: { readonly kind: "iri"; readonly iri: string } } =>
+  shape.predicate.kind === "iri" && shape.predicate.iri === rdf.type && shape.object.kind === "iri";
+
+const isSorted = (sources: readonly PatternSource[]): boolean =>
+  sources.every(({ member }, at) => at === 0 || (sources[at - 1]?.member ?? 0) < member);
+
+const each = (of: number | undefined, by: number | undefined) => of && by && Math.ceil(of / by);
+
+/** What a member has for a pattern; for a constant as many triples as there are on average. */
+function sourceOf({ subject, object }: Shape, member: number, facts: PropertyFacts): PatternSource {
+  const { triples, distinctSubjects, distinctObjects } = facts;
+  const [isOne, isOther] = [subject.kind !== "variable", object.kind !== "variable"];
+  const ofSubject = isOne ? each(triples, distinctSubjects) : triples;
+  return {
+    member,
+    triples: isOther ? each(ofSubject, distinctObjects) : ofSubject,
+    distinctSubjects: isOne ? 1 : distinctSubjects,
+    distinctObjects: isOther ? 1 : distinctObjects,
+    subjects: facts.subjects?.space,
+    objects: facts.objects?.space,
+  };
+}
+
+/** The place of a pattern that holds a term which no triple of the property has there. */
+function placeWithout(
+  { subject, object }: Shape,
+  keys: Pick<PropertyFacts, "subjects" | "objects"> | undefined,
+): "subjects" | "objects" | undefined {
+  if (keys === undefined) return undefined;
+  if (!mayHold(keys.subjects, subject)) return "subjects";
+  return mayHold(keys.objects, object) ? undefined : "objects";
+}

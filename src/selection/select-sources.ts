@@ -1,0 +1,195 @@
+import type {
+  DirectPlan,
+  FederatedPlan,
+  FederationMember,
+  MergedMembers,
+  PlannedEndpoint,
+  PlanNote,
+} from "../plan/query-plan.ts";
+import type { PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
+import { iriText } from "../rdf/term-text.ts";
+import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { type PatternTerm, queryPatterns } from "../sparql/query-patterns.ts";
+import { constructsOf } from "../sparql/used-constructs.ts";
+import type { AskedPattern } from "./existence.ts";
+import type { FactTable } from "./fact-table.ts";
+import { isInstance, keyOf, type Lacks, MemberView, type Shape, textOf } from "./member-view.ts";
+
+/**
+ * The plan over those members only that may have matches of one of its patterns, each pattern with its members and the
+ * certificates of the others; a query that one member alone answers becomes a plan for that one. A plan without members to
+ * choose from comes back as it is.
+ */
+export function selectSources(
+  plan: FederatedPlan,
+  table: FactTable,
+  cutsKnown: (endpoint: PlannedEndpoint) => boolean = () => true,
+): FederatedPlan | DirectPlan {
+  const { over } = plan;
+  if (over === undefined || over.members.length < 2) return plan;
+  const query = parseQuery(plan.query);
+  // A description may be made of any triple.
+  if (query.form === "DESCRIBE") return plan;
+  const selected = selectedPlan(plan, over, { shapes: shapesOf(query), view: new MemberView(table, over.members) });
+  return selected.over?.members.length === 1 ? (exclusivePlan(selected, query, cutsKnown) ?? selected) : selected;
+}
+
+/** The same for a plan that was selected before, with what was asked since; it stays federated. */
+export function selectAsked(plan: FederatedPlan, table: FactTable, lacks: Lacks): FederatedPlan {
+  const { over } = plan;
+  if (over?.selection === undefined || over.members.length < 2) return plan;
+  const { leftOut } = over.selection;
+  const shapes = shapesOf(parseQuery(plan.query));
+  const selected = selectedPlan(plan, over, { shapes, view: new MemberView(table, over.members, lacks) });
+  if (selected.over?.selection === undefined) return selected;
+  const selection = { ...selected.over.selection, leftOut: leftOut + selected.over.selection.leftOut };
+  return { ...selected, over: { ...selected.over, selection } };
+}
+
+/** The patterns of a plan that a member can be asked for, by key. */
+export function askedPatterns(plan: FederatedPlan): readonly AskedPattern[] {
+  const shapes = shapesOf(parseQuery(plan.query));
+  return [...shapes].flatMap(([key, { subject, predicate, object }]) => {
+    if (predicate.kind !== "iri") return [];
+    const [s, o] = [textOf(subject) ?? "?s", textOf(object) ?? "?o"];
+    return { key, text: `${s} ${iriText(predicate.iri)} ${o}` };
+  });
+}
+
+function selectedPlan(
+  plan: FederatedPlan,
+  over: MergedMembers,
+  { shapes, view }: Pick<Selecting, "shapes" | "view">,
+): FederatedPlan {
+  const found: Found = new Map([...shapes].map(([key, shape]) => [key, view.sourcesOf(shape)]));
+  const kept = relevantMembers(found, over);
+  return withSelection(plan, over, { count: over.members.length, kept, shapes, found, view });
+}
+
+/** By pattern; undefined where every member may match. */
+type Found = ReadonlyMap<string, PatternSources | undefined>;
+
+/** The different patterns outside of every SERVICE, by key; GRAPH matches nothing in a federation. */
+function shapesOf(query: ParsedQuery): ReadonlyMap<string, Shape> {
+  const asked = queryPatterns(query).filter(({ graph }) => graph === undefined);
+  return new Map(asked.map((pattern) => [keyOf(pattern), pattern]));
+}
+
+/** Indices of the members that one of the patterns needs, in order. */
+function relevantMembers(found: Found, { members }: MergedMembers): readonly number[] {
+  const kept = new Set<number>();
+  for (const sources of found.values()) {
+    if (sources === undefined) return [...members.keys()];
+    for (const { member } of sources.sources) kept.add(member);
+  }
+  return [...kept].toSorted((one, other) => one - other);
+}
+
+interface Selecting {
+  /** Number of all members. */
+  readonly count: number;
+  readonly kept: readonly number[];
+  readonly shapes: ReadonlyMap<string, Shape>;
+  readonly found: Found;
+  readonly view: MemberView;
+}
+
+function withSelection(plan: FederatedPlan, all: MergedMembers, selecting: Selecting): FederatedPlan {
+  const { kept, view } = selecting;
+  const leftOut = all.members.length - kept.length;
+  const members = kept.flatMap((index) => all.members[index] ?? []);
+  const newIndex = new Map(kept.map((member, index) => [member, index]));
+  const disjointSubjects = view.disjointSubjects(kept).map(({ certificate, members: set }) => ({
+    certificate,
+    members: set.flatMap((member) => newIndex.get(member) ?? []),
+  }));
+  const selection: SourceSelection = { patterns: keptPatterns(selecting, newIndex), disjointSubjects, leftOut };
+  const over: MergedMembers = { ...all, members, selection };
+  return {
+    ...plan,
+    over,
+    members: membersOf(plan, over),
+    notes: [...plan.notes, ...leftOutNote(leftOut, kept.length, seenFirst(selecting.found))],
+  };
+}
+
+/** The patterns, and each of their properties without constants: a step of a path is asked so. Of kept members only. */
+function keptPatterns(
+  { shapes, found, view, count }: Selecting,
+  newIndex: ReadonlyMap<number, number>,
+): SourceSelection["patterns"] {
+  const patterns: Record<string, PatternSources> = {};
+  const isWhole = newIndex.size === count;
+  const renumbered = (source: PatternSource): readonly PatternSource[] => {
+    const member = newIndex.get(source.member);
+    return member === undefined ? [] : [{ ...source, member }];
+  };
+  const add = (key: string, known: PatternSources | undefined): void => {
+    if (known === undefined || Object.hasOwn(patterns, key)) return;
+    patterns[key] = isWhole ? known : { ...known, sources: known.sources.flatMap(renumbered) };
+  };
+  for (const [key, sources] of found) add(key, sources);
+  for (const shape of shapes.values()) {
+    if (isInstance(shape)) continue;
+    const general: Shape = { subject: anything, predicate: shape.predicate, object: anything };
+    const key = keyOf(general);
+    if (!Object.hasOwn(patterns, key)) add(key, view.sourcesOf(general));
+  }
+  return patterns;
+}
+
+const anything: PatternTerm = { kind: "variable", name: "" };
+
+/** Members that only answer patterns come first; of the others those that a SERVICE names. */
+function membersOf({ clauses, members }: FederatedPlan, over: MergedMembers): readonly FederationMember[] {
+  const urls = new Set(over.members.map(({ url }) => url));
+  return members.flatMap((member): readonly FederationMember[] => {
+    const { endpoint } = member;
+    if (urls.has(endpoint.url)) return [member];
+    const own = clauses.filter((clause) => clause.endpoint.url === endpoint.url);
+    return own.length === 0 ? [] : [{ ...member, silent: own.every(({ silent }) => silent) }];
+  });
+}
+
+/** The oldest of the facts that left somebody out. */
+function seenFirst(found: Found): string | undefined {
+  const certificates = [...found.values()].flatMap((sources) => sources?.excluded ?? []);
+  return certificates.map(({ certificate }) => certificate.seenAt).toSorted()[0];
+}
+
+function leftOutNote(leftOut: number, kept: number, since: string | undefined): readonly PlanNote[] {
+  if (leftOut === 0) return [];
+  const rest =
+    kept === 0
+      ? "no member has a match for any pattern"
+      : `${leftOut} of ${kept + leftOut} members have no match for any pattern`;
+  const when = since === undefined ? "" : ` since ${since}`;
+  return [
+    { code: "MEMBERS_LEFT_OUT", message: `By what is certain of them${when}, ${rest}; prune=false asks all of them.` },
+  ];
+}
+
+/** Answers with fewer rows are not cut without a sign. */
+const fewRows = 1_000;
+
+const hasFewRows = (query: ParsedQuery, limit = fewRows): boolean =>
+  query.kind === "boolean" || limit < fewRows || constructsOf(query).constructs.has("aggregates");
+
+/**
+ * The same query for the only member that has data for it; undefined where a federation and an endpoint could differ, or
+ * where the endpoint could cut a large answer without anybody noticing: answers to federated plans are looked into.
+ */
+function exclusivePlan(
+  plan: FederatedPlan,
+  query: ParsedQuery,
+  cutsKnown: (endpoint: PlannedEndpoint) => boolean,
+): DirectPlan | undefined {
+  const [endpoint] = plan.over?.members ?? [];
+  const isPortable = plan.clauses.length === 0 && constructsOf(query).portable;
+  if (endpoint === undefined || endpoint.interface !== undefined || !isPortable) return undefined;
+  const { answer, notes } = plan;
+  const limit = query.ast.queryType === "SELECT" ? query.ast.limit : undefined;
+  if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return undefined;
+  const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
+  return { kind: "direct", answer, endpoint, query: plan.query, limit, ...none, notes };
+}

@@ -1,0 +1,146 @@
+import type { BlockPattern, Expression, Pattern, Query, SelectQuery, ServicePattern, Wildcard } from "sparqljs";
+
+/**
+ * What becomes of the answer when a part of the query has fewer solutions: "monotone", it loses rows at most; "antitone", it
+ * gains rows at most; "neither", it can do both.
+ */
+type Effect = "monotone" | "antitone" | "neither";
+
+/** The parts of a query that it is not monotone in. */
+interface NonMonotone {
+  /** IRIs of SERVICE clauses; their bodies are not looked into. */
+  readonly services: ReadonlySet<string>;
+  /** A triple pattern or path outside of every SERVICE. */
+  readonly patterns: boolean;
+}
+
+/**
+ * The parts of a query whose missing solutions can add rows that are not in the true answer. Rows are taken for a set. A
+ * LIMIT without ORDER BY may choose any rows, so fewer solutions leave rows that it could have chosen.
+ */
+export function nonMonotoneParts(ast: Query): NonMonotone {
+  const effects = new Effects();
+  effects.query(ast, ast.queryType === "ASK" ? "neither" : "monotone");
+  return effects;
+}
+
+/** Whether missing triples can only take rows from the answer of a query, or solutions from a group; SERVICE bodies count. */
+export function isMonotone(part: Query | readonly Pattern[]): boolean {
+  const effects = new Effects("into services");
+  if ("queryType" in part) effects.query(part, part.queryType === "ASK" ? "neither" : "monotone");
+  else effects.group(part, "monotone");
+  return !effects.patterns;
+}
+
+class Effects implements NonMonotone {
+  readonly services = new Set<string>();
+  patterns = false;
+  readonly #intoServices: boolean;
+
+  constructor(how?: "into services") {
+    this.#intoServices = how !== undefined;
+  }
+
+  query(query: Query, effect: Effect): void {
+    if (query.queryType === "SELECT") return this.#select(query, effect);
+    this.group(query.where ?? [], isTop(query) ? "neither" : effect);
+  }
+
+  #select(query: SelectQuery, effect: Effect): void {
+    const { variables, where = [], group = [], having = [], order = [] } = query;
+    const computed = [
+      ...variables.flatMap((each) => ("expression" in each ? [each.expression] : [])),
+      ...group.map(({ expression }) => expression),
+      ...having,
+      ...order.map(({ expression }) => expression),
+    ];
+    for (const expression of computed) this.#expression(expression, "neither");
+    this.group(where, isTop(query) || computed.some(hasAggregate) ? "neither" : effect);
+  }
+
+  group(patterns: readonly Pattern[], effect: Effect): void {
+    for (const pattern of patterns) this.#pattern(pattern, effect);
+  }
+
+  #pattern(pattern: Pattern, effect: Effect): void {
+    switch (pattern.type) {
+      case "bgp":
+        this.patterns ||= effect !== "monotone" && pattern.triples.length > 0;
+        return;
+      case "values":
+        return;
+      case "filter":
+        return this.#expression(pattern.expression, effect);
+      case "bind":
+        return this.#expression(pattern.expression, "neither");
+      case "service":
+        return this.#service(pattern, effect);
+      case "query":
+        return this.query(pattern, effect);
+      default:
+        return this.group(pattern.patterns, effectInside(pattern, effect));
+    }
+  }
+
+  #service({ name, patterns }: ServicePattern, effect: Effect): void {
+    if (this.#intoServices) return this.group(patterns, effect);
+    if (effect !== "monotone" && "value" in name) this.services.add(name.value);
+  }
+
+  /** Only EXISTS sees solutions; FILTER keeps a row where its truth is not lost. */
+  #expression(expression: Expression | Pattern | Wildcard, effect: Effect): void {
+    if (Array.isArray(expression)) for (const each of expression) this.#expression(each, "neither");
+    if (!("type" in expression)) return;
+    switch (expression.type) {
+      case "operation":
+        for (const argument of expression.args) this.#argument(expression.operator, argument, effect);
+        return;
+      case "functionCall":
+        for (const argument of expression.args) this.#expression(argument, "neither");
+        return;
+      case "aggregate":
+        return this.#expression(expression.expression, "neither");
+      default:
+        this.#pattern(expression, effect);
+    }
+  }
+
+  #argument(operator: string, argument: Expression | Pattern, effect: Effect): void {
+    switch (operator) {
+      case "notexists":
+      case "!":
+        return this.#expression(argument, opposite(effect));
+      case "exists":
+      case "&&":
+      case "||":
+        return this.#expression(argument, effect);
+      default:
+        this.#expression(argument, "neither");
+    }
+  }
+}
+
+function effectInside({ type }: BlockPattern, effect: Effect): Effect {
+  // A row that an OPTIONAL would extend comes without it.
+  if (type === "optional") return "neither";
+  return type === "minus" ? opposite(effect) : effect;
+}
+
+/** The first rows in an order; the parser leaves out what the query has not. */
+const isTop = (query: Query): boolean =>
+  "order" in query && query.order !== undefined && "limit" in query && query.limit !== undefined;
+
+function opposite(effect: Effect): Effect {
+  if (effect === "neither") return effect;
+  return effect === "monotone" ? "antitone" : "monotone";
+}
+
+function hasAggregate(expression: Expression | Pattern): boolean {
+  if (Array.isArray(expression)) return expression.some(hasAggregate);
+  if (!("type" in expression)) return false;
+  if (expression.type === "aggregate") return true;
+  // Aggregates of a query inside EXISTS are its own.
+  if (expression.type !== "operation" && expression.type !== "functionCall") return false;
+  if ("operator" in expression && expression.operator.endsWith("exists")) return false;
+  return expression.args.some(hasAggregate);
+}

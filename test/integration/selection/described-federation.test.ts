@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { App } from "../../../src/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { openService } from "../../support/running-service.ts";
+import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+
+const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+const v = (name: string): string => `<http://v.example/${name}>`;
+
+/** Ten vendors with offers of products that all of them name, and ten sites with ratings of the same products. */
+const vendor = (number: number): string =>
+  Array.from({ length: 5 }, (_, n) => {
+    const offer = `<http://vendor${number}.example/offer/${n}>`;
+    return `${offer} ${type} ${v("Offer")} .\n${offer} ${v("product")} <http://products.example/${n}> .\n${offer} ${v("price")} "${number * 10 + n}"^^<http://www.w3.org/2001/XMLSchema#integer> .\n`;
+  }).join("");
+const site = (number: number): string =>
+  Array.from({ length: 8 }, (_, n) => {
+    const review = `<http://site${number}.example/review/${n}>`;
+    return `${review} ${type} ${v("Review")} .\n${review} ${v("about")} <http://products.example/${n}> .\n${review} ${v("stars")} "${n}" .\n`;
+  }).join("");
+
+/** Of a product whose IRI begins like those of all others. */
+const product = "<http://products.example/rare>";
+const review = "<http://site3.example/review/rare>";
+const person = "<http://site3.example/person/1>";
+const rare: Readonly<Record<string, string>> = {
+  vendor7: `<http://vendor7.example/offer/rare> ${v("product")} ${product} .`,
+  site3: `${review} ${v("about")} ${product} .\n${review} ${v("stars")} "9" .\n${review} ${v("by")} ${person} .\n${person} ${v("name")} "Ann" .`,
+};
+
+const ids = Array.from({ length: 20 }, (_, n) => (n < 10 ? `vendor${n}` : `site${n - 10}`));
+const prefix = "PREFIX v: <http://v.example/>";
+const servers = new Map<string, SparqlTestServer>();
+let app: App;
+let url: string;
+
+beforeAll(async () => {
+  for (const [n, id] of ids.entries()) {
+    servers.set(id, await startSparqlTestServer((n < 10 ? vendor(n) : site(n - 10)) + (rare[id] ?? "")));
+  }
+  ({ app, url } = await openShop());
+  for (const id of ids) await fetch(`${url}/api/endpoints/${id}/describe`, { method: "POST" });
+  await eventually(async () => {
+    for (const id of ids) {
+      const subject = `<http://${id}.example/${id.startsWith("site") ? "review" : "offer"}/1>`;
+      expect(await explained(`ASK { ${subject} ?p ?o }`)).toContain(`endpoint ${id}`);
+    }
+  });
+});
+
+async function openShop(): Promise<{ readonly app: App; readonly url: string }> {
+  const shop = `@prefix fedway: <https://w3id.org/fedway/ns#> . @prefix dcterms: <http://purl.org/dc/terms/> .
+    [] a fedway:Federation ; dcterms:identifier "shop" ; dcterms:title "Shop" ;
+      fedway:member ${ids.map((id) => `"${id}"`).join(", ")} .`;
+  const urls = Object.fromEntries([...servers].map(([id, server]) => [id, server.url]));
+  const opened = await openService(urls, {}, { "shop.ttl": shop });
+  return { app: opened, url: await opened.listen() };
+}
+
+afterAll(async () => {
+  await app.close();
+  await Promise.all([...servers.values()].map((server) => server.close()));
+});
+
+async function explained(query: string, options: object = {}): Promise<string> {
+  const response = await fetch(`${url}/api/explain`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query, federation: "shop", ...options }),
+  });
+  const { text } = (await response.json()) as { text: string };
+  return text;
+}
+
+/** Rows of an answer as sorted text, and which members were asked how often. */
+async function asked(query: string, prune = true, path = "/federations/shop/sparql") {
+  for (const server of servers.values()) server.clearRequests();
+  const response = await fetch(path.startsWith("http") ? path : `${url}${path}`, {
+    method: "POST",
+    headers: { accept: "text/csv" },
+    body: new URLSearchParams({ query, prune: String(prune) }),
+  });
+  const [, ...rows] = (await response.text()).trim().split("\r\n");
+  const requests = [...servers].map(([id, server]) => [id, server.requests.length] as const);
+  return { rows: rows.toSorted(), requests: Object.fromEntries(requests.filter(([, count]) => count > 0)) };
+}
+
+describe("twenty members of which nothing is known", () => {
+  it("are asked once for all patterns of a query, and then only for what they have", async () => {
+    const query = `${prefix} SELECT ?c ?r { <http://vendor7.example/offer/3> v:product ?p ; v:price ?c . ?r v:about ?p }`;
+    const undescribed = await openShop();
+    const ask = (prune: boolean) => asked(query, prune, `${undescribed.url}/federations/shop/sparql`);
+    try {
+      const [first, again, all] = [await ask(true), await ask(true), await ask(false)];
+      expect(first.rows).toHaveLength(10);
+      expect([again.rows, all.rows]).toEqual([first.rows, first.rows]);
+      expect(Object.keys(first.requests)).toEqual(ids);
+      expect(Object.keys(again.requests)).toEqual(["vendor7", ...ids.slice(10)]);
+      const total = ({ requests }: typeof all): number =>
+        Object.values(requests).reduce((sum, count) => sum + count, 0);
+      expect(total(first)).toBe(total(again) + 20);
+    } finally {
+      await undescribed.app.close();
+    }
+  });
+});
+
+describe("twenty small members that were described and read", () => {
+  const shouldAsk = (query: string, members: readonly string[]): void => {
+    it(query, async () => {
+      const [pruned, all] = [await asked(`${prefix} ${query}`), await asked(`${prefix} ${query}`, false)];
+      expect(pruned.rows).toEqual(all.rows);
+      expect(pruned.rows.length).toBeGreaterThan(0);
+      expect(Object.keys(pruned.requests)).toEqual(members);
+      expect(Object.keys(all.requests)).toEqual(ids);
+    });
+  };
+  shouldAsk("SELECT ?o { ?o v:price ?p FILTER(?p > 92) }", ids.slice(0, 10));
+  shouldAsk("SELECT (COUNT(*) AS ?c) { ?r a v:Review }", ids.slice(10));
+  shouldAsk("SELECT ?x { ?x v:product|v:about <http://products.example/3> }", ids);
+  shouldAsk("SELECT ?p ?o { <http://site4.example/review/2> ?p ?o }", ["site4"]);
+  shouldAsk("SELECT ?price { <http://vendor7.example/offer/4> v:price ?price OPTIONAL { ?x v:nobodyHas ?y } }", [
+    "vendor7",
+  ]);
+
+  shouldAsk("SELECT ?s { <http://vendor7.example/offer/rare> v:product ?p . ?r v:about ?p ; v:stars ?s }", [
+    "vendor7",
+    "site3",
+  ]);
+  shouldAsk("SELECT ?p ?o { <http://site3.example/review/rare> v:by ?who . ?who ?p ?o }", ["site3"]);
+
+  it("one request is all that one member's answer takes", async () => {
+    const { requests } = await asked("SELECT ?p ?o { <http://site4.example/review/2> ?p ?o }");
+    expect(requests).toEqual({ site4: 1 });
+  });
+
+  it("what is expected of them stands beside what they gave", async () => {
+    const analyze = true;
+    expect(await explained(`${prefix} SELECT * { ?o v:price ?p }`, { analyze })).toContain(
+      "expected 50 rows; 50 rows, 10 requests",
+    );
+    const clause = (id: string, pattern: string): string => `SERVICE <${servers.get(id)?.url}> { ${pattern} }`;
+    const both = `${clause("vendor1", "?o v:product ?p")} ${clause("site1", "?r v:about ?p")}`;
+    const text = await explained(`${prefix} SELECT * { ${both} }`, { analyze });
+    expect(text).toMatch(/at vendor1\n +expected 5 rows; 5 rows, 1 request, /u);
+    expect(text).toMatch(/at site1\n +expected 8 rows; 5 rows, /u);
+  });
+
+  it("nobody is asked for what nobody has", async () => {
+    const query = `${prefix} SELECT (COUNT(*) AS ?c) { ?x v:nobodyHas ?y }`;
+    expect(await asked(query)).toEqual({ rows: ["0"], requests: {} });
+    expect(await asked(`${prefix} SELECT * { ?x v:price "none" }`)).toMatchObject({ rows: [] });
+    expect(await explained(query)).toContain("MEMBERS_LEFT_OUT");
+  });
+
+  it("a UNION over everybody becomes one over those who have it", async () => {
+    const branch = (id: string): string =>
+      `{ SERVICE <${servers.get(id)?.url}> { <http://site4.example/review/2> v:stars ?n } }`;
+    const query = `${prefix} SELECT ?n { ${ids.map(branch).join(" UNION ")} }`;
+    const [pruned, all] = [await asked(query, true, "/sparql"), await asked(query, false, "/sparql")];
+    expect(pruned).toEqual({ rows: ["2"], requests: { site4: 1 } });
+    expect(all).toMatchObject({ rows: ["2"], requests: Object.fromEntries(ids.map((id) => [id, 1])) });
+  });
+});
+
+it("members that come to a service that had none are selected, too", async () => {
+  const late = await openService({});
+  try {
+    const origin = await late.listen();
+    const post = async (path: string, body?: object): Promise<void> => {
+      const sent = body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      const response = await fetch(`${origin}${path}`, { method: "POST", ...sent });
+      expect(response.status).toBeLessThan(300);
+    };
+    const two = ["vendor0", "site0"];
+    for (const id of two) {
+      await post("/api/endpoints", { id, title: id, url: servers.get(id)?.url });
+      await post(`/api/endpoints/${id}/describe`);
+    }
+    await post("/api/federations", { id: "two", title: "Two", members: two });
+    await eventually(async () => {
+      servers.get("site0")?.clearRequests();
+      const query = `${prefix} SELECT * { ?offer v:price ?price }`;
+      const response = await fetch(`${origin}/federations/two/sparql`, {
+        method: "POST",
+        body: new URLSearchParams({ query }),
+      });
+      expect(response.status).toBe(200);
+      await response.text();
+      expect(servers.get("site0")?.requests).toHaveLength(0);
+    });
+  } finally {
+    await late.close();
+  }
+});

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+import type { PlanDescription } from "../../../src/query/explain.ts";
+import { type RunningService, startService } from "../../support/running-service.ts";
+import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+
+const lines = (count: number, line: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => line(at)).join("");
+
+let servers: readonly SparqlTestServer[];
+let service: RunningService;
+
+beforeAll(async () => {
+  servers = await Promise.all([
+    startSparqlTestServer(lines(40, (at) => `<urn:s${at}> <urn:left> "${at}" .\n`)),
+    startSparqlTestServer(lines(500, (at) => `<urn:s${at}> <urn:right> "${at}" .\n`)),
+  ]);
+  const [left, right] = servers;
+  service = await startService({ left: left?.url ?? "", right: right?.url ?? "" });
+});
+
+afterAll(async () => {
+  await service?.close();
+  await Promise.all(servers.map((server) => server.close()));
+});
+
+async function explain(body: object): Promise<PlanDescription> {
+  const response = await fetch(`${service.url}/api/explain`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as PlanDescription;
+}
+
+const join = "SELECT * { SERVICE <left> { ?s <urn:left> ?l } SERVICE <right> { ?s <urn:right> ?r } }";
+
+describe("a plan that is analysed", () => {
+  it("is run, and says what each step took", async () => {
+    const { kind, run, text } = await explain({ query: join, analyze: true });
+    expect([kind, run?.status, run?.rows]).toEqual(["federated", "ok", 40]);
+    const steps = run?.steps ?? [];
+    expect(steps.map(({ endpoints, asked, rows }) => ({ endpoints, asked, rows }))).toEqual([
+      { endpoints: ["left"], asked: 1, rows: 40 },
+      { endpoints: ["right"], asked: 1, rows: 40 },
+    ]);
+    expect(steps.map(({ keys }) => keys)).toEqual([0, 40]);
+    const requests = steps.reduce((sum, step) => sum + step.requests, 0);
+    expect(run?.sources.reduce((sum, source) => sum + source.requests, 0)).toBe(requests);
+    expect(text).toMatch(/run ok, 40 rows, \d+ requests/u);
+    expect(text).toMatch(/step \{ \?s <urn:right> \?r \}\n +at right\n +40 rows, \d+ requests?, 40 join keys, /u);
+  });
+
+  it("shows that what is expected to have fewer rows than there are keys is asked as a whole", async () => {
+    await fetch(`${service.url}/api/endpoints/left/describe`, { method: "POST" });
+    const query = "SELECT * { SERVICE <right> { ?s <urn:right> ?r } OPTIONAL { SERVICE <left> { ?s <urn:left> ?l } } }";
+    await eventually(async () => {
+      const { text } = await explain({ query, analyze: true });
+      expect(text).toMatch(/expected 40 rows; 40 rows, 1 request, as a whole, /u);
+    });
+  });
+
+  it("says why the run failed", async () => {
+    const { run } = await explain({ query: join, analyze: true, timeoutMs: 1 });
+    expect(run).toMatchObject({ status: "failed", code: "DEADLINE_EXCEEDED" });
+  });
+
+  it("is not run unless that is asked for", async () => {
+    expect(await explain({ query: join })).not.toHaveProperty("run");
+  });
+
+  it("shows one step where one endpoint has all of it", async () => {
+    const { kind, run } = await explain({ query: "SELECT * { ?s <urn:left> ?l }", endpoint: "left", analyze: true });
+    expect([kind, run?.status, run?.rows, run?.steps]).toEqual(["direct", "ok", 40, undefined]);
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { clauseQuery } from "../../../src/engine/clause-query.ts";
+import { planFor } from "./plan-cases.ts";
+
+/** What the endpoints of a query's clauses are asked, in the order of the clauses. */
+function asked(text: string): string[] {
+  const plan = planFor(`PREFIX : <urn:d:> ${text}`);
+  if (plan.kind !== "federated") throw new Error(`The plan is ${plan.kind}`);
+  return plan.clauses.map((clause) =>
+    clauseQuery({ ...clause, prologue: "" })
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+  );
+}
+
+/** One case: the first clause is sent as this WHERE. */
+function shouldAsk(text: string, ...expected: readonly string[]): void {
+  it(text, () => expect(asked(text).slice(0, expected.length)).toEqual(expected));
+}
+
+const other = "SERVICE <b> { ?s :p ?z }";
+
+describe("a FILTER of the query goes into a clause", () => {
+  const pushes = (filter: string, pattern = "?s :d ?d") =>
+    shouldAsk(
+      `SELECT * { SERVICE <a> { ${pattern} } ${other} FILTER(${filter}) }`,
+      `SELECT ?s ?d WHERE { ${pattern} FILTER(${filter}) }`,
+    );
+  pushes('?d = "10.1/x"');
+  pushes('"x"@en = ?d');
+  pushes("?d = :x");
+  pushes("?d != :x");
+  pushes("?d = 5");
+  pushes("?d IN (:x, 'y', 3)");
+  pushes("?d NOT IN (:x, :y)");
+  pushes("?d < 5");
+  pushes("2.5 >= ?d");
+  pushes('?d > "2020-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>');
+  pushes("?d = :x || ?d = :y");
+  pushes("!(?d = :x || isBlank(?d))");
+  pushes("isIRI(?d)");
+  pushes("sameTerm(?d, 'x')");
+  pushes('LANG(?d) = "en"');
+  pushes('!LANGMATCHES(LANG(?d), "en")');
+  pushes('STR(?d) = "x"');
+  pushes('STRSTARTS(STR(?d), "http://x/")');
+  pushes('!CONTAINS(?d, "x")');
+  pushes('REGEX(?d, "^ab.*c$")');
+});
+
+describe("a FILTER stays outside when an endpoint may find it true less often", () => {
+  const stays = (filter: string) =>
+    shouldAsk(`SELECT * { SERVICE <a> { ?s :d ?d } ${other} FILTER(${filter}) }`, "SELECT ?s ?d WHERE { ?s :d ?d }");
+  stays("?d != 'x'");
+  // Virtuoso gives its solutions twice.
+  stays("?d IN (:x, :x)");
+  stays("?d = :x || ?d = :x");
+  stays("!(?d = 'x')");
+  stays("?d < 'x'");
+  stays("?d = ?s");
+  stays("?d < 0.1");
+  stays("?d = 1e0");
+  stays("?d + 1 = 2");
+  stays('?d >= "2020-01-01"^^<http://www.w3.org/2001/XMLSchema#date>');
+  stays("REGEX(?d, 'x', 'i')");
+  stays("REGEX(?d, '\\\\d')");
+  stays("CONTAINS(LCASE(?d), 'x')");
+  stays("STR(?d) = '1.0'");
+  stays("DATATYPE(?d) = :x");
+  stays("STRLEN(?d) < 3");
+  stays("COALESCE(?d, :x) = :x");
+  stays("RAND() < 0.5 && ?d = NOW()");
+  stays("EXISTS { SERVICE <b> { ?d :p ?z } }");
+});
+
+describe("a FILTER goes where the clause binds its variables, and no further", () => {
+  shouldAsk(
+    `SELECT * { SERVICE <a> { ?s :d ?d } ${other} FILTER(?d = 1 && ?z = 2 && ?d != ?z) }`,
+    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?d = 1) }",
+    "SELECT ?s ?z WHERE { ?s :p ?z FILTER(?z = 2) }",
+  );
+  shouldAsk(
+    `SELECT * { SERVICE <a> { ?s :e ?e OPTIONAL { ?s :d ?d } } ${other} FILTER(?d = 1) }`,
+    "SELECT ?s ?e ?d WHERE { ?s :e ?e OPTIONAL { ?s :d ?d } }",
+  );
+  shouldAsk(
+    `SELECT * { ${other} OPTIONAL { SERVICE <a> { ?s :d ?d } } FILTER(?d = 1) }`,
+    "SELECT ?s ?z WHERE { ?s :p ?z }",
+    "SELECT ?s ?d WHERE { ?s :d ?d }",
+  );
+  shouldAsk(
+    `SELECT * { ${other} OPTIONAL { SERVICE <a> { ?s :d ?d } FILTER(?d = 1 && ?z = 2) } }`,
+    "SELECT ?s ?z WHERE { ?s :p ?z }",
+    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?d = 1) }",
+  );
+  shouldAsk(
+    `SELECT * { ${other} MINUS { SERVICE <a> { ?s :d ?d } FILTER(?d = 1) } FILTER(?s = :x) }`,
+    "SELECT ?s ?z WHERE { ?s :p ?z FILTER(?s = :x) }",
+    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?d = 1) }",
+  );
+  shouldAsk(
+    "SELECT * { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?z } } FILTER(?d = 1) }",
+    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?d = 1) }",
+    "SELECT ?s ?z WHERE { ?s :p ?z }",
+  );
+  shouldAsk(
+    `SELECT * { { SELECT ?s ?d { SERVICE <a> { ?s :d ?d } } } ${other} FILTER(?d = 1) }`,
+    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?d = 1) }",
+  );
+  shouldAsk(
+    `SELECT * { { SELECT ?s (?e AS ?d) { SERVICE <a> { ?s :d ?e } } } ${other} FILTER(?d = 1) }`,
+    "SELECT ?s ?e WHERE { ?s :d ?e }",
+  );
+  shouldAsk(
+    `SELECT * { { SELECT ?s ?d { SERVICE <a> { ?s :d ?d } } LIMIT 5 } ${other} FILTER(?d = 1) }`,
+    "SELECT ?s ?d WHERE { ?s :d ?d } LIMIT 5",
+  );
+  shouldAsk(
+    `SELECT * { SERVICE <a> { SELECT ?s ?d { ?s :d ?d } } ${other} FILTER(?d = 1) }`,
+    "SELECT ?s ?d WHERE {{ SELECT ?s ?d { ?s :d ?d } } FILTER(?d = 1) }",
+  );
+});
+
+describe("a clause is asked for the variables that the rest of the query looks at", () => {
+  shouldAsk(
+    "SELECT ?x { SERVICE <a> { ?s :d ?d ; :e ?x } SERVICE <b> { ?s :p ?o } }",
+    "SELECT ?s ?x WHERE { ?s :d ?d ; :e ?x }",
+    "SELECT ?s WHERE { ?s :p ?o }",
+  );
+  shouldAsk(
+    "SELECT * { SERVICE <a> { ?s :d ?d } MINUS { SERVICE <b> { ?s :p ?o } } }",
+    "SELECT ?s ?d WHERE { ?s :d ?d }",
+    "SELECT DISTINCT ?s WHERE { ?s :p ?o }",
+  );
+  shouldAsk(
+    "SELECT (COUNT(*) AS ?n) { SERVICE <a> { ?s :d ?d } SERVICE <b> { ?s :p ?o } }",
+    "SELECT ?s WHERE { ?s :d ?d }",
+    "SELECT ?s WHERE { ?s :p ?o }",
+  );
+  shouldAsk(
+    "SELECT (COUNT(DISTINCT *) AS ?n) { SERVICE <a> { ?s :d ?d } SERVICE <b> { ?s :p ?o } }",
+    "SELECT ?s ?d WHERE { ?s :d ?d }",
+  );
+});
+
+describe("a solution is asked for once, or only some, where more make no difference", () => {
+  shouldAsk(
+    "SELECT DISTINCT ?x { SERVICE <a> { ?s :d ?d ; :e ?x } SERVICE <b> { ?s :p ?o } }",
+    "SELECT DISTINCT ?s ?x WHERE { ?s :d ?d ; :e ?x }",
+    "SELECT DISTINCT ?s WHERE { ?s :p ?o }",
+  );
+  shouldAsk(
+    "SELECT DISTINCT ?x (UUID() AS ?u) { SERVICE <a> { ?s :d ?d ; :e ?x } SERVICE <b> { ?s :p ?o } }",
+    "SELECT ?s ?x WHERE { ?s :d ?d ; :e ?x }",
+  );
+  shouldAsk(
+    "ASK { SERVICE <a> { ?s :d ?d } SERVICE <b> { ?x :p ?o } }",
+    "SELECT (1 AS ?fedway_solution) WHERE { ?s :d ?d } LIMIT 1",
+  );
+  shouldAsk(
+    "SELECT * { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } } LIMIT 5 OFFSET 2",
+    "SELECT ?s ?d WHERE { ?s :d ?d } LIMIT 7",
+    "SELECT ?s ?o WHERE { ?s :p ?o } LIMIT 7",
+  );
+  shouldAsk(
+    "SELECT DISTINCT ?s { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } } LIMIT 5",
+    "SELECT DISTINCT ?s WHERE { ?s :d ?d } LIMIT 5",
+  );
+  shouldAsk(
+    "SELECT DISTINCT (STR(?s) AS ?t) { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } } LIMIT 5",
+    "SELECT DISTINCT ?s WHERE { ?s :d ?d }",
+  );
+  shouldAsk(
+    "SELECT * { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } } ORDER BY ?s LIMIT 5",
+    "SELECT ?s ?d WHERE { ?s :d ?d }",
+  );
+  shouldAsk(
+    "SELECT * { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } FILTER(?s = :x) } LIMIT 5",
+    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?s = :x) }",
+  );
+});

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+import { steadyClock } from "../../../src/clock.ts";
+import { createDriftCheck } from "../../../src/selection/check-drift.ts";
+import { FactTable } from "../../../src/selection/fact-table.ts";
+import { factsOf } from "../../../src/selection/source-facts.ts";
+import { catalogEntry } from "../../support/catalog-entry.ts";
+import { described } from "../../support/described-members.ts";
+import { scriptedAsker } from "../../support/scripted-asker.ts";
+
+const url = "http://people.example/sparql";
+const name = "<http://x.example/name>";
+const turtle = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `<http://x.example/p${at}> ${name} "${at}" .`).join("\n");
+
+/** A described endpoint of three triples; what is asked, and whether it is described again. */
+function checking(data: Readonly<Record<string, string>>, entryUrl = url) {
+  const table = new FactTable({ now: () => Date.parse("2026-01-01T01:00:00Z") });
+  const facts = factsOf({ ...described("people"), endpoint: entryUrl }, 86_400_000);
+  table.set("people", facts);
+  const requested: string[] = [];
+  const asker = scriptedAsker({ data });
+  const entries = [catalogEntry("people", { url: entryUrl })];
+  const { check } = createDriftCheck({
+    table,
+    catalog: { entries, byId: () => entries[0], document: () => undefined, onChange: () => () => false },
+    asker,
+    descriptions: {
+      async request(id, options) {
+        requested.push(`${id} ${options?.again}`);
+        throw new Error("no job is needed");
+      },
+    },
+    settings: { publicUrl: "http://fedway.example", factsCheckMs: 1 },
+    clock: steadyClock,
+    onFault: () => {},
+  });
+  return { check: () => check().catch(() => {}), known: () => table.get("people", entryUrl), requested, asker };
+}
+
+it("another number of triples ends what was known, and the endpoint is described anew", async () => {
+  const { check, known, requested } = checking({ [url]: turtle(4) });
+  await check();
+  expect(known()).toBeUndefined();
+  expect(requested).toEqual(["people true"]);
+});
+
+it("the same number leaves everything as it is", async () => {
+  const { check, known, requested } = checking({ [url]: turtle(3) });
+  await check();
+  expect(known()).toBeDefined();
+  expect(requested).toEqual([]);
+});
+
+it("an endpoint that does not answer keeps its facts until they are too old", async () => {
+  const { check, known, requested } = checking({});
+  await check();
+  expect(known()).toBeDefined();
+  expect(requested).toEqual([]);
+});
+
+it("shards that the service hosts are not asked", async () => {
+  const { check, known, asker } = checking({}, "http://fedway.example/shards/people/v1/a/sparql");
+  await check();
+  expect(known()).toBeDefined();
+  expect(asker.log).toEqual([]);
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { FederatedPlan, PlannedEndpoint } from "../../../src/plan/query-plan.ts";
+import { Existence } from "../../../src/selection/existence.ts";
+import { FactTable } from "../../../src/selection/fact-table.ts";
+import { askedPatterns, selectAsked } from "../../../src/selection/select-sources.ts";
+import { type Interference, scriptedAsker } from "../../support/scripted-asker.ts";
+import { createSimulatedClock } from "../../support/simulated-clock.ts";
+
+const urlOf = (id: string): string => `http://${id}.example/sparql`;
+const data = {
+  [urlOf("people")]: '<x:ann> <x:name> "Ann" .',
+  [urlOf("books")]: '<x:b1> <x:author> <x:ann> ; <x:title> "One" .',
+  [urlOf("empty")]: "",
+};
+const text = "SELECT * { ?b <x:author> ?a . ?a <x:name> ?n OPTIONAL { ?b <x:title> ?t } }";
+
+function asking(interfere: Interference = () => undefined, lacksSubqueries: readonly string[] = []) {
+  const clock = createSimulatedClock(1_000_000);
+  const asker = scriptedAsker({ data, interfere });
+  const existence = new Existence({ asker, clock, lacksSubqueries: (id) => lacksSubqueries.includes(id) });
+  const members = ["books", "empty", "gone", "people"].map((id): PlannedEndpoint => ({ id, url: urlOf(id) }));
+  const plan: FederatedPlan = {
+    kind: "federated",
+    answer: "bindings",
+    query: text,
+    skeleton: text,
+    clauses: [],
+    over: { federation: "all", members, selection: { patterns: {}, disjointSubjects: [], leftOut: 0 } },
+    members: members.map((endpoint) => ({ endpoint, clauses: 0, silent: false })),
+    notes: [],
+  };
+  const table = new FactTable({ now: clock.now });
+  return {
+    asker,
+    clock,
+    existence,
+    ask: async (): Promise<void> => {
+      const signal = new AbortController().signal;
+      await existence.ask(members, askedPatterns(plan), { signal, onAnswer: () => {} });
+    },
+    /** `pattern: members` of the plan that the answers leave. */
+    selected: (): readonly string[] => {
+      const { over } = selectAsked(plan, table, (member, key) => existence.lacks(member, key));
+      return Object.entries(over?.selection?.patterns ?? {}).map(([key, { sources, excluded }]) => {
+        const ids = sources.map(({ member }) => over?.members[member]?.id).join("+");
+        const out = excluded.map(({ certificate, members: count }) => `-${certificate.kind}*${count}`).join("");
+        return `${key} ${ids} ${out}`;
+      });
+    },
+  };
+}
+
+const narrowed = [
+  "? <x:author> ? books+empty+gone -asked*1",
+  "? <x:name> ? empty+gone+people -asked*1",
+  "? <x:title> ? books+empty+gone -asked*1",
+];
+
+describe("members of which nothing is known", () => {
+  it("are asked for all patterns in one request; who answers nothing at all, or not, stays", async () => {
+    const { asker, ask, selected } = asking();
+    await ask();
+    expect(asker.log).toHaveLength(4);
+    expect(selected()).toEqual(narrowed);
+  });
+
+  it("are not asked again while their answers, or their failure, count", async () => {
+    const { asker, clock, ask, selected } = asking();
+    await ask();
+    await ask();
+    expect(asker.log).toHaveLength(4);
+    await clock.advance(60_000);
+    await ask();
+    // The two that said nothing.
+    expect(asker.log).toHaveLength(6);
+    await clock.advance(9 * 60_000);
+    expect(selected()).toEqual([]);
+    await ask();
+    expect(selected()).toEqual(narrowed);
+  });
+
+  it("are asked anew when they are described", async () => {
+    const { existence, ask, selected } = asking();
+    await ask();
+    existence.forget("books");
+    existence.forget("people");
+    expect(selected()).toEqual([]);
+  });
+
+  it("stay when their answer is cut, fails, or they lack subqueries", async () => {
+    const failing = asking(() => new FedwayError("ENDPOINT_FAILED", "no"));
+    await failing.ask();
+    expect(failing.selected()).toEqual([]);
+    const lacking = asking(undefined, ["books", "people"]);
+    await lacking.ask();
+    expect(lacking.selected()).toEqual([]);
+    expect(lacking.asker.log).toHaveLength(2);
+    const cut = asking(() => ({
+      rows: [],
+      variables: ["n"],
+      quads: [],
+      httpStatus: 200,
+      mediaType: "application/sparql-results+json",
+      bytes: 0,
+      durationMs: 0,
+      requests: 1,
+    }));
+    await cut.ask();
+    expect(cut.selected()).toEqual([]);
+  });
+});

@@ -1,0 +1,135 @@
+import { expect, it } from "vitest";
+import { FactFollower } from "../../../src/selection/follow-facts.ts";
+import { FactTable } from "../../../src/selection/fact-table.ts";
+import type { CatalogDocument } from "../../../src/registry/catalog/catalog.ts";
+import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { catalogEntry } from "../../support/catalog-entry.ts";
+import { described } from "../../support/described-members.ts";
+import { eventually } from "../../support/eventually.ts";
+import { scriptedAsker } from "../../support/scripted-asker.ts";
+
+const url = "http://people.example/sparql";
+const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+const [ann, bob, name] = ["ann", "bob", "name"].map((local) => `<http://x.example/${local}>`);
+const asDescribed = `${ann} ${type} <http://x.example/Person> ; ${name} "Ann" . ${bob} ${name} "Bob" .`;
+
+/** One described endpoint whose data, description and entry can change. */
+function following(turtle: string) {
+  let description: VoidDescription | undefined = described("people");
+  let changedAt = "";
+  const entries = [catalogEntry("people")];
+  const [catalogChanged, descriptionChanged] = [new Set<() => void>(), new Set<(id: string) => void>()];
+  const table = new FactTable({ now: () => Date.parse("2026-01-01T12:00:00Z") });
+  const document = (): CatalogDocument => ({
+    id: "people",
+    kind: "endpoint",
+    origin: "api",
+    quads: [],
+    etag: "",
+    ...(changedAt !== "" && { changedAt }),
+  });
+  const asker = scriptedAsker({ data: { [url]: turtle } });
+  const follower = new FactFollower(table, {
+    catalog: {
+      get entries() {
+        return entries;
+      },
+      byId: (id) => entries.find((entry) => entry.id === id),
+      document,
+      onChange(listener) {
+        catalogChanged.add(listener);
+        return () => catalogChanged.delete(listener);
+      },
+    },
+    descriptions: {
+      get: async () => description,
+      onChange(listener) {
+        descriptionChanged.add(listener);
+        return () => descriptionChanged.delete(listener);
+      },
+    },
+    versionOf: () => description?.finishedAt,
+    settings: { publicUrl: "http://fedway.example", factsMaxAgeMs: 86_400_000, readTriples: 100 },
+    store: createMemoryStore(),
+    asker,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  return {
+    follower,
+    asker,
+    facts: () => table.get("people", url),
+    describe: (next: VoidDescription | undefined): void => {
+      description = next;
+      for (const listener of descriptionChanged) listener("people");
+    },
+    rewrite: (at: string): void => {
+      changedAt = at;
+      entries[0] = catalogEntry("people");
+      for (const listener of catalogChanged) listener();
+    },
+  };
+}
+
+it("facts come with the description, keys with what was read", async () => {
+  const { follower, facts } = following(asDescribed);
+  await follower.refresh();
+  expect(facts()?.properties?.size).toBe(2);
+  expect(facts()?.all).toBeUndefined();
+  follower.startReading();
+  await eventually(() => expect(facts()?.all?.subjects.space).toMatchObject({ prefixes: ["http://x.example/"] }));
+  await follower.close();
+});
+
+it("data that are not those of the description end what it proves", async () => {
+  const { follower, facts } = following(`${asDescribed} ${bob} <http://x.example/age> 7 .`);
+  await follower.refresh();
+  expect(facts()).toBeDefined();
+  follower.startReading();
+  await eventually(() => expect(facts()).toBeUndefined());
+  await follower.close();
+});
+
+it("fewer triples than described say nothing", async () => {
+  const { follower, asker, facts } = following(`${ann} ${name} "Ann" .`);
+  await follower.refresh();
+  follower.startReading();
+  await eventually(() => expect(asker.log).toHaveLength(1));
+  await follower.close();
+  expect(facts()?.all).toBeUndefined();
+  expect(facts()?.properties?.size).toBe(2);
+});
+
+it("a description that goes takes its facts along at once, and so does an entry that is written anew", async () => {
+  const { follower, facts, describe, rewrite } = following(asDescribed);
+  await follower.refresh();
+  describe(undefined);
+  expect(facts()).toBeUndefined();
+  describe(described("people"));
+  await eventually(() => expect(facts()).toBeDefined());
+  rewrite("2026-01-01T06:00:00.000Z");
+  expect(facts()).toBeUndefined();
+  await follower.refresh();
+  expect(facts()).toBeUndefined();
+  describe(described("people", { startedAt: "2026-01-01T07:00:00.000Z", finishedAt: "2026-01-01T07:00:01.000Z" }));
+  await eventually(() => expect(facts()).toBeDefined());
+  await follower.close();
+});
+
+it("an endpoint that is not there proves nothing until it is described again; one that refuses a query does", async () => {
+  const { follower, facts, describe } = following(asDescribed);
+  await follower.refresh();
+  for (const status of [undefined, 400, 500, 503]) follower.answered("people", status);
+  expect(facts()).toBeDefined();
+  follower.answered("people", 404);
+  expect(facts()).toBeUndefined();
+  await follower.refresh();
+  expect(facts()).toBeUndefined();
+  describe(described("people", { finishedAt: "2026-01-01T11:00:00.000Z" }));
+  await eventually(() => expect(facts()).toBeDefined());
+  follower.answered("people", 410);
+  expect(facts()).toBeUndefined();
+  await follower.close();
+});
