@@ -1,5 +1,5 @@
 import { runAgentsBench } from "./agents.ts";
-import { benchFederation } from "./federation.ts";
+import { runFederationBench } from "./federation.ts";
 import { runOpsBench } from "./ops.ts";
 import { benchProxy } from "./proxy.ts";
 import { runSearchBench } from "./search.ts";
@@ -20,8 +20,9 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
     run: benchProxy,
   },
   federation: {
-    summary: "federated queries evaluated in processes of their own, beside the same in the server's process",
-    run: benchFederation,
+    summary:
+      "federated queries beside FedX, Comunica and plans by hand; parts are named behind it: npm run bench -- federation shop",
+    run: ({ quick }) => runFederationBench(quick ? ["--quick"] : [], []),
   },
   void: {
     summary: "requests, seconds, memory and truth of computed descriptions, on Oxigraph and on simulated engines",
@@ -51,6 +52,8 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
 
 const usage = `Usage: npm run bench -- NAME... [--quick]
        npm run bench -- agents [PART...] [--quick]
+       npm run bench -- federation [PART...] [--quick] [--members=20,200] [--peers=fedway,fedx,comunica] [--queries=q01]
+                                             [--latencies=0,20,200]
 
 Benchmarks:
 ${Object.entries(benchmarks)
@@ -75,6 +78,10 @@ async function main(args: readonly string[]): Promise<number> {
   const [first = ""] = names;
   if (first === "agents") {
     await runAgentsBench({ quick: flags.includes("--quick") }, names.slice(1));
+    return 0;
+  }
+  if (first === "federation") {
+    await runFederationBench(flags, names.slice(1));
     return 0;
   }
   const unknown = [

@@ -37,11 +37,17 @@ export function printTable(measures: readonly Measure[]): void {
 }
 
 /** Writes a report below .artifacts/bench of the repository. @returns the path, relative to the repository */
-export async function writeReport(name: string, report: object): Promise<string> {
+export const writeReport = (name: string, report: object): Promise<string> =>
+  writeArtifact(`${name}.json`, `${JSON.stringify(report, undefined, 2)}\n`);
+
+/** Writes a picture (SVG) beside the reports. @returns the path, relative to the repository */
+export const writePicture = (name: string, svg: string): Promise<string> => writeArtifact(`${name}.svg`, svg);
+
+async function writeArtifact(file: string, text: string): Promise<string> {
   const folder = new URL("../../../.artifacts/bench/", import.meta.url);
   await mkdir(folder, { recursive: true });
-  await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify(report, undefined, 2)}\n`);
-  return `.artifacts/bench/${name}.json`;
+  await writeFile(new URL(file, folder), text);
+  return `.artifacts/bench/${file}`;
 }
 
 export const median = (values: readonly number[]): number => {
