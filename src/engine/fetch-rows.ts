@@ -63,7 +63,9 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     const end = await time.waitFor(answer.end);
     // What was received for another query counts there.
     noted.add({ rows: 0, bytes: answer.saved === undefined ? end.decodedBytes : 0 });
-    const lack = end.partial?.how ?? (await lackAt(count, options, { ...request, asked, time, noted }));
+    const lack =
+      end.partial?.how ??
+      (await lackAt(count, options, { ...request, endpoint: answeredBy(request, answer), asked, time, noted }));
     noteStatus(report, lack === undefined ? "ok" : "partial", lack);
   } finally {
     time.stop();
@@ -72,6 +74,10 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     if (answer !== undefined && !Buffer.isBuffer(answer.body)) answer.body.destroy();
   }
 }
+
+/** A mirror cuts answers where it does, wherever the endpoint does. */
+const answeredBy = ({ endpoint }: RowsRequest, { mirror }: SparqlAnswer): RowsRequest["endpoint"] =>
+  mirror === undefined ? endpoint : (endpoint.mirror ?? endpoint);
 
 function noteSaved(report: SourceReport, { saved, mirror }: SparqlAnswer): void {
   if (mirror !== undefined) report.mirror = mirror;
@@ -111,7 +117,13 @@ async function lackAt(rows: number, options: FetchOptions, asking: Asked): Promi
   const ask = async (query: string): Promise<readonly Bindings[] | undefined> => {
     try {
       noted.add({ requests: 1 });
-      const sent = queryInTurn(options, { ...asked, query, limit: undefined, acceptPartial: true });
+      const sent = queryInTurn(options, {
+        ...asked,
+        endpoint: request.endpoint,
+        query,
+        limit: undefined,
+        acceptPartial: true,
+      });
       const answer = await time.waitFor(sent);
       noted.add({ requests: answer.requests - 1 });
       noteSaved(report, answer);

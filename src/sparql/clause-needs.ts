@@ -173,11 +173,17 @@ class NeedsWalk {
         for (const branch of element.branches) this.#group(branch, place);
         return;
       case "minus":
-        this.#group(element.group, { ...place, ...bare, variables: beside, once: this.#settled(true) });
+        this.#minus(element.group, place, beside);
         return;
       default:
         for (const group of groupsOf(element)) this.#group(group, { ...place, ...bare });
     }
+  }
+
+  /** Nothing in MINUS is seen outside, but it is compared in the variables beside it; in EXISTS in those from outside too. */
+  #minus(group: Group, place: Place, beside: ReadonlySet<string>): void {
+    const variables = place.inExists ? place.variables : beside;
+    this.#group(group, { ...place, ...bare, variables, once: this.#settled(true) });
   }
 
   /** Substitution reaches what is mentioned anywhere around it. */

@@ -13,6 +13,7 @@ import { ExpressionError, longestComputed, tooLong } from "../expressions/expres
 import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
 import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import type { Bindings } from "../../results/model.ts";
+import { isTrace } from "../provenance.ts";
 
 /**
  * GROUP BY and aggregates (SPARQL 1.1 Query, section 18.5.1), one row after the other: of a group only its key and what
@@ -63,7 +64,9 @@ function aggregatedBy({ expression, distinct }: Algebra.BoundAggregate): ValueOf
 const something = string("");
 
 function wholeRow(row: RDF.Bindings): string {
-  const variables = [...row.keys()].toSorted((a, b) => (a.value < b.value ? -1 : 1));
+  const variables = [...row.keys()]
+    .filter(({ value }) => !isTrace(value))
+    .toSorted((a, b) => (a.value < b.value ? -1 : 1));
   return `${variables.map(({ value }) => value).join(" ")} ${keyText(row, variables)}`;
 }
 

@@ -56,7 +56,10 @@ export class PushDown {
   #demandOn(operation: Algebra.Operation, demand: Demand, index: number): Demand {
     const wants = wantsOf[operation.type];
     const conditionsOf = (expression: Algebra.Expression) => this.#conditionsOf(expression);
-    return wants ? wants({ operation, demand, conditionsOf }, index) : nothing;
+    if (!wants) return nothing;
+    const wanted = wants({ operation, demand, conditionsOf }, index);
+    // Equal solutions become different ones, so their number matters.
+    return hasVolatile(operation) ? { ...wanted, distinct: false } : wanted;
   }
 
   #conditionsOf(expression: Algebra.Expression): readonly PushedCondition[] {
@@ -127,6 +130,11 @@ const wantsOf: Readonly<Record<string, (pushed: Pushed, index: number) => Demand
 /** Each solution makes nodes of its own. */
 const makesBlankNodes = ({ template }: Algebra.Construct): boolean =>
   template.some(({ subject, object }) => [subject, object].some(({ termType }) => termType === "BlankNode"));
+
+function hasVolatile(operation: Algebra.Operation): boolean {
+  const { expression } = operation as { readonly expression?: Algebra.Expression };
+  return expression !== undefined && isVolatile(expression);
+}
 
 const volatile: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode"]);
 

@@ -37,7 +37,9 @@ export function createSharingClient(options: SharingOptions): Pick<SparqlClient,
   });
 
   function keep(key: string, answer: KeptAnswer, { endpoint }: SparqlRequest): void {
-    if (endpoint.neverKept || answer.end.partial !== undefined || answer.status !== 200) return;
+    const { mirror } = endpoint;
+    const isForbidden = endpoint.neverKept || (answer.mirror !== undefined && mirror?.neverKept);
+    if (isForbidden || answer.end.partial !== undefined || answer.status !== 200) return;
     const { freshMs } = answer;
     const forMs = freshMs === undefined ? keepMs : Math.min(freshMs, Math.max(keepMs, LONGEST_ALLOWED_MS));
     if (forMs > 0 && answer.body.length <= LARGEST_SHARED_BYTES) kept.set(key, { answer, untilMs: now() + forMs });
@@ -47,7 +49,10 @@ export function createSharingClient(options: SharingOptions): Pick<SparqlClient,
     const onClosed = (): void => {
       if (flights.get(key) === flight) flights.delete(key);
     };
-    const onWhole = (answer: KeptAnswer): void => keep(key, answer, request);
+    // One that was overtaken by a later request is not kept: what that got is newer.
+    const onWhole = (answer: KeptAnswer): void => {
+      if (flights.get(key) === flight) keep(key, answer, request);
+    };
     const flight = new Flight({ client, now, onClosed, onWhole }, request.deadlineMs);
     flights.set(key, flight);
     return flight.begin(request);
@@ -58,7 +63,7 @@ export function createSharingClient(options: SharingOptions): Pick<SparqlClient,
       // A body that is passed on as it came is for one reader.
       if (request.encoding !== "decode") return client.query(request);
       const key = keyOf(request);
-      const known = request.fresh ? undefined : kept.get(key);
+      const known = request.fresh || request.endpoint.neverKept ? undefined : kept.get(key);
       if (known && known.untilMs > now()) return savedAnswer(known.answer, "cached");
       const flight = request.fresh ? undefined : flights.get(key);
       if (!flight?.isOpenUntil(request.deadlineMs)) return begin(key, request);
@@ -71,8 +76,20 @@ export function createSharingClient(options: SharingOptions): Pick<SparqlClient,
 /** What two requests have in common that have the same answer. */
 function keyOf(request: SparqlRequest): string {
   const { endpoint, query, kind, accept, limit, acceptPartial = false, defaultGraphs, namedGraphs, maxBytes } = request;
-  const { url, method, rowCap, formats, maxUrlBytes } = endpoint;
-  const rest = [url, method, rowCap, formats, maxUrlBytes, kind, accept, limit, acceptPartial, defaultGraphs];
+  const { url, method, rowCap, formats, maxUrlBytes, mirror } = endpoint;
+  const rest = [
+    url,
+    mirror?.url,
+    method,
+    rowCap,
+    formats,
+    maxUrlBytes,
+    kind,
+    accept,
+    limit,
+    acceptPartial,
+    defaultGraphs,
+  ];
   return hash("sha256", `${JSON.stringify([...rest, namedGraphs, maxBytes])}\n${query}`, "base64");
 }
 

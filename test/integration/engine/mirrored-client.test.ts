@@ -52,10 +52,11 @@ const request = (endpoint: EndpointTarget, changes: Partial<SparqlRequest> = {})
   ...changes,
 });
 
-const client = () =>
+const client = (keepMs = 0) =>
   createSharingClient({
     client: createMirroredClient({ client: outbound, now: steadyClock.now }),
     now: steadyClock.now,
+    keepMs,
   });
 
 async function rowsOf({ body }: SparqlAnswer): Promise<number> {
@@ -116,5 +117,21 @@ describe("an endpoint with a mirror", () => {
     reader.abort(new Error("left"));
     await expect(asked).rejects.toBeDefined();
     for (const server of servers) await until(async () => server.requests[0]?.aborted === true || undefined);
+  });
+  it("is replaced without keeping what the mirror does not want kept, or for another mirror", async () => {
+    const endpoint = mirrored();
+    const shared = client(60_000);
+    const ask = async (changes: Partial<EndpointTarget>) => {
+      const answer = await shared.query(request({ ...endpoint, ...changes } as EndpointTarget));
+      return [answer.mirror, answer.saved, await rowsOf(answer)];
+    };
+    primary.setFault({ kind: "status", status: 500 });
+    const never = { mirror: { ...endpoint.mirror, neverKept: true } } as Partial<EndpointTarget>;
+    await ask(never);
+    expect(await ask(never)).toEqual(["other", undefined, 1]);
+    expect(await ask({})).toEqual(["other", undefined, 1]);
+    expect(await ask({})).toEqual(["other", "cached", 1]);
+    const another = { mirror: { id: "another", url: `${mirror.url}?another` } } as Partial<EndpointTarget>;
+    expect(await ask(another)).toEqual(["another", undefined, 1]);
   });
 });

@@ -247,6 +247,26 @@ describe("answers that are kept", () => {
     await ask(shared, { acceptPartial: true });
     expect(await ask(shared, { acceptPartial: true })).toEqual(asked);
   });
+  it("are not given any more once their endpoint forbids it", async () => {
+    upstream.answer = answerWith({});
+    const shared = client(10_000);
+    const endpoint = { url: `${upstream.url}/later` };
+    await ask(shared, { endpoint });
+    expect(await ask(shared, { endpoint })).toEqual(cached);
+    expect(await ask(shared, { endpoint: { ...endpoint, neverKept: true as const } })).toEqual(asked);
+  });
+  it("are not those of a request that a fresh one has overtaken", async () => {
+    const late = gate();
+    const shared = client(10_000);
+    upstream.answer = (response) => void late.opened.then(() => response.writeHead(200, json).end(document(1)));
+    const early = shared.query(request());
+    await until(async () => upstream.seen === 1 || undefined);
+    upstream.answer = answerWith({});
+    await ask(shared, { fresh: true });
+    late.open();
+    expect(await textOf(await early)).toBe(document(1));
+    expect(await ask(shared)).toEqual(cached);
+  });
   it("are given for their time only", async () => {
     upstream.answer = answerWith({});
     let now = 0;

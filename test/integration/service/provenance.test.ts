@@ -16,6 +16,8 @@ let service: { readonly url: string; close(): Promise<void> };
 beforeAll(async () => {
   servers = await Promise.all(data.map((text) => startSparqlTestServer(text)));
   const urls = Object.fromEntries(servers.map(({ url }, at) => [`m${at}`, url]));
+  // The data of m0 once more.
+  urls["m0b"] = `${urls["m0"]}?again`;
   const files = { "all.ttl": federationTurtle("all", 'fedway:member "m0", "m1", "m2"') };
   const app = await openService(urls, {}, files);
   service = { url: await app.listen(), close: () => app.close() };
@@ -68,6 +70,12 @@ describe("rows that say which endpoints they came from", () => {
       "n fedway_from",
       "3^^<http://www.w3.org/2001/XMLSchema#integer> -",
     ]);
+  });
+
+  it("count once where COUNT(DISTINCT *) counts whole rows", async () => {
+    const branch = (id: string): string => `{ SERVICE <${id}> { ?s <urn:left> ?l } }`;
+    const query = `SELECT (COUNT(DISTINCT *) AS ?n) { ${branch("m0")} UNION ${branch("m0b")} }`;
+    expect(await rows(query)).toEqual(["n fedway_from", "2^^<http://www.w3.org/2001/XMLSchema#integer> -"]);
   });
 
   it("name the one endpoint of a direct plan", async () => {

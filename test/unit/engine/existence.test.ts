@@ -75,6 +75,11 @@ const forms: readonly (readonly [string, string, number])[] = [
     blocksOfTwo,
   ],
   [
+    "MINUS inside, on a variable of the outermost group",
+    `SELECT ?s { ${left} FILTER EXISTS { B { ?s <x:q> ?t } MINUS { C { ?s <x:r> ?n } } } }`,
+    blocksOfTwo,
+  ],
+  [
     "EXISTS inside",
     `SELECT ?s { ${left} FILTER EXISTS { B { ?s <x:q> ?t } FILTER NOT EXISTS { C { ?s <x:r> ?u } } } }`,
     blocksOfTwo,

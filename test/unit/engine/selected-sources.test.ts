@@ -208,6 +208,16 @@ describe("COUNT", () => {
   ])("%s is counted here", async (_, query) => {
     expect((await requestsOf(query)).filter((request) => request.includes("(COUNT("))).toEqual([]);
   });
+  it("is not asked for less because of DISTINCT where each solution gets a value of its own", async () => {
+    const over = createMergedFederation([iris(':s :p "1" .\n:t :p "1" .\n:u :p "1" .')], ["sparql"]);
+    const rowsOf = async (query: string): Promise<number | undefined> => {
+      const answer = await over.answer(prefixes + query);
+      return answer.kind === "bindings" ? answer.rows.length : undefined;
+    };
+    expect(await rowsOf("SELECT DISTINCT ?x { ?s :p ?o BIND(UUID() AS ?x) }")).toBe(3);
+    expect(await rowsOf("SELECT DISTINCT ?o (STRUUID() AS ?x) { ?s :p ?o }")).toBe(3);
+    expect(await rowsOf("SELECT DISTINCT ?o { ?s :p ?o }")).toBe(1);
+  });
   it("is counted here where a triple may be at two members", async () => {
     const twice = [iris(':s :p "1" .\n:t :p "2" .'), iris(':s :p "1" .')];
     const over = createMergedFederation(twice, ["sparql"], { select: (texts) => exactSelection(texts) });
