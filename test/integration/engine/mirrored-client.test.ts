@@ -122,7 +122,7 @@ describe("an endpoint with a mirror", () => {
     const endpoint = mirrored();
     const shared = client(60_000);
     const ask = async (changes: Partial<EndpointTarget>) => {
-      const answer = await shared.query(request({ ...endpoint, ...changes } as EndpointTarget));
+      const answer = await shared.query(request({ ...endpoint, ...changes }));
       return [answer.mirror, answer.saved, await rowsOf(answer)];
     };
     primary.setFault({ kind: "status", status: 500 });
