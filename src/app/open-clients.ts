@@ -137,7 +137,7 @@ export function openExecutors(
     direct,
     federated: withNarrowedPlans(
       url === undefined ? evaluators : createRemoteExecutor({ url, direct, local: evaluators }),
-      registry,
+      { sources: registry.sources, refusal: clients.sparql.breakers.refusal },
     ),
   };
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { finished, type Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { toFedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type GatheredBody, isWhole, piecesOf } from "../results/gathered-body.ts";
 import { ChunkMemory, giveBack, isReceived } from "../results/received-memory.ts";
 import {
@@ -163,7 +163,7 @@ export function sendAnswer(
   if (isWhole(body)) return sendWhole(reply.raw, { headers, body }, coding);
   if (reply.request.method === "HEAD" && !body.errored) {
     body.once("error", () => {});
-    body.destroy();
+    body.destroy(new FedwayError("CANCELLED", "A request with HEAD takes no body."));
     reply.raw.writeHead(200, coding ? [...encodedAs(coding, headers)] : [...headers]).end();
   } else if (coding) {
     const sent = { headers: encodedAs(coding, headers), body: compressStream(body, coding), trailers };

@@ -44,6 +44,8 @@ export interface Breakers {
   holdOpen(target: BreakerTarget, untilMs: number, reason?: string): void;
   /** An endpoint that others found to work again. */
   close(url: string): void;
+  /** Why nothing would be sent to an endpoint now; undefined when a request would. Takes no trial. */
+  refusal(url: string): FedwayError | undefined;
   /** Calls back after every change of a state, until the returned function is called. */
   onChange(listener: BreakerListener): () => void;
 }
@@ -72,9 +74,10 @@ export class EndpointStates {
       const url = URL.parse(target.url);
       if (url !== null) this.of(target, url).breaker.holdOpen(untilMs, reason?.slice(0, longestReason));
     },
-    close: (text) => {
-      const url = URL.parse(text);
-      if (url !== null) this.#states.get(partsOf(url).place)?.breaker.close();
+    close: (text) => this.#breakerOf(text)?.close(),
+    refusal: (text) => {
+      const breaker = this.#breakerOf(text);
+      return breaker !== undefined && breaker.waitMs() > 0 ? breaker.refusal() : undefined;
     },
     onChange: (listener) => {
       this.#listeners.add(listener);
@@ -91,6 +94,11 @@ export class EndpointStates {
     this.#states.set(key, state);
     this.#latest = state;
     return state;
+  }
+
+  #breakerOf(text: string): Breaker | undefined {
+    const url = URL.parse(text);
+    return url === null ? undefined : this.#states.get(partsOf(url).place)?.breaker;
   }
 
   get size(): number {

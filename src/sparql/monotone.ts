@@ -42,20 +42,9 @@ class Effects implements NonMonotone {
   }
 
   query(query: Query, effect: Effect): void {
-    if (query.queryType === "SELECT") return this.#select(query, effect);
-    this.group(query.where ?? [], isTop(query) ? "neither" : effect);
-  }
-
-  #select(query: SelectQuery, effect: Effect): void {
-    const { variables, where = [], group = [], having = [], order = [] } = query;
-    const computed = [
-      ...variables.flatMap((each) => ("expression" in each ? [each.expression] : [])),
-      ...group.map(({ expression }) => expression),
-      ...having,
-      ...order.map(({ expression }) => expression),
-    ];
+    const computed = expressionsOf(query);
     for (const expression of computed) this.#expression(expression, "neither");
-    this.group(where, isTop(query) || computed.some(hasAggregate) ? "neither" : effect);
+    this.group(query.where ?? [], isTop(query) || computed.some(hasAggregate) ? "neither" : effect);
   }
 
   group(patterns: readonly Pattern[], effect: Effect): void {
@@ -124,6 +113,18 @@ function effectInside({ type }: BlockPattern, effect: Effect): Effect {
   // A row that an OPTIONAL would extend comes without it.
   if (type === "optional") return "neither";
   return type === "minus" ? opposite(effect) : effect;
+}
+
+/** What a query computes of the solutions of its WHERE; a CONSTRUCT may group them as well. */
+function expressionsOf(query: Query): readonly Expression[] {
+  const { group = [], having = [], order = [] } = query as Partial<SelectQuery>;
+  const projected = query.queryType === "SELECT" ? query.variables : [];
+  return [
+    ...projected.flatMap((each) => ("expression" in each ? [each.expression] : [])),
+    ...group.map(({ expression }) => expression),
+    ...having,
+    ...order.map(({ expression }) => expression),
+  ];
 }
 
 /** The first rows in an order; the parser leaves out what the query has not. */

@@ -113,6 +113,15 @@ describe("evaluator processes", () => {
     await until(() => endpoints.requests("left")[0]?.aborted === true);
   });
 
+  test("stop when there is nobody for the body of an answer to HEAD, which is no failure", async () => {
+    const url = `${service.url}/sparql?query=${encodeURIComponent(large())}`;
+    const response = await fetch(url, { method: "HEAD" });
+    expect(response.status).toBe(200);
+    await until(async () => (await running()) === 0);
+    const run = await fetch(`${service.url}/api/runs/${response.headers.get("fedway-run")}`);
+    expect(await run.json()).toMatchObject({ status: "cancelled", code: "CANCELLED" });
+  });
+
   test("are left at the deadline, with an error that says so", async () => {
     endpoints.setDelay("left", 5_000);
     const response = await service.query(join(5), { parameters: { timeout: "300" } });

@@ -153,7 +153,10 @@ describe("a member that answers 500", () => {
     const bad = nextBad();
     endpoints.setFault(bad, plain);
     for (let query = 0; query < 5; query++) await federation.table(inFull(joined, bad));
+    endpoints.clearRequests();
     const refused = await federation.table(inFull(joined, bad));
+    // No other member is asked for a part of an answer that cannot be had.
+    expect(endpoints.requests("a")).toHaveLength(0);
     expect(refused.diagnosis).toMatchObject({ code: "CIRCUIT_OPEN", where: { endpoint: bad } });
     expect(refused.diagnosis?.detail).toContain("HTTP status 500");
     const before = endpoints.requests(bad).length;

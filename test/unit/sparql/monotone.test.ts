@@ -67,6 +67,9 @@ describe("aggregates, order and forms", () => {
   shouldNotBeMonotone(`CONSTRUCT { ?s :p ?o } { ${a} }`, "");
   shouldNotBeMonotone(`CONSTRUCT { ?s :p ?o } { ${a} MINUS { ${b} } }`, "b");
   shouldNotBeMonotone(`CONSTRUCT { ?s :p ?o } { ${a} } ORDER BY ?s LIMIT 1`, "a");
+  shouldNotBeMonotone(`CONSTRUCT { ?s a :x } { ${a} } GROUP BY ?s`, "");
+  shouldNotBeMonotone(`CONSTRUCT { ?s a :x } { ${a} } GROUP BY ?s HAVING(COUNT(*) < 2)`, "a");
+  shouldNotBeMonotone(`CONSTRUCT { ?s a :x } { ${a} } GROUP BY ?s HAVING(NOT EXISTS { ${b} })`, "b");
 });
 
 describe("patterns outside of every SERVICE", () => {
