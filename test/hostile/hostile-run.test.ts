@@ -20,9 +20,8 @@ const MOST_RESIDENT_BYTES = 2 * 1024 ** 3;
 /** A query is left when it has not ended by then, as a client does. */
 const PATIENCE_MS = 20_000;
 const TIMES_IDLE = 5;
-/** On a machine that is shared, waits of this length have other reasons; so have those of a client that needs no Fedway. */
-const LEAST_P99_MS = 100;
-const TIMES_DIRECT = 5;
+/** On a machine that is shared, waits of this length have other reasons; a query that stops the service takes seconds. */
+const LEAST_P99_MS = 300;
 
 const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
@@ -67,14 +66,15 @@ async function attack(url: string, query: string, path = "/sparql"): Promise<str
   }
 }
 
-/** Milliseconds of small queries to an endpoint, one every 20 ms or so, until it is told to stop. */
-async function smallQueries(endpoint: string, until: () => boolean): Promise<readonly number[]> {
+/** Milliseconds of small direct queries, one every 20 ms or so, until it is told to stop. */
+async function smallQueries(url: string, until: () => boolean): Promise<readonly number[]> {
   const times: number[] = [];
   while (!until()) {
     const startedMs = performance.now();
-    const response = await fetch(`${endpoint}?query=${encodeURIComponent("SELECT ?o { <urn:s> <urn:p> ?o }")}`, {
-      headers: { accept: "application/sparql-results+json" },
-    });
+    const response = await fetch(
+      `${url}/endpoints/small/sparql?query=${encodeURIComponent(`SELECT ?o { <urn:s> <urn:p> ?o }`)}`,
+      { headers: { accept: "application/sparql-results+json" } },
+    );
     expect(await response.text()).toContain("value");
     times.push(performance.now() - startedMs);
     await sleep(20);
@@ -115,8 +115,7 @@ test("hostile queries end evaluators at most", { timeout: (SECONDS + 120) * 1_00
     const evaluators = evaluatorsOf(pid).length;
     let deadline = performance.now() + 5_000;
     const over = (): boolean => performance.now() > deadline;
-    const proxied = `${url}/endpoints/small/sparql`;
-    const idle = await smallQueries(proxied, over);
+    const idle = await smallQueries(url, over);
 
     deadline = performance.now() + SECONDS * 1_000;
     const attacks = [
@@ -138,25 +137,23 @@ test("hostile queries end evaluators at most", { timeout: (SECONDS + 120) * 1_00
         outcomes.set(chosen.name, seen.set(outcome, (seen.get(outcome) ?? 0) + 1));
       }
     };
-    const [times, direct, memory] = await Promise.all([
-      smallQueries(proxied, over),
-      smallQueries(small.url, over),
+    const [times, memory] = await Promise.all([
+      smallQueries(url, over),
       watchMemory(service, over),
       ...Array.from({ length: AT_ONCE }, attacker),
     ]);
 
     const idleP99 = percentile(idle, 0.99);
-    const directP99 = percentile(direct, 0.99);
     const p99 = percentile(times, 0.99);
     const metrics = await (await fetch(`${url}/metrics`)).text();
     const ends = metrics.split("\n").filter((line) => line.startsWith("fedway_evaluator_ends_total"));
     process.stdout.write(
       `${[...outcomes].map(([name, seen]) => `${name}: ${[...seen].map(([what, count]) => `${what} ${count}`).join(", ")}`).join("\n")}
-${next} hostile requests; p99 of ${times.length} small queries ${p99.toFixed(1)} ms (idle ${idleP99.toFixed(1)}, without Fedway ${directP99.toFixed(1)}), longest ${Math.max(...times).toFixed(0)} ms; most memory ${(memory / 1e6).toFixed(0)} MB\n${ends.join("\n")}\n`,
+${next} hostile requests; p99 of ${times.length} small queries ${p99.toFixed(1)} ms (idle ${idleP99.toFixed(1)}), longest ${Math.max(...times).toFixed(0)} ms; most memory ${(memory / 1e6).toFixed(0)} MB\n${ends.join("\n")}\n`,
     );
     expect(next).toBeGreaterThanOrEqual(AT_ONCE);
     expect(outcomes.size).toBeGreaterThan(attacks.length / 2);
-    expect(p99).toBeLessThan(Math.max(LEAST_P99_MS, TIMES_IDLE * idleP99, TIMES_DIRECT * directP99));
+    expect(p99).toBeLessThan(Math.max(LEAST_P99_MS, TIMES_IDLE * idleP99));
     expect(memory).toBeLessThan(MOST_RESIDENT_BYTES);
 
     // The same process, at rest again, with as many evaluators as before.
