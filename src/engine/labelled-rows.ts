@@ -13,6 +13,8 @@ export interface LabelledRowsOptions {
   readonly identified: () => Promise<(variable: string) => boolean>;
   /** Memory account of the evaluation. */
   readonly held: HeldBytes;
+  /** The clause is asked more often than its keys say: it stands in an operation that is evaluated for several blocks. */
+  readonly inBlocks?: (() => boolean) | undefined;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface LabelledRowsOptions {
  */
 export function createLabelledRows(
   clause: FederatedClause,
-  { executor, identified, held }: LabelledRowsOptions,
+  { executor, identified, held, inBlocks }: LabelledRowsOptions,
 ): (keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]> {
   // Of EXISTS, which shows nobody its solutions.
   if (clause.substituted) return (keys) => inBatches(executor.solutions(clause, keys));
@@ -44,7 +46,8 @@ export function createLabelledRows(
   }
 
   return async function* solutions(keys) {
-    const isOnly = keys ? keys.only === true && keys.rows.length <= mostKeys : !asked;
+    const isFirst = keys ? keys.only === true && keys.rows.length <= mostKeys : !asked;
+    const isOnly = isFirst && inBlocks?.() !== true;
     asked = true;
     let names: readonly string[] | undefined;
     let isPutAside = false;

@@ -101,7 +101,7 @@ class PatternWriter {
     if (clauses.length === 1) return clauses[0] ?? "";
     this.addsVariables ||= variables.length === 0;
     const names = [...new Set(variables)].map((name) => `?${name}`).join(" ");
-    const union = clauses.length === 0 ? "FILTER(false)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
+    const union = clauses.length === 0 ? "FILTER(1 = 0)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
     return `{ SELECT DISTINCT ${names || `(1 AS ?fedwayFound${this.#found++})`} WHERE { ${union} } }`;
   }
 }

@@ -41,8 +41,13 @@ function certainInPattern(pattern: Pattern): Iterable<string> {
 }
 
 /** The FILTER of a group that took the place of a clause without solutions: whatever is said of each of them is true. */
-const isNever = (pattern: Pattern): boolean =>
-  pattern.type === "filter" && "termType" in pattern.expression && pattern.expression.value === "false";
+function isNever(pattern: Pattern): boolean {
+  if (pattern.type !== "filter" || !("type" in pattern.expression)) return false;
+  const { expression } = pattern;
+  if (expression.type !== "operation" || expression.operator !== "=") return false;
+  const [one, other] = expression.args.map((arg) => ("termType" in arg ? arg.value : undefined));
+  return one === "1" && other === "0";
+}
 
 const namesInRows = (patterns: readonly Pattern[]): string[] =>
   patterns

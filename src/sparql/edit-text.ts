@@ -54,7 +54,8 @@ export function replaceGroups(
 
 /** A group without solutions that still brings variables into scope, so that `SELECT *` has the same columns. */
 export function emptyGroup(variables: Iterable<string>): string {
-  return `{ ${undefRow(variables)} FILTER(false) }`;
+  // Oxigraph leaves out the row of an aggregate over what it knows to be empty, as with FILTER(false).
+  return `{ ${undefRow(variables)} FILTER(1 = 0) }`;
 }
 
 /** A group with one solution that binds nothing but brings variables into scope. */

@@ -67,6 +67,7 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
   const factory = new AlgebraFactory(dataFactory);
   const leaves = context.get(patternLeavesKey);
   leaves?.use.read(operation);
+  for (const { clause } of sources.values()) leaves?.use.mention(clause.correlated ?? []);
   const nameExists = createExistsNames();
   const freshNodes = createFreshNodes(dataFactory);
   const patterns = new PatternAssigner(dataFactory, leaves);

@@ -39,6 +39,8 @@ export interface LeafClause extends LeafVariables {
   substituting?(variables: readonly string[]): LeafClause;
   /** Those of a clause that was made so. */
   readonly substituted?: readonly string[] | undefined;
+  /** Says that an operation around it is evaluated for several blocks of keys. */
+  askedInBlocks?(): void;
   /** Its solutions as they come, compatible with one of the keys when given, whose variables they bind. */
   solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]>;
 }

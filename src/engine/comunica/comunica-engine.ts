@@ -175,7 +175,8 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
   const bound = boundVariables(clause);
   const variables = bound.map(({ name, certain }) => ({ name: innerName(name), certain }));
   const renames = bound.some(({ name }) => innerName(name) !== name);
-  const askedRows = (asked: FederatedClause) => createLabelledRows(asked, options);
+  let isInBlocks = false;
+  const askedRows = (asked: FederatedClause) => createLabelledRows(asked, { ...options, inBlocks: () => isInBlocks });
   const solutions =
     target === undefined
       ? askedRows(clause)
@@ -190,6 +191,9 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
     correlated: clause.substitution?.variables.map(innerName),
     substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
     substituted: clause.substituted?.map(innerName),
+    askedInBlocks() {
+      isInBlocks = true;
+    },
     solutions(keys) {
       const asked = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
       const rows = keys || clause.silent || clause.limit !== undefined ? asked : measured(asked, clause, options);

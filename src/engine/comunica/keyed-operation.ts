@@ -58,6 +58,7 @@ export async function sideOf(
     wholeFrom: leaves.some(({ source }) => source.clause.targetVariable !== undefined) ? undefined : KEYS_BEFORE_WHOLE,
     variables: variables.map(({ variable, canBeUndef }) => ({ name: variable.value, certain: !canBeUndef })),
     async *solutions(keys) {
+      if (keys?.only !== true) for (const { source } of leaves) source.clause.askedInBlocks?.();
       const asked = keys ? withKeys(operation, keys, dataFactory) : operation;
       yield* batches(bindingsOf(await mediatorQueryOperation.mediate({ operation: asked, context })));
     },

@@ -45,6 +45,14 @@ export class QueryUse implements QueryNeeds {
     }
   }
 
+  /** Variables that something outside of the algebra looks at: EXISTS substitutes them in the text of a clause. */
+  mention(names: readonly string[]): void {
+    for (const name of names) {
+      this.#mentioned.add(name);
+      this.#count(name);
+    }
+  }
+
   /** Notes what will be asked for. */
   add(patterns: readonly TriplePattern[]): void {
     this.patterns.push(...patterns);

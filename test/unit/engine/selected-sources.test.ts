@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { answerDifference, toAnswer } from "../../support/canonical-answer.ts";
+import { toFederatedPlan } from "../../support/engine-answer.ts";
 import { exactSelection } from "../../support/exact-selection.ts";
 import { createMergedFederation, mergedAnswer } from "../../support/merged-federation.ts";
 
@@ -207,6 +208,13 @@ describe("COUNT", () => {
     ["of a path", "SELECT (COUNT(*) AS ?n) { ?o :shop* ?x }"],
   ])("%s is counted here", async (_, query) => {
     expect((await requestsOf(query)).filter((request) => request.includes("(COUNT("))).toEqual([]);
+  });
+  it("is asked for what EXISTS substitutes in the text of a clause", async () => {
+    const over = createMergedFederation([iris(':s :p "1" .\n:t :p "3" .'), iris(':u :q "2" .')], ["sparql"]);
+    const where = `{ ?s :p ?v FILTER EXISTS { SERVICE <${over.members[1]?.url}> { ?u :q ?w FILTER(?w > ?v) } } }`;
+    const query = `${prefixes}SELECT ?s ${where}`;
+    const result = await over.execute({ ...toFederatedPlan(query), over: over.plan(query).over });
+    expect(await toAnswer(result)).toMatchObject({ rows: ["?s=<http://v.example/s>"] });
   });
   it("is not asked for less because of DISTINCT where each solution gets a value of its own", async () => {
     const over = createMergedFederation([iris(':s :p "1" .\n:t :p "1" .\n:u :p "1" .')], ["sparql"]);

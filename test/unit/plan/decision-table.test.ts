@@ -257,7 +257,7 @@ describe("dataset clauses describe our dataset", () => {
 });
 
 describe("SERVICE inside GRAPH gives nothing", () => {
-  const nothing = "{ VALUES (?o ?p ?s) { (UNDEF UNDEF UNDEF) } FILTER(false) }";
+  const nothing = "{ VALUES (?o ?p ?s) { (UNDEF UNDEF UNDEF) } FILTER(1 = 0) }";
   shouldPlan(
     "SELECT * { GRAPH <urn:g> { SERVICE <a> { ?s ?p ?o } } }",
     `fed here: SELECT * { ${nothing} } [GRAPH_EMPTY EVALUATED_HERE]`,

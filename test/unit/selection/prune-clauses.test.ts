@@ -35,7 +35,7 @@ describe("a UNION over everybody", () => {
   );
   shouldPlan(
     "SELECT * { { SERVICE <people> { ?s :name ?n } } UNION { SERVICE <books> { ?b :name ?n } } }",
-    `people: SELECT * { { { ?s :name ?n } } UNION { VALUES (?b ?n) { (UNDEF UNDEF) } FILTER(false) } } ${left}`,
+    `people: SELECT * { { { ?s :name ?n } } UNION { VALUES (?b ?n) { (UNDEF UNDEF) } FILTER(1 = 0) } } ${left}`,
   );
   shouldPlan(
     "SELECT ?a { { SERVICE <people> { ?b :author ?a } } UNION { SERVICE <books> { ?b :author ?a } } { SERVICE <people> { ?a :name ?n } } UNION { SERVICE <books> { ?a :name ?n } } }",
@@ -44,7 +44,7 @@ describe("a UNION over everybody", () => {
 });
 
 describe("clauses without solutions elsewhere", () => {
-  const none = "{ VALUES (?n ?s) { (UNDEF UNDEF) } FILTER(false) }";
+  const none = "{ VALUES (?n ?s) { (UNDEF UNDEF) } FILTER(1 = 0) }";
   const asked = "SERVICE <people> { ?s a :Person }";
   const dead = "SERVICE <books> { ?s :name ?n }";
   shouldPlan(`SELECT * { ${dead} }`, `fed here: SELECT * { ${none} } [CLAUSES_LEFT_OUT EVALUATED_HERE]`);
