@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
-/** Closed: requests pass. Open: none passes. Half-open: one trial decides. */
+/** Closed: requests pass. Open: none passes. Half-open: one query is the trial that decides. */
 export type BreakerState = "closed" | "open" | "half-open";
 
 /** What changed a state: requests of this process, or a sign from outside. */
@@ -12,7 +12,7 @@ export type HealthSign = "good" | "fault" | "none";
 
 /** Permission to send one request. */
 export interface Admission {
-  /** True for the single request that decides in the half-open state. */
+  /** True for the requests of the one query that decides in the half-open state. */
   readonly trial: boolean;
   /** True for a request that did not need the breaker's consent. */
   readonly past?: boolean;
@@ -40,7 +40,14 @@ export interface BreakerOptions {
 const passing: Admission = { trial: false };
 const passingBy: Admission = { trial: false, past: true };
 
-/** Leaves a failing endpoint alone for a while, then lets a single request find out whether it has recovered. */
+/** A query on trial. All of its requests pass; the first one that says something decides. */
+interface Trial extends Admission {
+  readonly run: object | undefined;
+  /** Requests under way. */
+  open: number;
+}
+
+/** Leaves a failing endpoint alone for a while, then lets a single query find out whether it has recovered. */
 export class Breaker {
   state: BreakerState = "closed";
   /** When the latest cool-down ends, on the clock. */
@@ -53,26 +60,29 @@ export class Breaker {
   #faultyRuns = new WeakSet<object>();
   #lastFault: string | undefined;
   #coolDownMs: number;
-  #trial: Admission | undefined;
+  #trial: Trial | undefined;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
     this.#coolDownMs = options.coolDownMs;
   }
 
-  /** Milliseconds until a request may be tried; 0 when one may now. Takes no permission. */
-  waitMs(): number {
+  /** Milliseconds until a request, of this run, may be tried; 0 when one may now. Takes no permission. */
+  waitMs(run?: object): number {
     if (this.state === "closed") return 0;
     if (this.state === "open") return Math.max(0, this.openUntilMs - this.#options.clock.now());
-    return this.#trial === undefined ? 0 : this.#options.coolDownMs;
+    const mayEnter = this.#trial === undefined || (run !== undefined && this.#trial.run === run);
+    return mayEnter ? 0 : this.#options.coolDownMs;
   }
 
   /** A permission, which must be given back with `leave`; undefined while none is given. */
-  enter(): Admission | undefined {
+  enter(run?: object): Admission | undefined {
     if (this.state === "closed") return passing;
-    if (this.waitMs() > 0) return undefined;
+    if (this.waitMs(run) > 0) return undefined;
+    // A trial from before the latest opening has no say any more.
+    if (this.state === "open" || this.#trial === undefined) this.#trial = { trial: true, run, open: 0 };
+    this.#trial.open += 1;
     this.#become("half-open", "own");
-    this.#trial = { trial: true };
     return this.#trial;
   }
 
@@ -84,9 +94,7 @@ export class Breaker {
   leave(admission: Admission, sign: HealthSign, of: RequestOfRun = {}): void {
     if (sign === "fault") this.#lastFault = faultText(of.error) ?? this.#lastFault;
     if (admission.trial) {
-      if (admission !== this.#trial) return;
-      this.#trial = undefined;
-      this.#judge(sign);
+      this.#leaveTrial(admission, sign);
     } else if (this.state === "closed") {
       this.#count(sign, of.run);
     } else if (admission.past === true && (sign === "good" || this.waitMs() === 0)) {
@@ -132,6 +140,15 @@ export class Breaker {
     if (run !== undefined) this.#faultyRuns.add(run);
     this.#faults += 1;
     if (this.#faults >= this.#options.faults) this.#open();
+  }
+
+  #leaveTrial(admission: Admission, sign: HealthSign): void {
+    const trial = this.#trial;
+    if (trial === undefined || admission !== trial) return;
+    trial.open -= 1;
+    if (sign === "none" && trial.open > 0) return;
+    this.#trial = undefined;
+    this.#judge(sign);
   }
 
   /** What a trial, or a request in its place, has found out. */

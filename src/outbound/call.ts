@@ -58,7 +58,8 @@ export class Call extends Task {
   enter(): Promise<void> | undefined {
     this.check();
     const { scheduler, breaker } = this.state;
-    if (this.request.pastBreaker !== true && breaker.waitMs() > 0) throw breaker.refusal();
+    const { pastBreaker, partOf } = this.request;
+    if (pastBreaker !== true && breaker.waitMs(partOf) > 0) throw breaker.refusal();
     const heldMs = scheduler.heldMs();
     if (heldMs > this.leftMs) throw heldBack(heldMs);
     return takeSlot(this, scheduler, this.host);
@@ -69,7 +70,8 @@ export class Call extends Task {
     this.#holdsSlot = true;
     this.check();
     const { breaker } = this.state;
-    this.#admission = this.request.pastBreaker === true ? breaker.pass() : breaker.enter();
+    const { pastBreaker, partOf } = this.request;
+    this.#admission = pastBreaker === true ? breaker.pass() : breaker.enter(partOf);
     if (this.#admission === undefined) throw breaker.refusal();
   }
 

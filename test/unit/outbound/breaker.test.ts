@@ -201,3 +201,41 @@ describe("the faults of one run", () => {
     expect(breaker.refusal().message).not.toContain("secret");
   });
 });
+
+describe("a trial", () => {
+  /** A breaker that is due for a trial. */
+  function due(): Breaker {
+    let now = 0;
+    const clock: Clock = { now: () => now, setTimeout: () => expect.fail("no timer"), clearTimeout: () => {} };
+    const breaker = new Breaker({ faults: 1, coolDownMs: 100, maxCoolDownMs: 300, clock });
+    breaker.leave({ trial: false }, "fault");
+    now = 100;
+    return breaker;
+  }
+  const cases: readonly (readonly [does: string, signs: readonly HealthSign[], state: string])[] = [
+    ["closes with the first good one", ["good", "fault", "none"], "closed"],
+    ["opens with the first fault", ["fault", "good", "none"], "open"],
+    ["hears those that come after one that says nothing", ["none", "none", "good"], "closed"],
+    ["goes to the next run when none says anything", ["none", "none", "none"], "half-open"],
+  ];
+  it.each(cases)("admits all requests of its run, and no other, and %s", (_does, signs, state) => {
+    const breaker = due();
+    const [run, other] = [{}, {}];
+    const admitted = signs.map(() => breaker.enter(run));
+    expect(admitted).not.toContain(undefined);
+    expect([breaker.waitMs(run), breaker.waitMs(other), breaker.waitMs()]).toEqual([0, 100, 100]);
+    expect([breaker.enter(other), breaker.enter()]).toEqual([undefined, undefined]);
+    admitted.forEach((admission, index) => admission && breaker.leave(admission, signs[index] ?? "none", { run }));
+    expect(breaker.state).toBe(state);
+    expect(breaker.enter(other) !== undefined).toBe(state !== "open");
+  });
+  it("that the breaker was held open over has no say in the next one", () => {
+    const breaker = due();
+    const run = {};
+    const early = breaker.enter(run);
+    breaker.close();
+    breaker.leave({ trial: false }, "fault");
+    if (early) breaker.leave(early, "good");
+    expect(breaker.state).toBe("open");
+  });
+});
