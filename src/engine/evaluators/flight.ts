@@ -74,10 +74,10 @@ export class Flight {
         return answer;
       }
       followSignal(request, body);
-      body.once("close", leave);
+      body.once("close", () => leave(body.errored));
       return { ...answer, body };
     } catch (error) {
-      leave();
+      leave(error);
       // Whoever has left does not read it either.
       answered.then(({ body }) => body?.destroy()).catch(() => {});
       throw error;
@@ -88,22 +88,26 @@ export class Flight {
   async join(request: SparqlRequest): Promise<KeptAnswer | undefined> {
     const leave = this.#enter();
     try {
-      return await ownTime(request, this.#options.now, this.#whole.promise);
-    } finally {
+      const answer = await ownTime(request, this.#options.now, this.#whole.promise);
       leave();
+      return answer;
+    } catch (error) {
+      leave(error);
+      throw error;
     }
   }
 
-  #enter(): () => void {
+  /** One more reader; what is returned is called when it leaves, with the error that made it leave. */
+  #enter(): (error?: unknown) => void {
     this.#readers++;
     let isIn = true;
-    return () => {
+    return (error) => {
       if (!isIn) return;
       isIn = false;
       this.#readers--;
       if (this.#readers > 0) return;
       this.#close();
-      this.#controller.abort(new FedwayError("CANCELLED", "Nobody waits for the answer any more."));
+      this.#controller.abort(asDeparture(error));
     };
   }
 
@@ -175,6 +179,12 @@ export class Flight {
     this.#options.onClosed();
   }
 }
+
+/** Why the last reader left, as it concerns the endpoint: it let the time pass, or it has no part in it. */
+const asDeparture = (error: unknown): FedwayError =>
+  error instanceof FedwayError && error.code === "DEADLINE_EXCEEDED"
+    ? error
+    : new FedwayError("CANCELLED", "Nobody waits for the answer any more.");
 
 const joined = ([first, ...rest]: readonly Buffer[]): Buffer =>
   first !== undefined && rest.length === 0 ? first : Buffer.concat(first === undefined ? [] : [first, ...rest]);

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
 import { createSharingClient } from "../../../src/engine/evaluators/sharing-client.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import type { SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { until } from "../../support/eventually.ts";
@@ -8,6 +9,7 @@ import { startSparqlTestServer, type SparqlTestServer } from "../../support/spar
 
 // What requests of federated queries teach the circuit breaker of a member, over real sockets.
 
+const slowMs = 60;
 let server: SparqlTestServer;
 let outbound: ReturnType<typeof createSparqlClient>;
 let client: ReturnType<typeof createSharingClient>;
@@ -24,7 +26,7 @@ beforeEach(() => {
     allowAddresses: ["127.0.0.0/8"],
     clock: steadyClock,
     retry: { limit: 0 },
-    breaker: { faults: 2, coolDownMs: 300 },
+    breaker: { faults: 2, coolDownMs: 300, slowMs },
   });
   client = createSharingClient({ client: outbound, now: steadyClock.now });
 });
@@ -44,6 +46,45 @@ const request = (changes: Partial<SparqlRequest> = {}): SparqlRequest => ({
 });
 
 const isOpen = (): boolean => outbound.breakers.refusal(server.url) !== undefined;
+const timeUp = (): FedwayError => new FedwayError("DEADLINE_EXCEEDED", "The member's share of the time is over.");
+
+describe("a member that hangs", () => {
+  /** Two queries, whose readers leave after so long for this reason. */
+  async function leaveTwice(reason: FedwayError, afterMs: number): Promise<void> {
+    server.setFault({ kind: "hang" });
+    for (let query = 1; query <= 2; query++) {
+      const reader = new AbortController();
+      const asked = client.query(request({ signal: reader.signal }));
+      asked.catch(() => {});
+      await until(async () => server.requests.length === query || undefined);
+      setTimeout(() => reader.abort(reason), afterMs);
+      await expect(asked).rejects.toMatchObject({ code: reason.code });
+      await until(async () => server.requests.at(-1)?.aborted || undefined);
+    }
+  }
+
+  it("opens its breaker when it lets the time of several queries pass", async () => {
+    await leaveTwice(timeUp(), 2 * slowMs);
+    expect(isOpen()).toBe(true);
+    await expect(client.query(request())).rejects.toMatchObject({ code: "CIRCUIT_OPEN" });
+  });
+  it("does so, too, when the deadlines of the requests themselves pass", async () => {
+    server.setFault({ kind: "hang" });
+    for (let query = 0; query < 2; query++) {
+      const late = client.query(request({ deadlineMs: steadyClock.now() + 2 * slowMs }));
+      await expect(late).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    }
+    expect(isOpen()).toBe(true);
+  });
+  it.each([
+    ["clients leave", new FedwayError("CANCELLED", "The client has left."), 2 * slowMs],
+    ["another member fails", new FedwayError("ENDPOINT_FAILED", "The other one is broken."), 2 * slowMs],
+    ["little time passes", timeUp(), 0],
+  ])("is not left alone because %s", async (_when, reason, afterMs) => {
+    await leaveTwice(reason, afterMs);
+    expect(isOpen()).toBe(false);
+  });
+});
 
 it("a member that has recovered answers all requests of the query that is the trial", async () => {
   server.setFault({ kind: "status", status: 500 });
