@@ -11,6 +11,7 @@ import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../ou
 import { counted, type Executor, failureStatus, noteStatus, readBy, sourceReport, takesInPart } from "./executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import { asMemberFailure, latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
 import { cameFrom } from "./provenance.ts";
 
 /**
@@ -18,10 +19,13 @@ import { cameFrom } from "./provenance.ts";
  * format. `now` is a monotonic clock in milliseconds.
  */
 export function createDirectExecutor(client: SparqlClient, now: () => number): Executor<DirectPlan> {
-  const ask = async (request: SparqlRequest, bounds: ExecutionBounds) => {
-    const report = new RequestReport(request, bounds, now);
+  const ask = async (plan: DirectPlan, bounds: ExecutionBounds, accepted: Accepted) => {
+    const time = plan.silent && silentTime(bounds, now);
+    const request = toRequest(plan, time ? { ...bounds, signal: time.signal } : bounds, accepted);
+    const report = new RequestReport(request, { bounds, now, time });
     try {
-      const answer = await client.query(request);
+      const asked = client.query(request);
+      const answer = await (time ? time.waitFor(asked) : asked);
       report.follow(answer);
       return { answer, report };
     } catch (error) {
@@ -35,15 +39,16 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
   });
 
   async function parsed(plan: DirectPlan, bounds: ExecutionBounds, { answer, report }: Asked): Promise<QueryResult> {
-    const parse = parseAnswer(decodedBody(answer), parsing(plan, answer, bounds));
+    const body = decodedBody(answer);
+    const parse = parseAnswer(report.time ? report.time.waitForEach(body) : body, parsing(plan, answer, bounds));
     const result = await (plan.silent ? untilFailure(answer, parse, report) : parse);
     return bounds.provenance ? cameFrom(plan.endpoint.id ?? plan.endpoint.url, result) : result;
   }
 
   return {
     async fetch(plan, { format, acceptEncoding = "identity" }, bounds) {
-      const request = toRequest(plan, bounds, { accept: acceptFor(plan.answer, format), acceptEncoding });
-      const { answer, report } = await ask(request, bounds);
+      const accepted = { accept: acceptFor(plan.answer, format), acceptEncoding };
+      const { answer, report } = await ask(plan, bounds, accepted);
       const { contentEncoding, body, whole } = answer;
       if (bounds.provenance || (plan.silent && whole === undefined)) {
         const { result, count } = counted(await parsed(plan, bounds, { answer, report }));
@@ -59,8 +64,7 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
     },
 
     async evaluate(plan, bounds) {
-      const { answer, report } = await ask(toRequest(plan, bounds, { accept: acceptFor(plan.answer) }), bounds);
-      return parsed(plan, bounds, { answer, report });
+      return parsed(plan, bounds, await ask(plan, bounds, { accept: acceptFor(plan.answer) }));
     },
   };
 }
@@ -86,7 +90,7 @@ async function untilFailure(
   } catch (error) {
     if (!Buffer.isBuffer(body)) body.destroy();
     await report.over;
-    throw error;
+    throw report.failed(error);
   }
 }
 
@@ -112,12 +116,17 @@ async function bothEnds(body: Readable, answer: SparqlAnswer): Promise<number | 
   return (await answer.end).rows;
 }
 
-/** @param asked without `acceptEncoding` the body is delivered decoded */
-function toRequest(
-  plan: DirectPlan,
-  bounds: ExecutionBounds,
-  { accept, acceptEncoding }: Pick<SparqlRequest, "accept" | "acceptEncoding">,
-): SparqlRequest {
+/** The time of an endpoint that the query goes on without: it leaves enough for the one empty solution. */
+function silentTime(bounds: ExecutionBounds, now: () => number): MemberTime {
+  const nowMs = now();
+  const timeMs = memberTimeMs(bounds, nowMs, true);
+  return new MemberTime({ signal: bounds.signal, timeMs, latestMs: latestWaitMs(bounds, nowMs), now });
+}
+
+/** What is accepted; without `acceptEncoding` the body is delivered decoded. */
+type Accepted = Pick<SparqlRequest, "accept" | "acceptEncoding">;
+
+function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEncoding }: Accepted): SparqlRequest {
   return {
     endpoint: plan.endpoint,
     query: plan.query,
@@ -136,8 +145,16 @@ function toRequest(
   };
 }
 
+interface ReportOptions {
+  readonly bounds: ExecutionBounds;
+  readonly now: () => number;
+  readonly time: MemberTime | undefined;
+}
+
 /** Keeps the endpoint's report up to date from its one request to the body's end. */
 class RequestReport {
+  /** What the endpoint may make a SILENT query wait. */
+  readonly time: MemberTime | undefined;
   readonly #bounds: ExecutionBounds;
   readonly #now: () => number;
   readonly #report: SourceReport;
@@ -145,7 +162,8 @@ class RequestReport {
   /** The answer is at its end, and that is noted. */
   over: Promise<void> = Promise.resolve();
 
-  constructor({ endpoint }: SparqlRequest, bounds: ExecutionBounds, now: () => number) {
+  constructor({ endpoint }: SparqlRequest, { bounds, now, time }: ReportOptions) {
+    this.time = time;
     this.#bounds = bounds;
     this.#now = now;
     this.#report = sourceReport(bounds.sources, endpoint.id ?? endpoint.url);
@@ -153,12 +171,14 @@ class RequestReport {
     this.#startedAt = now();
   }
 
-  /** The request, or its body, has failed; gives the error back. */
+  /** The request, or its body, has failed; gives the error back, as the endpoint's own when its time was up. */
   failed(thrown: unknown): unknown {
+    this.time?.stop();
     this.#report.ms = this.#elapsedMs;
-    const error = toFedwayError(thrown);
+    const first = toFedwayError(thrown);
+    const error = this.time ? asMemberFailure(first, this.#report.endpoint, this.#bounds) : first;
     noteStatus(this.#report, this.#bounds.signal.aborted ? "cancelled" : failureStatus(error), error.code);
-    return thrown;
+    return error === first ? thrown : error;
   }
 
   /** The answer has begun. */
@@ -175,8 +195,7 @@ class RequestReport {
 
   /** Whether SILENT takes an answer that broke off for a partial one. */
   silences(thrown: unknown): boolean {
-    this.failed(thrown);
-    return toFedwayError(thrown).kind.silenceable && !this.#bounds.signal.aborted;
+    return toFedwayError(this.failed(thrown)).kind.silenceable && !this.#bounds.signal.aborted;
   }
 
   get #elapsedMs(): number {
@@ -184,6 +203,7 @@ class RequestReport {
   }
 
   #ended({ decodedBytes, rows, partial }: AnswerEnd): void {
+    this.time?.stop();
     this.#report.ms = this.#elapsedMs;
     this.#report.bytes = decodedBytes;
     if (rows !== undefined) this.#report.rows = rows;

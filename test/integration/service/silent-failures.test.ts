@@ -6,6 +6,7 @@ import {
   type Federation,
   type TestEndpoints,
 } from "../../support/federation-harness.ts";
+import { startFaultyEndpoints } from "../../support/faulty-endpoint.ts";
 import type { Fault } from "../../support/sparql-test-server.ts";
 import { until } from "../../support/eventually.ts";
 
@@ -15,16 +16,23 @@ const many = Array.from({ length: count }, (_, n) => `<x:s${n}> <x:q> "${"q".rep
 const some = many.slice(0, 300).join("\n");
 
 let endpoints: TestEndpoints;
+let faulty: Awaited<ReturnType<typeof startFaultyEndpoints>>;
 let federation: Federation;
 beforeAll(async () => {
   // One endpoint for each test: those that fail often are left alone for a while.
   const failing = Array.from({ length: 8 }, (_, n) => [`b${n}`, some] as const);
   endpoints = await startEndpoints({ a: people, ...Object.fromEntries(failing) });
-  federation = await startFederation(endpoints.urls);
+  faulty = await startFaultyEndpoints({ small: many.slice(0, 3).join("\n"), large: many.join("\n") });
+  const hanging = {
+    silent: faulty.url("hang", "small", "b"),
+    begun: faulty.url("hang in the body", "small", "b"),
+    late: faulty.url("hang in the body", "large", "b"),
+  };
+  federation = await startFederation({ ...endpoints.urls, ...hanging });
 });
 afterAll(async () => {
   await federation.close();
-  await endpoints.close();
+  await Promise.all([endpoints.close(), faulty.close()]);
 });
 
 let tests = 0;
@@ -34,8 +42,8 @@ const inFull = (query: string, b: string): string =>
   query.replace("<a>", `<${endpoints.url("a")}>`).replace("<b>", `<${endpoints.url(b)}>`);
 
 /** The answer as a document, and the record of its run. */
-async function documentOf(text: string) {
-  const request = { text, defaultGraphs: [], namedGraphs: [], strict: false, partial: false };
+async function documentOf(text: string, timeoutMs?: number) {
+  const request = { text, defaultGraphs: [], namedGraphs: [], strict: false, partial: false, timeoutMs };
   const { body, runId } = await federation.app.queries.run({ ...request, signal: new AbortController().signal });
   const document = JSON.parse(Buffer.isBuffer(body) ? body.toString() : await readText(body));
   const rows: readonly object[] = document.results.bindings;
@@ -93,4 +101,39 @@ describe("SILENT around an endpoint that fails later", () => {
   shouldBePartial("keeps what came of one answer", direct, { kind: "reset", afterBytes: 1_000_000 }, [0, count]);
   // 300 keys are two blocks.
   shouldBePartial("keeps what came for the keys before", joined, down, [1, 300]);
+});
+
+describe("SILENT around an endpoint that hangs", () => {
+  const timeoutMs = 2_000;
+  const url = (fault: "hang" | "hang in the body", store: "small" | "large"): string => faulty.url(fault, store, "b");
+
+  it.each([
+    ["direct, before the head", direct, "hang", "small", 1],
+    ["direct, in a small body", direct, "hang in the body", "small", 1],
+    ["joined", joined, "hang", "small", 300],
+  ] as const)("is one empty solution: %s", async (_where, query, fault, store, rows) => {
+    const text = query.replace("<a>", `<${endpoints.url("a")}>`).replace("<b>", `<${url(fault, store)}>`);
+    const table = await federation.table(text, { timeoutMs });
+    const { rows: written, record } = await documentOf(text, timeoutMs);
+    expect(table).toMatchObject({ status: "ok", diagnosis: null });
+    expect([table.rows.length, written.length]).toEqual([rows, rows]);
+    expect(record).toMatchObject({ status: "ok" });
+    expect(record?.sources.find(({ endpoint }) => endpoint !== "a")).toMatchObject({
+      status: "silenced",
+      reason: "ENDPOINT_TIMEOUT",
+    });
+  });
+
+  it("keeps the rows that came before", async () => {
+    const text = direct.replace("<b>", `<${url("hang in the body", "large")}>`);
+    const table = await federation.table(text, { timeoutMs });
+    const { rows, record } = await documentOf(text, timeoutMs);
+    for (const { length } of [table.rows, rows]) {
+      expect(length).toBeGreaterThan(0);
+      expect(length).toBeLessThan(count);
+    }
+    expect(table).toMatchObject({ status: "partial", diagnosis: { code: "ENDPOINT_PARTIAL" } });
+    expect(record).toMatchObject({ status: "partial" });
+    expect(record?.sources).toMatchObject([{ status: "timeout", reason: "ENDPOINT_TIMEOUT" }]);
+  });
 });
