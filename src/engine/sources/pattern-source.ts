@@ -1,4 +1,5 @@
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
+import { longestTimerMs } from "../../clock.ts";
 import { type Triple, createTripleIndex, type TripleIndex } from "../../rdf/triple-index.ts";
 import type { DocumentRequest, RdfDocument } from "../../outbound/documents.ts";
 import type { SourceReport } from "../federation-engine.ts";
@@ -10,7 +11,7 @@ import { LRUCache } from "lru-cache";
 /** What a source of triples is bound by while one execution reads from it. */
 export interface MatchBounds {
   readonly signal: AbortSignal;
-  /** Moment on the clock (milliseconds) at which all must be over. */
+  /** Moment on the clock (milliseconds) until which the source is waited for. */
   readonly deadlineMs: number;
   /** What the source contributed; requests and bytes are added here. */
   readonly report: SourceReport;
@@ -99,7 +100,7 @@ export function createFileSources(options: FileSourcesOptions): FileSources {
     if (known) return known;
     const running = underWay.get(url);
     const download = running?.isGivenUp === false ? running : start(url, bounds);
-    return download.file(bounds.signal);
+    return download.file(url, bounds, bounds.deadlineMs - options.now());
   }
 
   function start(url: string, { report, owner }: MatchBounds): Download {
@@ -131,7 +132,7 @@ export function createFileSources(options: FileSourcesOptions): FileSources {
   };
 }
 
-/** A download that several executions wait for; it ends when the last of them has gone. */
+/** A download that several executions wait for, each in its own time; it ends when the last of them has gone. */
 class Download {
   readonly done: Promise<TripleIndex>;
   readonly #controller = new AbortController();
@@ -145,19 +146,34 @@ class Download {
     return this.#controller.signal.aborted;
   }
 
-  /** Waits for it, but not beyond the end of the execution that waits. */
-  async file(signal: AbortSignal): Promise<TripleIndex> {
+  /**
+   * Waits for it, but not beyond the end of the execution that waits.
+   * @throws FedwayError `ENDPOINT_TIMEOUT` after so many milliseconds
+   */
+  async file(url: string, { signal, owner }: MatchBounds, leftMs: number): Promise<TripleIndex> {
     this.#waiting++;
     const left = Promise.withResolvers<never>();
     const leave = () => left.reject(signal.reason);
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
+    const expire = () => left.reject(tooLate(owner?.endpoint ?? url));
+    const timer = setTimeout(expire, Math.min(longestTimerMs, Math.max(0, leftMs)));
     try {
       return await Promise.race([this.done, left.promise]);
+    } catch (error) {
+      if (this.#waiting === 1) this.#controller.abort(error);
+      throw error;
     } finally {
+      clearTimeout(timer);
       signal.removeEventListener("abort", leave);
       this.#waiting--;
-      if (this.#waiting === 0) this.#controller.abort(signal.reason);
     }
   }
 }
+
+const tooLate = (endpoint: string): FedwayError =>
+  new FedwayError("ENDPOINT_TIMEOUT", "The file did not arrive within its share of the query's time.", {
+    fault: "timeout",
+    where: { endpoint },
+    next: "Allow more time.",
+  });

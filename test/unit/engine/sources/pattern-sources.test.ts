@@ -107,6 +107,29 @@ describe("a file", () => {
     expect(requests[1]?.signal.aborted).toBe(true);
   });
 
+  it("that is late is waited for until the deadline of each who waits, and not longer", async () => {
+    const arrived = Promise.withResolvers<Partial<SourceDocument>>();
+    const { requests, count } = setUp(() => arrived.promise);
+    const patient = count();
+    const late = count({ ...toBounds(), deadlineMs: 21, owner: { endpoint: "dump" } });
+    await expect(late).rejects.toMatchObject({
+      code: "ENDPOINT_TIMEOUT",
+      details: { where: { endpoint: "dump" } },
+    });
+    expect(requests[0]?.signal.aborted).toBe(false);
+    arrived.resolve({ quads: two });
+    expect(await patient).toBe(2);
+  });
+
+  it("that nobody waits for any more is not fetched on, and asked for again", async () => {
+    const { requests, count } = setUp(() => new Promise(() => {}));
+    const late = () => count({ ...toBounds(), deadlineMs: 21 });
+    await expect(late()).rejects.toMatchObject({ code: "ENDPOINT_TIMEOUT", details: { where: { endpoint: url } } });
+    expect(requests[0]?.signal.reason).toMatchObject({ code: "ENDPOINT_TIMEOUT" });
+    await expect(late()).rejects.toMatchObject({ code: "ENDPOINT_TIMEOUT" });
+    expect(requests).toHaveLength(2);
+  });
+
   it("that fails is asked for again", async () => {
     let failing = true;
     const { count } = setUp(async () => {
