@@ -16,11 +16,14 @@ const FEWEST_SAMPLES = 8;
 /** Where it is not known how long an endpoint takes. */
 const UNKNOWN_MS = 1_000;
 const SHORTEST_MS = 20;
+/** The share of the time that is left for which an answer that lacks rows waits for a whole one. */
+const WAIT_SHARE = 0.25;
 
 /**
  * A client that asks the mirror of an endpoint in its place: at once when the endpoint fails or is left alone by its
  * circuit breaker, and beside it when it has not begun to answer in the time that 95 % of its answers take. The first
- * answer counts, the other request is cancelled. When both fail, the endpoint's own failure counts.
+ * whole answer counts, the other request is cancelled. One that lacks rows counts when the other endpoint has no whole one.
+ * When both fail, the endpoint's own failure counts.
  */
 export function createMirroredClient({ client, now }: MirroredClientOptions): Pick<SparqlClient, "query"> {
   const usual = new LRUCache<string, number[]>({ max: ENDPOINTS });
@@ -49,11 +52,17 @@ export function createMirroredClient({ client, now }: MirroredClientOptions): Pi
       const failure = await own.answer.catch((error: unknown) => toFedwayError(error));
       if (!(failure instanceof FedwayError)) return failure;
       if (!mayBeMended(failure) || request.signal.aborted) throw failure;
-    } else if (early !== undefined) return early;
+    } else if (early !== undefined && !lacksRows(early)) return early;
     const other = begin(request, mirror);
     const mirrored = other.answer.then((answer) => ({ ...answer, mirror: mirror.id ?? mirror.url }));
+    /** One that lacks rows waits, so that a whole one is there before it. */
+    const inTurn = async (asked: Promise<SparqlAnswer>, better: Promise<SparqlAnswer>): Promise<SparqlAnswer> => {
+      const answer = await asked;
+      if (lacksRows(answer)) await firstOf(wholeOf(better), (request.deadlineMs - now()) * WAIT_SHARE);
+      return answer;
+    };
     try {
-      const answer = await Promise.any([own.answer, mirrored]);
+      const answer = await Promise.any([inTurn(own.answer, mirrored), inTurn(mirrored, own.answer)]);
       (answer.mirror === undefined ? other : own).abandon();
       return { ...answer, requests: answer.requests + 1 };
     } catch {
@@ -93,5 +102,14 @@ function waitMs(samples: readonly number[] = []): number {
   return Math.max(SHORTEST_MS, sorted[Math.ceil(sorted.length * 0.95) - 1] ?? UNKNOWN_MS);
 }
 
+/** Rows are known to be missing before any is read: by a sign in the head, or in an answer that is there as a whole. */
+const lacksRows = ({ partial, whole }: SparqlAnswer): boolean => (partial ?? whole?.partial) !== undefined;
+
+async function wholeOf(asked: Promise<SparqlAnswer>): Promise<SparqlAnswer> {
+  const answer = await asked;
+  if (lacksRows(answer)) throw new FedwayError("ENDPOINT_PARTIAL", "The other endpoint has no whole answer either.");
+  return answer;
+}
+
 /** Another endpoint with the same data may do better: it is not the query that is wrong. */
-const mayBeMended = ({ kind }: FedwayError): boolean => kind.silenceable && kind.retryable;
+const mayBeMended = ({ kind, code }: FedwayError): boolean => kind.silenceable && code !== "ENDPOINT_REJECTED_QUERY";

@@ -6,7 +6,7 @@ import { createSparqlClient } from "../../../src/outbound/client.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
 import { until } from "../../support/eventually.ts";
-import { startSparqlTestServer, type SparqlTestServer } from "../../support/sparql-test-server.ts";
+import { type Fault, startSparqlTestServer, type SparqlTestServer } from "../../support/sparql-test-server.ts";
 
 // Endpoints that fail or are slow, and others with the same data, over real sockets.
 
@@ -72,8 +72,16 @@ describe("an endpoint with a mirror", () => {
     expect([answer.mirror, answer.requests, await rowsOf(answer)]).toEqual([undefined, 1, 1]);
     expect(mirror.requests).toHaveLength(0);
   });
-  for (const fault of [{ kind: "status", status: 500 } as const, { kind: "reset" } as const]) {
-    it(`is replaced when it fails: ${fault.kind}`, async () => {
+  const maintenance: Fault = { kind: "body", body: "<h1>Back soon</h1>", headers: { "content-type": "text/html" } };
+  const faults: readonly (readonly [string, Fault])[] = [
+    ["500", { kind: "status", status: 500 }],
+    ["403", { kind: "status", status: 403 }],
+    ["404", { kind: "status", status: 404 }],
+    ["a page about maintenance", maintenance],
+    ["a reset", { kind: "reset" }],
+  ];
+  for (const [name, fault] of faults) {
+    it(`is replaced when it fails: ${name}`, async () => {
       const endpoint = mirrored();
       primary.setFault(fault);
       const answer = await client().query(request(endpoint));
@@ -106,6 +114,40 @@ describe("an endpoint with a mirror", () => {
       code: "ENDPOINT_FAILED",
       details: { where: { endpoint: "own" } },
     });
+  });
+  const inPart: Fault = {
+    kind: "status",
+    status: 206,
+    headers: { "content-type": "application/sparql-results+json" },
+    body: '{"head":{"vars":["o"]},"results":{"bindings":[{"o":{"type":"literal","value":"1"}}]}}',
+  };
+  const shouldPrefer = (name: string, [own, other]: readonly [Fault | undefined, Fault | undefined], from: string) =>
+    it(`that may give a part of the answer ${name}`, async () => {
+      const endpoint = mirrored();
+      primary.setFault(own);
+      mirror.setFault(other);
+      const answer = await client().query(request(endpoint, { acceptPartial: true }));
+      const { partial } = await answer.end;
+      expect([answer.mirror ?? "own", partial?.how, await rowsOf(answer)]).toEqual([
+        from,
+        own && other ? "status-206" : undefined,
+        1,
+      ]);
+    });
+  shouldPrefer("gives the whole one", [undefined, inPart], "own");
+  shouldPrefer("is replaced by a mirror that has the whole one", [inPart, undefined], "other");
+  shouldPrefer("gives it when its mirror has no more", [inPart, inPart], "own");
+  shouldPrefer("gives it when its mirror fails", [inPart, { kind: "status", status: 500 }], "own");
+  shouldPrefer("is replaced by that of a mirror when it fails", [{ kind: "status", status: 500 }, inPart], "other");
+
+  it("that may give a part of the answer does not wait for its mirror for long", async () => {
+    const endpoint = mirrored();
+    primary.setFault(inPart);
+    mirror.setFault({ kind: "hang" });
+    const late = { acceptPartial: true, deadlineMs: steadyClock.now() + 1_000 };
+    const answer = await client().query(request(endpoint, late));
+    expect([answer.mirror, answer.partial?.how, await rowsOf(answer)]).toEqual([undefined, "status-206", 1]);
+    await until(async () => mirror.requests[0]?.aborted === true || undefined);
   });
   it("is cancelled with its mirror", async () => {
     const endpoint = mirrored();
