@@ -137,7 +137,7 @@ export function openExecutors(
     direct,
     federated: withNarrowedPlans(
       url === undefined ? evaluators : createRemoteExecutor({ url, direct, local: evaluators }),
-      { sources: registry.sources, refusal: clients.sparql.breakers.refusal },
+      { sources: registry.sources, refusal: (member) => clients.sparql.breakers.refusal(member) },
     ),
   };
 }

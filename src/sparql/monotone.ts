@@ -1,4 +1,4 @@
-import type { BlockPattern, Expression, Pattern, Query, SelectQuery, ServicePattern, Wildcard } from "sparqljs";
+import type { BlockPattern, Expression, Pattern, Query, ServicePattern, Wildcard } from "sparqljs";
 
 /**
  * What becomes of the answer when a part of the query has fewer solutions: "monotone", it loses rows at most; "antitone", it
@@ -117,7 +117,9 @@ function effectInside({ type }: BlockPattern, effect: Effect): Effect {
 
 /** What a query computes of the solutions of its WHERE; a CONSTRUCT may group them as well. */
 function expressionsOf(query: Query): readonly Expression[] {
-  const { group = [], having = [], order = [] } = query as Partial<SelectQuery>;
+  const group = "group" in query && query.group ? query.group : [];
+  const having = "having" in query && query.having ? query.having : [];
+  const order = "order" in query && query.order ? query.order : [];
   const projected = query.queryType === "SELECT" ? query.variables : [];
   return [
     ...projected.flatMap((each) => ("expression" in each ? [each.expression] : [])),
