@@ -10,7 +10,9 @@ export interface DriftOptions extends Pick<FollowedParts, "catalog" | "asker" | 
   readonly descriptions: Pick<DescriptionService, "request">;
   /** Own origin; milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly publicUrl: string; readonly factsCheckMs: number };
-  readonly table: FactTable;
+  readonly table: Pick<FactTable, "get">;
+  /** Ends the facts of an endpoint. */
+  readonly end: (id: string) => void;
   readonly clock: Clock;
 }
 
@@ -23,7 +25,7 @@ const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
  * means that the data have changed: the facts go, and the endpoint is described anew. An endpoint that does not answer keeps
  * them until they are too old; shards that this service hosts do not change under their URL.
  */
-export function createDriftCheck({ table, catalog, asker, descriptions, settings, clock, onFault }: DriftOptions) {
+export function createDriftCheck({ table, end, catalog, asker, descriptions, settings, clock, onFault }: DriftOptions) {
   const ending = new AbortController();
   let checking: ReturnType<typeof every> | undefined;
 
@@ -47,7 +49,7 @@ export function createDriftCheck({ table, catalog, asker, descriptions, settings
     if (counted === undefined || answer?.partial !== undefined || Number(counted) === expected) return;
     // It may have been described meanwhile.
     if (table.get(id, url) !== facts) return;
-    table.set(id, undefined);
+    end(id);
     await descriptions.request(id, { again: true });
   }
 

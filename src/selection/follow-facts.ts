@@ -37,6 +37,8 @@ export class FactFollower {
   readonly #ignored: readonly (() => void)[];
   /** What was taken in of each endpoint: the version of its description and of its entry. */
   readonly #taken = new Map<string, string>();
+  /** The versions whose facts were found to be wrong. */
+  readonly #ended = new Map<string, string>();
   /** Endpoints with facts but without keys. */
   readonly #unread = new Set<string>();
   readonly #pending = new Set<string>();
@@ -63,16 +65,17 @@ export class FactFollower {
     const known = new Set(catalog.entries.map(({ id }) => id));
     for (const id of [...this.#taken.keys()].filter((one) => !known.has(one))) {
       this.#taken.delete(id);
-      this.#unread.delete(id);
-      this.#table.set(id, undefined);
+      this.#ended.delete(id);
+      this.#drop(id);
     }
-    const isTaken = (id: string): boolean => this.#taken.get(id) === `${versionOf(id) ?? ""} ${this.#changedAt(id)}`;
+    const isTaken = (id: string): boolean => this.#taken.get(id) === this.#version(id, versionOf(id));
     return this.#takeAnew([...known].filter((id) => !isTaken(id)));
   }
 
-  /** What an answer with this status says: an endpoint that is not there proves nothing until it is described again. */
-  answered(id: string, status: number | undefined): void {
-    if (status === 404 || status === 410) this.#table.set(id, undefined);
+  /** The endpoint is not what its description says: it proves nothing until it is described again. */
+  end(id: string): void {
+    this.#ended.set(id, this.#taken.get(id) ?? this.#version(id, this.#parts.versionOf(id)));
+    this.#drop(id);
   }
 
   /** Forgets what was read of an endpoint. @throws FedwayError `STORE_FAILED` */
@@ -89,6 +92,17 @@ export class FactFollower {
     this.#isClosed = true;
     for (const ignore of this.#ignored) ignore();
     await this.#reader.close();
+  }
+
+  #drop(id: string): void {
+    this.#unread.delete(id);
+    this.#reader.drop(id);
+    this.#table.set(id, undefined);
+  }
+
+  /** Of an endpoint's description together with its entry. */
+  #version(id: string, described: string | undefined): string {
+    return `${described ?? ""} ${this.#changedAt(id)}`;
   }
 
   #takeAnew(ids: readonly string[]): Promise<void> {
@@ -116,15 +130,15 @@ export class FactFollower {
     const [description, known] = [await descriptions.get(id), await this.#keys.get(id)];
     // It has changed again.
     if (this.#pending.has(id) || this.#isClosed) return;
-    const [version, changedAt] = [description?.finishedAt ?? "", this.#changedAt(id)];
-    this.#taken.set(id, `${version} ${changedAt}`);
+    const version = this.#version(id, description?.finishedAt);
+    this.#taken.set(id, version);
     this.#unread.delete(id);
-    const facts = description && this.#certain(id, description);
-    if (facts === undefined || known?.describedAt !== version || known.url !== facts.url) {
+    const facts = description && this.#ended.get(id) !== version ? this.#certain(id, description) : undefined;
+    if (facts === undefined || known?.describedAt !== description?.finishedAt || known?.url !== facts.url) {
       this.#table.set(id, facts);
-      if (facts === undefined) return;
+      if (facts === undefined || description === undefined) return;
       this.#unread.add(id);
-      this.#reader.add(id, { version, facts });
+      this.#reader.add(id, { version: description.finishedAt, facts });
     } else {
       this.#table.set(id, withKeys(facts, known));
     }
@@ -197,6 +211,9 @@ function createKeyReader(
       if (triples === undefined || triples > settings.readTriples) return;
       wanted.set(id, one);
       begin();
+    },
+    drop(id: string): void {
+      wanted.delete(id);
     },
     start(): void {
       isStarted = true;

@@ -28,9 +28,9 @@ const worthMembers = 8;
 const worthPatterns = 3;
 
 /** The sources of federated plans, and what they are kept up to date with. */
-interface Sources
-  extends KnownSources,
-    Pick<FactFollower, "refresh" | "remove" | "answered" | "startReading" | "close"> {
+interface Sources extends KnownSources, Pick<FactFollower, "refresh" | "remove" | "startReading" | "close"> {
+  /** What an answer with this status says: an endpoint that is not there proves nothing until it is described again. */
+  answered(id: string, status: number | undefined): void;
   /** Which rows of IRIs members may have. */
   holders(question: HolderQuestion): HeldRows;
   /** The plan without members that, when asked, had no match of its patterns; asks where nothing is known and it pays. */
@@ -45,7 +45,7 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const { clock, settings } = options;
   const table = new FactTable({ now: clock.now });
   const follower = settings.factsMaxAgeMs === 0 ? undefined : new FactFollower(table, options);
-  const drift = createDriftCheck({ ...options, table });
+  const drift = createDriftCheck({ ...options, table, end: (id) => follower?.end(id) });
   const existence = new Existence(options);
   const ignore = options.descriptions.onChange((id) => existence.forget(id));
   const read = new AbortController();
@@ -72,7 +72,11 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     },
     refresh: async () => follower?.refresh(),
     remove: async (id) => follower?.remove(id),
-    answered: (id, status) => follower?.answered(id, status),
+    answered(id, status) {
+      if (status !== 404 && status !== 410) return;
+      follower?.end(id);
+      existence.forget(id);
+    },
     startReading() {
       follower?.startReading();
       drift.start();

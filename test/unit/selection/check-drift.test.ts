@@ -22,6 +22,7 @@ function checking(data: Readonly<Record<string, string>>, entryUrl = url) {
   const entries = [catalogEntry("people", { url: entryUrl })];
   const { check } = createDriftCheck({
     table,
+    end: (id) => table.set(id, undefined),
     catalog: { entries, byId: () => entries[0], document: () => undefined, onChange: () => () => false },
     asker,
     descriptions: {

@@ -14,8 +14,8 @@ const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const [ann, bob, name] = ["ann", "bob", "name"].map((local) => `<http://x.example/${local}>`);
 const asDescribed = `${ann} ${type} <http://x.example/Person> ; ${name} "Ann" . ${bob} ${name} "Bob" .`;
 
-/** One described endpoint whose data, description and entry can change. */
-function following(turtle: string) {
+/** One described endpoint whose data, description and entry can change; it does not answer while it is held. */
+function following(turtle: string, held = Promise.resolve()) {
   let description: VoidDescription | undefined = described("people");
   let changedAt = "";
   const entries = [catalogEntry("people")];
@@ -30,6 +30,7 @@ function following(turtle: string) {
     ...(changedAt !== "" && { changedAt }),
   });
   const asker = scriptedAsker({ data: { [url]: turtle } });
+  const store = createMemoryStore();
   const follower = new FactFollower(table, {
     catalog: {
       get entries() {
@@ -51,8 +52,14 @@ function following(turtle: string) {
     },
     versionOf: () => description?.finishedAt,
     settings: { publicUrl: "http://fedway.example", factsMaxAgeMs: 86_400_000, readTriples: 100 },
-    store: createMemoryStore(),
-    asker,
+    store,
+    asker: {
+      async ask(asking) {
+        const answer = await asker.ask(asking);
+        await held;
+        return answer;
+      },
+    },
     onFault: (error) => {
       throw error;
     },
@@ -61,6 +68,7 @@ function following(turtle: string) {
     follower,
     asker,
     facts: () => table.get("people", url),
+    storedKeys: async (): Promise<number> => (await store.list("keys/")).length,
     describe: (next: VoidDescription | undefined): void => {
       description = next;
       for (const listener of descriptionChanged) listener("people");
@@ -118,18 +126,38 @@ it("a description that goes takes its facts along at once, and so does an entry 
   await follower.close();
 });
 
-it("an endpoint that is not there proves nothing until it is described again; one that refuses a query does", async () => {
-  const { follower, facts, describe } = following(asDescribed);
+it("facts that were ended stay so until the endpoint is described again", async () => {
+  const { follower, facts, describe, rewrite } = following(asDescribed);
   await follower.refresh();
-  for (const status of [undefined, 400, 500, 503]) follower.answered("people", status);
-  expect(facts()).toBeDefined();
-  follower.answered("people", 404);
+  follower.end("people");
   expect(facts()).toBeUndefined();
+  await follower.refresh();
+  describe(described("people"));
   await follower.refresh();
   expect(facts()).toBeUndefined();
   describe(described("people", { finishedAt: "2026-01-01T11:00:00.000Z" }));
   await eventually(() => expect(facts()).toBeDefined());
-  follower.answered("people", 410);
-  expect(facts()).toBeUndefined();
+  rewrite("");
+  expect(facts()).toBeDefined();
   await follower.close();
+});
+
+it("facts that were ended do not come back with what is read meanwhile, or with a description that is being taken in", async () => {
+  const held = Promise.withResolvers<void>();
+  const reading = following(asDescribed, held.promise);
+  await reading.follower.refresh();
+  reading.follower.startReading();
+  await eventually(() => expect(reading.asker.log).toHaveLength(1));
+  reading.follower.end("people");
+  held.resolve();
+  await eventually(async () => expect(await reading.storedKeys()).toBe(1));
+  await reading.follower.refresh();
+  expect(reading.facts()).toBeUndefined();
+  await reading.follower.close();
+  const taking = following(asDescribed);
+  const taken = taking.follower.refresh();
+  taking.follower.end("people");
+  await taken;
+  expect(taking.facts()).toBeUndefined();
+  await taking.follower.close();
 });
