@@ -38,23 +38,28 @@ export function mayHold(keys: KeySpace | undefined, term: PatternTerm): boolean 
   return filter.mayHave(term.iri) && (space.prefixes?.some((prefix) => term.iri.startsWith(prefix)) ?? true);
 }
 
+/** No prefix is longer: a plan carries them, and a store takes only so much. */
+const longestPrefix = 256;
+
 /**
  * A few prefixes that every IRI begins with one of: the authorities, made longer segment by segment where that leaves few.
  * Undefined when there are too many authorities to tell.
  */
 function prefixesOf(iris: ReadonlySet<string>): readonly string[] | undefined {
-  let groups: Groups = grouped(iris, "");
+  const heads = new Set(Array.from(iris, (iri) => iri.slice(0, longestPrefix)));
+  let groups = grouped([...heads].toSorted(), authorityOf);
   if (groups.size > mostPrefixes) return undefined;
-  for (let longer = split(groups); longer !== undefined; longer = split(groups)) groups = longer;
+  for (let more = split(groups); more.size > groups.size; more = split(groups)) groups = more;
   return [...groups.keys()].toSorted();
 }
 
+/** IRIs by a prefix of them, sorted, so that what the first and the last begin with is common to all. */
 type Groups = ReadonlyMap<string, readonly string[]>;
 
-/** One step further in all groups that can go one, the smallest splits first; undefined when none can. */
-function split(groups: Groups): Groups | undefined {
+/** One segment further in all groups that can go one, the smallest splits first; as many groups as before when none can. */
+function split(groups: Groups): Groups {
   const splits = [...groups].flatMap(([prefix, iris]) => {
-    const parts = grouped(iris, prefix);
+    const parts = grouped(iris, (iri) => iri.slice(0, segmentEnd(iri, prefix.length)));
     return parts.has(prefix) ? [] : [{ prefix, parts }];
   });
   const next = new Map(groups);
@@ -63,19 +68,35 @@ function split(groups: Groups): Groups | undefined {
     next.delete(prefix);
     for (const [longer, iris] of parts) next.set(longer, iris);
   }
-  return next.size === groups.size && splits.every(({ prefix }) => next.has(prefix)) ? undefined : next;
+  return next;
 }
 
-/** Up to and with the authority; then up to and with the next `/`, `#` or `:`; the prefix itself where none follows. */
-function grouped(iris: Iterable<string>, prefix: string): Map<string, string[]> {
+/** Groups by key, each under the longest prefix of whole segments that its IRIs have in common. */
+function grouped(iris: readonly string[], keyOf: (iri: string) => string): Groups {
   const groups = new Map<string, string[]>();
   for (const iri of iris) {
-    const found = prefix === "" ? /^[^:]*:(?:\/\/[^/?#]*\/?)?/u.exec(iri)?.[0] : undefined;
-    const next = /[/#:]/u.exec(iri.slice(prefix.length));
-    const key = found ?? (prefix !== "" && next ? iri.slice(0, prefix.length + next.index + 1) : prefix);
+    const key = keyOf(iri);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [iri]);
     else group.push(iri);
   }
-  return groups;
+  return new Map([...groups].map(([key, group]) => [commonPrefix(group, key), group]));
+}
+
+const authorityOf = (iri: string): string => /^[^:]*:(?:\/\/[^/?#]*\/?)?/u.exec(iri)?.[0] ?? "";
+
+/** After the next `/`, `#` or `:`; where it begins when none follows. */
+function segmentEnd(iri: string, from: number): number {
+  const next = /[/#:]/u.exec(iri.slice(from));
+  return next === null ? from : from + next.index + 1;
+}
+
+function commonPrefix(sorted: readonly string[], known: string): string {
+  const [first = "", last = ""] = [sorted[0], sorted.at(-1)];
+  let common = known.length;
+  for (let end = segmentEnd(first, common); end > common && last.startsWith(first.slice(0, end)); ) {
+    common = end;
+    end = segmentEnd(first, common);
+  }
+  return first.slice(0, common);
 }

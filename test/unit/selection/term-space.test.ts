@@ -23,6 +23,16 @@ describe("prefixes of the IRIs in one place", () => {
   shouldBe(many, undefined);
   const folders = Array.from({ length: 40 }, (_, index) => `http://a.example/${index}/x`);
   shouldBe(folders, ["http://a.example/"]);
+  shouldBe(
+    ["http://a.example/x/y/1/a", "http://a.example/x/y/2/b"],
+    ["http://a.example/x/y/1/", "http://a.example/x/y/2/"],
+  );
+  shouldBe(["http://a.example/x/y/z/1", "http://a.example/x/y"], ["http://a.example/x/"]);
+  shouldBe(["", "nothing"], [""]);
+  const deep = Array.from({ length: 40 }, (_, index) => `http://a.example/${"x/".repeat(900)}${index}`);
+  shouldBe(deep, [`http://a.example/${"x/".repeat(119)}`]);
+  shouldBe([`http://a.example/${"x".repeat(3_000)}/y`], ["http://a.example/"]);
+  shouldBe([`http://${"a".repeat(3_000)}.example/y`], [`http://${"a".repeat(249)}`]);
 });
 
 it("a space tells which kinds of terms there are", () => {
