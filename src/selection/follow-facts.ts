@@ -184,12 +184,15 @@ function createKeyReader(
   keys: ReturnType<typeof createKeyStore>,
 ) {
   const wanted = new Map<string, Wanted>();
+  /** The descriptions that endpoints were read for: what comes of it, and whether it can be stored, is the same each time. */
+  const tried = new Map<string, string>();
   const ending = new AbortController();
   let isStarted = false;
   let reading: Promise<void> | undefined;
   const readOne = async (id: string, { version, facts }: Wanted): Promise<void> => {
     const entry = catalog.byId(id);
     if (entry === undefined || entry.url !== facts.url) return;
+    tried.set(id, version);
     // An endpoint that cannot be read now is read with its next description, or after the next start.
     const found = await readKeys(entry, facts, { asker, signal: ending.signal }).catch(() => undefined);
     if (found === undefined || ending.signal.aborted) return;
@@ -208,12 +211,13 @@ function createKeyReader(
   return {
     add(id: string, one: Wanted): void {
       const triples = triplesOf(one.facts);
-      if (triples === undefined || triples > settings.readTriples) return;
+      if (triples === undefined || triples > settings.readTriples || tried.get(id) === one.version) return;
       wanted.set(id, one);
       begin();
     },
     drop(id: string): void {
       wanted.delete(id);
+      tried.delete(id);
     },
     start(): void {
       isStarted = true;

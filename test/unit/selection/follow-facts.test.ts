@@ -68,6 +68,7 @@ function following(turtle: string, held = Promise.resolve()) {
     follower,
     asker,
     facts: () => table.get("people", url),
+    spoilKeys: () => store.put("keys/people", "{}"),
     storedKeys: async (): Promise<number> => (await store.list("keys/")).length,
     describe: (next: VoidDescription | undefined): void => {
       description = next;
@@ -108,6 +109,22 @@ it("fewer triples than described say nothing", async () => {
   await follower.close();
   expect(facts()?.all).toBeUndefined();
   expect(facts()?.properties?.size).toBe(2);
+});
+
+it("an endpoint is read once for each description, also when what was read cannot be stored", async () => {
+  const { follower, asker, facts, describe, storedKeys, spoilKeys } = following(asDescribed);
+  await follower.refresh();
+  follower.startReading();
+  await eventually(() => expect(facts()?.all).toBeDefined());
+  await spoilKeys();
+  await eventually(async () => expect(await storedKeys()).toBe(0));
+  await follower.refresh();
+  expect(facts()?.properties?.size).toBe(2);
+  expect(asker.log).toHaveLength(1);
+  describe(described("people", { finishedAt: "2026-01-01T11:00:00.000Z" }));
+  await eventually(() => expect(facts()?.all).toBeDefined());
+  expect(asker.log).toHaveLength(2);
+  await follower.close();
 });
 
 it("a description that goes takes its facts along at once, and so does an entry that is written anew", async () => {
