@@ -1,5 +1,6 @@
 import type { AskedClause } from "../plan/plan-request.ts";
 import type { Certificate } from "../plan/source-selection.ts";
+import { usesEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { plainPatterns } from "../sparql/query-patterns.ts";
 import { unmatchedPattern } from "../sparql/unmatched-patterns.ts";
@@ -42,6 +43,6 @@ function ofDescribed<T>(
     if (view.isBlank) return undefined;
     const body = parsed.get(query) ?? parseQuery(query);
     parsed.set(query, body);
-    return find(body, view);
+    return usesEnginePredicate(body) ? undefined : find(body, view);
   });
 }

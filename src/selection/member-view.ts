@@ -9,6 +9,7 @@ import {
 import { iriText } from "../rdf/term-text.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";
+import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import type { PatternTerm } from "../sparql/query-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
 import { answersForMs } from "./existence.ts";
@@ -90,6 +91,7 @@ export class MemberView {
   sourcesOf(shape: Shape): PatternSources | undefined {
     const { predicate } = shape;
     if (predicate.kind !== "iri") return this.#holders(shape);
+    if (isEnginePredicate(predicate.iri)) return undefined;
     const having = isInstance(shape) ? this.#instances(shape.object.iri) : this.#users(shape, predicate.iri);
     const excluded = this.#without(shape, having);
     const key = this.#lacks === undefined ? "" : keyOf(shape);

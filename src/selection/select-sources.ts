@@ -8,6 +8,7 @@ import type {
 } from "../plan/query-plan.ts";
 import type { PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
+import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { type PatternTerm, queryPatterns } from "../sparql/query-patterns.ts";
 import { constructsOf } from "../sparql/used-constructs.ts";
@@ -50,7 +51,7 @@ export function selectAsked(plan: FederatedPlan, table: FactTable, lacks: Lacks)
 export function askedPatterns(plan: FederatedPlan): readonly AskedPattern[] {
   const shapes = shapesOf(parseQuery(plan.query));
   return [...shapes].flatMap(([key, { subject, predicate, object }]) => {
-    if (predicate.kind !== "iri") return [];
+    if (predicate.kind !== "iri" || isEnginePredicate(predicate.iri)) return [];
     const [s, o] = [textOf(subject) ?? "?s", textOf(object) ?? "?o"];
     return { key, text: `${s} ${iriText(predicate.iri)} ${o}` };
   });

@@ -87,6 +87,10 @@ describe("clauses that may have solutions", () => {
   kept("GRAPH ?g { ?s :name ?n }");
   kept("SELECT (COUNT(*) AS ?c) { ?s :name ?n }");
   kept("SELECT * { { ?s :author ?a } UNION { ?s :name ?n } }");
+  kept("?s :name ?n . ?n <bif:contains> 1");
+  kept("?s <http://jena.apache.org/text#query> (:name 1)");
+  kept("?s :name ?n FILTER EXISTS { ?n <http://www.bigdata.com/rdf/search#search> 1 }");
+  kept("?s :name/<http://www.w3.org/2000/01/rdf-schema#member> ?n");
   kept("?s :name ?n", { prune: false });
   kept("?s :name ?n", { hours: 25 });
   kept("?s :name ?n", { descriptions: { books: described("books", { propertiesComplete: false }) } });

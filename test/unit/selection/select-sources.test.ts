@@ -39,6 +39,10 @@ describe("members that may match", () => {
   shouldSelect("SELECT * { ?s :name* ?o }", `${everybody} | ? :name ? at other+people=2 -properties*1`);
   shouldSelect("SELECT * { :ann :name* ?o }", "other+people | ? :name ? at other+people=2 -properties*1");
   shouldSelect("SELECT * { GRAPH ?g { ?s :name ?n } }", "nobody");
+  shouldSelect(
+    "SELECT * { ?s :name ?n . ?n <bif:contains> 1 }",
+    `${everybody} | ? :name ? at other+people=2 -properties*1`,
+  );
   shouldSelect("DESCRIBE ?s { ?s :name ?n }", everybody);
 });
 
