@@ -18,11 +18,12 @@ interface NotedText {
 /**
  * The text of a query without the SERVICE clauses that provably have no solution at their endpoints, and the note that says so;
  * undefined when there are none. Patterns outside of every SERVICE must not come to the endpoint that is left, which would
- * give them another meaning: on `/sparql` a query with such patterns stays as it is.
+ * give them another meaning: on `/sparql` a query with such patterns stays as it is. So does DESCRIBE: which endpoints are
+ * left says what the description is made of.
  */
 export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedText | undefined {
   const sources = sourcesFor(query, task);
-  if (sources === undefined) return undefined;
+  if (sources === undefined || query.parsed.form === "DESCRIBE") return undefined;
   const { parsed } = query;
   const prologue = textOf(parsed, { from: 0, to: parsed.prologue.length });
   const services = query.services.flatMap(({ element }) => {

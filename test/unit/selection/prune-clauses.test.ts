@@ -94,6 +94,7 @@ describe("clauses that may have solutions", () => {
   kept("?s :name ?n", { prune: false });
   kept("?s :name ?n", { hours: 25 });
   kept("?s :name ?n", { descriptions: { books: described("books", { propertiesComplete: false }) } });
+  shouldPlan("DESCRIBE :ann { SERVICE <people> { ?x :nope ?y } }", "people: DESCRIBE :ann { ?x :nope ?y }");
   it("with patterns outside, which would be sent on", () => {
     const text = "SELECT * { ?s :name ?n SERVICE <people> { ?s a :Person } SERVICE <books> { ?s :name ?n } }";
     expect(planned(text, {})).toBe("PATTERN_OUTSIDE_SERVICE");
