@@ -11,6 +11,7 @@ import { iriText } from "../rdf/term-text.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { type PatternTerm, queryPatterns } from "../sparql/query-patterns.ts";
+import { isAggregateOfAll } from "../sparql/unmatched-patterns.ts";
 import { constructsOf } from "../sparql/used-constructs.ts";
 import type { AskedPattern } from "./existence.ts";
 import type { FactTable } from "./fact-table.ts";
@@ -173,8 +174,8 @@ function leftOutNote(leftOut: number, kept: number, since: string | undefined): 
 /** Answers with fewer rows are not cut without a sign. */
 const fewRows = 1_000;
 
-const hasFewRows = (query: ParsedQuery, limit = fewRows): boolean =>
-  query.kind === "boolean" || limit < fewRows || constructsOf(query).constructs.has("aggregates");
+const hasFewRows = ({ kind, ast }: ParsedQuery, limit = fewRows): boolean =>
+  kind === "boolean" || limit < fewRows || (ast.queryType === "SELECT" && isAggregateOfAll(ast));
 
 /**
  * The same query for the only member that has data for it; undefined where a federation and an endpoint could differ, or

@@ -138,7 +138,8 @@ function opposite(effect: Effect): Effect {
   return effect === "monotone" ? "antitone" : "monotone";
 }
 
-function hasAggregate(expression: Expression | Pattern): boolean {
+/** Whether an expression has an aggregate of the query that it stands in. */
+export function hasAggregate(expression: Expression | Pattern): boolean {
   if (Array.isArray(expression)) return expression.some(hasAggregate);
   if (!("type" in expression)) return false;
   if (expression.type === "aggregate") return true;

@@ -1,5 +1,6 @@
 import type { Pattern, SelectQuery, Triple } from "sparqljs";
 import { absoluteIris } from "./absolute-iris.ts";
+import { hasAggregate } from "./monotone.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
 
@@ -44,16 +45,11 @@ function inPattern<Why>(pattern: Pattern, lacks: Lacks<Why>): Why | undefined {
   }
 }
 
-/** Without GROUP BY, an aggregate has a solution also over none. */
-function isAggregateOfAll({ group, variables, having, order }: SelectQuery): boolean {
+/** Whether a SELECT has one solution at most, also over nothing: an aggregate without GROUP BY. */
+export function isAggregateOfAll({ group, variables, having, order = [] }: SelectQuery): boolean {
   if (group !== undefined) return false;
-  return having !== undefined || hasAggregate(variables) || hasAggregate(order);
-}
-
-function hasAggregate(node: unknown): boolean {
-  if (typeof node !== "object" || node === null || "termType" in node) return false;
-  if ("type" in node && node.type === "aggregate") return true;
-  return Object.values(node).some(hasAggregate);
+  const selected = variables.some((each) => "expression" in each && hasAggregate(each.expression));
+  return selected || having !== undefined || order.some(({ expression }) => hasAggregate(expression));
 }
 
 function inTriple<Why>({ subject, predicate, object }: Triple, lacks: Lacks<Why>): Why | undefined {

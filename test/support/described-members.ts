@@ -36,6 +36,8 @@ export interface KnownMembers extends Partial<Pick<PlanRequest, "prune" | "feder
   /** Hours since the descriptions were begun; they count for a day. */
   readonly hours?: number;
   readonly members?: readonly string[];
+  /** False: nobody knows where endpoints cut their answers. */
+  readonly cutsKnown?: boolean;
   /** The shard set that all described members are of. */
   readonly partition?: string;
 }
@@ -48,7 +50,7 @@ export function described(id: string, change: Partial<VoidDescription> = {}): Vo
 
 /** Plans a text with the prefix `:` of the data; the federation `all` has all members. */
 export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan {
-  const { descriptions, hours = 1, members = ["people", "books", "other"], partition, ...request } = known;
+  const { descriptions, hours = 1, members = ["people", "books", "other"], partition, cutsKnown, ...request } = known;
   const table = new FactTable({ now: () => Date.parse(seenAt) + hours * 3_600_000 });
   const all = descriptions ?? { people: described("people"), books: described("books") };
   for (const [id, description] of Object.entries(all)) {
@@ -68,7 +70,7 @@ export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan
     publicUrl: "http://fedway.example",
     sources: {
       version: 1,
-      select: (plan) => selectSources(plan, table),
+      select: (plan) => selectSources(plan, table, () => cutsKnown !== false),
       emptyClauses: (clauses) => emptyClauses(clauses, table),
       clauseEstimates: (clauses) => clauseEstimates(clauses, table),
       subjectPartition: ({ id, url }) => table.get(id, url)?.partition,

@@ -64,6 +64,26 @@ describe("a query that one member alone answers", () => {
   shouldSelect("SELECT * { ?s :nobodyHas ?o }", "nobody | ? :nobodyHas ? at nobody -properties*2", two);
 });
 
+describe("an answer of one member that it could cut unnoticed", () => {
+  const shouldBe = (text: string, expected: RegExp): void => {
+    it(text, () =>
+      expect(told(planWithFacts(text, { federationId: "all", ...two, cutsKnown: false }))).toMatch(expected),
+    );
+  };
+  const direct = (text: string): void => shouldBe(text, /^direct people$/);
+  const federated = (text: string): void => shouldBe(text, /^people \|/);
+  direct("ASK { ?s :name ?n }");
+  direct("SELECT * { ?s :name ?n } LIMIT 999");
+  direct("SELECT (COUNT(*) + 1 AS ?c) { ?s :name ?n }");
+  direct("SELECT (1 AS ?c) { ?s :name ?n } HAVING (COUNT(*) > 1)");
+  federated("SELECT * { ?s :name ?n }");
+  federated("SELECT * { ?s :name ?n } LIMIT 1000");
+  federated("SELECT ?s (COUNT(*) AS ?c) { ?s :name ?n } GROUP BY ?s");
+  federated("SELECT * { ?s :name ?n { SELECT (COUNT(*) AS ?c) { ?x :name ?y } } }");
+  federated("SELECT * { ?s :name ?n FILTER EXISTS { SELECT (COUNT(*) AS ?c) { ?x :name ?y } } }");
+  federated("SELECT (EXISTS { SELECT (COUNT(*) AS ?c) { ?x :name ?y } } AS ?e) { ?s :name ?n }");
+});
+
 describe("what proves nothing", () => {
   const open = (change: Partial<VoidDescription>): Known => ({
     descriptions: { people: described("people", change), books: described("books", change) },
