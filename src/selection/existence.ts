@@ -103,8 +103,8 @@ export class Existence {
     const { asker, clock } = this.#options;
     const seenAt = clock.now();
     const request = { endpoint: member, query: existenceQuery(patterns), timeoutMs, maxBytes: 65_536 };
-    const answer = await asker.ask({ ...request, maxRows: patterns.length + 1, signal }).catch(() => undefined);
-    const found = answer && foundIn(answer);
+    const answer = await asker.ask({ ...request, maxRows: patterns.length + 2, signal }).catch(() => undefined);
+    const found = answer && foundIn(answer, patterns.length + 1);
     this.#keep(member, found && patterns.map(({ key }, index) => [key, found.has(index)] as const), seenAt);
     return answer;
   }
@@ -126,15 +126,15 @@ export class Existence {
   }
 }
 
-/** Finds any triple too: an answer without that says nothing, since an endpoint that is asked for nothing gives nothing. */
+/** Finds any triple too, first and last: an answer without both may be that of an empty endpoint, or cut at any row. */
 function existenceQuery(patterns: readonly AskedPattern[]): string {
-  const parts = ["?s ?p ?o", ...patterns.map(({ text }) => text)];
+  const parts = ["?s ?p ?o", ...patterns.map(({ text }) => text), "?s ?p ?o"];
   return `SELECT ?n WHERE { ${parts.map((text, at) => `{ SELECT (${at} AS ?n) WHERE { ${text} } LIMIT 1 }`).join(" UNION ")} }`;
 }
 
 /** Positions of the patterns that something matches; undefined when the answer cannot be relied upon. */
-function foundIn({ rows, partial }: WholeAnswer): ReadonlySet<number> | undefined {
-  const numbers = rows.map((row) => Number(row.get("n")?.value));
-  if (partial !== undefined || !numbers.includes(0) || numbers.some(Number.isNaN)) return undefined;
-  return new Set(numbers.map((number) => number - 1));
+function foundIn({ rows, partial }: WholeAnswer, last: number): ReadonlySet<number> | undefined {
+  const numbers = new Set(rows.map((row) => Number(row.get("n")?.value)));
+  if (partial !== undefined || !numbers.has(0) || !numbers.has(last) || numbers.has(Number.NaN)) return undefined;
+  return new Set(numbers.values().map((number) => number - 1));
 }

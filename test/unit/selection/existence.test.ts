@@ -1,10 +1,11 @@
+import { DataFactory } from "n3";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedPlan, PlannedEndpoint } from "../../../src/plan/query-plan.ts";
 import { Existence } from "../../../src/selection/existence.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import { askedPatterns, selectAsked } from "../../../src/selection/select-sources.ts";
-import { type Interference, scriptedAsker } from "../../support/scripted-asker.ts";
+import { type Interference, rowsAnswer, scriptedAsker } from "../../support/scripted-asker.ts";
 import { createSimulatedClock } from "../../support/simulated-clock.ts";
 
 const urlOf = (id: string): string => `http://${id}.example/sparql`;
@@ -96,17 +97,14 @@ describe("members of which nothing is known", () => {
     await lacking.ask();
     expect(lacking.selected()).toEqual([]);
     expect(lacking.asker.log).toHaveLength(2);
-    const cut = asking(() => ({
-      rows: [],
-      variables: ["n"],
-      quads: [],
-      httpStatus: 200,
-      mediaType: "application/sparql-results+json",
-      bytes: 0,
-      durationMs: 0,
-      requests: 1,
-    }));
-    await cut.ask();
-    expect(cut.selected()).toEqual([]);
+    const numbers = (...all: readonly number[]) => all.map((n) => new Map([["n", DataFactory.literal(String(n))]]));
+    for (const rows of [numbers(), numbers(0), numbers(0, 1), numbers(1, 4)]) {
+      const cut = asking(() => rowsAnswer(rows));
+      await cut.ask();
+      expect(cut.selected()).toEqual([]);
+    }
+    const whole = asking(() => rowsAnswer(numbers(0, 1, 4)));
+    await whole.ask();
+    expect(whole.selected()).toEqual(["? <x:name> ?  -asked*4", "? <x:title> ?  -asked*4"]);
   });
 });
