@@ -8,8 +8,8 @@ import { triplesOf } from "./read-keys.ts";
 /** What the check works with. */
 export interface DriftOptions extends Pick<FollowedParts, "catalog" | "asker" | "onFault"> {
   readonly descriptions: Pick<DescriptionService, "request">;
-  /** Own origin; milliseconds between the end of one look and the next, 0: none. */
-  readonly settings: { readonly publicUrl: string; readonly factsCheckMs: number };
+  /** Milliseconds between the end of one look and the next, 0: none. */
+  readonly settings: { readonly factsCheckMs: number };
   readonly table: Pick<FactTable, "get">;
   /** Ends the facts of an endpoint. */
   readonly end: (id: string) => void;
@@ -23,7 +23,7 @@ const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
 /**
  * Asks endpoints with facts, one after the other and again and again, how many triples they have. Another number than described
  * means that the data have changed: the facts go, and the endpoint is described anew. An endpoint that does not answer keeps
- * them until they are too old; shards that this service hosts do not change under their URL.
+ * them until they are too old. Shards that this service hosts are asked too: another build is hosted before the catalogue says so.
  */
 export function createDriftCheck({ table, end, catalog, asker, descriptions, settings, clock, onFault }: DriftOptions) {
   const ending = new AbortController();
@@ -32,7 +32,7 @@ export function createDriftCheck({ table, end, catalog, asker, descriptions, set
   async function check(): Promise<void> {
     for (const { id, url } of catalog.entries) {
       if (ending.signal.aborted) return;
-      if (!url.startsWith(`${settings.publicUrl}/shards/`)) await checkOne(id, url);
+      await checkOne(id, url);
     }
   }
 

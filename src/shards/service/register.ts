@@ -145,8 +145,11 @@ function shardDocument(dataset: ShardDataset, shard: FinishedShard, publicUrl: s
     license: dataset.licence,
     keywords: ["shard", dataset.dataset],
     engine: "oxigraph",
-    // Rules for classes place all triples of a subject alike, whichever they are; those for predicates take it apart.
-    ...(!shard.key.startsWith("v/") && { subjectPartition: `${prefix(publicUrl, dataset.dataset)}#subjects` }),
+    // Rules for classes place all triples of a subject alike, whichever they are; those for predicates take it apart. With
+    // the version, an entry that could not be written anew makes no promise about shards of later ones.
+    ...(!shard.key.startsWith("v/") && {
+      subjectPartition: `${prefix(publicUrl, dataset.dataset)}#subjects-${dataset.version}`,
+    }),
   });
   return {
     kind: "endpoint",

@@ -70,7 +70,7 @@ describe("shards in the catalogue", () => {
       keywords: ["harbour", "shard"],
     });
     // Only a rule for a predicate takes the triples of a subject apart.
-    const whole = `${publicUrl}/shards/harbour/#subjects`;
+    const whole = `${publicUrl}/shards/harbour/#subjects-one`;
     expect(changed.map((id) => catalog.byId(id)?.subjectPartition)).toEqual([whole, whole, whole, undefined]);
     const federation = catalog.federation("harbour");
     expect(federation && catalog.membersOf(federation).map(({ id }) => id)).toEqual(changed.toSorted());
