@@ -95,7 +95,8 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   const followed = { catalog, descriptions, versionOf: search.descriptionVersion };
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
-  const sources = await openSources({ ...followed, lacksSubqueries, settings: config, store, asker, clock, onFault });
+  const dated = { clock: systemClock, settings: config };
+  const sources = await openSources({ ...followed, ...dated, lacksSubqueries, store, asker, onFault });
   const linking = { search, catalog, descriptions, embedder, values: values.index };
   const linker = createLinker({ ...linking, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>

@@ -79,16 +79,27 @@ export function colocatedClauses({ query, targets }: Draft, task: PlanTask): Not
     },
   });
   if (joined === 0) return undefined;
-  const message = `${joined} SERVICE clauses or UNIONs of them were joined into others about the same subject: the registry placed all triples of a subject in one of these shards. prune=false asks them one by one.`;
+  const [clauses, them] = joined === 1 ? ["1 clause was", "it"] : [`${joined} clauses were`, "them"];
+  const message = `${clauses} merged with others about the same subject, because these shards never split a subject. prune=false sends ${them} separately.`;
   return { text, note: { code: "CLAUSES_COLOCATED", message } };
 }
 
-/** Clauses that are named one by one. */
+/** Reasons that are named one by one. */
 const namedAtMost = 5;
 
+const lacking: Readonly<Record<Certificate["kind"], string>> = {
+  properties: "lacks its property",
+  classes: "lacks its class",
+  subjects: "lacks its subject",
+  objects: "lacks its object",
+  partition: "has no match",
+  asked: "has no match",
+};
+
 function leftOutNote(leftOut: readonly LeftOut[], all: number): PlanNote {
-  const named = leftOut.slice(0, namedAtMost).map(({ name, certificate }) => `${name} (${certificate.kind})`);
-  const more = leftOut.length > namedAtMost ? ` and ${leftOut.length - namedAtMost} more` : "";
-  const message = `${leftOut.length} of ${all} SERVICE clauses have no solution, by what is certain of their endpoints: ${named.join(", ")}${more}. prune=false asks them.`;
+  const reasons = [...new Set(leftOut.map(({ name, certificate }) => `${name} ${lacking[certificate.kind]}`))];
+  const more = reasons.length > namedAtMost ? `, and ${reasons.length - namedAtMost} more` : "";
+  const [are, them] = leftOut.length === 1 ? ["is", "it"] : ["are", "them"];
+  const message = `${leftOut.length} of ${all} SERVICE clauses ${are} not sent: ${reasons.slice(0, namedAtMost).join(", ")}${more}. prune=false sends ${them}.`;
   return { code: "CLAUSES_LEFT_OUT", message };
 }

@@ -15,6 +15,7 @@ import { askedPatterns, selectAsked, selectSources } from "./select-sources.ts";
 interface SourcesOptions extends FollowedParts {
   readonly descriptions: FollowedParts["descriptions"] & DriftOptions["descriptions"];
   readonly settings: FollowedParts["settings"] & DriftOptions["settings"];
+  /** The calendar: facts become too old also while a machine sleeps. */
   readonly clock: Clock;
   /** Whether an endpoint is known not to do subqueries. */
   readonly lacksSubqueries: (id: string) => boolean;

@@ -111,7 +111,7 @@ function withSelection(plan: FederatedPlan, all: MergedMembers, selecting: Selec
     ...plan,
     over,
     members: membersOf(plan, over),
-    notes: [...plan.notes, ...leftOutNote(leftOut, kept.length, seenFirst(selecting.found))],
+    notes: [...plan.notes, ...leftOutNote(leftOut, all.members.length, selecting.found)],
   };
 }
 
@@ -153,22 +153,28 @@ function membersOf({ clauses, members }: FederatedPlan, over: MergedMembers): re
   });
 }
 
-/** The oldest of the facts that left somebody out. */
-function seenFirst(found: Found): string | undefined {
-  const certificates = [...found.values()].flatMap((sources) => sources?.excluded ?? []);
-  return certificates.map(({ certificate }) => certificate.seenAt).toSorted()[0];
+function leftOutNote(leftOut: number, all: number, found: Found): readonly PlanNote[] {
+  if (leftOut === 0) return [];
+  return [{ code: "MEMBERS_LEFT_OUT", message: leftOutMessage(leftOut, all, found) }];
 }
 
-function leftOutNote(leftOut: number, kept: number, since: string | undefined): readonly PlanNote[] {
-  if (leftOut === 0) return [];
-  const rest =
-    kept === 0
-      ? "no member has a match for any pattern"
-      : `${leftOut} of ${kept + leftOut} members have no match for any pattern`;
-  const when = since === undefined ? "" : ` since ${since}`;
-  return [
-    { code: "MEMBERS_LEFT_OUT", message: `By what is certain of them${when}, ${rest}; prune=false asks all of them.` },
-  ];
+/** Certificates tell the oldest of the facts about all members, which need not be that of a member that is left out. */
+function leftOutMessage(leftOut: number, all: number, found: Found): string {
+  const certificates = [...found.values()].flatMap((sources) => sources?.excluded ?? []);
+  const since = certificates.map(({ certificate }) => certificate.seenAt).toSorted()[0];
+  const isAsked = certificates.some(({ certificate }) => certificate.kind === "asked");
+  const [one, several] = isAsked
+    ? ["description or answer", "descriptions or answers"]
+    : ["description", "descriptions"];
+  const when = `(of ${since} or later)`;
+  if (leftOut === all) {
+    const by = since === undefined ? "" : `, by their ${several} ${when}`;
+    return `No member has a match for any pattern${by}; prune=false asks all of them.`;
+  }
+  if (leftOut === 1) {
+    return `1 of ${all} members is not asked: its ${one} ${when} proves that it has no match. prune=false asks it too.`;
+  }
+  return `${leftOut} of ${all} members are not asked: their ${several} ${when} prove that they have no match. prune=false asks them too.`;
 }
 
 /** Answers with fewer rows are not cut without a sign. */

@@ -43,6 +43,21 @@ describe("a UNION over everybody", () => {
   );
 });
 
+it("the note says what each endpoint lacks", () => {
+  const at = (id: string, body: string): string => `{ SERVICE <http://${id}.example/sparql> { ${body} } }`;
+  const notes = (...branches: readonly string[]): readonly string[] => {
+    const plan = planWithFacts(`SELECT ?s { ${branches.join(" UNION ")} }`);
+    return plan.kind === "rejected" ? [plan.reason.code] : plan.notes.map(({ message }) => message);
+  };
+  expect(notes(at("books", "?s :name ?n"), at("people", "?s :name ?n"))).toEqual([
+    "1 of 2 SERVICE clauses is not sent: books lacks its property. prune=false sends it.",
+  ]);
+  const twice = [at("books", "?s :name ?n"), at("books", "?s :name ?n FILTER(?n > 1)"), at("people", "?s a :Book")];
+  expect(notes(...twice, at("people", "?s :name ?n"))).toEqual([
+    "3 of 4 SERVICE clauses are not sent: books lacks its property, people lacks its class. prune=false sends them.",
+  ]);
+});
+
 describe("clauses without solutions elsewhere", () => {
   const none = "{ VALUES (?n ?s) { (UNDEF UNDEF) } FILTER(1 = 0) }";
   const asked = "SERVICE <people> { ?s a :Person }";

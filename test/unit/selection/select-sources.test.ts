@@ -130,6 +130,26 @@ it("the plan says who is asked, and what proves that others need not be", () => 
   });
 });
 
+it("a note says how many members are not asked", () => {
+  const notes = (text: string, known: Known = {}): readonly string[] => {
+    const plan = planWithFacts(text, { federationId: "all", ...known });
+    return plan.kind === "rejected" ? [plan.reason.code] : plan.notes.map(({ message }) => message);
+  };
+  const since = "(of 2026-01-01T00:00:00.000Z or later)";
+  expect(notes("SELECT * { ?s :name ?n }")).toEqual([
+    `1 of 3 members is not asked: its description ${since} proves that it has no match. prune=false asks it too.`,
+  ]);
+  expect(notes("SELECT * { ?s :nobodyHas ?n }")).toEqual([
+    `2 of 3 members are not asked: their descriptions ${since} prove that they have no match. prune=false asks them too.`,
+  ]);
+  expect(notes("SELECT * { ?s :nobodyHas ?n }", two)).toEqual([
+    `No member has a match for any pattern, by their descriptions ${since}; prune=false asks all of them.`,
+  ]);
+  expect(notes("SELECT * { GRAPH ?g { ?s :name ?n } }", two)).toEqual([
+    "No member has a match for any pattern; prune=false asks all of them.",
+  ]);
+});
+
 it("shards of one partition have no subject in common", () => {
   const plan = planWithFacts("SELECT * { ?s :name ?n ; :author ?a }", {
     federationId: "all",
