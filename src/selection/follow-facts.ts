@@ -130,15 +130,15 @@ export class FactFollower {
     const [description, known] = [await descriptions.get(id), await this.#keys.get(id)];
     // It has changed again.
     if (this.#pending.has(id) || this.#isClosed) return;
-    const version = this.#version(id, description?.finishedAt);
-    this.#taken.set(id, version);
+    const version = description?.finishedAt ?? "";
+    this.#taken.set(id, this.#version(id, version));
     this.#unread.delete(id);
-    const facts = description && this.#ended.get(id) !== version ? this.#certain(id, description) : undefined;
-    if (facts === undefined || known?.describedAt !== description?.finishedAt || known?.url !== facts.url) {
+    const facts = description && this.#certain(id, description);
+    if (facts === undefined || known?.describedAt !== version || known.url !== facts.url) {
       this.#table.set(id, facts);
-      if (facts === undefined || description === undefined) return;
+      if (facts === undefined) return;
       this.#unread.add(id);
-      this.#reader.add(id, { version: description.finishedAt, facts });
+      this.#reader.add(id, { version, facts });
     } else {
       this.#table.set(id, withKeys(facts, known));
     }
@@ -146,6 +146,7 @@ export class FactFollower {
 
   #certain(id: string, description: VoidDescription): SourceFacts | undefined {
     const { catalog, settings } = this.#parts;
+    if (this.#ended.get(id) === this.#version(id, description.finishedAt)) return undefined;
     const facts = factsOf(description, settings.factsMaxAgeMs);
     if (facts === undefined || facts.seenAt < (Date.parse(this.#changedAt(id)) || 0)) return undefined;
     return { ...facts, partition: partitionOf(catalog.byId(id), settings.publicUrl) };

@@ -91,15 +91,18 @@ export class MemberView {
   sourcesOf(shape: Shape): PatternSources | undefined {
     const { predicate } = shape;
     if (predicate.kind !== "iri") return this.#holders(shape);
-    if (isEnginePredicate(predicate.iri)) return undefined;
-    const having = isInstance(shape) ? this.#instances(shape.object.iri) : this.#users(shape, predicate.iri);
+    return isEnginePredicate(predicate.iri) ? undefined : this.#matching(shape, predicate.iri);
+  }
+
+  /** Members of a pattern with this predicate. */
+  #matching(shape: Shape, property: string): PatternSources | undefined {
+    const having = isInstance(shape) ? this.#instances(shape.object.iri) : this.#users(shape, property);
     const excluded = this.#without(shape, having);
     const key = this.#lacks === undefined ? "" : keyOf(shape);
     const sources: PatternSource[] = [];
     for (const source of having) {
       const why =
-        placeWithout(shape, this.#facts[source.member]?.properties?.get(predicate.iri)) ??
-        this.#asked(source.member, key);
+        placeWithout(shape, this.#facts[source.member]?.properties?.get(property)) ?? this.#asked(source.member, key);
       if (why === undefined) sources.push(source);
       else excluded.set(why, (excluded.get(why) ?? 0) + 1);
     }
