@@ -150,7 +150,8 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     }
     if (plan.kind === "rejected") return plan;
     const estimated = withEstimates(withNonMonotone(plan, parsed), task);
-    return { ...estimated, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
+    const notes = [...estimated.notes, ...unknownMembers(request, context)];
+    return { ...estimated, notes, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
   } catch (thrown) {
     const reason = written.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
@@ -217,6 +218,15 @@ function knownFederation(id: string, { catalog }: PlanContext): KnownFederation 
   throw new FedwayError("REQUEST_INVALID", `The federation ${id} has no member in the catalogue.`, {
     next: "Give it members that are in the catalogue.",
   });
+}
+
+/** An answer over the others must not look like one over all. */
+function unknownMembers({ federationId = "" }: PlanRequest, { catalog }: PlanContext): readonly PlanNote[] {
+  const unknown = (catalog.federation(federationId)?.members ?? []).filter((id) => catalog.byId(id) === undefined);
+  if (unknown.length === 0) return [];
+  const named = `${unknown.slice(0, 5).join(", ")}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ""}`;
+  const message = `The federation has members that are not in the catalogue, which nobody asks: ${named}.`;
+  return [{ code: "MEMBERS_UNKNOWN", message }];
 }
 
 function knownEntry(id: string, context: PlanContext): CatalogEntry {

@@ -52,6 +52,7 @@ export interface PlanNote {
     | "TERM_UNKNOWN"
     | "FEDERATION_UNUSED"
     | "MEMBERS_LEFT_OUT"
+    | "MEMBERS_UNKNOWN"
     | "CLAUSES_LEFT_OUT"
     | "CLAUSES_COLOCATED";
   readonly message: string;

@@ -20,6 +20,7 @@ const catalog = toCatalog(
   ],
   [federation("both", ["a", "b"]), federation("mixed", ["a", "frag", "doc"]), federation("one", ["a"])].concat(
     federation("none", []),
+    federation("gone", ["a", "b", "c", "d"]),
   ),
 );
 
@@ -49,6 +50,17 @@ const shouldPlan = (text: string, expected: string, options: Options = {}): void
     expect(told(planFor(text, options))).toBe(expected);
   });
 };
+
+it("members that are not in the catalogue are named", () => {
+  const plan = planFor("SELECT * { ?s ?p ?o }", { federationId: "gone" });
+  const notes = plan.kind === "rejected" ? [] : plan.notes;
+  expect(notes).toEqual([
+    {
+      code: "MEMBERS_UNKNOWN",
+      message: "The federation has members that are not in the catalogue, which nobody asks: c, d.",
+    },
+  ]);
+});
 
 describe("federations", () => {
   const both = { federationId: "both" };
