@@ -34,16 +34,16 @@ function isKnown(header: string | undefined, etag: string): boolean {
   return ["*", etag, etag.replace(/^W\//, "")].some((tag) => tags.has(tag));
 }
 
-/** Answers with a page, or with 304 when the client has it already. One that runs a script brings its own policy. */
+/** Answers with a page, or with 304 when the client has it already; `headers` replace those of every page. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  content: string | { readonly text: string; readonly policy: string },
+  content: string | { readonly text: string; readonly headers: Readonly<Record<string, string>> },
 ): Promise<FastifyReply> {
   const body = Buffer.from(typeof content === "string" ? content : content.text);
   const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   void reply.headers({ ...pageHeaders, ETag: etag });
-  if (typeof content !== "string") void reply.header("Content-Security-Policy", content.policy);
+  if (typeof content !== "string") void reply.headers(content.headers);
   if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
   const coding = body.length > smallestCompressedBytes ? chooseCoding(request.headers["accept-encoding"]) : undefined;
   if (coding === undefined) return reply.send(body);

@@ -2,10 +2,13 @@ import type { FastifyRequest } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
+import { runUnknown } from "../../query/query-service.ts";
 import { domainOf } from "../../monitor/subjects.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { uncached } from "../common-headers.ts";
 import { unseen } from "../monitor-routes.ts";
+import { ownerOf } from "../ownership.ts";
 import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
@@ -20,6 +23,7 @@ import { endpointPage, readingOf } from "./endpoint-page.ts";
 import { federationPage } from "./federation-page.ts";
 import { incidentPage } from "./incident-page.ts";
 import { sendPage, sendRefusalPage } from "./page-reply.ts";
+import { runPage } from "./run-page.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
 
 const tags = ["Pages"];
@@ -73,7 +77,7 @@ function addConsole(app: TypedApp, shell: HttpShell): void {
     handler: async (request, reply) => {
       const { entries, federations } = catalog;
       const text = consolePage({ entries, federations, hasExamples: hasExamples(hosted), version });
-      return sendPage(request, reply, { text, policy: consolePolicy });
+      return sendPage(request, reply, { text, headers: { "Content-Security-Policy": consolePolicy } });
     },
   });
 }
@@ -185,6 +189,20 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
   });
 }
 
+function addRun(app: TypedApp, shell: HttpShell): void {
+  const { queries, config, catalog, version } = shell;
+  const isKnown = (endpoint: string): boolean => catalog.byId(endpoint) !== undefined;
+  app.get("/runs/:id", {
+    schema: { tags, summary: "One run of a query with its steps as a page to read", params: IdPath },
+    handler: async (request, reply) => {
+      const record = await queries.runRecord(request.params.id, ownerOf(request, config));
+      if (record === undefined) throw runUnknown();
+      // Its owner sees more of it than others, and it changes while it runs.
+      return sendPage(request, reply, { text: runPage({ record, isKnown, version }), headers: uncached });
+    },
+  });
+}
+
 /** What goes wrong on the way to a page is answered with a page. */
 function answerWithPages(app: TypedApp, { logger, version }: HttpShell): void {
   app.setErrorHandler((thrown, request, reply) => {
@@ -206,6 +224,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addFederation(app, shell);
     addStatus(app, shell);
     addIncident(app, shell);
+    addRun(app, shell);
     addLogin(app, shell);
     addAsking(app, shell);
     app.get("/docs", {

@@ -177,5 +177,8 @@ form details { margin: 0; }
 .happening { list-style: none; margin: 0 0 .75rem; padding: 0; } .happening li { padding: .5rem 0; border-bottom: 1px solid var(--line); } .happening li:last-child { border-bottom: 0; }
 .open { border-left: .4rem solid var(--down); }
 .plain { list-style: none; margin: 0; padding: 0; } .plain li { padding: .2rem 0; }
+.steps th { width: 38%; } .steps td:nth-child(2) { min-width: 9rem; } .steps svg { display: block; width: 100%; height: 1.1rem; }
+.axis { display: flex; justify-content: space-between; color: var(--muted); font-size: .8rem; }
+.bar { fill: var(--accent); } .track { fill: var(--soft); }
 .crumbs { font-size: .9rem; margin-bottom: .4rem; }
 `;

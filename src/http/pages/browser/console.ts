@@ -196,6 +196,14 @@ const failure = (error: unknown, { aborted }: AbortSignal): [string, string, str
 
 function showOutcome(outcome: Outcome, tookMs: number): void {
   say(...endOf(outcome, tookMs));
+  const { record } = outcome;
+  if (record !== undefined) {
+    parts.state.append(
+      " ",
+      element("a", { href: `/runs/${encodeURIComponent(record.id)}` }, "The page of this run"),
+      ".",
+    );
+  }
   const notes = notesView(outcome);
   if (notes.length > 0) parts.state.append(element("span", { class: "notes" }, element("ul", {}, ...notes)));
   const problem = failureOf(outcome);

@@ -33,6 +33,7 @@ const pages = [
   "/endpoints/dark",
   "/status",
   incidentPath,
+  "/runs/run-1",
   "/docs",
 ];
 const policy =
@@ -169,6 +170,7 @@ describe("refusals", () => {
   shouldRefuse("/endpoints/peple", 404, 'href="/endpoints/people"', "ENDPOINT_UNKNOWN");
   shouldRefuse("/endpoints/%3Cscript%3E", 404, "&lt;script&gt;", 'href="/"');
   shouldRefuse("/incidents/none", 404, "INCIDENT_UNKNOWN");
+  shouldRefuse("/runs/none", 404, "RUN_UNKNOWN", "Ask for the record soon after the answer");
   shouldRefuse("/status?sort=uptme", 400, "Did you mean uptime?");
   shouldRefuse("/?offset=x", 400, "REQUEST_INVALID");
 
