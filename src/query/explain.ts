@@ -57,8 +57,11 @@ function runLines({ status, rows, durationMs = 0, sources, steps = [], bytes }: 
 
 function stepLines({ pattern, endpoints, asked, estimate, ...took }: StepReport): string[] {
   const more = asked > endpoints.length ? ` and ${asked - endpoints.length} more` : "";
-  const expected = estimate === undefined ? "" : `expected ${counted(Math.round(estimate), "row")}; `;
-  const keys = took.keys === 0 ? ", as a whole" : `, ${counted(took.keys, "join key")}`;
+  const isWhole = took.keys === 0;
+  // What was expected was expected of the step without keys.
+  const than = isWhole ? "" : " without join keys";
+  const expected = estimate === undefined ? "" : `expected ${counted(Math.round(estimate), "row")}${than}; `;
+  const keys = isWhole ? ", without join keys" : `, ${counted(took.keys, "join key")}`;
   return [
     `    step ${pattern ?? ""}`,
     `      at ${endpoints.join(", ")}${more}`,
@@ -69,7 +72,9 @@ function stepLines({ pattern, endpoints, asked, estimate, ...took }: StepReport)
 const counted = (amount: number, unit: string): string =>
   `${amount.toLocaleString("en")} ${unit}${amount === 1 ? "" : "s"}`;
 
-const kilobytes = (bytes: number): string => `${(bytes / 1_000).toLocaleString("en", { maximumFractionDigits: 1 })} kB`;
+const kilobytes = (bytes: number): string =>
+  bytes > 0 && bytes < 50 ? "< 0.1 kB" : `${(bytes / 1_000).toLocaleString("en", { maximumFractionDigits: 1 })} kB`;
+
 /** Who is asked for a pattern, and what proves that the others have no match. */
 type PlannedSources = readonly {
   readonly pattern: string;
@@ -145,12 +150,12 @@ function overLine({ federation, members, selection }: MergedMembers): string {
   const where = federation === undefined ? "" : `federation ${federation}: `;
   const [only] = members;
   if (members.length === 1 && only) return `  ${where}patterns are matched at ${only.id ?? only.url} and joined here`;
-  const leftOut = selection?.leftOut ?? 0;
-  if (leftOut > 0) {
-    const whom = members.length === 0 ? "nobody is asked" : `patterns are asked at up to ${members.length} members`;
-    return `  ${where}${whom}, ${leftOut} more have no match; their answers are one graph`;
-  }
-  return `  ${where}each pattern is asked at all of ${members.length} members, their answers are one graph`;
+  const { leftOut = 0, patterns = {} } = selection ?? {};
+  if (members.length === 0 && leftOut > 0) return `  ${where}no member has a match`;
+  const others = leftOut === 0 ? "" : `, ${leftOut} more ${leftOut === 1 ? "has" : "have"} no match`;
+  const isListed = Object.keys(patterns).length > 0;
+  const whom = isListed ? "the patterns below say who is asked" : "each pattern is asked at all of them";
+  return `  ${where}${members.length} members${others}; ${whom}; their answers are one graph`;
 }
 
 /** Members that are named one by one. */
@@ -159,9 +164,22 @@ const namedAtMost = 5;
 function sourceLine({ pattern, members, excluded }: PlannedSources[number]): string {
   const more = members.length > namedAtMost ? ` and ${members.length - namedAtMost} more` : "";
   const asked = members.length === 0 ? "nobody" : `${members.slice(0, namedAtMost).join(", ")}${more}`;
-  const without = excluded.map(({ kind, members: count, seenAt }) => `${count} left out by ${kind} (${seenAt})`);
+  const without = excluded.map(({ kind, members: count, seenAt }) => {
+    const [one, several, seen] = reasons[kind];
+    return `${count} left out: ${count === 1 ? one : several} (${seen} ${seenAt.slice(0, 16).replace("T", " ")})`;
+  });
   return `  pattern ${pattern} at ${[asked, ...without].join("; ")}`;
 }
+
+/** What each kind of certificate says of one member, of several, and how it was found. */
+const reasons: Readonly<Record<Certificate["kind"], readonly [one: string, several: string, seen: string]>> = {
+  properties: ["lacks the property", "lack the property", "described"],
+  classes: ["lacks the class", "lack the class", "described"],
+  subjects: ["has no such subject", "have no such subject", "described"],
+  objects: ["has no such object", "have no such object", "described"],
+  partition: ["holds other subjects", "hold other subjects", "written"],
+  asked: ["has no match", "have no match", "asked"],
+};
 
 function memberLine({ endpoint, clauses, silent }: FederationMember): string {
   const interfaceName = endpoint.interface === undefined ? "" : `, interface ${endpoint.interface}`;

@@ -110,7 +110,7 @@ describe("federations", () => {
     expect(describePlan(planFor("SELECT * { ?s ?p ?o }", { federationId: "mixed" }))).toBe(
       [
         "federated (bindings)",
-        "  federation mixed: each pattern is asked at all of 3 members, their answers are one graph",
+        "  federation mixed: 3 members; each pattern is asked at all of them; their answers are one graph",
         "  member a <http://a.example/sparql>",
         "  member doc <http://doc.example/data.ttl>, interface file",
         "  member frag <http://frag.example/data>, interface tpf",

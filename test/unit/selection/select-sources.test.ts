@@ -107,12 +107,12 @@ describe("what proves nothing", () => {
 it("the plan says who is asked, and what proves that others need not be", () => {
   const plan = planWithFacts("SELECT * { ?b :author ?a . ?a a :Person }", { federationId: "all" });
   expect(describePlan(plan).split("\n").slice(1, 8)).toEqual([
-    "  federation all: each pattern is asked at all of 3 members, their answers are one graph",
+    "  federation all: 3 members; the patterns below say who is asked; their answers are one graph",
     "  member books <http://books.example/sparql>",
     "  member other <http://other.example/sparql>",
     "  member people <http://people.example/sparql>",
-    "  pattern ? <http://x.example/author> ? at books, other; 1 left out by properties (2026-01-01T00:00:00.000Z)",
-    "  pattern ? <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.example/Person> at other, people; 1 left out by classes (2026-01-01T00:00:00.000Z)",
+    "  pattern ? <http://x.example/author> ? at books, other; 1 left out: lacks the property (described 2026-01-01 00:00)",
+    "  pattern ? <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.example/Person> at other, people; 1 left out: lacks the class (described 2026-01-01 00:00)",
     "  query",
   ]);
   expect(toPlanDescription(plan).sources?.[0]).toEqual({

@@ -40,7 +40,7 @@ const record: RunRecord = {
       ms: 60,
     },
   ],
-  notes: [{ code: "FILTER_MOVED", message: "A filter was moved." }],
+  notes: [{ code: "WRAPPERS_MERGED", message: "A filter was moved." }],
 };
 
 type Step = NonNullable<RunRecord["steps"]>[number];
@@ -55,7 +55,7 @@ describe("the page of a run", () => {
   it("says what the status means, and what each endpoint gave", () => {
     const text = shown();
     expect(text).toContain("The answer is whole.");
-    expect(text).toContain("<code>FILTER_MOVED</code> A filter was moved.");
+    expect(text).toContain("<code>WRAPPERS_MERGED</code> A filter was moved.");
     expect(text).toContain('<a href="/endpoints/left">left</a>');
     expect(text).toContain("ENDPOINT_TIMEOUT");
     expect(text).not.toContain('href="http://other.example/');
