@@ -12,10 +12,15 @@ const clipped = (text = "a step"): string => (text.length > longestText ? `${tex
 
 const number = (value: number): string => Math.round(value).toLocaleString("en");
 
+const counted = (value: number, one: string): string => `${number(value)} ${one}${Math.round(value) === 1 ? "" : "s"}`;
+
+const kilobytes = (bytes: number): string =>
+  bytes > 0 && bytes < 50 ? "< 0.1 kB" : `${(bytes / 1000).toLocaleString("en", { maximumFractionDigits: 1 })} kB`;
+
 function about({ rows, estimate, requests, keys, bytes, ms }: StepReport): string {
-  const expected = estimate === undefined ? "" : ` of ${number(estimate)} expected`;
-  const sent = keys === 0 ? "" : `, ${number(keys)} keys`;
-  return `${number(rows)} rows${expected}, ${number(requests)} requests${sent}, ${number(bytes / 1_000)} kB, ${number(ms)} ms`;
+  const expected = estimate === undefined ? "" : ` (${number(estimate)} expected)`;
+  const sent = keys === 0 ? "" : `, ${counted(keys, "join key")}`;
+  return `${counted(rows, "row")}${expected}, ${counted(requests, "request")}${sent}, ${kilobytes(bytes)}, ${number(ms)} ms`;
 }
 
 /** When each step of a run was asked, and for how long; the same facts as a list. */
@@ -27,7 +32,7 @@ export function stepView(steps: readonly StepReport[]): readonly Node[] {
     viewBox: `0 0 ${size.width} ${steps.length * size.row}`,
     class: "plan steps",
     role: "img",
-    "aria-label": `${steps.length} steps in ${number(end)} ms; the list has each of them`,
+    "aria-label": `${counted(steps.length, "step")} in ${number(end)} ms; the list has each of them`,
   });
   for (const [index, { pattern, at, ms }] of steps.entries()) {
     const y = index * size.row;
