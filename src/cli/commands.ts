@@ -1,4 +1,4 @@
-import { toProblem, FedwayError } from "../errors/fedway-error.ts";
+import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { openRunner, type QueryArguments, type QueryOutput, chooseService } from "./runner.ts";
@@ -30,7 +30,10 @@ interface QueryOptions {
 }
 
 async function report(io: CliIo, error: unknown, query: string): Promise<number> {
-  const problem = error instanceof RemoteProblem ? error.problem : toProblem(error);
+  return refuse(io, error instanceof RemoteProblem ? error.problem : toProblem(error), query);
+}
+
+async function refuse(io: CliIo, problem: Problem, query: string): Promise<number> {
   await write(io.stderr, problemText(problem, query));
   return exitCodes.failed;
 }
@@ -107,27 +110,46 @@ export async function runQuery(io: CliIo, argument: string, options: QueryOption
 
 /** `fedway explain`: the plan to standard output; a plan that is a rejection is a failure. Resolves to the exit code. */
 export async function runExplain(io: CliIo, argument: string, options: QueryOptions): Promise<number> {
+  checkExplainOptions(options);
   const asked = await asking(io, argument, options);
   const runner = await openRunner(io, options.url);
   try {
     const plan = await runner.explain(asked, io.interrupted);
+    if (options.portable && plan.problem) return await refuse(io, plan.problem, asked.text);
     if (options.portable) return await writePortable(io, plan);
     await write(
       io.stdout,
       options.json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(plan.text.trimEnd())}\n`,
     );
     if (plan.run !== undefined && failures.has(plan.run.status)) {
-      await write(io.stderr, `The run ${plan.run.status}: ${plan.run.code ?? ""} ${visible(plan.run.detail ?? "")}\n`);
+      await write(io.stderr, failureText(plan.run));
       return exitCodes.failed;
     }
     if (plan.kind !== "rejected") return exitCodes.ok;
-    if (plan.problem) await write(io.stderr, problemText(plan.problem, asked.text));
-    return exitCodes.failed;
+    return plan.problem ? await refuse(io, plan.problem, asked.text) : exitCodes.failed;
   } catch (error) {
     return await report(io, error, asked.text);
   } finally {
     await runner.close();
   }
+}
+
+/** An option that has no effect is a misunderstanding. @throws UsageError */
+function checkExplainOptions({ portable, json, analyze, timeout, partial, subset }: QueryOptions): void {
+  if (portable && json)
+    throw new UsageError("--portable writes a query and --json a plan, which has that query, too: use one of them");
+  if (portable && analyze) throw new UsageError("--portable writes a query and --analyze runs it: use one of them");
+  if (analyze) return;
+  const given = { "--timeout": timeout !== undefined, "--partial": partial, "--subset": subset };
+  const [idle] = Object.entries(given).find(([, isGiven]) => isGiven) ?? [];
+  if (idle !== undefined) throw new UsageError(`${idle} is for a run: use it with --analyze`);
+}
+
+type Failure = Pick<NonNullable<PlanDescription["run"]>, "status" | "code" | "detail">;
+
+function failureText({ status, code, detail = "" }: Failure): string {
+  const what = status === "cancelled" ? "The run was cancelled" : `The run ${status}`;
+  return `${visible(`${what}${code === undefined ? "" : ` (${code})`}. ${detail}`.trimEnd())}\n`;
 }
 
 const failures: ReadonlySet<string> = new Set(["failed", "cancelled"]);

@@ -72,11 +72,12 @@ function addQuery(program: Command, running: Running): void {
 }
 
 function addExplain(program: Command, running: Running): void {
-  withQueryOptions(program.command("explain").description("show the plan of a query without running it"))
+  withQueryOptions(program.command("explain").description("show the plan of a query; with --analyze run it too"))
     .option("--json", "the plan as JSON")
     .option("--analyze", "run the query, drop its rows, and say what each step took")
     .option("-t, --timeout <ms>", "time limit of that run in milliseconds", milliseconds)
     .option("--partial", "go on without an endpoint that fails")
+    .option("--subset", "like --partial, but only where every row is certain to be in the true answer")
     .option("--portable", "the plan as one SPARQL 1.1 query with SERVICE, for any other engine")
     .addHelpText("after", () => examples("explain query.rq", "explain --analyze query.rq", "explain --json query.rq"))
     .action(running(runExplain));

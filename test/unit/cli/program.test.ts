@@ -228,7 +228,40 @@ describe("explain", () => {
       queries.explain = () => ({ kind: "rejected", endpoints: [], notes: [], problem, text: "rejected" });
     };
     expect(await cli(["explain", "ASK {}"], { prepare })).toMatchObject({ code: 1, out: "rejected\n" });
+    const { code, out, err } = await cli(["explain", "ASK {}", "--portable"], { prepare });
+    expect([code, out]).toStrictEqual([1, ""]);
+    expect(err).toContain("SERVICE_REQUIRED: The query names no endpoint\nWhich endpoint?");
   });
+
+  it("runs the query for --analyze, within its options", async () => {
+    const options = ["--analyze", "--subset", "--timeout", "500"];
+    const { code, queries } = await cli(["explain", "ASK {}", ...options]);
+    expect(code).toBe(0);
+    expect(queries.requests).toMatchObject([{ text: "ASK {}", partial: "subset", timeoutMs: 500 }]);
+  });
+
+  it("says why that run failed", async () => {
+    const prepare = (queries: FakeQueryService): void => {
+      const { analyze } = queries;
+      queries.analyze = async (request) => {
+        const plan = await analyze(request);
+        const failed = { status: "failed", code: "SERVICE_REQUIRED", detail: "The query names none." } as const;
+        return plan.run === undefined ? plan : { ...plan, run: { ...plan.run, ...failed } };
+      };
+    };
+    const { code, err } = await cli(["explain", "ASK {}", "--analyze"], { prepare });
+    expect([code, err]).toStrictEqual([1, "The run failed (SERVICE_REQUIRED). The query names none.\n"]);
+  });
+
+  for (const [options, message] of [
+    [["--portable", "--json"], "use one of them"],
+    [["--portable", "--analyze"], "use one of them"],
+    [["--timeout", "500"], "--timeout is for a run: use it with --analyze"],
+    [["--partial"], "--partial is for a run"],
+    [["--subset"], "--subset is for a run"],
+  ] as const) {
+    shouldMisuse(`explain ${options.join(" ")}`, ["explain", "ASK {}", ...options], message);
+  }
 });
 
 describe("serve", () => {
