@@ -88,8 +88,10 @@ async function closing(io: CliIo, delivery: QueryOutput, { partial }: QueryArgum
   const { status = "ok", partial: kind } = (await delivery.ending()) ?? {};
   if (status === "ok" || status === "empty") return exitCodes.ok;
   const effect =
-    kind === "uncertain" ? "rows may be missing, and some may be wrong (uncertain)" : "rows may be missing";
-  await write(io.stderr, `The answer is ${status}: ${effect}.\n`);
+    kind === "uncertain"
+      ? " (uncertain): some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data"
+      : ": rows may be missing";
+  await write(io.stderr, `The answer is ${status}${effect}.\n`);
   return status === "partial" && partial !== false ? exitCodes.ok : exitCodes.failed;
 }
 

@@ -124,21 +124,21 @@ export const settings = {
     name: "FEDWAY_FACTS_MAX_AGE_MS",
     default: String(7 * 24 * hour),
     meaning:
-      "Age after which an endpoint's description proves nothing to federated plans any more, in milliseconds; 0: it never does.",
+      "Age after which a description no longer excludes its endpoint from plans, in milliseconds; 0: descriptions never exclude.",
     ...integer(0, 365 * 24 * hour),
   },
   factsCheckMs: {
     name: "FEDWAY_FACTS_CHECK_MS",
     default: String(hour / 4),
     meaning:
-      "How often described endpoints are asked for their number of triples, in milliseconds; another one ends what their descriptions prove. 0: never.",
+      "How often described endpoints are asked for their number of triples, in milliseconds; a changed number invalidates the description. 0: never.",
     ...integer(0, 365 * 24 * hour),
   },
   readTriples: {
     name: "FEDWAY_READ_TRIPLES",
     default: "20000",
     meaning:
-      "Described endpoints with at most so many triples are read once in the background, so that federated plans know their terms; 0: none.",
+      "Endpoints up to this size are read once, in the background, so that plans skip them for terms that they lack; 0: none.",
     ...integer(0, 1_000_000),
   },
   trustProxy: { name: "FEDWAY_TRUST_PROXY", default: "off", meaning: "Trusted proxies.", ...trustProxy },

@@ -67,7 +67,9 @@ const none: readonly string[] = [];
 function flag(values: readonly string[] = none, name: string): boolean {
   if (!values.every((value) => /^(?:true|1|false|0)?$/.test(value))) {
     const others = name === "partial" ? ", and not subset" : "";
-    throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is neither true nor false${others}.`);
+    throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is neither true nor false${others}.`, {
+      next: `Send ${name}=true${name === "partial" ? ", partial=subset" : ""} or ${name}=false, or leave it out.`,
+    });
   }
   const value = values.at(-1);
   return value === "true" || value === "1" || value === "";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { partialDescription, Problem, provenanceDescription, view } from "./schemas.ts";
+import { partialDescription, Problem, provenanceDescription, pruneDescription, view } from "./schemas.ts";
 
 const strict = { additionalProperties: false } as const;
 const note = Type.Object({ code: Type.String(), message: Type.String() });
@@ -37,7 +37,7 @@ const SourceReport = view("Source", {
 const partialKind = Type.Optional(
   Type.Union([Type.Literal("subset"), Type.Literal("uncertain")], {
     description:
-      "Of a partial answer. subset: every row is in the true answer; uncertain: rows may be given that are not, as the query subtracts, counts or extends by what is missing.",
+      "Of a partial answer. subset: every row is in the true answer; uncertain: some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data.",
   }),
 );
 
@@ -53,7 +53,7 @@ const StepReport = view("Step", {
   ),
   keys: Type.Integer({
     description:
-      "Join keys that were sent; 0: the step was asked as a whole, because it comes first or was expected to have fewer solutions than there are keys.",
+      "Join keys that were sent; 0: the step was asked without them, because it comes first or was expected to have fewer solutions than there are keys.",
   }),
   requests: Type.Integer(),
   rows: Type.Integer(),
@@ -111,9 +111,7 @@ const federation = Type.Optional(
   }),
 );
 
-const prune = Type.Optional(
-  Type.Boolean({ description: "False: ask also endpoints that are known to have no match." }),
-);
+const prune = Type.Optional(Type.Boolean({ description: pruneDescription }));
 
 /** Body of `POST /api/query`; `maxRows` is the service's own limit. */
 export const queryBody = (maxRows: number) =>

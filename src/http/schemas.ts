@@ -83,11 +83,14 @@ export const NoParameters = Type.Object({}, strict);
 
 /** What the parameter `provenance` asks for. */
 export const provenanceDescription =
-  "Rows of a SELECT say which endpoints they came from, in a column fedway_from behind the others: of a row that several members have, one of them; unbound for aggregates.";
+  "Adds a last column, fedway_from, with the endpoints that each row came from. If several members have a row, one of them is named; where a mirror answered, the member that it stands in for. Unbound for aggregates and property paths.";
+
+/** What the parameter `prune` asks for. */
+export const pruneDescription = "false: also ask endpoints whose descriptions rule out a match.";
 
 /** What the parameter `partial` asks for. */
 export const partialDescription =
-  "Take what can be had when an endpoint fails; subset: only where every row is certain to be in the true answer.";
+  "Answer without endpoints that fail; subset: only where every row is certain to be in the true answer.";
 
 /** `{id}` in a path. */
 export const IdPath = Type.Object({
@@ -118,8 +121,8 @@ const flag = (description: string) =>
   Type.Optional(Type.Union([Type.Boolean(), Type.Enum(["1", "0", ""])], { description }));
 
 /** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
-export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: number }) {
-  const text = { minLength: 1, maxLength: maxQueryBytes, description: "SPARQL 1.1 query." };
+export function protocolParameters({ maxQueryBytes, language, planned }: SparqlRouteParameters) {
+  const text = { minLength: 1, maxLength: maxQueryBytes, description: `${language} query.` };
   const field = Type.String({ ...text, examples: ["ASK {}"] });
   const others = {
     "default-graph-uri": graphs("default"),
@@ -135,12 +138,7 @@ export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: 
         description: "Wanted time limit in milliseconds; 0: that of the service.",
       }),
     ),
-    partial: Type.Optional(
-      Type.Union([Type.Boolean(), Type.Enum(["1", "0", "", "subset"])], { description: partialDescription }),
-    ),
-    strict: flag("Refuse patterns outside SERVICE instead of sending them on."),
-    prune: flag("False: ask also endpoints that are known to have no match."),
-    provenance: flag(provenanceDescription),
+    ...(planned && ofPlans),
   };
   return {
     /** Of GET; without a query it gives the service description. */
@@ -151,6 +149,24 @@ export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: 
     beside: Type.Object(others),
   };
 }
+
+/** What the parameters of a SPARQL route depend on. */
+interface SparqlRouteParameters {
+  readonly maxQueryBytes: number;
+  /** Of its queries: "SPARQL 1.1". */
+  readonly language: string;
+  /** Its queries are planned; others go to a store as they are. */
+  readonly planned: boolean;
+}
+
+const ofPlans = {
+  partial: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Enum(["1", "0", "", "subset"])], { description: partialDescription }),
+  ),
+  strict: flag("Refuse patterns outside SERVICE instead of sending them on."),
+  prune: flag(pruneDescription),
+  provenance: flag(provenanceDescription),
+};
 
 /** `/health/ready`. */
 export const Readiness = view("Readiness", {

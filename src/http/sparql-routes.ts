@@ -38,6 +38,7 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
     url: "/endpoints/:id/sparql",
     federated: true,
     operationId: "queryEndpoint",
+    language: "SPARQL 1.1 or, where the endpoint speaks it, 1.2",
     summary: "Query one endpoint of the catalogue (SPARQL 1.1 Protocol)",
     check: (request) => knownEntry(shell, idOf(request)),
     dataset: (id) => datasetOf(shell, id),
@@ -64,6 +65,8 @@ interface SparqlRoute {
   readonly federated: boolean;
   readonly operationId: string;
   readonly summary: string;
+  /** Of its queries, for the documentation; "SPARQL 1.1" unless said otherwise. */
+  readonly language?: string;
   readonly params?: TSchema;
   /** Throws when the path names nothing. */
   readonly check?: (request: FastifyRequest) => unknown;
@@ -80,7 +83,16 @@ export function addSparqlRoute(app: TypedApp, shell: HttpShell, route: SparqlRou
   // The schemas document; the protocol's own reader checks.
   const options = { validatorCompiler: () => () => true, handler: handling(shell, route) };
   const schema = { tags: ["SPARQL"], summary, ...(params && { params }), response: sparqlAnswer };
-  const { form, direct, url: inUrl, beside } = protocolParameters(shell.config.limits);
+  const {
+    form,
+    direct,
+    url: inUrl,
+    beside,
+  } = protocolParameters({
+    maxQueryBytes: shell.config.limits.maxQueryBytes,
+    language: route.language ?? "SPARQL 1.1",
+    planned: route.federated,
+  });
   app.get<SparqlMessage>(url, {
     ...options,
     schema: {

@@ -76,7 +76,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     async analyze(request) {
       const { id, plan } = await dropRows(request, context);
       const record = log.record(id);
-      if (record === undefined) throw new FedwayError("RUN_UNKNOWN", "More runs than are kept have ended meanwhile.");
+      if (record === undefined) throw recordDropped();
       return toAnalyzedPlan(plan, shownTo(request.owner, record));
     },
     explain: (request) => toPlanDescription(planner.plan(request).plan),
@@ -95,6 +95,11 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     },
   };
 }
+
+const recordDropped = (): FedwayError =>
+  new FedwayError("RUN_UNKNOWN", "The record was dropped, because more than FEDWAY_RUNS runs ended meanwhile.", {
+    next: "Analyze again.",
+  });
 
 async function answerTable(request: TableRequest, context: RunContext): Promise<TabularAnswer> {
   const run = await startRun(request, context);

@@ -92,7 +92,7 @@ function diagnosisOf({ id, bounds }: StartedRun, { error, partial }: RunEnd): Pr
       : "The sources say what each endpoint gave; narrow the query or ask again without partial.",
   } as const;
   const effect = isUncertain
-    ? "Rows may be wrong, as the query subtracts, counts or extends by what is missing"
+    ? "Some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data"
     : "Rows are missing";
   return toProblem(new FedwayError("ENDPOINT_PARTIAL", `${effect}: ${how.join(", ")}.`, details), id);
 }

@@ -89,6 +89,7 @@ interface OpenApi {
 }
 interface Operation {
   readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string }[];
   readonly responses: Readonly<Record<string, { readonly content?: object; readonly headers?: object }>>;
 }
 
@@ -149,6 +150,7 @@ describe("documents", () => {
       "/metrics",
       "/openapi.json",
       "/query",
+      "/runs/{id}",
       "/shards/{dataset}/{shard}/sparql",
       "/sparql",
       "/status",
@@ -170,6 +172,18 @@ describe("documents", () => {
     }
     expect(document.components.schemas).toMatchObject({ Problem: { type: "object" }, Endpoint: { type: "object" } });
     expect(document.tags.map(({ name }) => name).slice(0, 2)).toEqual(["SPARQL", "Queries"]);
+  });
+
+  it("the OpenAPI document names parameters of plans only where queries are planned", async () => {
+    const app = await start();
+    const document: OpenApi = JSON.parse(await (await fetch(`${app.url}/openapi.json`)).text());
+    const ofPlans = (path: string): readonly string[] =>
+      (document.paths[path]?.["get"]?.parameters ?? [])
+        .map(({ name }) => name)
+        .filter((name) => ["partial", "strict", "prune", "provenance"].includes(name));
+    expect(ofPlans("/sparql")).toHaveLength(4);
+    expect(ofPlans("/hosted/{id}/sparql")).toEqual([]);
+    expect(ofPlans("/shards/{dataset}/{shard}/sparql")).toEqual([]);
   });
 
   it("a request that never ends its headers does not hold the others up", async () => {

@@ -160,7 +160,7 @@ describe("query --subset", () => {
     const { code, err } = await cli(asked, { fetch: kindOf("uncertain") });
     expect({ code, err }).toStrictEqual({
       code: 0,
-      err: "The answer is partial: rows may be missing, and some may be wrong (uncertain).\n",
+      err: "The answer is partial (uncertain): some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data.\n",
     });
   });
 });

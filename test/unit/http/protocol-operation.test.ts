@@ -77,6 +77,13 @@ describe("parameters of the answer", () => {
   shouldRead("others are ignored", get("query=x&debug=%FF&callback=f&__proto__=1"), { text: "x" });
   shouldRefuse("a timeout that is no number", get("query=x&timeout=1s"), "REQUEST_INVALID");
   shouldRefuse("a flag that is none", get("query=x&strict=maybe"), "REQUEST_INVALID");
+  shouldRefuse("a prune that is none", get("query=x&prune=maybe"), "REQUEST_INVALID");
+  it("says what a flag may be", () =>
+    expect(() => readOperation(get("query=x&prune=maybe"))).toThrow(
+      expect.objectContaining({
+        details: expect.objectContaining({ next: "Send prune=true or prune=false, or leave it out." }),
+      }),
+    ));
   shouldRefuse("one of several that is none", form("query=x&timeout=5", "timeout=soon"), "REQUEST_INVALID");
   shouldRefuse("one beside no query", get("timeout=soon"), "REQUEST_INVALID");
 });

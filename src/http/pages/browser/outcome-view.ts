@@ -22,7 +22,7 @@ const recordStates: Readonly<Record<RunRecord["status"], (record: RunRecord, too
   empty: (_, took) => ["empty", `Nothing fits the query. ${took}.`],
   partial: (record, took) => [
     "partial",
-    `${rowsText(record)}${took}. ${record.partial === "uncertain" ? "Rows may be wrong, as something is missing" : "Something is missing"}: ${missingText(record)}`,
+    `${rowsText(record)}${took}. ${record.partial === "uncertain" ? "Some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data" : "Something is missing"}: ${missingText(record)}`,
     "work",
   ],
   failed: ({ detail }, took) => ["failed", `${detail ?? "The answer was not finished."} ${took}.`, "down"],
