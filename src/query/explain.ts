@@ -27,7 +27,7 @@ export interface PlanDescription {
   }[];
   /** Text sent (direct) or evaluated (federated). */
   readonly query?: string;
-  /** Of a federated plan: one SPARQL 1.1 query with SERVICE that any other engine gives the same answer to, or why there is none. */
+  /** Of a federated plan: one SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none. */
   readonly portable?: { readonly query?: string; readonly why?: string };
   /** Of a federation: what is known of who has matches of each pattern; what is not in it is asked of all members. */
   readonly sources?: PlannedSources | undefined;
