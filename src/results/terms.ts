@@ -13,8 +13,8 @@ export const safeLabel = (label: string): string =>
   plainLabel.test(label) ? label : `x${Buffer.from(label).toString("hex")}`;
 
 /**
- * N-Triples syntax of a term (RDF 1.1 N-Triples; also what TSV results hold): `<iri>`, `"text"@en`, `"1"^^<type>`,
- * `_:label`, `<< s p o >>`. Variables are written as `?name`, the default graph as nothing.
+ * N-Triples syntax of a term (RDF 1.2 N-Triples; also what TSV results hold): `<iri>`, `"text"@en`, `"1"^^<type>`,
+ * `_:label`, `<<( s p o )>>`. Variables are written as `?name`, the default graph as nothing.
  */
 export function termToText(term: RDF.Term): string {
   switch (term.termType) {
@@ -25,7 +25,7 @@ export function termToText(term: RDF.Term): string {
     case "BlankNode":
       return `_:${safeLabel(term.value)}`;
     case "Quad":
-      return `<< ${termToText(term.subject)} ${termToText(term.predicate)} ${termToText(term.object)} >>`;
+      return `<<( ${termToText(term.subject)} ${termToText(term.predicate)} ${termToText(term.object)} )>>`;
     case "Variable":
       return `?${term.value}`;
     default:

@@ -112,7 +112,7 @@ describe("what engines send", () => {
       "triple term",
       "json",
       '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"triple","value":{"subject":{"type":"uri","value":"urn:s"},"predicate":{"type":"uri","value":"urn:p"},"object":{"type":"literal","value":"o"}}}}]}}',
-      ["x", '<< <urn:s> <urn:p> "o" >>'],
+      ["x", '<<( <urn:s> <urn:p> "o" )>>'],
     ],
     ["white space in terms and results", "xml", binding("\n  <uri> urn:a\n</uri>\n"), ["x", "<urn:a>"]],
     [
@@ -139,7 +139,7 @@ describe("what engines send", () => {
       binding(
         "<triple><subject><uri>urn:s</uri></subject><predicate><uri>urn:p</uri></predicate><object><literal>o</literal></object></triple>",
       ),
-      ["x", '<< <urn:s> <urn:p> "o" >>'],
+      ["x", '<<( <urn:s> <urn:p> "o" )>>'],
     ],
     [
       "empty literal and empty result",

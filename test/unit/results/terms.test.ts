@@ -22,7 +22,7 @@ describe("termToText", () => {
     [literal("s", namedNode("http://www.w3.org/2001/XMLSchema#string")), '"s"'],
     [blankNode("b.1-x"), "_:b.1-x"],
     [blankNode("b."), "_:x622e"],
-    [quad(namedNode("urn:s"), namedNode("urn:p"), literal("o")), '<< <urn:s> <urn:p> "o" >>'],
+    [quad(namedNode("urn:s"), namedNode("urn:p"), literal("o")), '<<( <urn:s> <urn:p> "o" )>>'],
     [DataFactory.variable("x"), "?x"],
     [DataFactory.defaultGraph(), ""],
   ];
