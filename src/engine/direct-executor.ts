@@ -42,7 +42,13 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
     const body = decodedBody(answer);
     const parse = parseAnswer(report.time ? report.time.waitForEach(body) : body, parsing(plan, answer, bounds));
     const result = await (plan.silent ? untilFailure(answer, parse, report) : parse);
-    return bounds.provenance ? cameFrom(plan.endpoint.id ?? plan.endpoint.url, result) : result;
+    if (!bounds.provenance) return result;
+    try {
+      return cameFrom(plan.endpoint.id ?? plan.endpoint.url, result);
+    } catch (error) {
+      if (!Buffer.isBuffer(answer.body)) answer.body.destroy();
+      throw error;
+    }
   }
 
   return {

@@ -1,9 +1,18 @@
+import { FedwayError } from "../errors/fedway-error.ts";
 import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings, QueryResult } from "../results/model.ts";
 import { literalFromParts } from "../results/terms.ts";
 
 /** Variable that says which endpoints a row came from: their catalogue ids or URLs, with blanks between them. */
-export const provenanceVariable = "fedway_from";
+const provenanceVariable = "fedway_from";
+
+/** The columns of a query and the one for the endpoints. @throws FedwayError `REQUEST_INVALID` where the query has that one */
+export function withProvenanceColumn(variables: readonly string[]): readonly string[] {
+  if (!variables.includes(provenanceVariable)) return [...variables, provenanceVariable];
+  throw new FedwayError("REQUEST_INVALID", `The query has a column ${provenanceVariable} itself.`, {
+    next: "Rename it, or leave out provenance.",
+  });
+}
 
 /**
  * A row is followed by entries that no variable can be named like, one an endpoint. Joins merge them like other terms, and
@@ -30,7 +39,7 @@ export function withProvenance(row: Bindings): Bindings {
   return told;
 }
 
-/** The answer of one endpoint, whose rows all came from there. */
+/** The answer of one endpoint, whose rows all came from there. @throws FedwayError as `withProvenanceColumn` */
 export function cameFrom(endpoint: string, result: QueryResult): QueryResult {
   if (result.kind !== "bindings") return result;
   const { variables, rows } = result;
@@ -38,5 +47,5 @@ export function cameFrom(endpoint: string, result: QueryResult): QueryResult {
   async function* told(): AsyncIterable<readonly Bindings[]> {
     for await (const batch of inBatches(rows)) yield batch.map((row) => new Map(row).set(provenanceVariable, term));
   }
-  return { ...result, variables: [...variables, provenanceVariable], rows: itemsOf(told()) };
+  return { ...result, variables: withProvenanceColumn(variables), rows: itemsOf(told()) };
 }

@@ -16,7 +16,7 @@ import { goesOnWithout, withItems } from "../executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
 import { defaultHeldBytes, type HeldTogether, countUpTo } from "../held-bytes.ts";
 import type { RowCaps } from "../row-caps.ts";
-import { provenanceVariable, withProvenance } from "../provenance.ts";
+import { withProvenance, withProvenanceColumn } from "../provenance.ts";
 import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
 import { noPatternSources, type OpenPatternSource } from "../sources/pattern-source.ts";
 import { MergedGraph } from "../sources/merged-graph.ts";
@@ -239,14 +239,15 @@ async function toResult(query: QueryType, execution: Execution): Promise<QueryRe
   switch (query.resultType) {
     case "bindings": {
       const { variables } = await query.metadata();
-      const stream = await query.execute();
       const names = variables.map(({ value }) => outerName(value));
+      const columns = execution.control.traced ? withProvenanceColumn(names) : names;
+      const stream = await query.execute();
       const renames = variables.some(({ value }, at) => value !== names[at]);
       const toRow = renames ? outerRow : termsOf;
       if (!execution.control.traced)
-        return { kind: "bindings", variables: names, rows: execution.stream(stream, toRow) };
+        return { kind: "bindings", variables: columns, rows: execution.stream(stream, toRow) };
       const rows = execution.stream<RDF.Bindings, Bindings>(stream, (row) => withProvenance(toRow(row)));
-      return { kind: "bindings", variables: [...names, provenanceVariable], rows };
+      return { kind: "bindings", variables: columns, rows };
     }
     case "quads":
       return { kind: "quads", quads: execution.stream(await query.execute(), (quad) => quad) };

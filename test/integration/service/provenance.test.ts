@@ -93,6 +93,24 @@ describe("rows that say which endpoints they came from", () => {
     expect(await response.text()).toBe("r,fedway_from\r\n6,m1 m2\r\n");
   });
 
+  it.each([
+    ["a direct plan", "/endpoints/m0/sparql", "SELECT ?fedway_from { ?fedway_from <urn:left> ?l }"],
+    ["a federated plan", "/federations/all/sparql", "SELECT * { ?s <urn:left> ?l ; <urn:right> ?fedway_from }"],
+  ])("are refused where the query has their column itself: %s", async (_, path, query) => {
+    const ask = async (provenance: string): Promise<Response> =>
+      fetch(`${service.url}${path}?${new URLSearchParams({ query, provenance }).toString()}`);
+    const refused = await ask("true");
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      {
+        code: "REQUEST_INVALID",
+        detail: "The query has a column fedway_from itself.",
+        next: "Rename it, or leave out provenance.",
+      },
+    ]);
+    expect((await ask("false")).status).toBe(200);
+  });
+
   it("say nothing where that is not asked for", async () => {
     expect(await rows("SELECT ?l { SERVICE <m0> { ?s <urn:left> ?l } }", { provenance: false })).toEqual([
       "l",
