@@ -105,7 +105,7 @@ export const settings = {
     name: "FEDWAY_REMOTE_ENGINE",
     default: "",
     meaning:
-      "SPARQL endpoint that evaluates federated queries in the place of this service; it asks the members itself, without this service's limits.",
+      "SPARQL endpoint that evaluates federated queries in place of this service; it asks members itself, without this service's limits or provenance.",
     ...httpUrl,
   },
   egress: {

@@ -2,6 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import { type Executor, isMonotoneIn } from "./executor.ts";
+import type { ExecutionBounds } from "./federation-engine.ts";
 
 /** What a remote engine is made of. */
 interface RemoteExecutorOptions {
@@ -15,11 +16,16 @@ interface RemoteExecutorOptions {
 
 /**
  * Executes federated plans at another engine: the plan goes there as one query (`portablePlan`), and that engine asks the
- * members. What it knows of them it does not tell, so a run names the engine as its one source, and `partial` holds for the
- * engine's answer as a whole.
+ * members. What it knows of them it does not tell, so a run names the engine as its one source, `partial` holds for the
+ * engine's answer as a whole, and `provenance` is refused.
  */
 export function createRemoteExecutor({ url, direct, local }: RemoteExecutorOptions): Executor<FederatedPlan> {
-  const delegated = (plan: FederatedPlan): DirectPlan => {
+  const delegated = (plan: FederatedPlan, { provenance }: ExecutionBounds): DirectPlan => {
+    if (provenance) {
+      throw new FedwayError("REQUEST_INVALID", "The remote engine does not say which endpoints a row came from.", {
+        next: "Leave out provenance, or send the query to one endpoint.",
+      });
+    }
     const isFollowed = plan.clauses.some(({ targetVariable }) => targetVariable !== undefined);
     const portable = isFollowed
       ? { why: "Data name the endpoints of a SERVICE, and that engine would ask any." }
@@ -36,8 +42,8 @@ export function createRemoteExecutor({ url, direct, local }: RemoteExecutorOptio
   };
   return {
     fetch: async (plan, accepted, bounds) =>
-      plan.members.length === 0 ? local.fetch(plan, accepted, bounds) : direct.fetch(delegated(plan), accepted, bounds),
+      plan.members.length === 0 ? local.fetch(plan, accepted, bounds) : direct.fetch(delegated(plan, bounds), accepted, bounds),
     evaluate: async (plan, bounds) =>
-      plan.members.length === 0 ? local.evaluate(plan, bounds) : direct.evaluate(delegated(plan), bounds),
+      plan.members.length === 0 ? local.evaluate(plan, bounds) : direct.evaluate(delegated(plan, bounds), bounds),
   };
 }

@@ -75,6 +75,17 @@ describe("plans at Fuseki in the place of the built-in engine", () => {
     expect(answerDifference(expected, answer)).toBeUndefined();
   });
 
+  it("do not say where rows come from, but direct plans do", async () => {
+    const query = "SELECT ?title ?name { ?w ex:title ?title ; ex:creator ?p . ?p ex:name ?name }";
+    const federated = await ask(1, "/federations/art/sparql?provenance=true", query);
+    expect([federated.response.status, await federated.response.json()]).toMatchObject([
+      400,
+      { code: "REQUEST_INVALID", detail: "The remote engine does not say which endpoints a row came from." },
+    ]);
+    const direct = await ask(1, "/endpoints/people/sparql?provenance=true", "SELECT ?n { ?p ex:name ?n } LIMIT 1");
+    expect(await direct.response.text()).toContain('"people"');
+  });
+
   it("say why they cannot be sent", async () => {
     const { response } = await ask(1, "/federations/art/sparql", "SELECT * { ?a (ex:creator|ex:birthplace)+ ?b }");
     expect([response.status, await response.json()]).toMatchObject([422, { code: "PLAN_NOT_PORTABLE" }]);
