@@ -4,7 +4,7 @@ import { editText, type TextEdit } from "../sparql/edit-text.ts";
 import type { SelectOutline } from "../sparql/outline.ts";
 import { parseQuery, type ParsedQuery } from "../sparql/parse-query.ts";
 import { groupsOfSelect, groupsWithin, projectedVariables, projectsAll } from "../sparql/scope.ts";
-import { tokenAt } from "../sparql/tokens.ts";
+import { isWord, tokenAt } from "../sparql/tokens.ts";
 import { type TripleText, type TripleTerm, tripleTexts } from "../sparql/triple-texts.ts";
 import type { FederatedPlan, MergedMembers, PlannedEndpoint } from "./query-plan.ts";
 import { patternSources } from "./source-selection.ts";
@@ -29,7 +29,8 @@ export function portablePlan(plan: FederatedPlan): PortablePlan {
   if (why !== undefined) return { why };
   const writer = new PatternWriter(query.parsed, plan.over);
   const edits = query.outside.map((range) => ({ range, replacement: writer.block(range) }));
-  if (writer.why !== undefined) return { why: writer.why };
+  const blocked = writer.why ?? (writer.addsVariables ? helperHindrance(query.parsed) : undefined);
+  if (blocked !== undefined) return { why: blocked };
   return { query: editText(query.parsed, writer.addsVariables ? [...edits, ...explicit(query.parsed)] : edits) };
 }
 
@@ -40,18 +41,31 @@ function hindrance({ parsed, outside }: AnalysedQuery): string | undefined {
   return outside.some(isGraph) ? "A federation has no named graphs, and an endpoint may have some." : undefined;
 }
 
+/** Why a query cannot have more variables than were written. */
+function helperHindrance(query: ParsedQuery): string | undefined {
+  const { tokens } = query;
+  const starAt = (at: number): boolean => isWord(tokens[at], "DISTINCT") && tokens[at + 1]?.text === "*";
+  if (tokens.some((token, at) => isWord(token, "COUNT") && starAt(at + 2)))
+    return "COUNT(DISTINCT *) would count the variables that its patterns need in SERVICE clauses.";
+  if (starsOf(query).some((select) => projectedVariables(tokens, select).size === 0))
+    return "SELECT * has no variable, and SPARQL cannot write that out; use ASK, or select a variable.";
+  return undefined;
+}
+
 /** `SELECT *` with its variables written out, so that those of brackets and path steps do not show. */
-function explicit({ tokens, outline }: ParsedQuery): TextEdit[] {
+const explicit = (query: ParsedQuery): TextEdit[] =>
+  starsOf(query).flatMap((select) => starOf(query.tokens, select));
+
+/** Each SELECT, subqueries included, that projects all variables. */
+function starsOf({ tokens, outline }: ParsedQuery): SelectOutline[] {
   const inner = [...groupsWithin(groupsOfSelect(outline))].flatMap(({ select }) => select ?? []);
-  return [outline, ...inner]
-    .filter((select) => projectsAll(tokens, select))
-    .flatMap((select) => starOf(tokens, select));
+  return [outline, ...inner].filter((select) => projectsAll(tokens, select));
 }
 
 function starOf(tokens: ParsedQuery["tokens"], select: SelectOutline): TextEdit[] {
   const names = [...projectedVariables(tokens, select)];
   for (let at = select.head.from; at < select.head.to; at++) {
-    if (tokenAt(tokens, at).text !== "*" || names.length === 0) continue;
+    if (tokenAt(tokens, at).text !== "*") continue;
     return [{ range: { from: at, to: at + 1 }, replacement: names.map((name) => `?${name}`).join(" ") }];
   }
   return [];
@@ -61,8 +75,10 @@ function starOf(tokens: ParsedQuery["tokens"], select: SelectOutline): TextEdit[
 class PatternWriter {
   readonly #query: ParsedQuery;
   readonly #over: MergedMembers;
+  /** In front of the names of variables that the query does not have. */
+  readonly #helper: string;
   #found = 0;
-  /** The text has variables that the query has not. */
+  /** The text has variables that the query does not have. */
   addsVariables = false;
   /** Set when a pattern cannot be written. */
   why: string | undefined;
@@ -70,16 +86,16 @@ class PatternWriter {
   constructor(query: ParsedQuery, over: MergedMembers) {
     this.#query = query;
     this.#over = over;
+    this.#helper = freshPrefix(query);
   }
 
   block(range: OutsidePattern): string {
     const parts: Part[] = [];
     for (const triple of tripleTexts(this.#query, range)) {
       const endpoints = this.#endpoints(triple);
-      const terms = [triple.subject, triple.predicate, triple.object];
+      const terms = [triple.subject, triple.predicate, triple.object].map((term) => this.#named(term));
       const text = terms.map((term) => term.text).join(" ");
       const variables = terms.flatMap(({ term }) => (term?.kind === "variable" ? [term.name] : []));
-      this.addsVariables ||= variables.some((name) => name.startsWith("fedwayBlank"));
       if (endpoints.length > 1 && triple.predicate.term === undefined) this.why ??= wandering(triple);
       const [only, second] = endpoints;
       const shared = only && !second ? parts.find((part) => part.only === only) : undefined;
@@ -87,6 +103,16 @@ class PatternWriter {
       else parts.push({ endpoints, only: second ? undefined : only, triples: [text], variables });
     }
     return parts.map((part) => this.#service(part)).join(" ");
+  }
+
+  /** Brackets and path steps as variables that the query does not have. */
+  #named(term: TripleTerm): TripleTerm {
+    const { range, term: value } = term;
+    const isWritten = range !== undefined && this.#query.tokens[range.from]?.kind === "var";
+    if (value?.kind !== "variable" || isWritten) return term;
+    this.addsVariables = true;
+    const name = `${this.#helper}${value.name}`;
+    return { ...term, text: `?${name}`, term: { kind: "variable", name } };
   }
 
   #endpoints({ subject, predicate, object }: TripleText): readonly PlannedEndpoint[] {
@@ -102,8 +128,17 @@ class PatternWriter {
     this.addsVariables ||= variables.length === 0;
     const names = [...new Set(variables)].map((name) => `?${name}`).join(" ");
     const union = clauses.length === 0 ? "FILTER(1 = 0)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
-    return `{ SELECT DISTINCT ${names || `(1 AS ?fedwayFound${this.#found++})`} WHERE { ${union} } }`;
+    return `{ SELECT DISTINCT ${names || `(1 AS ?${this.#helper}fedwayFound${this.#found++})`} WHERE { ${union} } }`;
   }
+}
+
+/** What makes the names of helper variables unlike those of the query: mostly nothing. */
+function freshPrefix({ tokens }: ParsedQuery): string {
+  const taken = (prefix: string): boolean =>
+    tokens.some(({ kind, text }) => kind === "var" && text.slice(1).startsWith(`${prefix}fedway`));
+  let prefix = "";
+  while (taken(prefix)) prefix += "_";
+  return prefix;
 }
 
 /** Triples that the same endpoints are asked for. */

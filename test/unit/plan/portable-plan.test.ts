@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { portablePlan } from "../../../src/plan/portable-plan.ts";
+import { createMergedFederation, mergedAnswer } from "../../support/merged-federation.ts";
+import { createOracle } from "../../support/oracle.ts";
+
+const everywhere = "<http://ex.org/x> <http://ex.org/both> <http://ex.org/y> .\n";
+const data = [`${everywhere}<http://ex.org/x> <http://ex.org/name> "Bob" .\n`, everywhere];
+const federation = createMergedFederation(data);
+const prefix = "PREFIX ex: <http://ex.org/> ";
+
+const portable = (text: string) => portablePlan(federation.plan(prefix + text));
+
+/** What another engine answers. */
+function answerElsewhere(text: string) {
+  const plan = portable(text);
+  if (!("query" in plan)) throw new Error(plan.why);
+  const oracle = createOracle(new Map(federation.members.map(({ url }, at) => [url, data[at] ?? ""])));
+  return oracle.answer(plan.query.replaceAll(/SERVICE(?= <)/gu, "GRAPH"));
+}
+
+describe("a portable plan", () => {
+  it.each([
+    'SELECT ?fedwayFound0 { ex:x ex:both ex:y . ?fedwayFound0 ex:name "Bob" }',
+    'SELECT * { ex:x ex:both ex:y . ?fedwayFound0 ex:name "Bob" }',
+    'SELECT * { [] ex:both ex:y . ?_fedwayFound0 ex:name ?fedwayBlank_0 }',
+    "SELECT ?n { ex:x ex:both ex:y ; ex:name ?n }",
+    "ASK { ex:x ex:both ex:y }",
+    "SELECT (COUNT(*) AS ?n) { ex:x ex:both ex:y }",
+  ])("keeps its own variables apart: %s", (text) => {
+    expect(answerElsewhere(text)).toEqual(mergedAnswer(data, prefix + text));
+  });
+
+  it.each([
+    ["SELECT * { ex:x ex:both ex:y }", "SELECT * has no variable"],
+    ["SELECT ?n { { SELECT * { ex:x ex:both ex:y } } ?s ex:name ?n }", "SELECT * has no variable"],
+    ["SELECT (COUNT(DISTINCT *) AS ?n) { ex:x ex:both ex:y ; ex:name ?o }", "COUNT(DISTINCT *) would count"],
+    ["SELECT (COUNT(DISTINCT *) AS ?n) { [] ex:name ?o }", "COUNT(DISTINCT *) would count"],
+  ])("is none where a variable of its own would show: %s", (text, why) => {
+    expect(portable(text)).toEqual({ why: expect.stringContaining(why) });
+  });
+
+  it("counts distinct solutions where it adds no variable", () => {
+    const text = "SELECT (COUNT(DISTINCT *) AS ?n) { ?s ex:both ?o }";
+    expect(answerElsewhere(text)).toEqual(mergedAnswer(data, prefix + text));
+  });
+});
