@@ -97,6 +97,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     sources: registry.sources,
     egress: config.egress,
     publicUrl: config.publicUrl,
+    remoteEngine: config.remoteEngine !== undefined,
   });
   const evaluators = openEvaluators(config, clients, { ...ground, ...registry, planner });
   life.add(() => evaluators.close());

@@ -160,6 +160,7 @@ const failures: ReadonlySet<string> = new Set(["failed", "cancelled"]);
 async function writePortable(io: CliIo, { kind, query, portable }: PlanDescription): Promise<number> {
   const text = kind === "direct" ? query : portable?.query;
   if (text !== undefined) {
+    for (const { code, message } of portable?.notes ?? []) await write(io.stderr, `note ${code}: ${message}\n`);
     await write(io.stdout, `${text.trimEnd()}\n`);
     return exitCodes.ok;
   }

@@ -13,6 +13,7 @@ import { countedAtEndpoints } from "./count-clauses.ts";
 import { decidePlan } from "./decide-plan.ts";
 import { unknownTermNotes } from "./known-terms.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
+import { portablePlan } from "./portable-plan.ts";
 import type { DirectPlan, FederatedClause, FederatedPlan, QueryPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { endpointNamed, similarIds } from "./service-targets.ts";
 import { refuseUnknownFunctions } from "./unknown-functions.ts";
@@ -60,7 +61,7 @@ export function createPlanner(options: PlannerOptions) {
       const variants = cache.get(text);
       const known = variants?.get(key);
       if (known) return { plan: known, cached: true };
-      const plan = withDownNotes(makePlan(request, options), options);
+      const plan = withPortableNotes(withDownNotes(makePlan(request, options), options), options);
       const grown = new Map([...(variants ?? noVariants), [key, plan]]);
       const fits = grown.size <= mostVariants && planBytes(grown, text) <= maxEntrySize;
       cache.set(text, fits ? grown : new Map([[key, plan]]));
@@ -291,6 +292,13 @@ function withDownNotes(plan: QueryPlan, { availability }: PlanContext): QueryPla
   const others = down.length - named.length;
   const rest = others === 0 ? [] : [downNote(`${others} more of the endpoints that the plan uses are down.`)];
   return { ...plan, notes: [...plan.notes, ...named, ...rest] };
+}
+
+/** The same plan, saying what another engine's answer to it lacks. */
+function withPortableNotes(plan: QueryPlan, { remoteEngine }: PlanContext): QueryPlan {
+  if (!remoteEngine || plan.kind !== "federated") return plan;
+  const portable = portablePlan(plan);
+  return "query" in portable && portable.notes ? { ...plan, notes: [...plan.notes, ...portable.notes] } : plan;
 }
 
 const downNote = (message: string): PlanNote => ({ code: "ENDPOINT_DOWN", message });

@@ -33,6 +33,8 @@ export interface PlanContext {
   readonly terms?: KnownTerms;
   /** Which members have matches; absent: nothing is known, and everybody is asked. */
   readonly sources?: KnownSources | undefined;
+  /** Another engine executes the federated plans, so they have the notes of `portablePlan`. */
+  readonly remoteEngine?: boolean | undefined;
 }
 
 /** What is certain of the data of endpoints; `selection/` fits. */

@@ -1,22 +1,33 @@
 import { literalText } from "../rdf/term-text.ts";
 import { type AnalysedQuery, analyseQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
 import { editText, type TextEdit } from "../sparql/edit-text.ts";
-import type { SelectOutline } from "../sparql/outline.ts";
+import type { Element, Group, SelectOutline } from "../sparql/outline.ts";
 import { parseQuery, type ParsedQuery } from "../sparql/parse-query.ts";
-import { groupsOfSelect, groupsWithin, projectedVariables, projectsAll } from "../sparql/scope.ts";
+import {
+  groupsOf,
+  groupsOfSelect,
+  groupsWithin,
+  projectedVariables,
+  projectsAll,
+  shareName,
+  union,
+} from "../sparql/scope.ts";
 import { isWord, tokenAt } from "../sparql/tokens.ts";
 import { type TripleText, type TripleTerm, tripleTexts } from "../sparql/triple-texts.ts";
-import type { FederatedPlan, MergedMembers, PlannedEndpoint } from "./query-plan.ts";
+import type { FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { patternSources } from "./source-selection.ts";
 
 /** A plan as one query that any SPARQL 1.1 engine with federated query can run, or why there is none. */
-export type PortablePlan = { readonly query: string } | { readonly why: string };
+export type PortablePlan =
+  | { readonly query: string; readonly notes?: readonly PlanNote[] | undefined }
+  | { readonly why: string };
 
 /**
  * Writes a federated plan as one SPARQL 1.1 query in which every pattern stands in a SERVICE. A pattern that several members
  * may have is the set of their matches, `SELECT DISTINCT` over a UNION: the members' data are one graph (RDF 1.1 Semantics,
  * section 4.1), and a triple that two of them have counts once. Neighbouring patterns of one member share a SERVICE.
- * Engines join blank nodes of two SERVICE clauses as they like; SPARQL has no name for them.
+ * SPARQL has no name for a blank node of an earlier answer, so two SERVICE clauses do not join on one. Where patterns may have
+ * to, the plan has the note `PORTABLE_BLANK_NODES`.
  */
 export function portablePlan(plan: FederatedPlan): PortablePlan {
   const other = plan.members.find(({ endpoint }) => endpoint.interface !== undefined);
@@ -31,8 +42,15 @@ export function portablePlan(plan: FederatedPlan): PortablePlan {
   const edits = query.outside.map((range) => ({ range, replacement: writer.block(range) }));
   const blocked = writer.why ?? (writer.addsVariables ? helperHindrance(query.parsed) : undefined);
   if (blocked !== undefined) return { why: blocked };
-  return { query: editText(query.parsed, writer.addsVariables ? [...edits, ...explicit(query.parsed)] : edits) };
+  const text = editText(query.parsed, writer.addsVariables ? [...edits, ...explicit(query.parsed)] : edits);
+  return { query: text, notes: joinsNodes(query.parsed, writer.nodes) ? [blankNodesNote] : undefined };
 }
+
+const blankNodesNote: PlanNote = {
+  code: "PORTABLE_BLANK_NODES",
+  message:
+    "Rows that join two patterns on a blank node are missing from another engine's answer: SPARQL has no name for a blank node of an earlier answer.",
+};
 
 function hindrance({ parsed, outside }: AnalysedQuery): string | undefined {
   if (parsed.form === "DESCRIBE") return "What DESCRIBE gives is each engine's own.";
@@ -71,6 +89,33 @@ function starOf(tokens: ParsedQuery["tokens"], select: SelectOutline): TextEdit[
   return [];
 }
 
+/** Variables that may be blank nodes, of each SERVICE that a block of triples becomes, by the block's first token. */
+type BlockNodes = ReadonlyMap<number, readonly ReadonlySet<string>[]>;
+
+/** Whether a variable that may be a blank node stands in patterns of two SERVICEs that are joined. */
+function joinsNodes({ tokens, outline }: ParsedQuery, blocks: BlockNodes): boolean {
+  let found = false;
+  const joined = (parts: Iterable<ReadonlySet<string>>): Set<string> => {
+    const all = new Set<string>();
+    for (const part of parts) {
+      found ||= shareName(all, part);
+      for (const name of part) all.add(name);
+    }
+    return all;
+  };
+  const nodesOf = (element: Element): Set<string> => {
+    const groups = groupsOf(element).map(nodesIn);
+    return element.kind === "union" ? union(groups) : joined([...(blocks.get(element.from) ?? []), ...groups]);
+  };
+  const nodesIn = ({ select, elements }: Group): Set<string> => {
+    if (!select) return joined(elements.map(nodesOf));
+    const inner = joined(groupsOfSelect(select).map(nodesIn));
+    return inner.intersection(projectedVariables(tokens, select));
+  };
+  joined(groupsOfSelect(outline).map(nodesIn));
+  return found;
+}
+
 /** Writes blocks of triples as SERVICE clauses. */
 class PatternWriter {
   readonly #query: ParsedQuery;
@@ -80,6 +125,7 @@ class PatternWriter {
   #found = 0;
   /** The text has variables that the query does not have. */
   addsVariables = false;
+  readonly nodes = new Map<number, readonly ReadonlySet<string>[]>();
   /** Set when a pattern cannot be written. */
   why: string | undefined;
 
@@ -95,13 +141,21 @@ class PatternWriter {
       const endpoints = this.#endpoints(triple);
       const terms = [triple.subject, triple.predicate, triple.object].map((term) => this.#named(term));
       const text = terms.map((term) => term.text).join(" ");
-      const variables = terms.flatMap(({ term }) => (term?.kind === "variable" ? [term.name] : []));
+      const variables = terms.flatMap(variableOf);
+      const nodes = [triple.subject, triple.object].flatMap(variableOf);
       if (endpoints.length > 1 && triple.predicate.term === undefined) this.why ??= wandering(triple);
       const [only, second] = endpoints;
       const shared = only && !second ? parts.find((part) => part.only === only) : undefined;
-      if (shared) shared.triples.push(text);
-      else parts.push({ endpoints, only: second ? undefined : only, triples: [text], variables });
+      if (!shared) parts.push({ endpoints, only: second ? undefined : only, triples: [text], variables, nodes });
+      else {
+        shared.triples.push(text);
+        shared.nodes.push(...nodes);
+      }
     }
+    this.nodes.set(
+      range.from,
+      parts.map(({ nodes }) => new Set(nodes)),
+    );
     return parts.map((part) => this.#service(part)).join(" ");
   }
 
@@ -148,7 +202,11 @@ interface Part {
   readonly only: PlannedEndpoint | undefined;
   readonly triples: string[];
   readonly variables: readonly string[];
+  /** Variables that are the subject or object of a triple. */
+  readonly nodes: string[];
 }
+
+const variableOf = ({ term }: TripleTerm): readonly string[] => (term?.kind === "variable" ? [term.name] : []);
 
 const wandering = ({ predicate }: TripleText): string =>
   `The path ${predicate.text} may lead from member to member, which SPARQL has no words for.`;

@@ -54,7 +54,8 @@ export interface PlanNote {
     | "MEMBERS_LEFT_OUT"
     | "MEMBERS_UNKNOWN"
     | "CLAUSES_LEFT_OUT"
-    | "CLAUSES_COLOCATED";
+    | "CLAUSES_COLOCATED"
+    | "PORTABLE_BLANK_NODES";
   readonly message: string;
 }
 

@@ -28,7 +28,12 @@ export interface PlanDescription {
   /** Text sent (direct) or evaluated (federated). */
   readonly query?: string;
   /** Of a federated plan: one SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none. */
-  readonly portable?: { readonly query?: string; readonly why?: string };
+  readonly portable?: {
+    readonly query?: string;
+    /** What another engine's answer lacks. */
+    readonly notes?: readonly PlanNote[] | undefined;
+    readonly why?: string;
+  };
   /** Of a federation: what is known of who has matches of each pattern; what is not in it is asked of all members. */
   readonly sources?: PlannedSources | undefined;
   readonly notes: readonly PlanNote[];

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { portablePlan } from "../../../src/plan/portable-plan.ts";
 import { createMergedFederation, mergedAnswer } from "../../support/merged-federation.ts";
 import { createOracle } from "../../support/oracle.ts";
+import { toCatalog, toEntry } from "./plan-cases.ts";
 
 const everywhere = "<http://ex.org/x> <http://ex.org/both> <http://ex.org/y> .\n";
 const data = [`${everywhere}<http://ex.org/x> <http://ex.org/name> "Bob" .\n`, everywhere];
@@ -42,5 +44,44 @@ describe("a portable plan", () => {
   it("counts distinct solutions where it adds no variable", () => {
     const text = "SELECT (COUNT(DISTINCT *) AS ?n) { ?s ex:both ?o }";
     expect(answerElsewhere(text)).toEqual(mergedAnswer(data, prefix + text));
+  });
+
+  it.each([
+    ["SELECT * { ?s ex:q ?b . ?b ex:r ?r }", true],
+    ["SELECT * { ?s ex:q [ ex:r ?r ] }", true],
+    ["SELECT * { ?s ex:q/ex:r ?r }", true],
+    ["SELECT * { ?s ex:q ?b OPTIONAL { ?b ex:r ?r } }", true],
+    ["SELECT * { ?s ex:q ?b FILTER NOT EXISTS { ?b ex:r ?r } }", true],
+    ["SELECT * { { ?s ex:q ?b } UNION { ?b ex:r ?r } ?b ex:s ?o }", true],
+    ["SELECT ?s { { SELECT ?b { ?s ex:q ?b } } ?b ex:r ?r }", true],
+    ["SELECT * { ?s ex:q ?b }", false],
+    ["SELECT * { ?s ?p ?b . ?p ex:r ?r }", false],
+    ["SELECT * { { ?s ex:q ?b } UNION { ?b ex:r ?r } }", false],
+    ["SELECT * { { SELECT ?s { ?s ex:q ?b } } ?b ex:r ?r }", false],
+  ])("notes that it loses joins on blank nodes: %s %s", (text, loses) => {
+    const plan = portable(text);
+    const noted = "query" in plan ? plan.notes?.map(({ code }) => code) : plan.why;
+    expect(noted).toEqual(loses ? ["PORTABLE_BLANK_NODES"] : undefined);
+  });
+
+  it("of patterns that one member alone has loses none", () => {
+    const [only] = federation.members;
+    const plan = federation.plan(`${prefix}SELECT * { ?s ex:q ?b . ?b ex:r ?r }`);
+    const portablePlanAtOne = portablePlan({ ...plan, over: { members: only ? [only] : [] } });
+    expect(portablePlanAtOne).toMatchObject({ notes: undefined });
+  });
+
+  it.each([true, false])("gives its notes to the plans of a remote engine: %s", (remoteEngine) => {
+    const federations = [{ id: "both", title: "Both", members: ["a", "b"], memberKeywords: [] }];
+    const planner = createPlanner({
+      catalog: toCatalog([toEntry("a"), toEntry("b")], federations),
+      egress: "catalog",
+      publicUrl: "http://fedway.example",
+      remoteEngine,
+    });
+    const asked = { strict: false, defaultGraphs: [], namedGraphs: [], federationId: "both" };
+    const { plan } = planner.plan({ text: `${prefix}SELECT * { ?s ex:q ?b . ?b ex:r ?r }`, ...asked });
+    const codes = plan.kind === "rejected" ? [] : plan.notes.map(({ code }) => code);
+    expect(codes).toEqual(remoteEngine ? ["PORTABLE_BLANK_NODES"] : []);
   });
 });
