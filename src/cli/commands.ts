@@ -156,9 +156,9 @@ function failureText({ status, code, detail = "" }: Failure): string {
 
 const failures: ReadonlySet<string> = new Set(["failed", "cancelled"]);
 
-/** The plan as a query for any engine; a direct plan is the text that its endpoint gets. */
-async function writePortable(io: CliIo, { kind, query, portable }: PlanDescription): Promise<number> {
-  const text = kind === "direct" ? query : portable?.query;
+/** The plan as a query for any engine. */
+async function writePortable(io: CliIo, { portable }: PlanDescription): Promise<number> {
+  const text = portable?.query;
   if (text !== undefined) {
     for (const { code, message } of portable?.notes ?? []) await write(io.stderr, `note ${code}: ${message}\n`);
     await write(io.stdout, `${text.trimEnd()}\n`);

@@ -86,7 +86,7 @@ export const PlanDescription = view("Plan", {
       { query: Type.Optional(Type.String()), notes: Type.Optional(notes), why: Type.Optional(Type.String()) },
       {
         description:
-          "Of a federated plan: one SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none.",
+          "One SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none.",
       },
     ),
   ),

@@ -1,7 +1,7 @@
 import { literalText } from "../rdf/term-text.ts";
 import { type AnalysedQuery, analyseQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
-import { editText, type TextEdit } from "../sparql/edit-text.ts";
-import type { Element, Group, SelectOutline } from "../sparql/outline.ts";
+import { editText, type TextEdit, textOf } from "../sparql/edit-text.ts";
+import type { Element, Group, SelectOutline, TokenRange } from "../sparql/outline.ts";
 import { parseQuery, type ParsedQuery } from "../sparql/parse-query.ts";
 import {
   groupsOf,
@@ -14,13 +14,48 @@ import {
 } from "../sparql/scope.ts";
 import { isWord, tokenAt } from "../sparql/tokens.ts";
 import { type TripleText, type TripleTerm, tripleTexts } from "../sparql/triple-texts.ts";
-import type { FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import type { DirectPlan, FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { patternSources } from "./source-selection.ts";
 
 /** A plan as one query that any SPARQL 1.1 engine with federated query can run, or why there is none. */
 export type PortablePlan =
   | { readonly query: string; readonly notes?: readonly PlanNote[] | undefined }
   | { readonly why: string };
+
+/** Writes a plan as one SPARQL 1.1 query that gives every pattern to its endpoint in a SERVICE. */
+export const portablePlan = (plan: DirectPlan | FederatedPlan): PortablePlan =>
+  plan.kind === "direct" ? portableDirect(plan) : portableFederated(plan);
+
+/** The query with each of its outermost groups in a SERVICE. */
+function portableDirect({ endpoint, query, silent, notes, defaultGraphs, namedGraphs }: DirectPlan): PortablePlan {
+  if (notes.some(({ code }) => code === "RAW_QUERY" || code === "SPARQL_1_2"))
+    return { why: "The query is not SPARQL 1.1." };
+  const parsed = parseQuery(query);
+  const { outline } = parsed;
+  if (defaultGraphs.length + namedGraphs.length + outline.datasets.length > 0)
+    return { why: "SERVICE cannot name the dataset of its endpoint; leave out FROM and the dataset parameters." };
+  const why = formHindrance(parsed);
+  if (why !== undefined) return { why };
+  if (silent && !isNothing(parseQuery(silent.query).outline.where))
+    return { why: "After a failure more than the endpoint's part would be missing." };
+  const service = `SERVICE ${silent ? "SILENT " : ""}<${endpoint.url}>`;
+  const groups = groupsOfSelect(outline);
+  return {
+    query: editText(
+      parsed,
+      groups.map((range) => inGroup(`${service} ${textOf(parsed, range)}`, range)),
+    ),
+  };
+}
+
+const inGroup = (text: string, range: TokenRange): TextEdit => ({ range, replacement: `{ ${text} }` });
+
+/** Whether a group has one solution, which binds nothing. */
+const isNothing = (group: Group | undefined): boolean =>
+  group?.select === undefined &&
+  (group?.elements ?? []).every(
+    (element) => element.kind === "union" && element.branches.length === 1 && isNothing(element.branches[0]),
+  );
 
 /**
  * Writes a federated plan as one SPARQL 1.1 query in which every pattern stands in a SERVICE. A pattern that several members
@@ -29,7 +64,7 @@ export type PortablePlan =
  * SPARQL has no name for a blank node of an earlier answer, so two SERVICE clauses do not join on one. Where patterns may have
  * to, the plan has the note `PORTABLE_BLANK_NODES`.
  */
-export function portablePlan(plan: FederatedPlan): PortablePlan {
+function portableFederated(plan: FederatedPlan): PortablePlan {
   const other = plan.members.find(({ endpoint }) => endpoint.interface !== undefined);
   if (other) return { why: `${other.endpoint.id ?? other.endpoint.url} does not speak SPARQL.` };
   const here = plan.clauses.find(({ evaluatedHere }) => evaluatedHere);
@@ -52,9 +87,14 @@ const blankNodesNote: PlanNote = {
     "Rows that join two patterns on a blank node are missing from another engine's answer: SPARQL has no name for a blank node of an earlier answer.",
 };
 
+function formHindrance({ form, outline }: ParsedQuery): string | undefined {
+  if (form === "DESCRIBE") return "What DESCRIBE gives is each engine's own.";
+  return outline.shortConstruct ? "CONSTRUCT WHERE has no place for SERVICE; write its template out." : undefined;
+}
+
 function hindrance({ parsed, outside }: AnalysedQuery): string | undefined {
-  if (parsed.form === "DESCRIBE") return "What DESCRIBE gives is each engine's own.";
-  if (parsed.outline.shortConstruct) return "CONSTRUCT WHERE has no place for SERVICE; write its template out.";
+  const why = formHindrance(parsed);
+  if (why !== undefined) return why;
   const isGraph = ({ from }: OutsidePattern): boolean => tokenAt(parsed.tokens, from).text === "GRAPH";
   return outside.some(isGraph) ? "A federation has no named graphs, and an endpoint may have some." : undefined;
 }
@@ -71,8 +111,7 @@ function helperHindrance(query: ParsedQuery): string | undefined {
 }
 
 /** `SELECT *` with its variables written out, so that those of brackets and path steps do not show. */
-const explicit = (query: ParsedQuery): TextEdit[] =>
-  starsOf(query).flatMap((select) => starOf(query.tokens, select));
+const explicit = (query: ParsedQuery): TextEdit[] => starsOf(query).flatMap((select) => starOf(query.tokens, select));
 
 /** Each SELECT, subqueries included, that projects all variables. */
 function starsOf({ tokens, outline }: ParsedQuery): SelectOutline[] {

@@ -27,7 +27,7 @@ export interface PlanDescription {
   }[];
   /** Text sent (direct) or evaluated (federated). */
   readonly query?: string;
-  /** Of a federated plan: one SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none. */
+  /** One SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none. */
   readonly portable?: {
     readonly query?: string;
     /** What another engine's answer lacks. */
@@ -95,7 +95,8 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
   }
   const { kind, answer, query } = plan;
   const shown = { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
-  return plan.kind === "federated" ? { ...shown, sources: sourcesOf(plan.over), portable: portablePlan(plan) } : shown;
+  const sources = plan.kind === "federated" ? sourcesOf(plan.over) : undefined;
+  return { ...shown, sources, portable: portablePlan(plan) };
 }
 
 function sourcesOf(over: MergedMembers | undefined): PlannedSources | undefined {

@@ -3,7 +3,7 @@ import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { portablePlan } from "../../../src/plan/portable-plan.ts";
 import { createMergedFederation, mergedAnswer } from "../../support/merged-federation.ts";
 import { createOracle } from "../../support/oracle.ts";
-import { toCatalog, toEntry } from "./plan-cases.ts";
+import { type CaseOptions, inFull, planFor, toCatalog, toEntry } from "./plan-cases.ts";
 
 const everywhere = "<http://ex.org/x> <http://ex.org/both> <http://ex.org/y> .\n";
 const data = [`${everywhere}<http://ex.org/x> <http://ex.org/name> "Bob" .\n`, everywhere];
@@ -24,7 +24,7 @@ describe("a portable plan", () => {
   it.each([
     'SELECT ?fedwayFound0 { ex:x ex:both ex:y . ?fedwayFound0 ex:name "Bob" }',
     'SELECT * { ex:x ex:both ex:y . ?fedwayFound0 ex:name "Bob" }',
-    'SELECT * { [] ex:both ex:y . ?_fedwayFound0 ex:name ?fedwayBlank_0 }',
+    "SELECT * { [] ex:both ex:y . ?_fedwayFound0 ex:name ?fedwayBlank_0 }",
     "SELECT ?n { ex:x ex:both ex:y ; ex:name ?n }",
     "ASK { ex:x ex:both ex:y }",
     "SELECT (COUNT(*) AS ?n) { ex:x ex:both ex:y }",
@@ -83,5 +83,45 @@ describe("a portable plan", () => {
     const { plan } = planner.plan({ text: `${prefix}SELECT * { ?s ex:q ?b . ?b ex:r ?r }`, ...asked });
     const codes = plan.kind === "rejected" ? [] : plan.notes.map(({ code }) => code);
     expect(codes).toEqual(remoteEngine ? ["PORTABLE_BLANK_NODES"] : []);
+  });
+});
+
+describe("a portable direct plan", () => {
+  const direct = (text: string, options?: CaseOptions) => {
+    const plan = planFor(text, options);
+    if (plan.kind !== "direct") throw new Error(plan.kind);
+    return portablePlan(plan);
+  };
+  const onA = { endpointId: "a" };
+
+  it.each([
+    ["SELECT * { SERVICE <a> { ?s ?p ?n } }", {}, "SELECT * { SERVICE <a> { ?s ?p ?n } }"],
+    [
+      "SELECT (COUNT(*) AS ?n) { ?s ?p ?o OPTIONAL { ?o ?q ?r } } GROUP BY ?s ORDER BY ?n LIMIT 5",
+      onA,
+      "SELECT (COUNT(*) AS ?n) { SERVICE <a> { ?s ?p ?o OPTIONAL { ?o ?q ?r } } } GROUP BY ?s ORDER BY ?n LIMIT 5",
+    ],
+    ["ASK { GRAPH ?g { ?s ?p ?o } }", onA, "ASK { SERVICE <a> { GRAPH ?g { ?s ?p ?o } } }"],
+    ["CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", onA, "CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <a> { ?s ?p ?o } }"],
+    [
+      "SELECT ?s (EXISTS { ?s ?q 1 } AS ?e) { { SELECT ?s { ?s ?p ?o } LIMIT 1 } }",
+      onA,
+      "SELECT ?s (EXISTS { SERVICE <a> { ?s ?q 1 } } AS ?e) { SERVICE <a> { { SELECT ?s { ?s ?p ?o } LIMIT 1 } } }",
+    ],
+    ["SELECT ?s { SERVICE SILENT <a> { ?s ?p ?o } }", {}, "SELECT ?s { SERVICE SILENT <a> { ?s ?p ?o } }"],
+  ])("gives its patterns to the endpoint: %s", (text, options, expected) => {
+    const plan = direct(text, options);
+    expect("query" in plan ? plan.query.replaceAll(/\s+/g, " ") : plan.why).toBe(inFull(expected));
+  });
+
+  it.each([
+    ["DESCRIBE ?s { ?s ?p ?o }", onA, /DESCRIBE/],
+    ["CONSTRUCT WHERE { ?s ?p ?o }", onA, /CONSTRUCT WHERE/],
+    ["SELECT * FROM <urn:g> { ?s ?p ?o }", onA, /FROM/],
+    ["SELECT * { ?s ?p ?o }", { ...onA, defaultGraphs: ["urn:g"] }, /dataset/],
+    ["SELECT * { ?s ?p ?o ~ ?r }", onA, /not SPARQL 1\.1/],
+    ["ASK { VALUES ?x { 1 } SERVICE SILENT <a> { ?s ?p ?x } }", {}, /failure/],
+  ])("is none, and says why: %s", (text, options, why) => {
+    expect(direct(text, options)).toEqual({ why: expect.stringMatching(why) });
   });
 });
