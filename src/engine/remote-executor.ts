@@ -42,7 +42,9 @@ export function createRemoteExecutor({ url, direct, local }: RemoteExecutorOptio
   };
   return {
     fetch: async (plan, accepted, bounds) =>
-      plan.members.length === 0 ? local.fetch(plan, accepted, bounds) : direct.fetch(delegated(plan, bounds), accepted, bounds),
+      plan.members.length === 0
+        ? local.fetch(plan, accepted, bounds)
+        : direct.fetch(delegated(plan, bounds), accepted, bounds),
     evaluate: async (plan, bounds) =>
       plan.members.length === 0 ? local.evaluate(plan, bounds) : direct.evaluate(delegated(plan, bounds), bounds),
   };
