@@ -8,7 +8,7 @@ import type {
   FederationMember,
   MergedMembers,
 } from "../plan/query-plan.ts";
-import type { Certificate } from "../plan/source-selection.ts";
+import type { Certificate, SourceSelection } from "../plan/source-selection.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
 import type { StepReport } from "../engine/step-reports.ts";
 import { notesOf, type RunRecord } from "./run-log.ts";
@@ -156,12 +156,15 @@ function overLine({ federation, members, selection }: MergedMembers): string {
   const where = federation === undefined ? "" : `federation ${federation}: `;
   const [only] = members;
   if (members.length === 1 && only) return `  ${where}patterns are matched at ${only.id ?? only.url} and joined here`;
-  const { leftOut = 0, patterns = {} } = selection ?? {};
-  if (members.length === 0 && leftOut > 0) return `  ${where}no member has a match`;
+  return `  ${where}${selectionText(members.length, selection)}`;
+}
+
+function selectionText(members: number, { leftOut = 0, patterns = {} }: Partial<SourceSelection> = {}): string {
+  if (members === 0 && leftOut > 0) return "no member has a match";
   const others = leftOut === 0 ? "" : `, ${leftOut} more ${leftOut === 1 ? "has" : "have"} no match`;
   const isListed = Object.keys(patterns).length > 0;
   const whom = isListed ? "the patterns below say who is asked" : "each pattern is asked at all of them";
-  return `  ${where}${members.length} members${others}; ${whom}; their answers are one graph`;
+  return `${members} members${others}; ${whom}; their answers are one graph`;
 }
 
 /** Members that are named one by one. */

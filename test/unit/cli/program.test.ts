@@ -242,7 +242,7 @@ describe("explain", () => {
 
   it("says why that run failed", async () => {
     const prepare = (queries: FakeQueryService): void => {
-      const { analyze } = queries;
+      const analyze = queries.analyze.bind(queries);
       queries.analyze = async (request) => {
         const plan = await analyze(request);
         const failed = { status: "failed", code: "SERVICE_REQUIRED", detail: "The query names none." } as const;
