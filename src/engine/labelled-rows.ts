@@ -45,9 +45,14 @@ export function createLabelledRows(
     return new KeyedRows(rows);
   }
 
+  /** Whether its answer will be the clause's only one, which labels its nodes once. */
+  function isAlone(keys: KeyBlock | undefined): boolean {
+    if (inBlocks?.() === true) return false;
+    return keys ? keys.only === true && keys.rows.length <= mostKeys : !asked;
+  }
+
   return async function* solutions(keys) {
-    const isFirst = keys ? keys.only === true && keys.rows.length <= mostKeys : !asked;
-    const isOnly = isFirst && inBlocks?.() !== true;
+    const isOnly = isAlone(keys);
     asked = true;
     let names: readonly string[] | undefined;
     let isPutAside = false;

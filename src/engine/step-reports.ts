@@ -15,6 +15,11 @@ export interface StepReport {
   estimate?: number;
   /** Join keys that were sent; 0: the step was asked as a whole. */
   keys: number;
+  /**
+   * Requests without join keys. Where keys were sent too, the step had fewer solutions than there were keys, or rows to be
+   * joined bound none of them.
+   */
+  whole: number;
   requests: number;
   rows: number;
   /** Decoded bytes received. */
@@ -46,7 +51,8 @@ export function stepOf(
   const name = steps.has(key) || steps.size < mostSteps ? key : others;
   const step = steps.get(name) ?? newStep(name === others ? others : pattern);
   steps.set(name, step);
-  step.keys += keys?.rows.length ?? 0;
+  if (keys) step.keys += keys.rows.length;
+  else step.whole += 1;
   noteEndpoint(step, clause);
   return step;
 }
@@ -56,6 +62,7 @@ const newStep = (pattern: string): StepReport => ({
   endpoints: [],
   asked: 0,
   keys: 0,
+  whole: 0,
   requests: 0,
   rows: 0,
   bytes: 0,

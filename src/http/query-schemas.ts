@@ -55,11 +55,15 @@ const StepReport = view("Step", {
     description:
       "Join keys that were sent; 0: the step was asked without them, because it comes first or was expected to have fewer solutions than there are keys.",
   }),
-  requests: Type.Integer(),
-  rows: Type.Integer(),
-  bytes: Type.Integer(),
+  whole: Type.Integer({
+    description:
+      "Requests without join keys. Where keys were sent too: the step had fewer solutions than there were keys, or rows to be joined bound none of them.",
+  }),
+  requests: Type.Integer({ description: "Requests that were sent." }),
+  rows: Type.Integer({ description: "Rows that came." }),
+  bytes: Type.Integer({ description: "Decoded bytes that came." }),
   at: Type.Number({ description: "Milliseconds from the first request of the query to the first of the step." }),
-  ms: Type.Number(),
+  ms: Type.Number({ description: "Milliseconds from the first request of the step to its last byte." }),
 });
 
 const planKind = Type.Union([Type.Literal("direct"), Type.Literal("federated"), Type.Literal("rejected")]);

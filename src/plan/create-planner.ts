@@ -13,8 +13,8 @@ import { countedAtEndpoints } from "./count-clauses.ts";
 import { decidePlan } from "./decide-plan.ts";
 import { unknownTermNotes } from "./known-terms.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
-import { portablePlan } from "./portable-plan.ts";
-import type { DirectPlan, FederatedClause, FederatedPlan, QueryPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import { withPlanNotes } from "./plan-notes.ts";
+import type { DirectPlan, FederatedClause, FederatedPlan, QueryPlan } from "./query-plan.ts";
 import { endpointNamed, similarIds } from "./service-targets.ts";
 import { refuseUnknownFunctions } from "./unknown-functions.ts";
 import { unparsedPlan } from "./unparsed-plan.ts";
@@ -61,7 +61,7 @@ export function createPlanner(options: PlannerOptions) {
       const variants = cache.get(text);
       const known = variants?.get(key);
       if (known) return { plan: known, cached: true };
-      const plan = withPortableNotes(withDownNotes(makePlan(request, options), options), options);
+      const plan = withPlanNotes(makePlan(request, options), request, options);
       const grown = new Map([...(variants ?? noVariants), [key, plan]]);
       const fits = grown.size <= mostVariants && planBytes(grown, text) <= maxEntrySize;
       cache.set(text, fits ? grown : new Map([[key, plan]]));
@@ -151,8 +151,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     }
     if (plan.kind === "rejected") return plan;
     const estimated = withEstimates(withNonMonotone(plan, parsed), task);
-    const notes = [...estimated.notes, ...unknownMembers(request, context)];
-    return { ...estimated, notes, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
+    return { ...estimated, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
   } catch (thrown) {
     const reason = written.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
@@ -221,15 +220,6 @@ function knownFederation(id: string, { catalog }: PlanContext): KnownFederation 
   });
 }
 
-/** An answer over the others must not look like one over all. */
-function unknownMembers({ federationId = "" }: PlanRequest, { catalog }: PlanContext): readonly PlanNote[] {
-  const unknown = (catalog.federation(federationId)?.members ?? []).filter((id) => catalog.byId(id) === undefined);
-  if (unknown.length === 0) return [];
-  const named = `${unknown.slice(0, 5).join(", ")}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ""}`;
-  const message = `The federation has members that are not in the catalogue, which nobody asks: ${named}.`;
-  return [{ code: "MEMBERS_UNKNOWN", message }];
-}
-
 function knownEntry(id: string, context: PlanContext): CatalogEntry {
   const entry = context.catalog.byId(id);
   if (entry) return entry;
@@ -274,38 +264,4 @@ function explained(error: FedwayError, text: string, context: PlanContext): Fedw
     next: `${like}SERVICE takes the URL of an endpoint or its id in the catalogue; /api/endpoints lists them.`,
     ...(endpoints.length > 0 && { endpoints }),
   });
-}
-
-/** Endpoints that are named one by one. */
-const namedAtMost = 5;
-
-/** The same plan, saying which of its endpoints are known to be down. What is not known is not said. */
-function withDownNotes(plan: QueryPlan, { availability }: PlanContext): QueryPlan {
-  if (availability === undefined || plan.kind === "rejected") return plan;
-  const down = idsOf(plan).filter((id) => availability.state(id) === "down");
-  if (down.length === 0) return plan;
-  const named = down.slice(0, namedAtMost).map((id) => {
-    const sinceMs = availability.sinceMs?.(id);
-    const is = sinceMs === undefined ? "is down" : `has been down since ${new Date(sinceMs).toISOString()}`;
-    return downNote(`${id} ${is}; the plan uses it all the same.`);
-  });
-  const others = down.length - named.length;
-  const rest = others === 0 ? [] : [downNote(`${others} more of the endpoints that the plan uses are down.`)];
-  return { ...plan, notes: [...plan.notes, ...named, ...rest] };
-}
-
-/** The same plan, saying what another engine's answer to it lacks. */
-function withPortableNotes(plan: QueryPlan, { remoteEngine }: PlanContext): QueryPlan {
-  if (!remoteEngine || plan.kind !== "federated") return plan;
-  const portable = portablePlan(plan);
-  return "query" in portable && portable.notes ? { ...plan, notes: [...plan.notes, ...portable.notes] } : plan;
-}
-
-const downNote = (message: string): PlanNote => ({ code: "ENDPOINT_DOWN", message });
-
-/** Catalogue ids of the endpoints that a plan uses; it has each of them once. */
-function idsOf(plan: Exclude<QueryPlan, { kind: "rejected" }>): readonly string[] {
-  const endpoints: readonly PlannedEndpoint[] =
-    plan.kind === "direct" ? [plan.endpoint] : plan.members.map(({ endpoint }) => endpoint);
-  return endpoints.flatMap(({ id }) => id ?? []);
 }

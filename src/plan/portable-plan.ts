@@ -220,8 +220,8 @@ class PatternWriter {
     if (clauses.length === 1) return clauses[0] ?? "";
     this.addsVariables ||= variables.length === 0;
     const names = [...new Set(variables)].map((name) => `?${name}`).join(" ");
-    const union = clauses.length === 0 ? "FILTER(1 = 0)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
-    return `{ SELECT DISTINCT ${names || `(1 AS ?${this.#helper}fedwayFound${this.#found++})`} WHERE { ${union} } }`;
+    const branches = clauses.length === 0 ? "FILTER(1 = 0)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
+    return `{ SELECT DISTINCT ${names || `(1 AS ?${this.#helper}fedwayFound${this.#found++})`} WHERE { ${branches} } }`;
   }
 }
 

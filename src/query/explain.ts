@@ -66,7 +66,9 @@ function stepLines({ pattern, endpoints, asked, estimate, ...took }: StepReport)
   // What was expected was expected of the step without keys.
   const than = isWhole ? "" : " without join keys";
   const expected = estimate === undefined ? "" : `expected ${counted(Math.round(estimate), "row")}${than}; `;
-  const keys = isWhole ? ", without join keys" : `, ${counted(took.keys, "join key")}`;
+  const sent = isWhole ? ", without join keys" : `, ${counted(took.keys, "join key")}`;
+  const switched = `, ${counted(took.whole, "request")} without (keys unbound, or more of them than solutions)`;
+  const keys = !isWhole && took.whole > 0 ? `${sent}${switched}` : sent;
   return [
     `    step ${pattern ?? ""}`,
     `      at ${endpoints.join(", ")}${more}`,

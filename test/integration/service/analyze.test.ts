@@ -44,11 +44,22 @@ describe("a plan that is analysed", () => {
       { endpoints: ["left"], asked: 1, rows: 40 },
       { endpoints: ["right"], asked: 1, rows: 40 },
     ]);
-    expect(steps.map(({ keys }) => keys)).toEqual([0, 40]);
+    expect(steps.map(({ keys, whole }) => [keys, whole])).toEqual([
+      [0, 1],
+      [40, 0],
+    ]);
     const requests = steps.reduce((sum, step) => sum + step.requests, 0);
     expect(run?.sources.reduce((sum, source) => sum + source.requests, 0)).toBe(requests);
     expect(text).toMatch(/run ok, 40 rows, \d+ requests/u);
     expect(text).toMatch(/step \{ \?s <urn:right> \?r \}\n +at right\n +40 rows, \d+ requests?, 40 join keys, /u);
+  });
+
+  it("shows requests without join keys beside those with", async () => {
+    const query = `SELECT * { { SERVICE <left> { ?s <urn:left> ?l } } UNION { VALUES ?n { 1 } }
+      SERVICE <right> { ?s <urn:right> ?r } }`;
+    const { run, text } = await explain({ query, analyze: true });
+    expect([run?.status, run?.rows]).toEqual(["ok", 540]);
+    expect(text).toContain("40 join keys, 1 request without (keys unbound, or more of them than solutions)");
   });
 
   it("shows that what is expected to have fewer rows than there are keys is asked without keys", async () => {

@@ -1,0 +1,54 @@
+import type { PlanContext, PlanRequest } from "./plan-request.ts";
+import { portablePlan } from "./portable-plan.ts";
+import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
+
+type MadePlan = DirectPlan | FederatedPlan;
+
+/** The same plan, with what is to be said of it as a whole: members that nobody knows, endpoints that are down. */
+export function withPlanNotes(plan: QueryPlan, request: PlanRequest, context: PlanContext): QueryPlan {
+  if (plan.kind === "rejected") return plan;
+  const more = [...unknownMembers(request, context), ...downNotes(plan, context), ...portableNotes(plan, context)];
+  return more.length === 0 ? plan : { ...plan, notes: [...plan.notes, ...more] };
+}
+
+/** Endpoints that are named one by one. */
+const namedAtMost = 5;
+
+/** An answer over the others must not look like one over all. */
+function unknownMembers({ federationId = "" }: PlanRequest, { catalog }: PlanContext): readonly PlanNote[] {
+  const unknown = (catalog.federation(federationId)?.members ?? []).filter((id) => catalog.byId(id) === undefined);
+  if (unknown.length === 0) return [];
+  const named = `${unknown.slice(0, namedAtMost).join(", ")}${unknown.length > namedAtMost ? ` and ${unknown.length - namedAtMost} more` : ""}`;
+  const message = `The federation has members that are not in the catalogue, which nobody asks: ${named}.`;
+  return [{ code: "MEMBERS_UNKNOWN", message }];
+}
+
+/** Which endpoints are known to be down. What is not known is not said. */
+function downNotes(plan: MadePlan, { availability }: PlanContext): readonly PlanNote[] {
+  if (availability === undefined) return [];
+  const down = idsOf(plan).filter((id) => availability.state(id) === "down");
+  const named = down.slice(0, namedAtMost).map((id) => {
+    const sinceMs = availability.sinceMs?.(id);
+    const is = sinceMs === undefined ? "is down" : `has been down since ${new Date(sinceMs).toISOString()}`;
+    return downNote(`${id} ${is}; the plan uses it all the same.`);
+  });
+  const others = down.length - named.length;
+  const rest = others === 0 ? [] : [downNote(`${others} more of the endpoints that the plan uses are down.`)];
+  return [...named, ...rest];
+}
+
+/** What the answer of another engine lacks, where one executes the plan. */
+function portableNotes(plan: MadePlan, { remoteEngine }: PlanContext): readonly PlanNote[] {
+  if (!remoteEngine || plan.kind !== "federated") return [];
+  const portable = portablePlan(plan);
+  return "query" in portable ? (portable.notes ?? []) : [];
+}
+
+const downNote = (message: string): PlanNote => ({ code: "ENDPOINT_DOWN", message });
+
+/** Catalogue ids of the endpoints that a plan uses; it has each of them once. */
+function idsOf(plan: MadePlan): readonly string[] {
+  const endpoints: readonly PlannedEndpoint[] =
+    plan.kind === "direct" ? [plan.endpoint] : plan.members.map(({ endpoint }) => endpoint);
+  return endpoints.flatMap(({ id }) => id ?? []);
+}
