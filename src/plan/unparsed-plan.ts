@@ -1,8 +1,8 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { answerKindOf, type QueryForm } from "../sparql/parse-query.ts";
+import { answerKindOf, type QueryForm, updateRefused } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
-import { readsAs12 } from "../sparql/sparql-1-2.ts";
+import { readAs12 } from "../sparql/sparql-1-2.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
@@ -11,21 +11,35 @@ import { plannedEndpoint } from "./service-targets.ts";
  * The plan for a text that is no SPARQL 1.1 but that its endpoint understands: SPARQL 1.2, or a dialect where the entry allows it.
  * Undefined when it is neither.
  * @param entry the endpoint that the request names; undefined on other routes
- * @throws FedwayError `VERSION_UNSUPPORTED` for SPARQL 1.2 that would have to be evaluated here; `UPDATE_REFUSED`
+ * @param failure what the parser of SPARQL 1.1 says
+ * @throws FedwayError `VERSION_UNSUPPORTED` for SPARQL 1.2 that would have to be evaluated here; `UPDATE_REFUSED`;
+ *   `QUERY_SYNTAX` when the parser of SPARQL 1.2 reads further than `failure`
  */
-export function unparsedPlan(request: PlanRequest, entry: CatalogEntry | undefined): DirectPlan | undefined {
+export function unparsedPlan(
+  request: PlanRequest,
+  entry: CatalogEntry | undefined,
+  failure: FedwayError,
+): DirectPlan | undefined {
   const { text } = request;
-  const is12 = readsAs12(text);
-  if (entry?.interface !== "sparql") {
-    if (is12) throw versionUnsupported();
-    return undefined;
+  const found = readAs12(text);
+  if (found === "update") throw updateRefused("An update");
+  const is12 = found === "query";
+  const isAtEndpoint = entry?.interface === "sparql";
+  if (is12 && !isAtEndpoint) throw versionUnsupported();
+  if (isAtEndpoint && (is12 || entry.rawQueries)) {
+    // The grammar says that it is a query; the scan, that no other reader of its tokens could find an update in it.
+    const form = scanRawQuery(text, entry.pseudoServices);
+    if (form) return planOf(request, entry, { form, note: is12 ? checkedNote : rawNote });
+    if (is12) throw serviceIn12();
   }
-  if (!is12 && !entry.rawQueries) return undefined;
-  // The grammar says that it is a query; the scan, that no other reader of its tokens could find an update in it.
-  const form = scanRawQuery(text, entry.pseudoServices);
-  if (form) return planOf(request, entry, { form, note: is12 ? checkedNote : rawNote });
-  if (is12) throw serviceIn12();
+  if (found instanceof FedwayError && isBehind(found, failure)) throw found;
   return undefined;
+}
+
+function isBehind({ details: { where: its = {} } }: FedwayError, { details: { where = {} } }: FedwayError): boolean {
+  const [line = 0, column = 0] = [where.line, where.column];
+  const [itsLine = 0, itsColumn = 0] = [its.line, its.column];
+  return itsLine === line ? itsColumn > column : itsLine > line;
 }
 
 const versionUnsupported = (): FedwayError =>

@@ -1,5 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Traqula from "@traqula/parser-sparql-1-2";
+import type { FedwayError } from "../errors/fedway-error.ts";
+import { syntaxError } from "./tokens.ts";
 
 type Sparql12 = typeof Traqula;
 
@@ -15,21 +17,57 @@ let parser: InstanceType<Sparql12["Parser"]> | undefined;
 function sparql12Parser(): InstanceType<Sparql12["Parser"]> {
   if (parser === undefined) {
     const loaded: Sparql12 = createRequire(import.meta.url)("@traqula/parser-sparql-1-2");
-    parser = new loaded.Parser();
+    // Its types lack the handler, without which a syntax error has no place.
+    const options = { parserConfig: {}, errorHandler: refuseToken };
+    parser = new loaded.Parser(options);
   }
   return parser;
 }
 
-/**
- * Whether a text that is no SPARQL 1.1 is a query of SPARQL 1.2 (https://www.w3.org/TR/sparql12-query/). Updates are not, nor
- * are texts of more than 262,144 characters.
- */
-export function readsAs12(text: string): boolean {
-  if (text.length > longestText || !onlyIn12.test(text)) return false;
-  try {
-    return sparql12Parser().parse(text).type === "query";
-  } catch {
-    // A syntax error, or a text that is nested too deeply for the parser.
-    return false;
+/** What the parser says of a token that it did not expect. */
+interface TokenFailure {
+  readonly token: { readonly startOffset: number };
+}
+
+class UnexpectedToken extends Error {
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super("unexpected token");
+    this.offset = offset;
   }
+}
+
+function refuseToken([failure]: readonly TokenFailure[]): never {
+  throw new UnexpectedToken(failure?.token.startOffset ?? Number.NaN);
+}
+
+/**
+ * What a text that is no SPARQL 1.1 is in SPARQL 1.2 (https://www.w3.org/TR/sparql12-query/): a query, an update, or a
+ * `QUERY_SYNTAX` error with its place. Undefined where it has nothing of SPARQL 1.2, has more than 262,144 characters, or
+ * where the parser names no place.
+ */
+export function readAs12(text: string): "query" | "update" | FedwayError | undefined {
+  if (text.length > longestText || !onlyIn12.test(text)) return undefined;
+  try {
+    return sparql12Parser().parse(text).type;
+  } catch (thrown) {
+    // Also a text that is nested too deeply for the parser. Escapes are decoded before it counts characters.
+    const offset = text.includes("\\u") || text.includes("\\U") ? undefined : offsetOf(thrown, text.length);
+    return offset === undefined ? undefined : unexpected(text, offset);
+  }
+}
+
+/** Where the parser or its lexer failed; at the end of the text there is no token. */
+function offsetOf(thrown: unknown, end: number): number | undefined {
+  if (thrown instanceof UnexpectedToken) return Number.isNaN(thrown.offset) ? end : thrown.offset;
+  const told =
+    thrown instanceof Error ? /^unexpected character: .* at offset: (\d+)/su.exec(thrown.message) : undefined;
+  return told ? Number(told[1]) : undefined;
+}
+
+function unexpected(text: string, offset: number): FedwayError {
+  const found = /^(?:[\w?$:]+|[^\s])/u.exec(text.slice(offset, offset + 60))?.[0];
+  const message = found === undefined ? "The query ends too early." : `Unexpected ${JSON.stringify(found)}.`;
+  return syntaxError(text, offset, { message: `${message} The query was read as SPARQL 1.2.` });
 }

@@ -228,10 +228,24 @@ describe("queries of SPARQL 1.2", () => {
     ["SELECT * { ?s ?p ?o {| ?a ?b } }", onA, "QUERY_SYNTAX"],
     ["INSERT DATA { <urn:a> <urn:b> <<( <urn:a> <urn:b> 1 )>> }", onA, "UPDATE_REFUSED"],
     ["SELECT * { <<?s ?p ?o>> ?q ?v } ; DROP ALL", onA, "QUERY_SYNTAX"],
-    ['VERSION "1.2" INSERT DATA { <urn:a> <urn:b> 1 }', onA, "QUERY_SYNTAX"],
+    ['VERSION "1.2" INSERT DATA { <urn:a> <urn:b> 1 }', onA, "UPDATE_REFUSED"],
+    ['VERSION "1.2" DELETE WHERE { ?s ?p ?o }', onA, "UPDATE_REFUSED"],
+    ['VERSION "1.2" DELETE WHERE { ?s ?p ?o }', { endpointId: "wiki" }, "UPDATE_REFUSED"],
+    ['VERSION "1.2" DELETE WHERE { ?s ?p ?o }', {}, "UPDATE_REFUSED"],
     ["SELECT * { ?s ?p '\\u0027 } ; DROP ALL #' . ?s ?p <<( ?a ?b ?c )>> }", onA, "VERSION_UNSUPPORTED"],
     [`SELECT * { ${"<<".repeat(5_000)}`, onA, "QUERY_SYNTAX"],
   ])("%.80s %j: %s", (text, where, code) => {
     expect(thrownBy(() => planFor(text, where)).code).toBe(code);
+  });
+
+  it.each([
+    ["SELECT * {\n ?s ?p <<( ?a ?b ?c )>> . FILTER(foo }", [2, 34], /^Unexpected "foo".*SPARQL 1\.2/],
+    ["SELECT * { ?s ?p ?o {| ?a ?b } }", [1, 30], /^Unexpected "}"\.$/],
+    ["SELECT * { ?s ?p ?o ~ ?r", [1, 25], /ends too early.*SPARQL 1\.2/],
+    ['SELECT * { ?s ?p "~" . FILTER(foo }', [1, 31], /^Unexpected "foo"\.$/],
+    ["SELECT * { ?s ?p '\\u0041', <<( ?a ?b ?c )>> . FILTER(foo }", [1, 30], /^Unexpected "\("\.$/],
+  ] as const)("%j: the error is at %j", (text, [line, column], message) => {
+    const { details, message: told } = thrownBy(() => planFor(text, onA));
+    expect([details.where, told]).toEqual([{ line, column }, expect.stringMatching(message)]);
   });
 });
