@@ -16,6 +16,7 @@ const pages: Readonly<Record<string, string>> = {
   status: "/status",
   "status-by-latency": "/status?sort=latency&order=desc",
   incident: `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`,
+  run: "/runs/run-hostile",
   docs: "/docs",
   login: "/login",
   missing: "/endpoints/peple",

@@ -56,6 +56,68 @@ const record: RunRecord = {
   notes: [],
 };
 
+const hostile = `<script>alert("run")</script>\u202e`;
+
+/** A run whose texts come from people and endpoints that mean no good, as its owner sees it. */
+const hostileRun: RunRecord = {
+  ...record,
+  id: "run-hostile",
+  plan: "federated",
+  status: "partial",
+  partial: "uncertain",
+  rows: 1,
+  bytes: 1_470,
+  durationMs: 1_512.4,
+  sources: [
+    { endpoint: "people", requests: 1, cached: 1, rows: 2, bytes: 270, ms: 12, status: "ok" },
+    {
+      endpoint: `http://x.example/${hostile}`,
+      requests: 2,
+      bytes: 1_200,
+      ms: 1_480,
+      status: "failed",
+      reason: hostile,
+    },
+  ],
+  steps: [
+    {
+      pattern: `{ ?s ?p "${hostile}" }`,
+      endpoints: ["people"],
+      asked: 1,
+      estimate: 2,
+      keys: 0,
+      whole: 1,
+      requests: 1,
+      rows: 2,
+      bytes: 270,
+      at: 0,
+      ms: 12,
+    },
+    {
+      pattern: "{ ?s ?q ?o }",
+      endpoints: [hostile],
+      asked: 12,
+      estimate: 40,
+      keys: 1,
+      whole: 1,
+      requests: 2,
+      rows: 1,
+      bytes: 1_200,
+      at: 20,
+      ms: 1_480,
+    },
+  ],
+  notes: [{ code: "ENDPOINT_DOWN", message: hostile }],
+  asked: {
+    query: `SELECT * { ?s ?p "${hostile}" }`,
+    federation: hostile,
+    session: "errand",
+    repairs: [{ kind: "prefix-missing", before: "", after: hostile, applied: true }],
+  },
+};
+
+const runs: readonly RunRecord[] = [record, hostileRun];
+
 /** A query service that remembers what it was asked. */
 export interface FakeQueryService extends QueryService {
   readonly requests: QueryRequest[];
@@ -86,7 +148,7 @@ export function createFakeQueryService(): FakeQueryService {
       return { kind: "direct", endpoints: [], notes: [], query: request.text, text: "direct", run: record };
     },
     explain: ({ text }) => ({ kind: "direct", endpoints: [], notes: [], query: text, text: "direct" }),
-    runRecord: async (id) => (id === "run-1" ? record : undefined),
+    runRecord: async (id) => runs.find((run) => run.id === id),
     runOf: (error) => service.runIdOf(error),
   };
   return service;
