@@ -165,7 +165,8 @@ async function writePortable(io: CliIo, { portable }: PlanDescription): Promise<
     return exitCodes.ok;
   }
   const why = portable?.why ?? "The query is not executed; explain it without --portable to see why.";
-  await write(io.stderr, `There is no portable plan. ${why}\n`);
+  const next = portable?.next === undefined ? "" : ` ${portable.next}`;
+  await write(io.stderr, `There is no portable plan. ${why}${next}\n`);
   return exitCodes.failed;
 }
 

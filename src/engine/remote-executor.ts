@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { portablePlan } from "../plan/portable-plan.ts";
+import { type PortablePlan, portablePlan } from "../plan/portable-plan.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import { type Executor, isMonotoneIn } from "./executor.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
@@ -27,12 +27,14 @@ export function createRemoteExecutor({ url, direct, local }: RemoteExecutorOptio
       });
     }
     const isFollowed = plan.clauses.some(({ targetVariable }) => targetVariable !== undefined);
-    const portable = isFollowed
-      ? { why: "Data name the endpoints of a SERVICE, and that engine would ask any." }
+    const portable: PortablePlan = isFollowed
+      ? {
+          why: "The data choose the endpoint of a SERVICE, and the remote engine would not check it against the catalogue.",
+        }
       : portablePlan(plan);
     if ("why" in portable) {
       throw new FedwayError("PLAN_NOT_PORTABLE", `The plan cannot be sent to the remote engine. ${portable.why}`, {
-        next: "Write the query with SERVICE, or start the service without FEDWAY_REMOTE_ENGINE.",
+        next: `${portable.next ?? "Write the query with SERVICE."} Or start the service without FEDWAY_REMOTE_ENGINE.`,
       });
     }
     const { answer, notes } = plan;

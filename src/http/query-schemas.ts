@@ -87,7 +87,12 @@ export const PlanDescription = view("Plan", {
   query: Type.Optional(Type.String()),
   portable: Type.Optional(
     Type.Object(
-      { query: Type.Optional(Type.String()), notes: Type.Optional(notes), why: Type.Optional(Type.String()) },
+      {
+        query: Type.Optional(Type.String()),
+        notes: Type.Optional(notes),
+        why: Type.Optional(Type.String()),
+        next: Type.Optional(Type.String()),
+      },
       {
         description:
           "One SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none.",

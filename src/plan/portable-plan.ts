@@ -20,7 +20,13 @@ import { patternSources } from "./source-selection.ts";
 /** A plan as one query that any SPARQL 1.1 engine with federated query can run, or why there is none. */
 export type PortablePlan =
   | { readonly query: string; readonly notes?: readonly PlanNote[] | undefined }
-  | { readonly why: string };
+  | NoPortablePlan;
+
+/** Why there is no portable plan, and what may be done. */
+interface NoPortablePlan {
+  readonly why: string;
+  readonly next?: string;
+}
 
 /** Writes a plan as one SPARQL 1.1 query that gives every pattern to its endpoint in a SERVICE. */
 export const portablePlan = (plan: DirectPlan | FederatedPlan): PortablePlan =>
@@ -34,8 +40,8 @@ function portableDirect({ endpoint, query, silent, notes, defaultGraphs, namedGr
   const { outline } = parsed;
   if (defaultGraphs.length + namedGraphs.length + outline.datasets.length > 0)
     return { why: "SERVICE cannot name the dataset of its endpoint; leave out FROM and the dataset parameters." };
-  const why = formHindrance(parsed);
-  if (why !== undefined) return { why };
+  const hindered = formHindrance(parsed);
+  if (hindered) return hindered;
   if (silent && !isNothing(parseQuery(silent.query).outline.where))
     return { why: "After a failure more than the endpoint's part would be missing." };
   const service = `SERVICE ${silent ? "SILENT " : ""}<${endpoint.url}>`;
@@ -71,12 +77,12 @@ function portableFederated(plan: FederatedPlan): PortablePlan {
   if (here) return { why: `${here.endpoint.id ?? here.endpoint.url} lacks what its clause uses.` };
   if (!plan.over) return { query: plan.query };
   const query = analyseQuery(parseQuery(plan.query));
-  const why = hindrance(query);
-  if (why !== undefined) return { why };
+  const hindered = hindrance(query);
+  if (hindered) return hindered;
   const writer = new PatternWriter(query.parsed, plan.over);
   const edits = query.outside.map((range) => ({ range, replacement: writer.block(range) }));
-  const blocked = writer.why ?? (writer.addsVariables ? helperHindrance(query.parsed) : undefined);
-  if (blocked !== undefined) return { why: blocked };
+  const blocked = writer.hindrance ?? (writer.addsVariables ? helperHindrance(query.parsed) : undefined);
+  if (blocked) return blocked;
   const text = editText(query.parsed, writer.addsVariables ? [...edits, ...explicit(query.parsed)] : edits);
   return { query: text, notes: joinsNodes(query.parsed, writer.nodes) ? [blankNodesNote] : undefined };
 }
@@ -87,26 +93,28 @@ const blankNodesNote: PlanNote = {
     "Rows that join two patterns on a blank node are missing from another engine's answer: SPARQL has no name for a blank node of an earlier answer.",
 };
 
-function formHindrance({ form, outline }: ParsedQuery): string | undefined {
-  if (form === "DESCRIBE") return "What DESCRIBE gives is each engine's own.";
-  return outline.shortConstruct ? "CONSTRUCT WHERE has no place for SERVICE; write its template out." : undefined;
+function formHindrance({ form, outline }: ParsedQuery): NoPortablePlan | undefined {
+  if (form === "DESCRIBE") return { why: "Engines describe a resource differently.", next: "Use CONSTRUCT." };
+  if (!outline.shortConstruct) return undefined;
+  return { why: "CONSTRUCT WHERE has no place for SERVICE.", next: "Write its template out." };
 }
 
-function hindrance({ parsed, outside }: AnalysedQuery): string | undefined {
-  const why = formHindrance(parsed);
-  if (why !== undefined) return why;
+function hindrance({ parsed, outside }: AnalysedQuery): NoPortablePlan | undefined {
+  const hindered = formHindrance(parsed);
+  if (hindered) return hindered;
   const isGraph = ({ from }: OutsidePattern): boolean => tokenAt(parsed.tokens, from).text === "GRAPH";
-  return outside.some(isGraph) ? "A federation has no named graphs, and an endpoint may have some." : undefined;
+  if (!outside.some(isGraph)) return undefined;
+  return { why: "A federation has no named graphs, and an endpoint may have some." };
 }
 
 /** Why a query cannot have more variables than were written. */
-function helperHindrance(query: ParsedQuery): string | undefined {
+function helperHindrance(query: ParsedQuery): NoPortablePlan | undefined {
   const { tokens } = query;
   const starAt = (at: number): boolean => isWord(tokens[at], "DISTINCT") && tokens[at + 1]?.text === "*";
   if (tokens.some((token, at) => isWord(token, "COUNT") && starAt(at + 2)))
-    return "COUNT(DISTINCT *) would count the variables that its patterns need in SERVICE clauses.";
+    return { why: "COUNT(DISTINCT *) would count the variables that its patterns need in SERVICE clauses." };
   if (starsOf(query).some((select) => projectedVariables(tokens, select).size === 0))
-    return "SELECT * has no variable, and SPARQL cannot write that out; use ASK, or select a variable.";
+    return { why: "SPARQL cannot write out a SELECT * that has no variable.", next: "Use ASK, or select a variable." };
   return undefined;
 }
 
@@ -166,7 +174,7 @@ class PatternWriter {
   addsVariables = false;
   readonly nodes = new Map<number, readonly ReadonlySet<string>[]>();
   /** Set when a pattern cannot be written. */
-  why: string | undefined;
+  hindrance: NoPortablePlan | undefined;
 
   constructor(query: ParsedQuery, over: MergedMembers) {
     this.#query = query;
@@ -182,7 +190,7 @@ class PatternWriter {
       const text = terms.map((term) => term.text).join(" ");
       const variables = terms.flatMap(variableOf);
       const nodes = [triple.subject, triple.object].flatMap(variableOf);
-      if (endpoints.length > 1 && triple.predicate.term === undefined) this.why ??= wandering(triple);
+      if (endpoints.length > 1 && triple.predicate.term === undefined) this.hindrance ??= wandering(triple);
       const [only, second] = endpoints;
       const shared = only && !second ? parts.find((part) => part.only === only) : undefined;
       if (!shared) parts.push({ endpoints, only: second ? undefined : only, triples: [text], variables, nodes });
@@ -247,8 +255,10 @@ interface Part {
 
 const variableOf = ({ term }: TripleTerm): readonly string[] => (term?.kind === "variable" ? [term.name] : []);
 
-const wandering = ({ predicate }: TripleText): string =>
-  `The path ${predicate.text} may lead from member to member, which SPARQL has no words for.`;
+const wandering = ({ predicate }: TripleText): NoPortablePlan => ({
+  why: `SPARQL 1.1 cannot say that the path ${predicate.text} may use triples of several members.`,
+  next: "Paths with |, !, ?, * or + are not written as SERVICE clauses.",
+});
 
 /** The part of a `patternKey` that a term is. */
 function keyText({ term }: TripleTerm): string | undefined {

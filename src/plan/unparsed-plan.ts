@@ -32,20 +32,22 @@ export function unparsedPlan(
     if (form) return planOf(request, entry, { form, note: is12 ? checkedNote : rawNote });
     if (is12) throw serviceIn12();
   }
-  if (found instanceof FedwayError && isBehind(found, failure)) throw found;
+  throwIfBehind(found, failure);
   return undefined;
 }
 
-function isBehind({ details: { where: its = {} } }: FedwayError, { details: { where = {} } }: FedwayError): boolean {
-  const [line = 0, column = 0] = [where.line, where.column];
-  const [itsLine = 0, itsColumn = 0] = [its.line, its.column];
-  return itsLine === line ? itsColumn > column : itsLine > line;
+/** @throws FedwayError what was found, where it is an error behind the failure */
+function throwIfBehind(found: ReturnType<typeof readAs12>, { details: { where = {} } }: FedwayError): void {
+  if (!(found instanceof FedwayError)) return;
+  const { line: itsLine = 0, column: itsColumn = 0 } = found.details.where ?? {};
+  const { line = 0, column = 0 } = where;
+  if (itsLine === line ? itsColumn > column : itsLine > line) throw found;
 }
 
 const versionUnsupported = (): FedwayError =>
   new FedwayError(
     "VERSION_UNSUPPORTED",
-    "The query is SPARQL 1.2, which only endpoints themselves evaluate; what is evaluated here must be SPARQL 1.1.",
+    "Fedway passes SPARQL 1.2 to single endpoints only; federated queries must be SPARQL 1.1.",
     { next: "Send it to one endpoint (/endpoints/{id}/sparql, --endpoint ID), or write it in SPARQL 1.1." },
   );
 
@@ -56,7 +58,7 @@ const serviceIn12 = (): FedwayError =>
 
 const checkedNote: PlanNote = {
   code: "SPARQL_1_2",
-  message: "The query is SPARQL 1.2; it was checked to be one and passed on as it is.",
+  message: "The query is SPARQL 1.2. It was checked to be read-only and sent unchanged.",
 };
 const rawNote: PlanNote = {
   code: "RAW_QUERY",

@@ -33,6 +33,8 @@ export interface PlanDescription {
     /** What another engine's answer lacks. */
     readonly notes?: readonly PlanNote[] | undefined;
     readonly why?: string;
+    /** What may be done where there is none. */
+    readonly next?: string;
   };
   /** Of a federation: what is known of who has matches of each pattern; what is not in it is asked of all members. */
   readonly sources?: PlannedSources | undefined;
