@@ -34,7 +34,7 @@ export function createRemoteExecutor({ url, direct, local }: RemoteExecutorOptio
       : portablePlan(plan);
     if ("why" in portable) {
       throw new FedwayError("PLAN_NOT_PORTABLE", `The plan cannot be sent to the remote engine. ${portable.why}`, {
-        next: `${portable.next ?? "Write the query with SERVICE."} Or start the service without FEDWAY_REMOTE_ENGINE.`,
+        next: portable.next ?? "Write the query with SERVICE.",
       });
     }
     const { answer, notes } = plan;
