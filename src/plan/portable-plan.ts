@@ -74,7 +74,7 @@ function portableFederated(plan: FederatedPlan): PortablePlan {
   const other = plan.members.find(({ endpoint }) => endpoint.interface !== undefined);
   if (other) return { why: `${other.endpoint.id ?? other.endpoint.url} does not speak SPARQL.` };
   const here = plan.clauses.find(({ evaluatedHere }) => evaluatedHere);
-  if (here) return { why: `${here.endpoint.id ?? here.endpoint.url} lacks what its clause uses.` };
+  if (here) return { why: `${here.endpoint.id ?? here.endpoint.url} does not support a feature that its clause uses.` };
   if (!plan.over) return { query: plan.query };
   const query = analyseQuery(parseQuery(plan.query));
   const hindered = hindrance(query);
@@ -169,7 +169,6 @@ class PatternWriter {
   readonly #over: MergedMembers;
   /** In front of the names of variables that the query does not have. */
   readonly #helper: string;
-  #found = 0;
   /** The text has variables that the query does not have. */
   addsVariables = false;
   readonly nodes = new Map<number, readonly ReadonlySet<string>[]>();
@@ -226,10 +225,10 @@ class PatternWriter {
   #service({ endpoints, triples, variables }: Part): string {
     const clauses = endpoints.map(({ url }) => `SERVICE <${url}> { ${triples.join(" . ")} }`);
     if (clauses.length === 1) return clauses[0] ?? "";
-    this.addsVariables ||= variables.length === 0;
     const names = [...new Set(variables)].map((name) => `?${name}`).join(" ");
     const branches = clauses.length === 0 ? "FILTER(1 = 0)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
-    return `{ SELECT DISTINCT ${names || `(1 AS ?${this.#helper}fedwayFound${this.#found++})`} WHERE { ${branches} } }`;
+    // SELECT would have to name a variable, which a SELECT * around it would show.
+    return names === "" ? `{ FILTER EXISTS { ${branches} } }` : `{ SELECT DISTINCT ${names} WHERE { ${branches} } }`;
   }
 }
 

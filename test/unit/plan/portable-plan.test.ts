@@ -28,14 +28,19 @@ describe("a portable plan", () => {
     "SELECT ?n { ex:x ex:both ex:y ; ex:name ?n }",
     "ASK { ex:x ex:both ex:y }",
     "SELECT (COUNT(*) AS ?n) { ex:x ex:both ex:y }",
+    "SELECT * { ex:x ex:both ex:y }",
+    "SELECT * { ex:x ex:both ex:x }",
+    "SELECT ?n { { SELECT * { ex:x ex:both ex:y } } ?s ex:name ?n }",
+    "SELECT (COUNT(DISTINCT *) AS ?n) { ex:x ex:both ex:y ; ex:name ?o }",
+    "SELECT * { ?s ex:name ?n OPTIONAL { ex:x ex:both ex:y } }",
+    "SELECT * { ?s ex:name ?n MINUS { ex:x ex:both ex:y } }",
   ])("keeps its own variables apart: %s", (text) => {
     expect(answerElsewhere(text)).toEqual(mergedAnswer(data, prefix + text));
   });
 
   it.each([
-    ["SELECT * { ex:x ex:both ex:y }", "SELECT * that has no variable"],
-    ["SELECT ?n { { SELECT * { ex:x ex:both ex:y } } ?s ex:name ?n }", "SELECT * that has no variable"],
-    ["SELECT (COUNT(DISTINCT *) AS ?n) { ex:x ex:both ex:y ; ex:name ?o }", "COUNT(DISTINCT *) would count"],
+    ["SELECT * { [] ex:both ex:y }", "SELECT * that has no variable"],
+    ["SELECT ?n { { SELECT * { [] ex:both ex:y } } ?s ex:name ?n }", "SELECT * that has no variable"],
     ["SELECT (COUNT(DISTINCT *) AS ?n) { [] ex:name ?o }", "COUNT(DISTINCT *) would count"],
   ])("is none where a variable of its own would show: %s", (text, why) => {
     expect(portable(text)).toMatchObject({ why: expect.stringContaining(why) });
