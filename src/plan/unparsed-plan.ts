@@ -13,7 +13,7 @@ import { plannedEndpoint } from "./service-targets.ts";
  * @param entry the endpoint that the request names; undefined on other routes
  * @param failure what the parser of SPARQL 1.1 says
  * @throws FedwayError `VERSION_UNSUPPORTED` for SPARQL 1.2 that would have to be evaluated here; `UPDATE_REFUSED`;
- *   `QUERY_SYNTAX` when the parser of SPARQL 1.2 reads further than `failure`
+ *   `QUERY_SYNTAX` when the parser of SPARQL 1.2 reads further than `failure`, `QUERY_TOO_LARGE` when it cannot
  */
 export function unparsedPlan(
   request: PlanRequest,
@@ -36,9 +36,10 @@ export function unparsedPlan(
   return undefined;
 }
 
-/** @throws FedwayError what was found, where it is an error behind the failure */
+/** @throws FedwayError what was found, where it is an error behind the failure, or one of the text as a whole */
 function throwIfBehind(found: ReturnType<typeof readAs12>, { details: { where = {} } }: FedwayError): void {
   if (!(found instanceof FedwayError)) return;
+  if (found.code === "QUERY_TOO_LARGE") throw found;
   const { line: itsLine = 0, column: itsColumn = 0 } = found.details.where ?? {};
   const { line = 0, column = 0 } = where;
   if (itsLine === line ? itsColumn > column : itsLine > line) throw found;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Traqula from "@traqula/parser-sparql-1-2";
-import type { FedwayError } from "../errors/fedway-error.ts";
-import { syntaxError } from "./tokens.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { syntaxError, type Token, tokenize } from "./tokens.ts";
 
 type Sparql12 = typeof Traqula;
 
@@ -43,12 +43,13 @@ function refuseToken([failure]: readonly TokenFailure[]): never {
 }
 
 /**
- * What a text that is no SPARQL 1.1 is in SPARQL 1.2 (https://www.w3.org/TR/sparql12-query/): a query, an update, or a
- * `QUERY_SYNTAX` error with its place. Undefined where it has nothing of SPARQL 1.2, has more than 262,144 characters, or
- * where the parser names no place.
+ * What a text that is no SPARQL 1.1 is in SPARQL 1.2 (https://www.w3.org/TR/sparql12-query/): a query, an update, or an error:
+ * `QUERY_SYNTAX` with its place, `QUERY_TOO_LARGE` for more than 262,144 characters. Undefined where it has nothing of
+ * SPARQL 1.2, or where the parser names no place.
  */
 export function readAs12(text: string): "query" | "update" | FedwayError | undefined {
-  if (text.length > longestText || !onlyIn12.test(text)) return undefined;
+  if (!onlyIn12.test(text)) return undefined;
+  if (text.length > longestText) return onlyIn12.test(bare(text)) ? tooLong(text) : undefined;
   try {
     return sparql12Parser().parse(text).type;
   } catch (thrown) {
@@ -71,3 +72,25 @@ function unexpected(text: string, offset: number): FedwayError {
   const message = found === undefined ? "The query ends too early." : `Unexpected ${JSON.stringify(found)}.`;
   return syntaxError(text, offset, { message: `${message} The query was read as SPARQL 1.2.` });
 }
+
+/** The text without strings, names and comments, where a word of SPARQL 1.2 means nothing. */
+function bare(text: string): string {
+  let end = 0;
+  let rest = "";
+  for (const token of tokenize(text)) {
+    const isMeant = !meaningless.has(token.kind);
+    if (token.start > end || !isMeant) rest += " ";
+    if (isMeant) rest += text.slice(token.start, token.end);
+    end = token.end;
+  }
+  return rest;
+}
+
+const meaningless: ReadonlySet<Token["kind"]> = new Set(["iri", "pname", "blank", "var", "string"]);
+
+const tooLong = ({ length }: string): FedwayError =>
+  new FedwayError(
+    "QUERY_TOO_LARGE",
+    `SPARQL 1.2 is read up to ${longestText.toLocaleString("en")} characters; the query has ${length.toLocaleString("en")}.`,
+    { next: "Send a shorter query, or write it in SPARQL 1.1." },
+  );

@@ -248,4 +248,15 @@ describe("queries of SPARQL 1.2", () => {
     const { details, message: told } = thrownBy(() => planFor(text, onA));
     expect([details.where, told]).toEqual([{ line, column }, expect.stringMatching(message)]);
   });
+
+  it("are read up to a size, and no error of SPARQL 1.1 is taken for that", () => {
+    const long = `"${"a".repeat(262_144)}"`;
+    const error = thrownBy(() => planFor(`SELECT * { ?s ?p ${long} ~ ?r }`, onA));
+    expect([error.code, error.message]).toEqual([
+      "QUERY_TOO_LARGE",
+      expect.stringMatching(/^SPARQL 1\.2 is read up to 262,144 characters; the query has 262,\d{3}\.$/),
+    ]);
+    const plain = thrownBy(() => planFor(`SELECT * { ?version <urn:~> ${long} , "<<" FILTER(foo }`, onA));
+    expect(plain.code).toBe("QUERY_SYNTAX");
+  });
 });
