@@ -12,6 +12,7 @@ import type { Certificate, SourceSelection } from "../plan/source-selection.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
 import type { StepReport } from "../engine/step-reports.ts";
 import { notesOf, type RunRecord } from "./run-log.ts";
+import { counted, kilobytes } from "./run-text.ts";
 import type { AnswerKind } from "../results/model.ts";
 
 /** A plan as `/api/explain` returns it. */
@@ -77,12 +78,6 @@ function stepLines({ pattern, endpoints, asked, estimate, ...took }: StepReport)
     `      ${expected}${counted(took.rows, "row")}, ${counted(took.requests, "request")}${keys}, ${kilobytes(took.bytes)}, ${took.ms} ms`,
   ];
 }
-
-const counted = (amount: number, unit: string): string =>
-  `${amount.toLocaleString("en")} ${unit}${amount === 1 ? "" : "s"}`;
-
-const kilobytes = (bytes: number): string =>
-  bytes > 0 && bytes < 50 ? "< 0.1 kB" : `${(bytes / 1_000).toLocaleString("en", { maximumFractionDigits: 1 })} kB`;
 
 /** Who is asked for a pattern, and what proves that the others have no match. */
 type PlannedSources = readonly {

@@ -124,7 +124,7 @@ export const modules: readonly Module[] = [
   {
     name: "query",
     imports: [
-      ...whole("plan", "results"),
+      ...whole("query/run-text.ts", "plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
       // The two ports, and the accounts that both fill in.
       { module: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts", "step-reports.ts"] },
@@ -147,6 +147,8 @@ export const modules: readonly Module[] = [
   { name: "mcp", imports: whole("agent"), packages: ["@modelcontextprotocol/*"] },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html.ts", imports: [], packages: [] },
+  // Words for runs, also in browsers.
+  { name: "query/run-text.ts", imports: [], packages: [] },
   {
     name: "hosting",
     imports: [...whole("results", "workers"), { module: "rdf", files: ["term-text.ts"] }],
@@ -171,7 +173,7 @@ export const modules: readonly Module[] = [
   {
     name: "http",
     imports: [
-      ...whole("html.ts", "query", "registry", "monitor", "rdf", "shards", "hosting", "results"),
+      ...whole("html.ts", "query", "query/run-text.ts", "registry", "monitor", "rdf", "shards", "hosting", "results"),
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
       {
@@ -191,6 +193,7 @@ export const modules: readonly Module[] = [
     name: "http/pages/browser",
     imports: [
       { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
+      { module: "query/run-text.ts" },
       { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
       { module: "rdf", files: ["well-known-prefixes.ts"] },
     ],

@@ -27,12 +27,6 @@ export function latencyText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 }
 
-/** `0.3 kB`, `12.5 kB`; bytes that are not nothing are never 0 kB. */
-export const kilobytesText = (bytes: number): string =>
-  bytes > 0 && bytes < 50 ? "< 0.1 kB" : `${kilobytes.format(bytes / 1000)} kB`;
-
-const kilobytes = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-
 const units = [
   { name: "d", ms: 86_400_000 },
   { name: "h", ms: 3_600_000 },

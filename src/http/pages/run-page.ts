@@ -1,6 +1,7 @@
 import { type Html, html, joined } from "../../html.ts";
 import type { RunRecord } from "../../query/run-log.ts";
-import { amountText, kilobytesText, latencyText, momentOf, numberText } from "./figures.ts";
+import { kilobytes, marks } from "../../query/run-text.ts";
+import { amountText, latencyText, momentOf, numberText } from "./figures.ts";
 import { badge, consolePath, fact, page, section, table } from "./layout.ts";
 
 type Step = NonNullable<RunRecord["steps"]>[number];
@@ -32,17 +33,6 @@ ${askedOf(record)}<p><a href="/api/runs/${encodeURIComponent(id)}">As JSON</a></
   });
 }
 
-/** Marks of states in the badges of all pages; a state without one is outlined. */
-const marks: Readonly<Record<string, string>> = {
-  ok: "up",
-  partial: "work",
-  silenced: "work",
-  skipped: "work",
-  timeout: "down",
-  failed: "down",
-  cancelled: "down",
-};
-
 const meanings: Readonly<Record<RunRecord["status"], string>> = {
   running: "The answer is not finished yet. Load this page again to see how it goes on.",
   ok: "The answer is whole.",
@@ -64,7 +54,7 @@ function factsOf(record: RunRecord): Html {
   const { startedAt, durationMs, rows, bytes, plan, code, sources, queryHash } = record;
   const requests = sources.reduce((sum, source) => sum + source.requests, 0);
   return html`<dl class="facts">
-${fact("Rows", rows === undefined ? html`<span class="muted">not known</span>` : numberText(rows))}${fact("Took", durationMs === undefined ? undefined : latencyText(durationMs))}${fact("Started", momentOf(startedAt))}${fact("Requests", numberText(requests))}${fact("Received", kilobytesText(bytes))}${fact("Plan", plan)}${fact("Code", code === undefined ? undefined : html`<code>${code}</code>`)}${fact("SHA-256 of the query", html`<code>${queryHash}</code>`, true)}</dl>`;
+${fact("Rows", rows === undefined ? html`<span class="muted">not known</span>` : numberText(rows))}${fact("Took", durationMs === undefined ? undefined : latencyText(durationMs))}${fact("Started", momentOf(startedAt))}${fact("Requests", numberText(requests))}${fact("Received", kilobytes(bytes))}${fact("Plan", plan)}${fact("Code", code === undefined ? undefined : html`<code>${code}</code>`)}${fact("SHA-256 of the query", html`<code>${queryHash}</code>`, true)}</dl>`;
 }
 
 const notesOf = (notes: RunRecord["notes"]): Html =>
@@ -84,7 +74,7 @@ function membersBody({ sources, status }: RunRecord, nameOf: (endpoint: string) 
       mirror === undefined ? undefined : html`asked at its mirror ${nameOf(mirror)}`,
       keptText(source),
     ];
-    return html`<tr><th scope="row">${nameOf(endpoint)}</th><td>${badge(mark, state)} <span class="small muted">${joined(more, ", ")}</span></td><td class="n">${numberText(requests)}</td><td class="n">${rows === undefined ? html`<span class="muted">not known</span>` : numberText(rows)}</td><td class="n">${kilobytesText(bytes)}</td><td class="n">${latencyText(ms)}</td></tr>
+    return html`<tr><th scope="row">${nameOf(endpoint)}</th><td>${badge(mark, state)} <span class="small muted">${joined(more, ", ")}</span></td><td class="n">${numberText(requests)}</td><td class="n">${rows === undefined ? html`<span class="muted">not known</span>` : numberText(rows)}</td><td class="n">${kilobytes(bytes)}</td><td class="n">${latencyText(ms)}</td></tr>
 `;
   };
   const heads = ["Endpoint", "State", "#Requests", "#Rows", "#Received", "#Took"];
@@ -109,7 +99,7 @@ function stepsBody(steps: readonly Step[], nameOf: (endpoint: string) => Html): 
   const row = (step: Step): Html => {
     const { pattern, endpoints, asked, estimate, rows, requests, keys, bytes, at, ms } = step;
     const more = asked > endpoints.length ? ` and ${asked - endpoints.length} more` : "";
-    return html`<tr><th scope="row"><code>${pattern ?? "a step"}</code><br><span class="small muted">at ${joined(endpoints.map(nameOf), ", ")}${more}</span></th><td>${bar({ at, ms, end })}</td><td class="n">${estimate === undefined ? html`<span class="muted">unknown</span>` : numberText(Math.round(estimate))}</td><td class="n">${numberText(rows)}</td><td class="n">${numberText(requests)}</td><td class="n">${keys === 0 ? html`<span class="muted">none</span>` : numberText(keys)}</td><td class="n">${kilobytesText(bytes)}</td><td class="n">${latencyText(ms)}</td></tr>
+    return html`<tr><th scope="row"><code>${pattern ?? "a step"}</code><br><span class="small muted">at ${joined(endpoints.map(nameOf), ", ")}${more}</span></th><td>${bar({ at, ms, end })}</td><td class="n">${estimate === undefined ? html`<span class="muted">unknown</span>` : numberText(Math.round(estimate))}</td><td class="n">${numberText(rows)}</td><td class="n">${numberText(requests)}</td><td class="n">${keys === 0 ? html`<span class="muted">none</span>` : numberText(keys)}</td><td class="n">${kilobytes(bytes)}</td><td class="n">${latencyText(ms)}</td></tr>
 `;
   };
   const axis = html`<tr><th scope="row" class="muted">Time</th><td><div class="axis"><span>0</span><span>${latencyText(end)}</span></div></td><td colspan="6"></td></tr>

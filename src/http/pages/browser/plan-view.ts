@@ -1,6 +1,7 @@
 import type { Problem } from "../../../errors/fedway-error.ts";
 import type { PlanDescription } from "../../../query/explain.ts";
 import type { RunRecord } from "../../../query/run-log.ts";
+import { counted, marks } from "../../../query/run-text.ts";
 import { element, shape } from "./elements.ts";
 import { stepView } from "./step-view.ts";
 
@@ -68,20 +69,6 @@ function membersOf({ plan, sources }: ShownPlan): readonly Member[] {
   return [...planned, ...more.map((source) => ({ name: source.endpoint, silent: false, source }))];
 }
 
-const count = (amount: number, unit: string): string =>
-  `${amount.toLocaleString("en")} ${unit}${amount === 1 ? "" : "s"}`;
-
-/** States of a source in the words and marks of the other pages. */
-const marks: Readonly<Record<string, string>> = {
-  ok: "up",
-  partial: "work",
-  silenced: "work",
-  skipped: "work",
-  timeout: "down",
-  failed: "down",
-  cancelled: "down",
-};
-
 /** States of a source that had more to give than a whole answer needed: it is no fault that they were stopped. */
 const stopped: Readonly<Partial<Record<RunRecord["status"], string>>> = {
   ok: "stopped: enough rows",
@@ -141,10 +128,10 @@ function memberShapes(member: Member, at: number, { middle, state }: { middle: n
   const y = at * size.row + 6;
   const x = size.width - size.box - 1;
   const about = [
-    clauses > 0 ? count(clauses, "clause") : undefined,
+    clauses > 0 ? counted(clauses, "clause") : undefined,
     silent ? "silent" : undefined,
-    source === undefined ? undefined : count(source.requests, "request"),
-    source?.rows === undefined ? undefined : count(source.rows, "row"),
+    source === undefined ? undefined : counted(source.requests, "request"),
+    source?.rows === undefined ? undefined : counted(source.rows, "row"),
   ].filter((text) => text !== undefined);
   const centre = y + size.height / 2;
   const bend = (size.left + x) / 2;
@@ -168,7 +155,7 @@ function picture(plan: PlanDescription, members: readonly Member[], status: RunR
     viewBox: `0 0 ${size.width} ${height}`,
     class: "plan",
     role: "img",
-    "aria-label": `Plan: ${title.toLowerCase()}, ${count(members.length, "endpoint")}${names === "" ? "" : `: ${names}`}`,
+    "aria-label": `Plan: ${title.toLowerCase()}, ${counted(members.length, "endpoint")}${names === "" ? "" : `: ${names}`}`,
   });
   for (const [at, member] of drawn.entries()) {
     svg.append(...memberShapes(member, at, { middle, state: stateOf(member, status) }));

@@ -1,4 +1,5 @@
 import type { RunRecord } from "../../../query/run-log.ts";
+import { counted, kilobytes } from "../../../query/run-text.ts";
 import { element, shape } from "./elements.ts";
 
 type StepReport = NonNullable<RunRecord["steps"]>[number];
@@ -11,11 +12,6 @@ const longestText = 60;
 const clipped = (text = "a step"): string => (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text);
 
 const number = (value: number): string => Math.round(value).toLocaleString("en");
-
-const counted = (value: number, one: string): string => `${number(value)} ${one}${Math.round(value) === 1 ? "" : "s"}`;
-
-const kilobytes = (bytes: number): string =>
-  bytes > 0 && bytes < 50 ? "< 0.1 kB" : `${(bytes / 1000).toLocaleString("en", { maximumFractionDigits: 1 })} kB`;
 
 function about({ rows, estimate, requests, keys, bytes, ms }: StepReport): string {
   const expected = estimate === undefined ? "" : ` (${number(estimate)} expected)`;
