@@ -14,17 +14,26 @@ import {
 } from "./lookups.ts";
 import { endpointsWithAll, wrappedFor } from "./missing-service.ts";
 import { scopesOf, termsOf } from "./query-scope.ts";
-import { type RepairSources, repairText, type UnrepairedText } from "./repair-text.ts";
+import { parsedOrError, type RepairSources, repairText, type UnrepairedText } from "./repair-text.ts";
+import { updateVerb } from "./update-to-select.ts";
 
-/** A query that parses, with its plan. */
+/** A query with its plan. */
 export interface Draft {
   readonly text: string;
-  readonly parsed: ParsedQuery;
+  /** Undefined for what only its endpoint understands: SPARQL 1.2, a dialect. */
+  readonly parsed: ParsedQuery | undefined;
   readonly repairs: readonly Repair[];
   readonly plan: QueryPlan;
   readonly place: Place;
   readonly described: ReadonlyMap<string, VoidDescription>;
 }
+
+/** A query that parses as SPARQL 1.1. */
+export interface ParsedDraft extends Draft {
+  readonly parsed: ParsedQuery;
+}
+
+export const isParsed = (draft: Draft): draft is ParsedDraft => draft.parsed !== undefined;
 
 /** The query as far as it can be repaired, and planned. @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
 export async function draftOf(request: CheckRequest, options: CheckOptions) {
@@ -32,7 +41,8 @@ export async function draftOf(request: CheckRequest, options: CheckOptions) {
   const ids = endpointsOf(request.query, place, options);
   const described = await loadDescriptions(ids, options);
   const sources = sourcesFor(vocabularyFor(ids, described), options);
-  return { place, draft: await planned(request, { place, described, sources }, options) };
+  const draft = planned(request.query, { place, described, sources }, options);
+  return { place, draft: "error" in draft ? draft : await withService(draft, options) };
 }
 
 interface Drafting {
@@ -41,54 +51,69 @@ interface Drafting {
   readonly sources: RepairSources;
 }
 
-async function planned(
-  { query }: CheckRequest,
-  { place, described, sources }: Drafting,
-  options: CheckOptions,
-): Promise<Draft | UnrepairedText> {
-  try {
-    const found = repairText(query, sources);
-    if ("error" in found) return found;
-    const plan = planOf(found.text, place, options);
-    const draft = { ...found, plan, place, described };
-    return (await withService(draft, sources, options)) ?? draft;
-  } catch (error) {
-    if (error instanceof FedwayError && error.code !== "INTERNAL") return { error, core: query };
-    throw error;
+/** Who plans queries is the judge of them: only what it refuses is repaired. */
+function planned(text: string, { place, described, sources }: Drafting, options: CheckOptions): Draft | UnrepairedText {
+  const whole = planOf(text, place, options);
+  if (!(whole instanceof FedwayError)) {
+    const parsed = parsedOrError(text, sources);
+    return {
+      text,
+      parsed: parsed instanceof FedwayError ? undefined : parsed,
+      repairs: [],
+      plan: whole,
+      place,
+      described,
+    };
   }
+  const found = isRepairable(whole, text) ? repairText(text, sources) : undefined;
+  if (found === undefined) return { error: whole, core: text };
+  if ("error" in found) return found;
+  const plan = planOf(found.text, place, options);
+  return plan instanceof FedwayError ? { error: plan, core: text } : { ...found, plan, place, described };
 }
 
-/** @throws FedwayError as the planner */
-export const planOf = (text: string, { endpointId, federationId }: Place, { planner }: CheckOptions): QueryPlan =>
-  planner.plan({ text, endpointId, federationId, strict: false, defaultGraphs: [], namedGraphs: [] }).plan;
+/** The text may hold a query, or be one but for faults that can be mended. */
+const isRepairable = ({ code }: FedwayError, text: string): boolean =>
+  repairable.has(code) || (code === "UPDATE_REFUSED" && updateVerb(text) === undefined);
 
-/** Codes of rejections for want of a SERVICE. */
-export const lacksService: ReadonlySet<string> = new Set(["SERVICE_REQUIRED", "PATTERN_OUTSIDE_SERVICE"]);
+// A fence of tildes looks like SPARQL 1.2.
+const repairable: ReadonlySet<string> = new Set(["QUERY_SYNTAX", "SERVICE_TARGET_REFUSED", "VERSION_UNSUPPORTED"]);
 
-/** The query with its patterns in a SERVICE for the only endpoint that has all their terms. */
-async function withService(draft: Draft, sources: RepairSources, options: CheckOptions): Promise<Draft | undefined> {
-  if (draft.plan.kind !== "rejected" || !lacksService.has(draft.plan.reason.code)) return undefined;
-  const outside = scopesOf(draft.parsed, () => ({ ids: [], vocabulary: undefined })).filter(
-    ({ service }) => service === undefined,
-  );
-  const [entry, ...others] = endpointsWithAll(outside.flatMap(termsOf), { ...options, terms: options.search });
-  if (entry === undefined || others.length > 0) return undefined;
-  const text = wrappedFor(draft.parsed, entry.url);
-  const found = text === undefined ? undefined : repairText(text, sources);
-  if (found === undefined || "error" in found) return undefined;
-  const plan = planOf(found.text, draft.place, options);
-  if (plan.kind === "rejected") return undefined;
-  const repair: Repair = { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: true };
-  const described = new Map([...draft.described, ...(await loadDescriptions([entry.id], options))]);
-  return { ...draft, ...found, plan, described, repairs: [...draft.repairs, repair] };
+/** The plan of a text, also a rejected one; what the planner throws where there is none. */
+export function planOf(
+  text: string,
+  { endpointId, federationId }: Omit<Place, "repairs">,
+  { planner }: CheckOptions,
+): QueryPlan | FedwayError {
+  try {
+    return planner.plan({ text, endpointId, federationId, strict: false, defaultGraphs: [], namedGraphs: [] }).plan;
+  } catch (error) {
+    if (error instanceof FedwayError && error.code !== "INTERNAL") return error;
+    throw error;
+  }
 }
 
 /** Whether a text can be run as it is. */
 export function isPlanned(text: string, place: Place, options: CheckOptions): boolean {
-  try {
-    return planOf(text, place, options).kind !== "rejected";
-  } catch (error) {
-    if (error instanceof FedwayError && error.code !== "INTERNAL") return false;
-    throw error;
-  }
+  const plan = planOf(text, place, options);
+  return !(plan instanceof FedwayError) && plan.kind !== "rejected";
+}
+
+/** Codes of rejections for want of a SERVICE. */
+export const lacksService: ReadonlySet<string> = new Set(["SERVICE_REQUIRED", "PATTERN_OUTSIDE_SERVICE"]);
+
+/** The query with its patterns in a SERVICE for the only endpoint that has all their terms; as it is where that is none. */
+async function withService(draft: Draft, options: CheckOptions): Promise<Draft> {
+  const { parsed, plan: before, place } = draft;
+  if (parsed === undefined || before.kind !== "rejected" || !lacksService.has(before.reason.code)) return draft;
+  const outside = scopesOf(parsed, () => ({ ids: [], vocabulary: undefined })).filter(
+    ({ service }) => service === undefined,
+  );
+  const [entry, ...others] = endpointsWithAll(outside.flatMap(termsOf), { ...options, terms: options.search });
+  const found = entry && others.length === 0 ? wrappedFor(parsed, entry.url) : undefined;
+  const plan = found && planOf(found.text, place, options);
+  if (!entry || !found || !plan || plan instanceof FedwayError || plan.kind === "rejected") return draft;
+  const repair: Repair = { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: true };
+  const described = new Map([...draft.described, ...(await loadDescriptions([entry.id], options))]);
+  return { text: found.text, parsed: found, plan, place, described, repairs: [...draft.repairs, repair] };
 }

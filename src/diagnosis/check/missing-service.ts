@@ -27,8 +27,8 @@ export function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoint
   );
 }
 
-/** The text with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
-export function wrappedFor(parsed: ParsedQuery, url: string): string | undefined {
+/** The query with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
+export function wrappedFor(parsed: ParsedQuery, url: string): ParsedQuery | undefined {
   const query = analyseQuery(parsed);
   try {
     const text = wrapOutside(query, {
@@ -39,7 +39,7 @@ export function wrappedFor(parsed: ParsedQuery, url: string): string | undefined
       },
       own: url,
     });
-    return parseQuery(text).text;
+    return parseQuery(text);
   } catch (error) {
     if (error instanceof FedwayError) return undefined;
     throw error;

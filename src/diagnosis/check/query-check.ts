@@ -2,7 +2,7 @@ import { type FedwayError, type Problem, type Repair, toProblem } from "../../er
 import { entryMeant } from "../../plan/service-targets.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { costWarning } from "./cost.ts";
-import { type Draft, draftOf, isPlanned, lacksService } from "./draft-query.ts";
+import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
 import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { reversedPatterns } from "./pattern-evidence.ts";
@@ -71,7 +71,8 @@ export function createQueryCheck(options: CheckOptions) {
       const { place, draft } = await draftOf(request, options);
       signal.throwIfAborted();
       const prepared = { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
-      return "error" in draft ? refused(prepared, draft, options) : examined(prepared, draft, options);
+      if ("error" in draft) return refused(prepared, draft, options);
+      return isParsed(draft) ? examined(prepared, draft, options) : foreign(prepared, draft);
     },
     /** Notes that a query was run, for `repeatOf`. */
     ran: (request: CheckRequest, run?: string): void => repeats.remember(request, run),
@@ -84,8 +85,17 @@ function preparedOf({ query }: CheckRequest, place: Place, draft: Draft | Unrepa
   return { query: text, endpoint, federation, repairs: [...place.repairs, ...("error" in draft ? [] : draft.repairs)] };
 }
 
+/** A query that only its endpoint understands: nothing is known of its parts. */
+const foreign = (prepared: PreparedQuery, { plan }: Draft): CheckedQuery => ({
+  ...prepared,
+  valid: plan.kind !== "rejected",
+  unknown: [],
+  plan: summaryOf(plan),
+  next: "Run the query.",
+});
+
 /** A query that parses: its terms, its direction, its constants, its cost. */
-async function examined(prepared: PreparedQuery, draft: Draft, options: CheckOptions): Promise<CheckedQuery> {
+async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: CheckOptions): Promise<CheckedQuery> {
   const { parsed, plan } = draft;
   const scopes = scopesOf(parsed, (service) => askedIn(service, draft, options));
   const unknown = scopes.flatMap((scope) => unknownTerms(scope, options.search));
@@ -133,7 +143,7 @@ function askedIn(
 function offersFor(
   scope: QueryScope,
   unknown: readonly UnknownTerm[],
-  { draft, options }: { draft: Draft; options: CheckOptions },
+  { draft, options }: { draft: ParsedDraft; options: CheckOptions },
 ): readonly Offer[] {
   const { parsed } = draft;
   const own = unknown.filter(({ endpoints }) => endpoints === scope.ids);
@@ -152,7 +162,7 @@ function offersFor(
 function missedService(
   scope: QueryScope,
   unknown: readonly UnknownTerm[],
-  { draft, options }: { draft: Draft; options: CheckOptions },
+  { draft, options }: { draft: ParsedDraft; options: CheckOptions },
 ): readonly Offer[] {
   const { plan, parsed } = draft;
   const isSentOn = plan.kind === "direct" && plan.notes.some(({ code }) => code === "PATTERN_SENT_ON");
@@ -160,7 +170,7 @@ function missedService(
   if (scope.service !== undefined || !(isRejected || (isSentOn && unknown.length > 0))) return [];
   const having = endpointsWithAll(termsOf(scope), { ...options, terms: options.search });
   return having.slice(0, 3).flatMap((entry, rank) => {
-    const text = wrappedFor(parsed, entry.url);
+    const text = wrappedFor(parsed, entry.url)?.text;
     if (text === undefined) return [];
     const whole = { from: 0, to: parsed.tokens.length };
     return [
@@ -178,7 +188,7 @@ function missedService(
 const likelyScore = 0.5;
 
 /** The best offers together; those alone that can be planned. */
-function suggestedText(draft: Draft, offers: readonly Offer[], options: CheckOptions): string | undefined {
+function suggestedText(draft: ParsedDraft, offers: readonly Offer[], options: CheckOptions): string | undefined {
   const likely = offers.filter(({ score }) => score >= likelyScore);
   if (likely.length === 0) return undefined;
   const tries = [likely, likely.slice(0, 1)];

@@ -6,6 +6,7 @@ import { withBraces } from "./braces.ts";
 import { querySlices } from "./foreign-text.ts";
 import { type NamespaceSource, withPrefixes } from "./missing-prefixes.ts";
 import { withServiceNames } from "./service-names.ts";
+import { readTokens, updateVerb } from "./update-to-select.ts";
 
 /** What repairs of a text look up. */
 export interface RepairSources extends NamespaceSource {
@@ -13,16 +14,15 @@ export interface RepairSources extends NamespaceSource {
   readonly urlOf: (id: string) => string | undefined;
 }
 
-/** A text that parses. */
-export interface RepairedText {
+/** A text that was made to parse. */
+interface RepairedText {
   readonly text: string;
   /** Of `text` with catalogue ids replaced by URLs. */
   readonly parsed: ParsedQuery;
-  /** None: the text parses as it is. */
   readonly repairs: readonly Repair[];
 }
 
-/** A text that does not parse, whatever was tried. */
+/** A text that cannot be run, whatever was tried. */
 export interface UnrepairedText {
   /** Why, at its place in the text as it was written. */
   readonly error: FedwayError;
@@ -30,36 +30,36 @@ export interface UnrepairedText {
   readonly core: string;
 }
 
-/** Longer texts are parsed once and not repaired. */
+/** Longer texts are not repaired. */
 const longestRepaired = 100_000;
 const mostAttempts = 60;
 
 /**
  * Makes a text parse that does not: takes out what stands around the query (code fences, reasoning tags, prose), declares
- * prefixes, closes braces, reads names of endpoints. Every result is parsed; a text that parses is never changed.
- * @throws FedwayError `QUERY_TOO_LARGE`, `QUERY_MISSING`
+ * prefixes, closes braces, reads names of endpoints. Every result is parsed.
+ * @returns the error of an update that the text holds; undefined when nothing helps
  */
-export function repairText(text: string, sources: RepairSources): RepairedText | UnrepairedText {
-  const whole = parsedOrError(text, sources);
-  if (!(whole instanceof FedwayError)) return { text, parsed: whole, repairs: [] };
-  if (whole.code !== "QUERY_SYNTAX" || text.length > longestRepaired) return { error: whole, core: text };
+export function repairText(text: string, sources: RepairSources): RepairedText | UnrepairedText | undefined {
+  if (text.length > longestRepaired) return undefined;
   for (const { start, end, repairs } of querySlices(text).take(mostAttempts)) {
     const core = text.slice(start, end);
     const found = repairedCore(core, sources);
-    if ("parsed" in found) return { ...found, repairs: [...repairs, ...found.repairs] };
-    if (found.error.code === "UPDATE_REFUSED") return { core, error: movedBy(found.error, text, start) };
+    if (!(found instanceof FedwayError)) return { ...found, repairs: [...repairs, ...found.repairs] };
+    const isUpdate = found.code === "UPDATE_REFUSED" && updateVerb(text, start) !== undefined;
+    if (isUpdate) return { core, error: movedBy(found, text, start) };
   }
-  return { error: whole, core: text };
+  return undefined;
 }
 
-/** The query in a part of the text, with its own faults mended. */
-function repairedCore(core: string, sources: RepairSources): RepairedText | UnrepairedText {
+/** The query in a part of the text, with its own faults mended; else what is wrong with it. */
+function repairedCore(core: string, sources: RepairSources): RepairedText | FedwayError {
   const steps = [withServiceNames, withPrefixes, withBraces];
   let text = core;
   const repairs: Repair[] = [];
   let parsed = parsedOrError(text, sources);
   for (const step of steps) {
-    if (!(parsed instanceof FedwayError)) break;
+    // Beyond the bounds of a text nothing can be read of it.
+    if (!(parsed instanceof FedwayError) || readTokens(text) === undefined) break;
     const written = withServiceUrls(text, (id) => sources.urlOf(id)).text;
     for (const attempt of step(text, sources, written)) {
       const next = parsedOrError(attempt.text, sources);
@@ -71,13 +71,14 @@ function repairedCore(core: string, sources: RepairSources): RepairedText | Unre
       break;
     }
   }
-  return parsed instanceof FedwayError ? { error: parsed, core } : { text, parsed, repairs };
+  return parsed instanceof FedwayError ? parsed : { text, parsed, repairs };
 }
 
-function parsedOrError(text: string, sources: RepairSources): ParsedQuery | FedwayError {
+/** A text as SPARQL 1.1, with catalogue ids replaced by URLs; else what is wrong with it. */
+export function parsedOrError(text: string, { urlOf }: Pick<RepairSources, "urlOf">): ParsedQuery | FedwayError {
   let written: SubstitutedText | undefined;
   try {
-    written = withServiceUrls(text, (id) => sources.urlOf(id));
+    written = withServiceUrls(text, urlOf);
     return parseQuery(written.text);
   } catch (thrown) {
     const error = written?.relocated(thrown) ?? thrown;

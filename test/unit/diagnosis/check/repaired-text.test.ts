@@ -20,6 +20,10 @@ const table: readonly (readonly [string, string, readonly string[]])[] = [
   [`${names}\n\nThis gives the names of all persons.`, names, ["text-around"]],
   [`Query: \`${names}\``, names, ["text-around", "text-around"]],
   [`${names} LIMIT 5\nIt stops after five rows, as asked.`, `${names} LIMIT 5`, ["text-around"]],
+  // Words of updates in sentences and comments.
+  [`With this query you get the names: ${names}`, names, ["text-around"]],
+  [`Insert it as it is, or delete the rest:\n${names}`, names, ["text-around"]],
+  [`# with names\n${names.replace(foaf, "")}`, `${foaf} # with names\n${names.replace(foaf, "")}`, ["prefix-missing"]],
   // Prefixes: of the endpoint, of the catalogue, well known; the query's own names decide.
   [names.slice(foaf.length + 1), names.replace("> ", ">\n"), ["prefix-missing"]],
   [
