@@ -8,6 +8,7 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
     pool: "forks" as const,
     globalSetup: ["test/support/scratch-folder.ts"],
     setupFiles: ["test/support/compile-cache.ts"],
+    runner: "test/support/processor-time-runner.ts",
     // Time limits only end what hangs: a busy machine is no failure.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -25,6 +26,9 @@ export default defineConfig({
       // One worker more than cores of a small machine: many of these wait for sockets and timers. A group of its own, as
       // vitest wants one number of workers per group.
       project("integration", { isolate: false, maxWorkers: 3, sequence: { groupOrder: 1 } }),
+      // Suites that keep a processor busy for long: processes that are lost, builds in processes of their own.
+      project("faults", { isolate: false }),
+      project("shards", { isolate: false }),
       project("redis"),
       project("endurance"),
       project("conformance"),

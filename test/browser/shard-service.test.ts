@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openWorkspace, type ShardWorkspace } from "../integration/shards/shard-workspace.ts";
+import { openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 import { startService } from "../support/running-service.ts";
 import { accessibilityFaults, keepPicture, looks, type Served, useStageOf } from "./browser-fixture.ts";
 

@@ -16,7 +16,7 @@ import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts"
 import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
 import { readShardSpec } from "../../src/shards/spec.ts";
 import { type LocatedSpec, locateSpec } from "../../src/shards/spec-paths.ts";
-import { exampleFolder } from "../integration/shards/shard-workspace.ts";
+import { exampleFolder } from "../support/shard-workspace.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { filesIn } from "../support/shard-build.ts";
 import { newFolder } from "../support/scratch-folder.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "../../src/jobs/job-queue.ts";
 import { createRedisStore } from "../../src/store/redis/redis-store.ts";
-import { exampleFolder } from "../integration/shards/shard-workspace.ts";
+import { exampleFolder } from "../support/shard-workspace.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { newFolder } from "../support/scratch-folder.ts";

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
-import { ask, endless, limits, manyTriples, one, open, queryOf } from "./endpoint-under-test.ts";
+import { ask, endless, limits, manyTriples, one, open, queryOf } from "../../support/endpoint-under-test.ts";
 
 const data = `<urn:a> <urn:name> "Ísland"@is .
 <urn:a> <urn:size> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .

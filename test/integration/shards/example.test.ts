@@ -14,7 +14,7 @@ import {
   openBuiltWorkspace,
   openWorkspace,
   type ShardWorkspace,
-} from "./shard-workspace.ts";
+} from "../../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let folder: string;

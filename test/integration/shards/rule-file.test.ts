@@ -2,7 +2,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
-import { openBuiltWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { openBuiltWorkspace, type ShardWorkspace } from "../../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let service: RunningService;

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../support/running-service.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
 
 // What strangers may ask of the example endpoints, all at once, does not end the service, nor keep others out of it.
 

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCatalogFolder, endpointTurtle, federationTurtle } from "../../support/catalog-folder.ts";
-import { type RunningService, startService } from "../../support/running-service.ts";
-import { type Listening, listening } from "../../support/listening.ts";
+import { createCatalogFolder, endpointTurtle, federationTurtle } from "../support/catalog-folder.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { type Listening, listening } from "../support/listening.ts";
 
 // An endpoint's answer that turns out broken in the packet that it comes in: the client gets a problem document at once,
 // whatever the route, the format, and the coding on either side, and never a byte of it.

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { fakeNetwork } from "../../support/cut-network.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type MonitoredService, startMonitored } from "../../support/monitored-service.ts";
-import { startSparqlTestServer } from "../../support/sparql-test-server.ts";
-import { startWebhookReceiver } from "../../support/webhook-receiver.ts";
+import { fakeNetwork } from "../support/cut-network.ts";
+import { eventually } from "../support/eventually.ts";
+import { type MonitoredService, startMonitored } from "../support/monitored-service.ts";
+import { startSparqlTestServer } from "../support/sparql-test-server.ts";
+import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const closings: (() => unknown)[] = [];
 afterEach(async () => {

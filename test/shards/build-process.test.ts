@@ -3,9 +3,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Job } from "../../../src/jobs/job-queue.ts";
-import { type RunningService, startService } from "../../support/running-service.ts";
-import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import type { Job } from "../../src/jobs/job-queue.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let service: RunningService;

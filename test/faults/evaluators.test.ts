@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Evaluators } from "../../../src/engine/evaluators/evaluators.ts";
+import { Evaluators } from "../../src/engine/evaluators/evaluators.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { evaluatorsOf } from "../../support/child-processes.ts";
-import { toBounds } from "../../support/engine-answer.ts";
-import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
-import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
-import { until } from "../../support/eventually.ts";
+import { evaluatorsOf } from "../support/child-processes.ts";
+import { toBounds } from "../support/engine-answer.ts";
+import { startEndpoints, type TestEndpoints } from "../support/federation-harness.ts";
+import { problemOf, type RunningService, startService } from "../support/running-service.ts";
+import { until } from "../support/eventually.ts";
 
 // Federated queries are evaluated in child processes; what becomes of them when those die, stand still or are many.
 

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
-import { ask, endless, one, open } from "./endpoint-under-test.ts";
-import { newFolder } from "../../support/scratch-folder.ts";
+import { FedwayError, toFedwayError } from "../../src/errors/fedway-error.ts";
+import { ask, endless, one, open } from "../support/endpoint-under-test.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const oneAnswer = "o,p\r\nvalue 1,urn:p:1\r\n";
 const deep = `SELECT * ${"{".repeat(20_000)}${"}".repeat(20_000)}`;

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
-import { openBuiltWorkspace } from "./shard-workspace.ts";
+import { problemOf, type RunningService, startService } from "../support/running-service.ts";
+import { openBuiltWorkspace } from "../support/shard-workspace.ts";
 
 let service: RunningService;
 let shards: readonly { readonly id: string }[];

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunningService, startService } from "../../support/running-service.ts";
-import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 // Inputs in the forms in which Spider4SPARQL is published: one file with the queries of all datasets, that declare no
 // prefix, under `kg_name`; graphs and ontologies (RDF/XML) one file each.

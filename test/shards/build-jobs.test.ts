@@ -1,9 +1,9 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Job } from "../../../src/jobs/job-queue.ts";
-import { type RunningService, startService } from "../../support/running-service.ts";
-import { acceptedJob, finishedJob, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import type { Job } from "../../src/jobs/job-queue.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { acceptedJob, finishedJob, openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let service: RunningService;

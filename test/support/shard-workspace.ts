@@ -1,17 +1,17 @@
-import { storeOpener } from "../../../src/hosting/file-store.ts";
+import { storeOpener } from "../../src/hosting/file-store.ts";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { createShardCommands } from "../../../src/shards/service/commands.ts";
-import type { ShardCommands } from "../../../src/cli/cli-io.ts";
-import type { BuildResult } from "../../../src/shards/build.ts";
-import type { Job } from "../../../src/jobs/job-queue.ts";
-import type { Verification } from "../../../src/shards/verify/verification.ts";
-import { newFolder } from "../../support/scratch-folder.ts";
+import { createShardCommands } from "../../src/shards/service/commands.ts";
+import type { ShardCommands } from "../../src/cli/cli-io.ts";
+import type { BuildResult } from "../../src/shards/build.ts";
+import type { Job } from "../../src/jobs/job-queue.ts";
+import type { Verification } from "../../src/shards/verify/verification.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 /** The example of the repository. */
-export const exampleFolder = fileURLToPath(new URL("../../../shards/example/", import.meta.url));
+export const exampleFolder = fileURLToPath(new URL("../../shards/example/", import.meta.url));
 
 export interface ExampleQuery {
   readonly id: string;

@@ -5,8 +5,8 @@
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import type { StoreBoot, StoreReply, StoreTask } from "../../../src/hosting/store-thread.ts";
-import { serveTasks } from "../../../src/workers/threads.ts";
+import type { StoreBoot, StoreReply, StoreTask } from "../../src/hosting/store-thread.ts";
+import { serveTasks } from "../../src/workers/threads.ts";
 
 const { source }: StoreBoot = workerData;
 const { log, steps }: { log: string; steps: string[] } = JSON.parse(source.kind === "text" ? source.text : "{}");

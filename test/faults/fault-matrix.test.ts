@@ -1,12 +1,12 @@
 import { request as send, type IncomingMessage } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { App } from "../../../src/app.ts";
-import type { RunRecord } from "../../../src/query/run-log.ts";
-import { federationTurtle } from "../../support/catalog-folder.ts";
-import { until } from "../../support/eventually.ts";
-import { type EndpointFault, endpointFaults, startFaultyEndpoints } from "../../support/faulty-endpoint.ts";
-import { openService } from "../../support/running-service.ts";
+import type { App } from "../../src/app.ts";
+import type { RunRecord } from "../../src/query/run-log.ts";
+import { federationTurtle } from "../support/catalog-folder.ts";
+import { until } from "../support/eventually.ts";
+import { type EndpointFault, endpointFaults, startFaultyEndpoints } from "../support/faulty-endpoint.ts";
+import { openService } from "../support/running-service.ts";
 
 // Every way in which a member can fail, at every place in a query, on every route, with and without partial answers: none is
 // silent, each reason is the right one, and nothing is left running at the member.

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { learn } from "../../../src/shards/load/learn.ts";
-import type { Progress } from "../../../src/shards/load/read-statements.ts";
-import { materialise, type MaterialiseOptions } from "../../../src/shards/materialise/materialise.ts";
-import type { Rule } from "../../../src/shards/rules/problem.ts";
-import { buildShards, filesIn, requestFor, writeInput } from "../../support/shard-build.ts";
-import { newFolder } from "../../support/scratch-folder.ts";
+import { FedwayError } from "../../src/errors/fedway-error.ts";
+import { learn } from "../../src/shards/load/learn.ts";
+import type { Progress } from "../../src/shards/load/read-statements.ts";
+import { materialise, type MaterialiseOptions } from "../../src/shards/materialise/materialise.ts";
+import type { Rule } from "../../src/shards/rules/problem.ts";
+import { buildShards, filesIn, requestFor, writeInput } from "../support/shard-build.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const rules: readonly Rule[] = [

@@ -1,6 +1,6 @@
 import { afterEach } from "vitest";
-import { EndpointPool, type PooledEndpointOptions } from "../../../src/hosting/endpoint-pool.ts";
-import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
+import { EndpointPool, type PooledEndpointOptions } from "../../src/hosting/endpoint-pool.ts";
+import type { HostedEndpoint, HostedQuery } from "../../src/hosting/hosted-endpoint.ts";
 
 type EndpointPoolOptions = ConstructorParameters<typeof EndpointPool>[0];
 
