@@ -11,6 +11,7 @@ import { RowCaps } from "./row-caps.ts";
 import { tracedTo } from "./provenance.ts";
 import { SharedAnswers } from "./shared-answers.ts";
 import { stepOf } from "./step-reports.ts";
+import { withUnwritableKeys } from "./unwritable-keys.ts";
 import { failureStatus, goesOnWithout, noteStatus, sourceReport, takesInPart } from "./executor.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
@@ -48,7 +49,8 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
     const { clause } = request;
     const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
     if (failure) throw failure;
-    const rows = isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(asking, request);
+    const askAll = isEvaluatedHere(clause) ? evaluated : (one: ClauseRequest) => askInBlocks(asking, one);
+    const rows = withUnwritableKeys(request, askAll);
     return bounds.provenance ? traced(clause.endpoint.id ?? clause.endpoint.url, rows) : rows;
   }
 

@@ -23,6 +23,11 @@ export interface SourceReport {
    * "silenced": it failed, and SILENT takes that for an answer.
    */
   status: "pending" | "ok" | "partial" | "failed" | "timeout" | "skipped" | "silenced" | "cancelled";
+  /**
+   * Join keys that no query can hold, such as IRIs with a space: they were matched by their texts, but for those that the
+   * endpoint did not answer for.
+   */
+  setAside?: { readonly keys: number; readonly unanswered: number; readonly example: string };
   /** Error code when failed, timed out or skipped, or how the answer is partial. */
   reason?: string;
 }

@@ -4,6 +4,7 @@ import type { Bindings } from "../results/model.ts";
 import type { ClauseExecutor } from "./clause-executor.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import { type HeldBytes, rowBytes } from "./held-bytes.ts";
+import { areWritable } from "./unwritable-keys.ts";
 import { KeyedRows } from "./evaluated-clause.ts";
 
 /** What a clause is asked with. */
@@ -48,7 +49,7 @@ export function createLabelledRows(
   /** Whether its answer will be the clause's only one, which labels its nodes once. */
   function isAlone(keys: KeyBlock | undefined): boolean {
     if (inBlocks?.() === true) return false;
-    return keys ? keys.only === true && keys.rows.length <= mostKeys : !asked;
+    return keys ? keys.only === true && keys.rows.length <= mostKeys && areWritable(keys) : !asked;
   }
 
   return async function* solutions(keys) {

@@ -19,6 +19,15 @@ const SourceReport = view("Source", {
   ),
   mirror: Type.Optional(Type.String({ description: "The mirror that was asked in its place." })),
   rows: Type.Optional(Type.Integer()),
+  setAside: Type.Optional(
+    Type.Object(
+      { keys: Type.Integer(), unanswered: Type.Integer(), example: Type.String() },
+      {
+        description:
+          "Join keys that no query can hold, such as IRIs with a space; they were matched by their texts, but for those without an answer.",
+      },
+    ),
+  ),
   bytes: Type.Integer(),
   ms: Type.Number(),
   status: Type.Union(

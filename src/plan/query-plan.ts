@@ -55,6 +55,7 @@ export interface PlanNote {
     | "MEMBERS_UNKNOWN"
     | "CLAUSES_LEFT_OUT"
     | "CLAUSES_COLOCATED"
+    | "KEYS_SET_ASIDE"
     | "PORTABLE_BLANK_NODES";
   readonly message: string;
 }

@@ -157,7 +157,7 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
     if (ending === undefined) complete(rows);
     const { status, partial } = firstByteEnd(plan, bounds, { whole: isWhole(body), rows });
     const timings = { planMs, firstByteMs: context.now() - run.executedAt, planCached };
-    const notes = notesOf(plan, status);
+    const notes = notesOf(plan, status, bounds.sources.values());
     return {
       runId,
       plan,

@@ -188,7 +188,7 @@ function toRecord(run: Run): OwnedRecord {
     steps: run.steps && [...run.steps.values()],
     code: end?.error?.code,
     detail: end?.error?.message,
-    notes: notesOf(plan, end?.status),
+    notes: notesOf(plan, end?.status, reports),
     owner: ownerDigest(run.owner),
     asked: { query, endpoint, federation, session: run.session, repairs: run.repairs },
   };
@@ -205,10 +205,28 @@ export function ownerDigest(owner: string | undefined): string | undefined {
   return owner === undefined ? undefined : createHash("sha256").update(owner).digest("hex").slice(0, 32);
 }
 
-/** What the reader of an answer with this status should know. */
-export function notesOf(plan: QueryPlan, status: RunStatus | undefined): readonly PlanNote[] {
+/** What the reader of an answer with this status should know; of its sources, what is known by now. */
+export function notesOf(
+  plan: QueryPlan,
+  status: RunStatus | undefined,
+  sources: Iterable<SourceReport> = [],
+): readonly PlanNote[] {
   if (plan.kind === "rejected") return [];
-  return status === "empty" && plan.notesIfEmpty ? [...plan.notes, ...plan.notesIfEmpty] : plan.notes;
+  const ifEmpty = status === "empty" ? (plan.notesIfEmpty ?? []) : [];
+  return [...plan.notes, ...ifEmpty, ...[...sources].flatMap(setAsideNote)];
+}
+
+function setAsideNote({ endpoint, setAside }: SourceReport): readonly PlanNote[] {
+  if (!setAside) return [];
+  const { keys, unanswered, example } = setAside;
+  const what = keys === 1 ? `The join key ${example}` : `${keys} join keys (such as ${example})`;
+  const lack = unanswered > 0 ? `; ${endpoint} did not answer for ${unanswered === keys ? "it" : unanswered}` : "";
+  return [
+    {
+      code: "KEYS_SET_ASIDE",
+      message: `${what} cannot be written in a query and was matched by text at ${endpoint}.${lack}`,
+    },
+  ];
 }
 
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */

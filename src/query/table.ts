@@ -71,7 +71,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     boolean: kept.boolean,
     truncated: kept.truncated,
     sources: [...bounds.sources.values()],
-    notes: notesOf(plan, end.status),
+    notes: notesOf(plan, end.status, bounds.sources.values()),
     diagnosis: diagnosisOf(run, end),
   };
 }

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { xsd } from "./vocabularies.ts";
+import { rdf, xsd } from "./vocabularies.ts";
 
 /** Characters that no IRIREF may hold (Turtle 1.1, production 18). */
 const notInIri = /[\p{Cc}\p{Cs} <>"{}|^`\\]/u;
@@ -46,4 +46,40 @@ export function literalText(literal: RDF.Literal): string {
   if (literal.language !== "") return `${stringText(literal.value)}${languageText(literal)}`;
   const datatype = literal.datatype.value;
   return datatype === xsd.string ? stringText(literal.value) : `${stringText(literal.value)}^^${iriText(datatype)}`;
+}
+
+// Beyond ASCII: `ucschar` of RFC 3987, section 2.2.
+const other = String.raw`\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u{E000}-\u{F8FF}\u{FFF0}-\u{FFFF}\u{E0000}-\u{E0FFF}\u{F0000}-\u{10FFFF}`;
+const escape = "%[0-9A-Fa-f]{2}";
+const within = (delimiters: string): string => String.raw`(?:[^%\s<>"{}|^\x60\\\[\]${other}${delimiters}]|${escape})*`;
+const authority = String.raw`(?:${within("/?#@")}@)?(?:\[[0-9A-Fa-f:.]+\]|${within("/?#@:")})(?::\d*)?(?=[/?#]|$)`;
+const iri = new RegExp(
+  String.raw`^[A-Za-z][A-Za-z0-9+.\-]*:(?:\/\/${authority}|(?!\/\/))${within("?#")}(?:\?${within("#")})?(?:#${within("#")})?$`,
+  "u",
+);
+
+/** Well-formed by RFC 5646, section 2.1, as RDF 1.1 Concepts asks for; of the irregular tags those that begin with `i-`. */
+const languageTag = new RegExp(
+  "^(?:(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?" +
+    "(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?" +
+    "|x(?:-[a-z0-9]{1,8})+|i-[a-z]{2,8})$",
+  "i",
+);
+
+export const isLanguageTag = (text: string): boolean => languageTag.test(text);
+
+/** Whether every parser takes an IRI back as it is written: absolute, and of RFC 3987, which strict engines hold queries to. */
+export const isWritableIri = (text: string): boolean => iri.test(text);
+
+/**
+ * Whether every parser of SPARQL 1.1 takes a term back as it is written. Endpoints give others away: IRIs with spaces, relative
+ * ones, tags that are none. Blank nodes have no name in another request.
+ */
+export function isWritable(term: RDF.Term): boolean {
+  if (term.termType === "NamedNode") return isWritableIri(term.value);
+  if (term.termType !== "Literal" || !term.value.isWellFormed()) return false;
+  const { language, datatype, direction } = term;
+  if (direction) return false;
+  if (language !== "") return isLanguageTag(language);
+  return datatype.value !== rdf.langString && isWritableIri(datatype.value);
 }

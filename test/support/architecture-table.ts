@@ -112,7 +112,7 @@ export const modules: readonly Module[] = [
   // Functions and operators of SPARQL over RDF terms.
   {
     name: "engine/expressions",
-    imports: [{ module: "rdf", files: ["resolve-reference.ts", "vocabularies.ts"] }],
+    imports: [{ module: "rdf", files: ["resolve-reference.ts", "term-text.ts", "vocabularies.ts"] }],
     packages: ["rdf-data-factory", "re2js", "lru-cache"],
   },
   {

@@ -1,5 +1,6 @@
 import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
 import { plainText } from "../../registry/schema/text.ts";
+import { isWritable } from "../../registry/void/values.ts";
 import type { PropertyPartition, VoidDescription } from "../../registry/void/void-description.ts";
 
 /** A described endpoint whose terms a grammar is made of. */
@@ -43,8 +44,7 @@ export interface Terms {
 }
 
 const longestIri = 500;
-const legalIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}\p{Cf}\p{Cs}<>"{}|^`\\]*$/u;
-const isUsable = (iri: string): boolean => iri.length <= longestIri && legalIri.test(iri);
+const isUsable = (iri: string): boolean => iri.length <= longestIri && isWritable(iri) && !/\p{Cf}/u.test(iri);
 
 /** All terms of the sources. The prefixes are those of a source's schema views, where there is one source. */
 export function termsOf(sources: readonly GrammarSource[]): Terms {

@@ -1,4 +1,5 @@
 import type * as RDF from "@rdfjs/types";
+import { isLanguageTag } from "../../rdf/term-text.ts";
 import { ExpressionError, longestComputed, tooLong } from "./expression-error.ts";
 import { inLanguage, numberOf, simpleText, string, textOf } from "./values.ts";
 import { truncate } from "./decimal.ts";
@@ -79,17 +80,9 @@ export function languageMatches(a: RDF.Term, b: RDF.Term): boolean {
   return tag === range || tag.startsWith(`${range}-`);
 }
 
-/** Well-formed by RFC 5646, section 2.1, as RDF 1.1 Concepts asks for; of the irregular tags those that begin with `i-`. */
-const languageTag = new RegExp(
-  "^(?:(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?" +
-    "(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?" +
-    "|x(?:-[a-z0-9]{1,8})+|i-[a-z]{2,8})$",
-  "i",
-);
-
 /** A language tag. @throws ExpressionError for what is none */
 export function checkedTag(text: string): string {
-  if (!languageTag.test(text)) throw new ExpressionError("The text is no language tag.");
+  if (!isLanguageTag(text)) throw new ExpressionError("The text is no language tag.");
   return text;
 }
 

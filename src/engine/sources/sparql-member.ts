@@ -8,6 +8,7 @@ import { termToText } from "../../results/terms.ts";
 import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import { type AskMember, BlankMirror, hasBlank, namedParts, splitKeys } from "./blank-mirror.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
+import { areWritable } from "../unwritable-keys.ts";
 import { interleave } from "../interleave.ts";
 import type { Member, MemberQuestion, QueryNeeds } from "./merged-graph.ts";
 import { patternSelectivity, placesOf, type TriplePattern } from "./triple-pattern.ts";
@@ -67,7 +68,8 @@ export function createSparqlMember(options: SparqlMemberOptions): Member {
     yield* mirror.nodes(among.filter(({ termType }) => termType === "BlankNode"));
     if (named.length === 0) return;
     const keys = { variables: ["node"], rows: named.map((node) => [node]) };
-    for await (const row of itemsOf(inBlocks(options, nodeClause(endpoint), keys))) {
+    const existence = areWritable(keys) ? endpoint.existence : "join";
+    for await (const row of itemsOf(inBlocks(options, nodeClause({ ...endpoint, existence }), keys))) {
       const node = row.get("node");
       if (node) yield node;
     }

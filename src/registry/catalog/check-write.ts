@@ -1,5 +1,6 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import type * as RDF from "@rdfjs/types";
+import { isWritableIri } from "../../rdf/term-text.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogWrite, Catalog, CatalogDocument, CatalogEntry } from "./catalog.ts";
 import { maxDocumentBytes, reasonOf, maxDocumentQuads, parseDocument, writeDocument } from "./document.ts";
@@ -95,12 +96,10 @@ function refuseUnwritable(term: RDF.Term): void {
     throw new EntryProblem("A text or IRI is no Unicode text: it has half of a surrogate pair.");
   }
   const iri = term.termType === "Literal" ? term.datatype.value : term.value;
-  if (term.termType !== "BlankNode" && !absoluteIri.test(iri)) {
-    throw new EntryProblem(`${quote(iri)} is not an absolute IRI.`);
+  if (term.termType !== "BlankNode" && !isWritableIri(iri)) {
+    throw new EntryProblem(`${quote(iri)} is not an absolute IRI as RFC 3987 has them.`);
   }
 }
-
-const absoluteIri = /^[a-z][a-z0-9+.-]{0,100}:[^ <>"{}|^`\\]*$/i;
 
 const inDefaultGraph = ({ graph }: RDF.Quad): boolean => graph.termType === "DefaultGraph";
 

@@ -1,16 +1,15 @@
 import type * as RDF from "@rdfjs/types";
+import { isWritableIri } from "../../rdf/term-text.ts";
 import { rdf, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 
-/** An absolute IRI of characters that an IRIREF may hold (SPARQL 1.1 Query, rule 139), and no other control characters. */
-const iriref = /^[A-Za-z][A-Za-z0-9+.-]{0,30}:[^\s\p{Cc}<>"{}|^`\\]*$/u;
 const longestIri = 2048;
 
 /**
- * Whether an IRI that an endpoint gave may be written into a query: absolute, an IRIREF, not longer than 2,048 UTF-16
- * code units, and no blank node in disguise (Virtuoso's `nodeID://b1`).
+ * Whether an IRI that an endpoint gave may be written into a query: every parser takes it back, it is not longer than 2,048
+ * UTF-16 code units, and no blank node in disguise (Virtuoso's `nodeID://b1`).
  */
 export function isWritable(iri: string): boolean {
-  return iri.length <= longestIri && iri.isWellFormed() && iriref.test(iri) && !/^nodeid:/iu.test(iri);
+  return iri.length <= longestIri && isWritableIri(iri) && !/^nodeid:/iu.test(iri);
 }
 
 /** An IRI as SPARQL writes it. @throws RangeError for one that is not writable: the last line of defence */
