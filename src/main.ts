@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "./app.ts";
-import { loadConfig } from "./config/config.ts";
+import { type Config, loadConfig } from "./config/config.ts";
 import { toFedwayError } from "./errors/fedway-error.ts";
 
 let app: App | undefined;
 /** When the service was told to stop, on the clock of `performance`. */
 let stoppingSinceMs: number | undefined;
+
+/** Between two attempts of a worker to start whose store does not answer. */
+const retryMs = 2_000;
 
 /** Ctrl-C comes twice under npm: from the terminal, and handed on by npm. */
 const sameSignalMs = 1_000;
@@ -13,10 +17,26 @@ const sameSignalMs = 1_000;
 async function main(): Promise<void> {
   // Before all else is loaded: the first process of a container is not ended by a signal that it does not handle.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+  const { app: opened, url } = await start(loadConfig(process.env));
+  process.stderr.write(opened.startMessage(url));
+}
+
+/** Nobody waits for a worker, and its jobs wait for the store as well: until that answers, it waits too. */
+async function start(config: Config): Promise<{ readonly app: App; readonly url: string }> {
   const { createApp } = await import("./app.ts");
-  app = await createApp(loadConfig(process.env));
-  const url = await app.listen();
-  process.stderr.write(app.startMessage(url));
+  for (let attempt = 1; ; attempt++) {
+    try {
+      app = await createApp(config);
+      return { app, url: await app.listen() };
+    } catch (error) {
+      const { code, message } = toFedwayError(error);
+      const isLate = code === "STORE_FAILED" && config.role === "worker" && config.redisUrl !== undefined;
+      if (!isLate || stoppingSinceMs !== undefined) throw error;
+      app = undefined;
+      if (attempt === 1) process.stderr.write(`fedway: ${message} This worker starts when it answers.\n`);
+      await sleep(retryMs);
+    }
+  }
 }
 
 function stop(): void {

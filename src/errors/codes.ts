@@ -75,7 +75,7 @@ export const errorCatalog = {
   WRITE_REFUSED: request(403, "Changes are not allowed from here"),
   HOST_REFUSED: request(421, "The request is for another host"),
   RATE_LIMITED: own(429, "Too many requests from this client", true),
-  SERVICE_BUSY: own(503, "Too many queries are running", true),
+  SERVICE_BUSY: own(503, "The service has too much to do", true),
   DEADLINE_EXCEEDED: own(504, "The query did not finish in time", true),
   EVALUATION_LOST: own(503, "The evaluation was cut off", true),
   EVALUATION_TOO_LARGE: own(422, "The query needs more memory than one evaluation may have", false),

@@ -34,6 +34,8 @@ export interface QueryServiceOptions {
   readonly metrics: {
     observeRun(plan: string, status: string, seconds: number): void;
     observePlan(cached: boolean): void;
+    /** A query was refused with `SERVICE_BUSY`. */
+    observeBusy(): void;
   };
   /** Why a query with an empty answer has no solutions, as far as that can be told soon; absent: it is not asked. */
   readonly explainEmpty?: ((request: QueryRequest) => Promise<Problem | null>) | undefined;

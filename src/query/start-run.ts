@@ -79,10 +79,12 @@ export class StartedRun {
 
   /** Ends the run with a failure and gives the error to report. */
   fail(thrown: unknown): FedwayError {
-    // What ended everything is the cause of whatever failed after it.
+    // What ended everything is the cause of whatever failed after it; a query that had no turn until then failed for that.
     const { reason } = this.bounds.signal as { readonly reason: unknown };
-    const error = advised(toFedwayError(reason instanceof FedwayError ? reason : thrown), this);
+    const isCause = reason instanceof FedwayError && toFedwayError(thrown).code !== "SERVICE_BUSY";
+    const error = advised(toFedwayError(isCause ? reason : thrown), this);
     this.end(brokenOff(error));
+    if (error.code === "SERVICE_BUSY") this.#context.metrics.observeBusy();
     this.#context.failures.set(error, this.id);
     return error;
   }

@@ -36,6 +36,7 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
   const ends = counts("fedway_evaluator_ends_total", "Evaluator processes that ended without being asked to", [
     "reason",
   ]);
+  const busy = count("fedway_busy_total", "Queries and calls refused with SERVICE_BUSY");
   // An increase can be seen only where there was a number before.
   for (const reason of evaluatorEnds) ends.of(reason).inc(0);
   for (const outcome of webhookOutcomes) webhooks.of(outcome).inc(0);
@@ -70,6 +71,8 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
     observeWebhook: (outcome: (typeof webhookOutcomes)[number]): void => webhooks.of(outcome).inc(),
     /** An evaluator process has ended without being asked to. */
     observeEvaluatorEnd: (reason: (typeof evaluatorEnds)[number]): void => ends.of(reason).inc(),
+    /** A query or a call was refused because too much was under way. */
+    observeBusy: (): void => busy.inc(),
     /** Reads what the evaluators are doing at scrape time. */
     watchEvaluators(usage: () => EvaluatorUsage): void {
       instruments.readings(["fedway_evaluations", "Evaluations of federated queries", ["state"]], () => {

@@ -92,8 +92,6 @@ export function startChild(): void {
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => {});
   process.on("disconnect", () => process.exit(0));
-  // The service's own loop comes first: what a child computes may wait.
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   try {
     // Where the kernel runs out of memory, a child goes before the service (proc(5), oom_score_adj).
     writeFileSync("/proc/self/oom_score_adj", "500");
@@ -101,3 +99,9 @@ export function startChild(): void {
     // Not Linux, or not allowed.
   }
 }
+
+/**
+ * The service's own loop comes first: what a child computes may wait. A child calls it when it has started: a start that
+ * waits behind everything else of a busy host takes minutes.
+ */
+export const yieldToService = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

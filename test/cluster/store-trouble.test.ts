@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type BuiltService, startBuiltService } from "../support/built-program.ts";
+import { type BuiltService, startBuiltService, startProgram } from "../support/built-program.ts";
 import { withToken, clusterToken } from "../support/cluster.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+import { freePort } from "../support/listening.ts";
 import { openSlowLink } from "../support/slow-link.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
@@ -85,5 +86,42 @@ describe("a slow store", () => {
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     link.setDelay(0);
     expect(await statusOf(service, "slowly")).toBe(200);
+  });
+});
+
+describe("a store that is not there yet", () => {
+  const start = async (role: string, redis: RedisServer) => {
+    const port = await freePort();
+    const program = startProgram([process.execPath, "dist/main.js"], {
+      ...env,
+      PORT: String(port),
+      ROLE: role,
+      REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+    });
+    closings.push(() => program.stop());
+    return { ...program, url: `http://127.0.0.1:${port}` };
+  };
+
+  it("makes a worker wait until it answers, and a web process end with the reason", async () => {
+    const redis = await startRedis();
+    closings.push(() => redis.stop());
+    redis.freeze();
+    const worker = await start("worker", redis);
+    await worker.until(() => worker.log().includes("starts when it answers") || undefined);
+    const web = await start("web", redis);
+    expect(await web.ended).toBe(1);
+    expect(web.log()).toContain("STORE_FAILED");
+    expect(worker.process.exitCode).toBeNull();
+    redis.thaw();
+    await worker.until(async () => (await fetch(`${worker.url}/health/ready`).catch(() => undefined))?.ok || undefined);
+    expect(await worker.stop()).toBe(0);
+  });
+
+  it("does not keep a worker that waits from ending when it is told to", async () => {
+    const redis = await startRedis();
+    await redis.stop();
+    const worker = await start("worker", redis);
+    await worker.until(() => worker.log().includes("starts when it answers") || undefined);
+    expect(await worker.stop()).toBe(0);
   });
 });

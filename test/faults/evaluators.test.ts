@@ -96,7 +96,7 @@ describe("evaluator processes", () => {
       for (const pid of killed) process.kill(pid, "SIGKILL");
     }
     const problem = await problemOf(await response);
-    expect(problem).toMatchObject({ status: 500, code: "INTERNAL" });
+    expect(problem).toMatchObject({ status: 503, code: "EVALUATION_LOST", retryAfterMs: 1_000 });
     endpoints.setDelay("left", 0);
     expect(await rowsOf(await service.query(join(5)))).toBe(5);
   });
@@ -197,8 +197,15 @@ describe("a pool of its own", () => {
     const ends: string[] = [];
     const pool = open(16, ends);
     try {
-      const failure = await pool.evaluate(plan, toBounds()).catch((error: unknown) => error);
-      expect(failure).toMatchObject({ code: "INTERNAL", message: expect.stringContaining("can be started") });
+      // The first one waits for three starts, the second one for none.
+      for (const attempt of [1, 2]) {
+        const failure = await pool.evaluate(plan, toBounds()).catch((error: unknown) => error);
+        expect(failure, `attempt ${attempt}`).toMatchObject({
+          code: "SERVICE_BUSY",
+          message: expect.stringContaining("can be started"),
+          details: { retryAfterMs: 30_000 },
+        });
+      }
       expect(ends.every((reason) => reason === "memory")).toBe(true);
     } finally {
       await pool.close();

@@ -61,6 +61,8 @@ export async function createSampleMetrics(): Promise<SampleMetrics> {
     await describe(false, context).catch(() => {});
     for (const outcome of ["delivered", "failed", "dead"] as const) metrics.observeWebhook(outcome);
     metrics.observeStoreFailure();
+    metrics.observeBusy();
+    metrics.observeEvaluatorEnd("memory");
   };
   await step();
   return { metrics, step };

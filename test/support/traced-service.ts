@@ -40,7 +40,7 @@ export async function startTracedService(
     direct: createDirectExecutor(client, now),
     federated: createInProcessExecutor(engine),
     limits: { timeoutMs: 10_000, maxRows: 100, maxConcurrent: 10, runs: 10 },
-    metrics: { observeRun: () => {}, observePlan: () => {} },
+    metrics: { observeRun: () => {}, observePlan: () => {}, observeBusy: () => {} },
     now,
     tracer,
   });

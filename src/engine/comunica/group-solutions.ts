@@ -255,8 +255,7 @@ async function* partSolutions(
   }
 }
 
-/** The items as a stream. */
-export async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
+async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
   yield* items;
 }
 

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { channelTo, type ChildEnd, childEnd, forkScript, scriptBeside } from "../../workers/child-process.ts";
 import { createPeer, type Peer, type Reply } from "../../workers/peer.ts";
+import { StallWatch } from "../../workers/stall-watch.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import {
   type EvaluatorLimits,
@@ -16,7 +17,7 @@ import {
 /** How one evaluator process is started. */
 export interface EvaluatorProcessOptions {
   readonly memoryMb: number;
-  /** A process whose event loop stands still for this long is killed. */
+  /** A process is killed that is silent for this long for reasons of its own (`StallWatch`), not the host's. */
   readonly stallMs: number;
   readonly limits: EvaluatorLimits;
   readonly world: OutsideWorld;
@@ -34,11 +35,6 @@ export class EvaluatorEnded extends Error {
     super(`${end.reason}: ${end.detail}`);
     this.end = end;
   }
-
-  /** It needed more memory or time than it may. */
-  get wasTooMuch(): boolean {
-    return this.end.reason === "memory" || this.end.reason === "stalled";
-  }
 }
 
 /** A run, as its process needs it. */
@@ -54,8 +50,8 @@ export type RunReply = Reply<undefined, RunEnd>;
 
 const PING_EVERY_MS = 1_000;
 const CLOSE_MS = 1_000;
-// Loading the engine takes half a second; a busy machine may take much longer.
-const START_MS = 60_000;
+// Loading the engine takes half a second of processor time.
+const START_MS = 30_000;
 
 /** One evaluator process. */
 export class EvaluatorProcess {
@@ -66,7 +62,9 @@ export class EvaluatorProcess {
   readonly #peer: Peer;
   readonly #runs = new Map<number, ExecutionBounds>();
   readonly #stallMs: number;
-  #watch: NodeJS.Timeout | undefined;
+  readonly #silence: StallWatch;
+  readonly #watch: NodeJS.Timeout;
+  #pinged = false;
   #alive = false;
   #stalled = false;
   #residentBytes = 0;
@@ -78,10 +76,11 @@ export class EvaluatorProcess {
     this.started = started.promise;
     this.#stallMs = stallMs;
     this.#child = forkScript(scriptBeside(import.meta.url, "evaluator"), { memoryMb, args: [JSON.stringify(limits)] });
-    const starting = setTimeout(() => this.#kill(), START_MS);
+    this.#silence = new StallWatch(this.#child.pid ?? 0, { everyMs: PING_EVERY_MS });
+    this.#watch = setInterval(() => this.#look(), PING_EVERY_MS);
     const begin = (): void => {
       this.#alive = true;
-      this.#watch = setInterval(() => void this.#ping(), PING_EVERY_MS);
+      this.#silence.answered();
       started.resolve(true);
     };
     this.#peer = createPeer(channelTo(this.#child), {
@@ -90,7 +89,6 @@ export class EvaluatorProcess {
     });
     this.ended = this.#end();
     void this.ended.then(() => started.resolve(false));
-    void this.started.then(() => clearTimeout(starting));
   }
 
   /** It can take runs. */
@@ -136,15 +134,23 @@ export class EvaluatorProcess {
     return how;
   }
 
-  /** A ping that is not answered in time is one that the event loop over there has not come to. */
+  /** Pings a process that has answered; one that has not yet is judged by what it does instead. */
+  #look(): void {
+    if (this.#alive && !this.#pinged) void this.#ping();
+    else if (this.#silence.observe() >= (this.#alive ? this.#stallMs : START_MS)) this.#kill();
+  }
+
   async #ping(): Promise<void> {
-    if (this.#stalled) return;
+    this.#pinged = true;
     try {
-      const signal = AbortSignal.timeout(this.#stallMs);
-      const { head } = await this.#peer.call<Pong, unknown>("ping", undefined, { signal });
+      const { head } = await this.#peer.call<Pong, unknown>("ping", undefined, {
+        signal: new AbortController().signal,
+      });
       this.#residentBytes = head.residentBytes;
+      this.#silence.answered();
+      this.#pinged = false;
     } catch {
-      this.#kill();
+      // It has ended.
     }
   }
 
@@ -163,6 +169,7 @@ function evaluationLost(cause: EvaluatorEnded): FedwayError {
   } as const;
   return new FedwayError("EVALUATION_LOST", `The evaluation was cut off: ${why[cause.end.reason]}.`, {
     next: "Send the query again.",
+    retryAfterMs: 1_000,
     cause,
   });
 }

@@ -3,7 +3,7 @@ import { createPatternSources } from "../sources/pattern-source.ts";
 import { createComunicaEngine } from "../comunica/comunica-engine.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
-import { channelToParent, startChild } from "../../workers/child-process.ts";
+import { channelToParent, startChild, yieldToService } from "../../workers/child-process.ts";
 import { createPeer, type Handled, type HandlerContext } from "../../workers/peer.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
@@ -51,6 +51,7 @@ const outside = { client, rowCaps, clauseAt, holders, openSource, now };
 const engine = createComunicaEngine({ ...outside, maxHeldTogetherBytes, ...limits });
 const executor = createInProcessExecutor(engine);
 await evaluateOnce();
+yieldToService();
 await peer.call("ready", undefined, { signal: new AbortController().signal });
 
 /** The first evaluation of a process loads and compiles what all use: no query has to wait for that. */

@@ -146,17 +146,18 @@ export class Evaluators implements Executor<FederatedPlan> {
       bounds.sources.clear();
       bounds.steps?.clear();
       return await attempt(true).catch((second: unknown) => {
-        throw isLost(second) ? tooLargeAlone(second) : second;
+        throw isLost(second) ? lostAlone(second) : second;
       });
     }
   }
 
-  /** Waits for a place until the bounds' signal. @throws FedwayError its reason; `SERVICE_BUSY`; `INTERNAL` when no process starts */
+  /** Waits for a place until the bounds' signal. @throws FedwayError its reason; `SERVICE_BUSY`, also when no process starts */
   async #enter(request: AdmissionRequest): Promise<Admission> {
     const { signal, client = "" } = request.bounds;
     if (this.#closed) throw closing();
     signal.throwIfAborted();
     this.start();
+    if (this.#cannotStart) throw cannotStart();
     const { promise, resolve, reject } = Promise.withResolvers<Admission>();
     const item: Waiting = { ...request, take: resolve, refuse: reject };
     const leave = (): void => this.#giveUp(item);
@@ -165,6 +166,10 @@ export class Evaluators implements Executor<FederatedPlan> {
     else if (this.#waiting.push(client, item) !== "waiting") reject(tooManyWaiting());
     this.#dispatch();
     return promise.finally(() => signal.removeEventListener("abort", leave));
+  }
+
+  get #cannotStart(): boolean {
+    return this.#failedStarts >= MAX_FAILED_STARTS && ![...this.#slots].some(({ process }) => process.alive);
   }
 
   #fork(): void {
@@ -182,7 +187,7 @@ export class Evaluators implements Executor<FederatedPlan> {
     this.#slots.delete(slot);
     if (this.#closed) return;
     this.#options.onEnd?.(end);
-    if (this.#failedStarts >= MAX_FAILED_STARTS) this.#refuseAll(cannotStart(end));
+    if (this.#cannotStart) this.#refuseAll(cannotStart(end));
     this.#forkLater(this.#failedStarts === 0 ? 0 : Math.min(LONGEST_RESTART_MS, RESTART_MS * 2 ** this.#failedStarts));
   }
 
@@ -230,7 +235,8 @@ export class Evaluators implements Executor<FederatedPlan> {
     const index = this.#waitingAlone.indexOf(item);
     if (index !== -1) this.#waitingAlone.splice(index, 1);
     this.#waiting.remove(item);
-    item.refuse(item.bounds.signal.reason);
+    const { reason } = item.bounds.signal;
+    item.refuse(toFedwayError(reason).code === "DEADLINE_EXCEEDED" ? waitedInVain() : reason);
   }
 
   #refuseAll(error: FedwayError): void {
@@ -244,9 +250,11 @@ export class Evaluators implements Executor<FederatedPlan> {
 
 const isLost = (error: unknown): error is FedwayError => toFedwayError(error).code === "EVALUATION_LOST";
 
-/** A process that had this run alone is gone: nobody else can have been the reason. */
-function tooLargeAlone({ details: { cause } }: FedwayError): FedwayError {
-  if (!(cause instanceof EvaluatorEnded) || !cause.wasTooMuch) return toFedwayError(cause);
+/** The process that had this run alone is gone. Killed from outside it says nothing of the query; by itself, it is a defect. */
+function lostAlone(error: FedwayError): FedwayError {
+  const { cause } = error.details;
+  if (!(cause instanceof EvaluatorEnded) || cause.end.reason === "exit") return toFedwayError(cause);
+  if (cause.end.reason === "killed") return error;
   return new FedwayError(
     "EVALUATION_TOO_LARGE",
     "The evaluation of this query alone ended its process: it needs more memory or time than one evaluation may have.",
@@ -264,13 +272,16 @@ function exactFormat({ answer }: FederatedPlan): ResultFormat {
 
 const closing = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
 
-const tooManyWaiting = (): FedwayError =>
-  new FedwayError("SERVICE_BUSY", "Too many queries wait for their evaluation.", {
-    retryAfterMs: 1_000,
-    next: "Try again in a moment.",
-  });
+const busy = (message: string, retryAfterMs: number, cause?: Error): FedwayError =>
+  new FedwayError("SERVICE_BUSY", message, { retryAfterMs, next: "Try again in a moment.", cause });
 
-const cannotStart = ({ detail }: EvaluatorEnd): FedwayError =>
-  new FedwayError("INTERNAL", "No evaluator process can be started; the log of the service has the details.", {
-    cause: new Error(detail),
-  });
+const tooManyWaiting = (): FedwayError => busy("Too many queries wait for their evaluation.", 1_000);
+
+const waitedInVain = (): FedwayError => busy("No evaluator was free within the time of the query.", 5_000);
+
+const cannotStart = (end?: EvaluatorEnd): FedwayError =>
+  busy(
+    "No evaluator process can be started; the log of the service has the details.",
+    LONGEST_RESTART_MS,
+    end && new EvaluatorEnded(end),
+  );

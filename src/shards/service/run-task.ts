@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
 import { errorOf, tellError, type ToldError } from "../../workers/told-error.ts";
-import { type ChildEnd, childEnd, forkScript, startChild } from "../../workers/child-process.ts";
+import { type ChildEnd, childEnd, forkScript, startChild, yieldToService } from "../../workers/child-process.ts";
 import { type OpenSlices, type ReadSlices, sharingReaders } from "./slice-readers.ts";
 import type { Progress, PassOptions } from "../load/read-statements.ts";
 import type { SharedSlice } from "../materialise/shared-slices.ts";
@@ -170,6 +170,7 @@ let reading: { onProgress(progress: Progress): void; end(error: Error | undefine
  */
 export function serveShardTask(openStores: OpenStores): void {
   startChild();
+  yieldToService();
   process.on("message", (told: ToShardProcess) => {
     if (told.kind === "task") void serve(told.task, openStores);
     else hear(told);

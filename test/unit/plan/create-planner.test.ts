@@ -207,3 +207,56 @@ describe("what a plan carries", () => {
     ]);
   });
 });
+
+describe("queries of SPARQL 1.2", () => {
+  const onA = { endpointId: "a" } as const;
+  it.each([
+    "SELECT * { <<?s ?p ?o>> ?q ?v }",
+    "SELECT * { ?s ?p <<( ?a ?b ?c )>> } LIMIT 5",
+    "SELECT * { ?s ?p ?o ~ ?r }",
+    "SELECT * { ?s ?p ?o {| ?a ?b |} }",
+    'SELECT * { ?s ?p "text"@ar--rtl }',
+    'VERSION "1.2" ASK { ?s ?p ?o }',
+    "ASK { ?s ?p ?o FILTER(isTRIPLE(?o)) }",
+  ])("%s is passed on to its endpoint", (text) => {
+    const plan = planFor(text, onA);
+    expect(plan).toMatchObject({ kind: "direct", query: text, notes: [{ code: "SPARQL_1_2" }] });
+  });
+  it.each([
+    ["SELECT * { ?s ?p ?o {| ?a ?b |} }", {}, "VERSION_UNSUPPORTED"],
+    ["SELECT * { ?s ?p ?o {| ?a ?b |} SERVICE <b> { ?s ?p ?o } }", onA, "VERSION_UNSUPPORTED"],
+    ["SELECT * { ?s ?p ?o {| ?a ?b } }", onA, "QUERY_SYNTAX"],
+    ["INSERT DATA { <urn:a> <urn:b> <<( <urn:a> <urn:b> 1 )>> }", onA, "UPDATE_REFUSED"],
+    ["SELECT * { <<?s ?p ?o>> ?q ?v } ; DROP ALL", onA, "QUERY_SYNTAX"],
+    ['VERSION "1.2" INSERT DATA { <urn:a> <urn:b> 1 }', onA, "UPDATE_REFUSED"],
+    ['VERSION "1.2" DELETE WHERE { ?s ?p ?o }', onA, "UPDATE_REFUSED"],
+    ['VERSION "1.2" DELETE WHERE { ?s ?p ?o }', { endpointId: "wiki" }, "UPDATE_REFUSED"],
+    ['VERSION "1.2" DELETE WHERE { ?s ?p ?o }', {}, "UPDATE_REFUSED"],
+    ["SELECT * { ?s ?p '\\u0027 } ; DROP ALL #' . ?s ?p <<( ?a ?b ?c )>> }", onA, "VERSION_UNSUPPORTED"],
+    [`SELECT * { ${"<<".repeat(5_000)}`, onA, "QUERY_SYNTAX"],
+  ])("%.80s %j: %s", (text, where, code) => {
+    expect(thrownBy(() => planFor(text, where)).code).toBe(code);
+  });
+
+  it.each([
+    ["SELECT * {\n ?s ?p <<( ?a ?b ?c )>> . FILTER(foo }", [2, 34], /^Unexpected "foo".*SPARQL 1\.2/],
+    ["SELECT * { ?s ?p ?o {| ?a ?b } }", [1, 30], /^Unexpected "}"\.$/],
+    ["SELECT * { ?s ?p ?o ~ ?r", [1, 25], /ends too early.*SPARQL 1\.2/],
+    ['SELECT * { ?s ?p "~" . FILTER(foo }', [1, 31], /^Unexpected "foo"\.$/],
+    ["SELECT * { ?s ?p '\\u0041', <<( ?a ?b ?c )>> . FILTER(foo }", [1, 30], /^Unexpected "\("\.$/],
+  ] as const)("%j: the error is at %j", (text, [line, column], message) => {
+    const { details, message: told } = thrownBy(() => planFor(text, onA));
+    expect([details.where, told]).toEqual([{ line, column }, expect.stringMatching(message)]);
+  });
+
+  it("are read up to a size, and no error of SPARQL 1.1 is taken for that", () => {
+    const long = `"${"a".repeat(262_144)}"`;
+    const error = thrownBy(() => planFor(`SELECT * { ?s ?p ${long} ~ ?r }`, onA));
+    expect([error.code, error.message]).toEqual([
+      "QUERY_TOO_LARGE",
+      expect.stringMatching(/^SPARQL 1\.2 is read up to 262,144 characters; the query has 262,\d{3}\.$/),
+    ]);
+    const plain = thrownBy(() => planFor(`SELECT * { ?version <urn:~> ${long} , "<<" FILTER(foo }`, onA));
+    expect(plain.code).toBe("QUERY_SYNTAX");
+  });
+});

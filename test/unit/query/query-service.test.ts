@@ -31,7 +31,11 @@ function setUp(limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "maxWaitMs
     direct: createDirectExecutor(client, now),
     federated: createInProcessExecutor(createComunicaEngine({ client, maxSolutions: 1_000, now })),
     limits: { timeoutMs: 5_000, maxRows: 100, maxConcurrent: 10, runs: 3, ...limits },
-    metrics: { observeRun: (plan, status) => finished.push(`${plan} ${status}`), observePlan: () => {} },
+    metrics: {
+      observeRun: (plan, status) => finished.push(`${plan} ${status}`),
+      observePlan: () => {},
+      observeBusy: () => {},
+    },
     now,
   });
   return { client, queries, finished };
