@@ -32,6 +32,7 @@ import type { JobKind } from "./jobs/job-queue.ts";
 import type { McpParts } from "./mcp/create-server.ts";
 import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
+import { createRemarks } from "./diagnosis/check/remarks.ts";
 import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { Probe } from "./query/probe.ts";
@@ -94,6 +95,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     capabilities: registry.capabilities,
     availability: monitoring.availability,
     terms: registry.search,
+    remarks: createRemarks(registry.search, registry),
     sources: registry.sources,
     egress: config.egress,
     publicUrl: config.publicUrl,

@@ -104,6 +104,7 @@ export const errorCatalog = {
   EMPTY_JOIN: finding("Parts of the query that have solutions have none together"),
   EMPTY_PATTERN: finding("A part of the query has no solutions"),
   EMPTY_MODIFIER: finding("The query leaves out all solutions that its patterns have"),
+  EMPTY_OUTDATED: finding("The answer is empty because a description is out of date"),
   EMPTY_UNDECIDED: finding("Why the answer is empty is not known"),
   CONFIG_INVALID: own(500, "The configuration is not valid", false),
   CATALOG_INVALID: own(500, "The catalogue is not valid", false),

@@ -11,7 +11,6 @@ import { mayCallUnknown } from "../sparql/used-constructs.ts";
 import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { countedAtEndpoints } from "./count-clauses.ts";
 import { decidePlan } from "./decide-plan.ts";
-import { unknownTermNotes } from "./known-terms.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
 import type { DirectPlan, FederatedClause, FederatedPlan, QueryPlan } from "./query-plan.ts";
@@ -151,7 +150,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     }
     if (plan.kind === "rejected") return plan;
     const estimated = withEstimates(withNonMonotone(plan, parsed), task);
-    return { ...estimated, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
+    return { ...estimated, notesIfEmpty: context.remarks?.(parsed, estimated, task) };
   } catch (thrown) {
     const reason = written.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };

@@ -184,11 +184,10 @@ function evaluatedHere(draft: Draft, task: PlanTask): FederatedPlan {
   const [pattern] = query.outside;
   if (pattern) throw outsideService(query, pattern);
   if (query.parsed.form === "DESCRIBE") throw serviceRequired(query, task, undefined);
-  const noted = note(
-    draft,
-    "EVALUATED_HERE",
-    "No endpoint is needed; the query was evaluated here over the empty dataset.",
-  );
+  // After a prune the note on that says why no endpoint is asked.
+  const isPruned = draft.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT");
+  const none = "No endpoint is needed; the query was evaluated here over the empty dataset.";
+  const noted = isPruned ? draft : note(draft, "EVALUATED_HERE", none);
   const text = query.datasets.length > 0 ? withoutDatasets(query) : query.parsed.text;
   return {
     kind: "federated",

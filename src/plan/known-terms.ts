@@ -1,9 +1,9 @@
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
+import { writtenIri } from "../sparql/resolve-iri.ts";
 import { type UsedTerm, usedTerms } from "../sparql/used-terms.ts";
-import type { KnownTerms, PlanContext, PlanTask } from "./plan-request.ts";
-import type { PlanNote, QueryPlan } from "./query-plan.ts";
-import { downLast, entryMeant } from "./service-targets.ts";
+import type { KnownTerms, PlanContext } from "./plan-request.ts";
+import { downLast } from "./service-targets.ts";
 
 /** An endpoint to offer for a query that names none, and those of the query's terms that it has, as the query writes them. */
 interface OfferedEndpoint {
@@ -36,7 +36,7 @@ function endpointsHaving(used: readonly UsedTerm[], parsed: ParsedQuery, terms: 
   for (const term of used) {
     for (const id of terms.endpointsWith(term)) {
       const has = having.get(id) ?? [];
-      has.push(written(term, parsed));
+      has.push(written(term.iri, parsed));
       having.set(id, has);
     }
   }
@@ -50,56 +50,27 @@ const namesOf = (used: readonly UsedTerm[]): string =>
     .map(({ iri }) => /[^/#]*$/.exec(iri)?.[0] ?? "")
     .join(" ");
 
-/** With a prefix of the query, where it has one for it. */
-function written({ iri }: UsedTerm, { ast }: ParsedQuery): string {
-  const [prefix, namespace] =
-    Object.entries(ast.prefixes).find(([, start]) => start !== "" && iri.startsWith(start)) ?? [];
-  return namespace === undefined ? `<${iri.slice(0, 200)}>` : `${prefix}:${iri.slice(namespace.length, 200)}`;
+/** An IRI as the query writes it, within bounds. */
+const written = (iri: string, { prologue }: ParsedQuery): string => writtenIri(prologue, iri).slice(0, 200);
+
+/** Like enough to be named. */
+const leastLike = 0.5;
+
+interface Lacking {
+  /** Ids of the endpoints that are asked. */
+  readonly ids: readonly string[];
+  readonly parsed: ParsedQuery;
+  readonly terms: KnownTerms;
 }
 
-const notesAtMost = 5;
-
-/**
- * Notes for the case that the answer is empty: the terms that none of the endpoints has that are asked about them, as far as
- * their descriptions prove it.
- */
-export function unknownTermNotes(
-  parsed: ParsedQuery,
-  plan: Exclude<QueryPlan, { kind: "rejected" }>,
-  task: PlanTask,
-): readonly PlanNote[] {
-  const { terms } = task.context;
-  if (terms === undefined) return [];
-  const notes = usedTerms(parsed).flatMap(({ service, terms: used }) => {
-    const asked = service === undefined ? outsideOf(plan, task) : [entryMeant(service, task.context)?.id];
-    const ids = asked.filter((id) => id !== undefined);
-    if (ids.length === 0 || ids.length < asked.length) return [];
-    return used
-      .filter((term) => ids.every((id) => terms.hasTerm(id, term) === "no"))
-      .map((term): PlanNote => ({ code: "TERM_UNKNOWN", message: lackOf(term, ids) + twinOf(term, ids, terms) }));
-  });
-  return notes.slice(0, notesAtMost);
-}
-
-/** Ids of the endpoints that the patterns outside of every SERVICE are sent to; undefined for one without an id. */
-function outsideOf(
-  plan: Exclude<QueryPlan, { kind: "rejected" }>,
-  { entry, over }: PlanTask,
-): readonly (string | undefined)[] {
-  if (entry) return [entry.id];
-  if (over) return over.members.map(({ id }) => id);
-  return plan.kind === "direct" ? [plan.endpoint.id] : [];
-}
-
-function lackOf({ kind, iri }: UsedTerm, [first, ...others]: readonly string[]): string {
-  const what = `${kind} <${iri.slice(0, 200)}>`;
-  if (others.length === 0) return `By its description, ${first} has no ${what}.`;
-  return `By their descriptions, none of the ${others.length + 1} endpoints has the ${what}.`;
-}
-
-/** The same name under https instead of http, or the other way round, where one of them has that. */
-function twinOf({ kind, iri }: UsedTerm, ids: readonly string[], terms: KnownTerms): string {
-  const twin = iri.startsWith("https:") ? iri.replace("https:", "http:") : iri.replace(/^http:/, "https:");
-  const having = ids.find((id) => terms.hasTerm(id, { kind, iri: twin }) === "yes");
-  return having === undefined ? "" : ` ${having} has <${twin.slice(0, 200)}>.`;
+/** What to say of a term that none of some endpoints has: "`people` has no foaf:nam", and a question what was meant. */
+export function lackOf(
+  term: UsedTerm,
+  { ids, parsed, terms }: Lacking,
+): { readonly lack: string; readonly meant: string } {
+  const [first, ...others] = ids;
+  const who = others.length === 0 ? `\`${first}\` has no` : `None of the ${ids.length} endpoints has`;
+  const best = terms.nearest(ids, term).find(({ score }) => score >= leastLike);
+  const meant = best === undefined ? "" : ` Did you mean ${written(best.term.slice(1, -1), parsed)}?`;
+  return { lack: `${who} ${written(term.iri, parsed)}`, meant };
 }

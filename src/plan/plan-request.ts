@@ -1,6 +1,8 @@
 import type { Catalog, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
+import type { Suggestion } from "../errors/fedway-error.ts";
+import type { ParsedQuery } from "../sparql/parse-query.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
-import type { DirectPlan, FederatedPlan, PlannedEndpoint } from "./query-plan.ts";
+import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import type { Certificate } from "./source-selection.ts";
 
 /** A query to be planned. */
@@ -31,11 +33,20 @@ export interface PlanContext {
   readonly availability?: KnownAvailability;
   /** Which classes and properties endpoints have; absent: nothing is known. */
   readonly terms?: KnownTerms;
+  /** What to say of a query whose answer is empty, by descriptions alone; absent: nothing. */
+  readonly remarks?: Remarks | undefined;
   /** Which members have matches; absent: nothing is known, and everybody is asked. */
   readonly sources?: KnownSources | undefined;
   /** Another engine executes the federated plans, so they have the notes of `portablePlan`. */
   readonly remoteEngine?: boolean | undefined;
 }
+
+/** What descriptions say of an empty answer; `diagnosis/check/remarks.ts` fits. */
+export type Remarks = (
+  query: ParsedQuery,
+  plan: DirectPlan | FederatedPlan,
+  task: Pick<PlanTask, "entry" | "over">,
+) => readonly PlanNote[];
 
 /** What is certain of the data of endpoints; `selection/` fits. */
 export interface KnownSources {
@@ -67,6 +78,10 @@ export interface KnownTerms {
   /** "no" only where the description of the endpoint has all of them. */
   hasTerm(id: string, term: UsedTerm): "yes" | "no" | "unknown";
   endpointsWith(term: UsedTerm): Iterable<string>;
+  /** Terms of these endpoints that are most like one, best first. */
+  nearest(ids: readonly string[], term: UsedTerm): readonly Suggestion[];
+  /** When the description of an endpoint was finished, ISO 8601; undefined when there is none. */
+  descriptionVersion(id: string): string | undefined;
   /** Ids of the endpoints whose text or terms have words of `q`, best first. */
   endpointsFound(q: string): Iterable<string>;
 }

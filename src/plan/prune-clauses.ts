@@ -2,10 +2,13 @@ import type { AnalysedQuery } from "../sparql/analyse-query.ts";
 import { colocateClauses } from "../sparql/colocated-clauses.ts";
 import { withoutEmptyClauses } from "../sparql/empty-clauses.ts";
 import { textOf } from "../sparql/edit-text.ts";
+import { parseQuery } from "../sparql/parse-query.ts";
+import { usedTerms } from "../sparql/used-terms.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
 import type { Draft } from "./decide-plan.ts";
-import type { KnownSources, PlanTask } from "./plan-request.ts";
-import type { PlanNote } from "./query-plan.ts";
+import { lackOf } from "./known-terms.ts";
+import type { KnownSources, PlanContext, PlanTask } from "./plan-request.ts";
+import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { isOpenTarget } from "./followed-targets.ts";
 import type { Certificate } from "./source-selection.ts";
 
@@ -30,26 +33,39 @@ export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedT
     const endpoint = targets.members.get(element.from);
     return endpoint === undefined || isOpenTarget(endpoint) ? [] : [{ element, endpoint }];
   });
-  const certificates = sources.emptyClauses(
-    services.map(({ element, endpoint }) => ({
-      query: `${prologue} SELECT * WHERE ${textOf(parsed, element.group)}`,
-      endpoint,
-    })),
-  );
+  const clauses = services.map(({ element, endpoint }) => ({
+    query: `${prologue} SELECT * WHERE ${textOf(parsed, element.group)}`,
+    endpoint,
+  }));
+  const certificates = sources.emptyClauses(clauses);
   const empty = new Map<ServiceElement, LeftOut>();
-  for (const [index, { element, endpoint }] of services.entries()) {
+  for (const [
+    index,
+    {
+      element,
+      endpoint: { id, url },
+    },
+  ] of services.entries()) {
     const certificate = certificates[index];
-    if (certificate) empty.set(element, { name: endpoint.id ?? endpoint.url, certificate });
+    if (certificate) empty.set(element, { id, name: id ?? url, query: clauses[index]?.query ?? "", certificate });
   }
   if (empty.size === 0) return undefined;
   return {
     text: withoutEmptyClauses(query, (service) => empty.has(service)),
-    note: leftOutNote([...empty.values()], services.length),
+    note: leftOutNote(
+      [...empty.values()],
+      clauses.map(({ endpoint }) => endpoint),
+      task.context,
+    ),
   };
 }
 
-interface LeftOut {
+type AskedEndpoint = Pick<PlannedEndpoint, "id">;
+
+interface LeftOut extends AskedEndpoint {
   readonly name: string;
+  /** The clause as a query. */
+  readonly query: string;
   readonly certificate: Certificate;
 }
 
@@ -96,10 +112,24 @@ const lacking: Readonly<Record<Certificate["kind"], string>> = {
   asked: "has no match",
 };
 
-function leftOutNote(leftOut: readonly LeftOut[], all: number): PlanNote {
-  const reasons = [...new Set(leftOut.map(({ name, certificate }) => `${name} ${lacking[certificate.kind]}`))];
-  const more = reasons.length > namedAtMost ? `, and ${reasons.length - namedAtMost} more` : "";
-  const [are, them] = leftOut.length === 1 ? ["is", "it"] : ["are", "them"];
-  const message = `${leftOut.length} of ${all} SERVICE clauses ${are} not sent: ${reasons.slice(0, namedAtMost).join(", ")}${more}. prune=false sends ${them}.`;
+/** Which clauses are not asked, and why: an endpoint may lack a term of its clause, and another be meant. */
+function leftOutNote(leftOut: readonly LeftOut[], clauses: readonly AskedEndpoint[], { terms }: PlanContext): PlanNote {
+  const parsed = new Map(leftOut.map(({ query }) => [query, parseQuery(query)]));
+  const reasons = leftOut.map(({ id, query, name, certificate }) => {
+    const body = parsed.get(query);
+    const used = body && usedTerms(body).flatMap((each) => each.terms);
+    const term = used?.find((each) => id !== undefined && terms?.hasTerm(id, each) === "no");
+    if (!body || !terms || !term || id === undefined)
+      return { lack: `\`${name}\` ${lacking[certificate.kind]}`, meant: "" };
+    const { lack, meant } = lackOf(term, { ids: [id], parsed: body, terms });
+    // Of several endpoints some need not have what others have.
+    const isElsewhere = clauses.some((other) => other.id !== undefined && terms.hasTerm(other.id, term) === "yes");
+    return { lack, meant: isElsewhere ? "" : meant };
+  });
+  const why = [...new Set(reasons.map(({ lack }) => lack))];
+  const meant = [...new Set(reasons.map((reason) => reason.meant))].slice(0, namedAtMost).join("");
+  const more = why.length > namedAtMost ? `, and ${why.length - namedAtMost} more` : "";
+  const all = clauses.length === 1 ? "" : `${leftOut.length} of ${clauses.length} SERVICE clauses, as `;
+  const message = `Not asked: ${all}${why.slice(0, namedAtMost).join(", ")}${more}.${meant} (\`prune=false\` asks anyway.)`;
   return { code: "CLAUSES_LEFT_OUT", message };
 }

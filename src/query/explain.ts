@@ -139,7 +139,7 @@ export function describePlan(plan: QueryPlan): string {
     case "federated":
       return [
         `federated (${plan.answer})`,
-        ...(plan.members.length === 0 ? ["  no endpoint: evaluated here over the empty dataset"] : []),
+        ...(plan.members.length === 0 ? [`  no endpoint: ${whyNone(plan)}`] : []),
         ...(plan.over ? [overLine(plan.over)] : []),
         ...plan.members.map((member) => memberLine(member)),
         ...(sourcesOf(plan.over) ?? []).map((source) => sourceLine(source)),
@@ -150,6 +150,11 @@ export function describePlan(plan: QueryPlan): string {
       return rejectionLines(plan.reason).join("\n");
   }
 }
+
+const whyNone = ({ notes }: FederatedPlan): string =>
+  notes.some(({ code }) => code === "CLAUSES_LEFT_OUT")
+    ? "none is known to have a match"
+    : "evaluated here over the empty dataset";
 
 function overLine({ federation, members, selection }: MergedMembers): string {
   const where = federation === undefined ? "" : `federation ${federation}: `;

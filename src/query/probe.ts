@@ -18,12 +18,16 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
   /** Whose query it is about, so that clients take turns. */
   readonly owner?: string | undefined;
+  /** False: everybody is asked, whatever is known. Default true. */
+  readonly prune?: boolean | undefined;
 }
 
 /** Rows of a SELECT and the requests that endpoints had for it. */
 export interface ProbeAnswer {
   readonly rows: readonly Bindings[];
   readonly requests: number;
+  /** Somebody was not asked because of what is known. */
+  readonly byFacts: boolean;
 }
 
 /** What probes are run by: the planner and executors of the query service. */
@@ -45,8 +49,8 @@ export type Probe = ReturnType<typeof createProbe>;
 export function createProbe({ planner, direct, federated, now }: ProbeOptions) {
   /** @throws FedwayError what the planner and the executors throw, rejected plans included */
   return async (request: ProbeRequest): Promise<ProbeAnswer> => {
-    const { text, endpointId, federationId, maxRows, timeoutMs, signal, owner } = request;
-    const wanted = { text, endpointId, federationId, strict: false, defaultGraphs: [], namedGraphs: [] };
+    const { text, endpointId, federationId, maxRows, timeoutMs, signal, owner, prune } = request;
+    const wanted = { text, endpointId, federationId, prune, strict: false, defaultGraphs: [], namedGraphs: [] };
     const { plan } = planner.plan(wanted);
     if (plan.kind === "rejected") {
       const { code, message, details } = plan.reason;
@@ -60,7 +64,8 @@ export function createProbe({ planner, direct, federated, now }: ProbeOptions) {
       const result =
         plan.kind === "direct" ? await direct.evaluate(plan, bounds) : await federated.evaluate(plan, bounds);
       const rows = result.kind === "bindings" ? await firstOf(result.rows, maxRows) : [];
-      return { rows, requests: sources.values().reduce((sum, report) => sum + report.requests, 0) };
+      const byFacts = plan.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT" || code === "MEMBERS_LEFT_OUT");
+      return { rows, requests: sources.values().reduce((sum, report) => sum + report.requests, 0), byFacts };
     } finally {
       deadline.stop();
     }

@@ -1,4 +1,5 @@
 import { resolveReference } from "../rdf/resolve-reference.ts";
+import { iriText } from "../rdf/term-text.ts";
 import { isWord, type Token, tokenAt } from "./tokens.ts";
 
 /** BASE and PREFIX declarations of a query, resolved (SPARQL 1.1 Query, section 4.1.1). */
@@ -41,4 +42,15 @@ export function resolveIri({ base, prefixes }: Prologue, token: Token): string {
   if (token.kind !== "pname") return resolve(token.text.slice(1, -1), base);
   const colon = token.text.indexOf(":") + 1;
   return `${prefixes.get(token.text.slice(0, colon)) ?? ""}${token.text.slice(colon).replaceAll(/\\(.)/g, "$1")}`;
+}
+
+const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
+
+/** An absolute IRI as a query would write it: with a prefix that it declares, else in full. */
+export function writtenIri({ prefixes }: Prologue, iri: string): string {
+  for (const [prefix, namespace] of prefixes) {
+    const local = iri.slice(namespace.length);
+    if (namespace !== "" && iri.startsWith(namespace) && plainLocal.test(local)) return prefix + local;
+  }
+  return iriText(iri);
 }

@@ -1,6 +1,7 @@
 import { createPlanner, type PlanRequest } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
+import { createSearchIndex } from "../../src/registry/search/search-index.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
@@ -38,6 +39,8 @@ export interface KnownMembers extends Partial<Pick<PlanRequest, "prune" | "feder
   readonly members?: readonly string[];
   /** False: nobody knows where endpoints cut their answers. */
   readonly cutsKnown?: boolean;
+  /** What the descriptions say of terms is known, too. */
+  readonly terms?: boolean;
   /** The shard set that all described members are of. */
   readonly partition?: string;
 }
@@ -50,14 +53,25 @@ export function described(id: string, change: Partial<VoidDescription> = {}): Vo
 
 /** Plans a text with the prefix `:` of the data; the federation `all` has all members. */
 export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan {
-  const { descriptions, hours = 1, members = ["people", "books", "other"], partition, cutsKnown, ...request } = known;
+  const {
+    descriptions,
+    hours = 1,
+    members = ["people", "books", "other"],
+    partition,
+    cutsKnown,
+    terms,
+    ...request
+  } = known;
   const table = new FactTable({ now: () => Date.parse(seenAt) + hours * 3_600_000 });
   const all = descriptions ?? { people: described("people"), books: described("books") };
   for (const [id, description] of Object.entries(all)) {
     const facts = factsOf(description, dayMs);
     table.set(id, facts && { ...facts, partition });
   }
+  const index = createSearchIndex();
+  for (const [id, description] of Object.entries(all)) index.setDescription(id, description);
   const planner = createPlanner({
+    ...(terms && { terms: index }),
     catalog: createCatalog(
       members.map((id) => catalogEntry(id)),
       [],

@@ -2,6 +2,7 @@ import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { termsOf } from "../../sparql/used-terms.ts";
 import {
   type CheckOptions,
   type CheckRequest,
@@ -13,7 +14,7 @@ import {
   vocabularyFor,
 } from "./lookups.ts";
 import { endpointsWithAll, wrappedFor } from "./missing-service.ts";
-import { scopesOf, termsOf } from "./query-scope.ts";
+import { scopesOf } from "./query-scope.ts";
 import { parsedOrError, type RepairSources, repairText, type UnrepairedText } from "./repair-text.ts";
 import { updateVerb } from "./update-to-select.ts";
 
@@ -109,7 +110,10 @@ async function withService(draft: Draft, options: CheckOptions): Promise<Draft> 
   const outside = scopesOf(parsed, () => ({ ids: [], vocabulary: undefined })).filter(
     ({ service }) => service === undefined,
   );
-  const [entry, ...others] = endpointsWithAll(outside.flatMap(termsOf), { ...options, terms: options.search });
+  const [entry, ...others] = endpointsWithAll(
+    outside.flatMap(({ patterns }) => termsOf(patterns)),
+    { ...options, terms: options.search },
+  );
   const found = entry && others.length === 0 ? wrappedFor(parsed, entry.url) : undefined;
   const plan = found && planOf(found.text, place, options);
   if (!entry || !found || !plan || plan instanceof FedwayError || plan.kind === "rejected") return draft;

@@ -1,7 +1,7 @@
 import type { Repair } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Planner } from "../../plan/create-planner.ts";
-import type { KnownTerms, PlanContext } from "../../plan/plan-request.ts";
+import type { PlanContext } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/service-targets.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import { iriParts } from "../../registry/schema/text.ts";
@@ -14,7 +14,7 @@ import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 /** What queries are checked against; all of it is known here, no endpoint is asked. */
 export interface CheckOptions extends Pick<PlanContext, "catalog" | "availability"> {
   readonly planner: Planner;
-  readonly search: KnownTerms & Pick<SearchIndex, "search">;
+  readonly search: SearchIndex;
   readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
   /** Absent: nothing is known of values. */
   readonly values?: KnownValues | undefined;

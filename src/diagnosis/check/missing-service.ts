@@ -6,8 +6,8 @@ import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { analyseQuery } from "../../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import { wrapOutside } from "../../sparql/wrap-outside.ts";
-import type { UsedTerm } from "../../sparql/used-terms.ts";
-import { type Offer, type QueryScope, termsOf } from "./query-scope.ts";
+import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
+import type { Offer, QueryScope } from "./query-scope.ts";
 
 /** What endpoints are looked up in. */
 export type KnownEndpoints = Pick<PlanContext, "catalog" | "availability"> & { readonly terms: KnownTerms };
@@ -53,7 +53,7 @@ export function wrappedFor(parsed: ParsedQuery, url: string): ParsedQuery | unde
 export function swappedTargets(scope: QueryScope, known: KnownEndpoints): readonly Offer[] {
   const { service, target, ids } = scope;
   if (service === undefined || target === undefined) return [];
-  const used = termsOf(scope);
+  const used = termsOf(scope.patterns);
   const lacking = used.filter((term) => ids.every((id) => known.terms.hasTerm(id, term) !== "yes"));
   if (lacking.length === 0) return [];
   const isCertain = lacking.some((term) => ids.every((id) => known.terms.hasTerm(id, term) === "no"));

@@ -6,7 +6,8 @@ import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraf
 import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
 import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { reversedPatterns } from "./pattern-evidence.ts";
-import { type Offer, type QueryScope, scopesOf, termsOf, withOffers } from "./query-scope.ts";
+import { type Offer, type QueryScope, scopesOf, withOffers } from "./query-scope.ts";
+import { termsOf } from "../../sparql/used-terms.ts";
 import { otherValues } from "./other-values.ts";
 import { misnamed, refused } from "./refused-query.ts";
 import type { UnrepairedText } from "./repair-text.ts";
@@ -168,7 +169,7 @@ function missedService(
   const isSentOn = plan.kind === "direct" && plan.notes.some(({ code }) => code === "PATTERN_SENT_ON");
   const isRejected = plan.kind === "rejected" && lacksService.has(plan.reason.code);
   if (scope.service !== undefined || !(isRejected || (isSentOn && unknown.length > 0))) return [];
-  const having = endpointsWithAll(termsOf(scope), { ...options, terms: options.search });
+  const having = endpointsWithAll(termsOf(scope.patterns), { ...options, terms: options.search });
   return having.slice(0, 3).flatMap((entry, rank) => {
     const text = wrappedFor(parsed, entry.url)?.text;
     if (text === undefined) return [];

@@ -6,7 +6,6 @@ import { type PlacedPattern, queryPatterns } from "../../sparql/query-patterns.t
 import { resolveIri } from "../../sparql/resolve-iri.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { Repair } from "../../errors/fedway-error.ts";
-import { bracketedIri } from "../../registry/schema/text.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** The patterns of a query that the same endpoints are asked, and what is known of those. */
@@ -32,17 +31,6 @@ export interface Offer {
   /** From 0 to 1; larger is likelier. */
   readonly score: number;
   readonly why: string;
-}
-
-/** Classes and properties that the patterns of a scope name, each once. */
-export function termsOf({ patterns }: Pick<QueryScope, "patterns">) {
-  const found = new Map<string, { readonly kind: "class" | "property"; readonly iri: string }>();
-  for (const { predicate, object } of patterns) {
-    if (predicate.kind !== "iri") continue;
-    if (predicate.iri !== rdf.type) found.set(`p ${predicate.iri}`, { kind: "property", iri: predicate.iri });
-    else if (object.kind === "iri") found.set(`c ${object.iri}`, { kind: "class", iri: object.iri });
-  }
-  return [...found.values()];
 }
 
 /** The scopes of a query: one for each SERVICE, one for the patterns outside of all. */
@@ -98,18 +86,6 @@ export function tokensOf(
     return (token?.kind === "iri" || token?.kind === "pname") && resolveIri(prologue, token) === iri;
   };
   return ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, step) => from + step).filter(isSame));
-}
-
-const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
-
-/** An IRI as the query would write it: with a prefix that it declares, else in full. */
-export function written({ prologue }: ParsedQuery, iri: string): string {
-  for (const [prefix, namespace] of prologue.prefixes) {
-    if (namespace === "" || !iri.startsWith(namespace)) continue;
-    const local = iri.slice(namespace.length);
-    if (plainLocal.test(local)) return `${prefix}${local}`;
-  }
-  return bracketedIri(iri);
 }
 
 /** The text with those of the offers applied that do not touch each other, best first. */

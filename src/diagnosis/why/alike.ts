@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { editDistance } from "../../errors/nearest.ts";
+import { comparedIri, iriLikeness } from "../../registry/search/term-likeness.ts";
 
 /** How a term differs from the one that was probably meant, in one word, and how probable that is, from 0 to 1. */
 export interface Likeness {
@@ -41,7 +42,7 @@ export const differences: Readonly<Record<Likeness["kind"], string>> = {
 export function likeness(written: RDF.Term, found: RDF.Term): Likeness {
   if (written.termType === "Literal" && found.termType === "Literal") return literalLikeness(written, found);
   if (written.termType === "NamedNode" && found.termType === "NamedNode")
-    return iriLikeness(written.value, found.value);
+    return likenessOfIris(written.value, found.value);
   const [left, right] = [wordsOf(nameOf(written)), wordsOf(nameOf(found))];
   const isSame = left !== "" && left === right;
   return isSame ? { kind: "node", score: 0.85 } : capped(spelling(left, right), 0.7);
@@ -87,16 +88,11 @@ function literalLikeness(written: RDF.Literal, found: RDF.Literal): Likeness {
 const numberLikeness = (left: number, right: number): Likeness =>
   left === right ? { kind: "number", score: 0.95 } : { kind: "other", score: 0.1 };
 
-function iriLikeness(left: string, right: string): Likeness {
+function likenessOfIris(left: string, right: string): Likeness {
   if (left === right) return { kind: "other", score: 0 };
-  const [l, r] = [left.replace(/^https?:/, ""), right.replace(/^https?:/, "")];
-  if (l === r) return { kind: "scheme", score: 0.98 };
-  if (l.replace(/[/#]$/, "") === r.replace(/[/#]$/, "")) return { kind: "slash", score: 0.96 };
-  if (l.toLowerCase() === r.toLowerCase()) return { kind: "case", score: 0.96 };
-  const [name, other] = [localName(left), localName(right)];
-  if (name === other && name !== "") return { kind: "namespace", score: 0.92 };
-  if (squeezedName(name) === squeezedName(other)) return { kind: "case", score: 0.9 };
-  return spelling(wordsOf(name), wordsOf(other));
+  return (
+    iriLikeness(comparedIri(left), comparedIri(right)) ?? spelling(wordsOf(localName(left)), wordsOf(localName(right)))
+  );
 }
 
 function spelling(left: string, right: string): Likeness {
@@ -114,7 +110,6 @@ function spelling(left: string, right: string): Likeness {
 
 const capped = ({ kind, score }: Likeness, most: number): Likeness => ({ kind, score: Math.min(score, most) });
 const squeezed = (text: string): string => text.trim().replaceAll(/\s+/gu, " ");
-const squeezedName = (text: string): string => text.replaceAll(/[\s_-]+/gu, "").toLowerCase();
 const folded = (text: string): string => squeezed(text).normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
 const isNumber = (text: string): boolean => /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/iu.test(text);
 const wordSet = (text: string): ReadonlySet<string> =>

@@ -1,18 +1,18 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError, type Problem, toProblem } from "../../errors/fedway-error.ts";
 import type { Planner } from "../../plan/create-planner.ts";
-import type { KnownTerms } from "../../plan/plan-request.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { textOf } from "../../sparql/edit-text.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
+import { type Evidence, evidenceText } from "../evidence.ts";
 import { findCause } from "./find-cause.ts";
-import { type Finding, type Inquiry, whereOf } from "./inquiry.ts";
+import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
 import { namedMember } from "./member-of.ts";
 import { BudgetSpent, Prober, type ProbeBudget, type RunProbe } from "./prober.ts";
-import { headOf, partsOf } from "./query-parts.ts";
+import { headOf, partsOf, renderParts } from "./query-parts.ts";
 import { shareWork } from "./share-work.ts";
 
 /** A query whose answer was empty. */
@@ -50,7 +50,7 @@ interface ExplainerOptions {
   readonly planner: Planner;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "membersOf">;
   /** What descriptions say; absent: nothing is known. */
-  readonly terms?: Pick<KnownTerms, "hasTerm" | "endpointsWith"> | undefined;
+  readonly terms?: Inquiry["terms"];
   /** Harvested values; absent: none are known. */
   readonly values?: Pick<ValueIndex, "find"> | undefined;
   /** Milliseconds since the epoch, with fractions. */
@@ -67,7 +67,10 @@ const keptMs = 120_000;
 /** An explainer that asks by `run`. */
 export function createExplainer(options: ExplainerOptions) {
   const { maxRunning = 4 } = options;
-  const known = new LRUCache<string, EmptyDiagnosis>({ max: 200, ttl: keptMs });
+  const known = new LRUCache<string, { readonly diagnosis: EmptyDiagnosis; readonly at: number }>({
+    max: 200,
+    ttl: keptMs,
+  });
   const shared = shareWork<EmptyDiagnosis>();
   return {
     /**
@@ -78,15 +81,22 @@ export function createExplainer(options: ExplainerOptions) {
       const { maxRequests = 20, timeoutMs = 20_000, signal, owner } = budget;
       const key = JSON.stringify([asked.query, asked.endpoint, asked.federation, maxRequests, timeoutMs]);
       const before = known.get(key);
-      if (before) return before;
+      if (before) return aged(before.diagnosis, options.now() - before.at);
       if (shared.running >= maxRunning && !shared.has(key)) throw tooMany(maxRunning);
       return shared.join(key, signal, async (common) => {
         const diagnosis = await diagnose(options, asked, { maxRequests, timeoutMs, signal: common, owner });
-        known.set(key, diagnosis);
+        known.set(key, { diagnosis, at: options.now() });
         return diagnosis;
       });
     },
   };
+}
+
+/** What was asked for an earlier answer was not asked now. */
+function aged(diagnosis: EmptyDiagnosis, ms: number): EmptyDiagnosis {
+  const { problem } = diagnosis;
+  const detail = problem?.detail.replace(/\(asked now\)\.$/, `(asked ${Math.round(ms / 1000)} s ago).`);
+  return problem === null || detail === undefined ? diagnosis : { ...diagnosis, problem: { ...problem, detail } };
 }
 
 const tooMany = (running: number): FedwayError =>
@@ -110,22 +120,67 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
 }
 
 /** The best that could be found within the budget; null when the query has solutions. */
-async function findingOf(inquiry: Inquiry): Promise<Finding | null> {
+async function findingOf(inquiry: Inquiry): Promise<EvidentFinding | null> {
+  const { prober } = inquiry;
   let best: Finding | undefined;
   const note = (finding: Finding): void => {
     best = finding;
   };
+  let evidence: Evidence = { kind: "asked" };
   try {
-    const cause = await findCause(inquiry, note);
-    if (cause === "solvable") return await leftOut(inquiry);
-    if (cause === "unknown") return notAsked(inquiry);
+    let cause = await findCause(inquiry, note);
+    if (prober.byFacts && typeof cause === "object") {
+      best = cause;
+      evidence = describedBy(inquiry, cause);
+      prober.prune = false;
+      const isConfirmed = await confirmed(inquiry, cause);
+      if (isConfirmed === undefined) return { finding: cause, evidence };
+      if (!isConfirmed) {
+        cause = await findCause(inquiry, note);
+        if (cause === "solvable") return { finding: outdated, evidence: { kind: "asked" } };
+      }
+      evidence = { kind: "asked" };
+    }
+    if (cause === "solvable") {
+      const finding = await leftOut(inquiry);
+      return finding && { finding, evidence };
+    }
+    if (cause === "unknown") return { finding: notAsked(inquiry) };
     best = cause;
-    return await namedMember(inquiry, cause);
+    return { finding: await namedMember(inquiry, cause), evidence };
   } catch (error) {
-    if (error instanceof BudgetSpent) return best ?? notAsked(inquiry);
+    if (error instanceof BudgetSpent) return best ? { finding: best, evidence } : { finding: notAsked(inquiry) };
     throw error;
   }
 }
+
+interface EvidentFinding {
+  readonly finding: Finding;
+  /** Absent: nothing is known. */
+  readonly evidence?: Evidence | undefined;
+}
+
+/** What is known of the endpoints of a part, and may have kept them from being asked. */
+function describedBy(inquiry: Inquiry, { part }: Finding): Evidence {
+  const own = part && endpointOf(inquiry, part);
+  const ids = own === undefined ? inquiry.members : [own];
+  return { kind: "described", at: ids.flatMap((id) => inquiry.terms?.descriptionVersion(id) ?? []) };
+}
+
+/** Whether what was found is so when everybody is asked; undefined when that is not known. @throws BudgetSpent */
+async function confirmed({ parts, prober }: Inquiry, { part, isEmptyAlone }: Finding): Promise<boolean | undefined> {
+  const groups = part && isEmptyAlone ? [parts, [part]] : [parts];
+  const has = await prober.anySolutions(groups.map(renderParts));
+  return has.includes(true) ? false : has.includes(undefined) ? undefined : true;
+}
+
+const outdated: Finding = {
+  code: "EMPTY_OUTDATED",
+  message: "The query has solutions, though descriptions of its endpoints say that it has none: the data have changed",
+  repairs: [],
+  suggestions: [],
+  next: "Send the query with prune=false, and have the endpoints described anew.",
+};
 
 /** A query whose patterns have solutions may leave them out; null when it does not. */
 async function leftOut({ query, prober }: Inquiry): Promise<Finding | null> {
@@ -149,11 +204,13 @@ const notAsked = (inquiry: Inquiry): Finding => ({
   next: "Ask each SERVICE, or each pattern with a constant, by itself.",
 });
 
-function problemOf(inquiry: Inquiry, finding: Finding): Problem {
+function problemOf(inquiry: Inquiry, { finding, evidence }: EvidentFinding): Problem {
   const { code, message, part, endpoint, endpoints, repairs, suggestions, next } = finding;
-  const found = new FedwayError(code, message, {
+  const stated = evidence ? `${message.replace(/\.$/, "")} (${evidenceText(evidence)}).` : message;
+  const all = evidence?.kind === "described" ? "With prune=false the endpoints are asked all the same." : undefined;
+  const found = new FedwayError(code, stated, {
     ...(part && { where: whereOf(inquiry, part, endpoint) }),
-    next,
+    next: all ?? next,
     endpoints,
     ...(repairs.length > 0 && { repairs }),
     ...(suggestions.length > 0 && { suggestions }),

@@ -46,7 +46,7 @@ export async function findCause(inquiry: Inquiry, note: Note, depth = 0): Promis
       ? await causeInside({ ...inquiry, parts: one?.inner ?? [] }, note, depth + 1)
       : undefined;
   if (inside) return inside;
-  if (one) return blameEmpty(inquiry, [one, ...more], note);
+  if (one) return { ...(await blameEmpty(inquiry, [one, ...more], note)), isEmptyAlone: true };
   const [first] = clauses.find((_, at) => others[alone.length + at] === false) ?? [];
   if (first) note(emptyClause(inquiry, first));
   return blameTogether(inquiry, note);

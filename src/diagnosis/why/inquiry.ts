@@ -9,6 +9,7 @@ import { termToText } from "../../results/terms.ts";
 import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { placeOf } from "../../sparql/triple-texts.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
 import { type QueryPart, serviceOf } from "./query-parts.ts";
@@ -24,7 +25,7 @@ export interface Inquiry {
   readonly prober: Prober;
   readonly target: ProbeTarget;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
-  readonly terms: Pick<KnownTerms, "hasTerm" | "endpointsWith"> | undefined;
+  readonly terms: Pick<KnownTerms, "hasTerm" | "endpointsWith" | "descriptionVersion"> | undefined;
   /** Harvested values of endpoints; absent: none are known. */
   readonly values?: Pick<ValueIndex, "find"> | undefined;
   /** Id or URL of the only endpoint that patterns outside of every SERVICE are sent to. */
@@ -39,6 +40,8 @@ export interface Finding {
   readonly message: string;
   /** The part that is to blame. */
   readonly part?: QueryPart | undefined;
+  /** The part has no solutions by itself. */
+  readonly isEmptyAlone?: true | undefined;
   /** The part as it should be. */
   readonly fitting?: QueryPart | undefined;
   /** Instead of the endpoint that the part is sent to. */
@@ -77,14 +80,8 @@ export function whereOf(inquiry: Inquiry, part: QueryPart, endpoint = endpointOf
 }
 
 /** A term in SPARQL, with a prefix of the query where that has one for it. */
-export function writtenTerm({ query }: Pick<Inquiry, "query">, term: RDF.Term): string {
-  if (term.termType !== "NamedNode") return termToText(term);
-  for (const [prefix, namespace] of query.prologue.prefixes) {
-    const name = term.value.slice(namespace.length);
-    if (namespace !== "" && term.value.startsWith(namespace) && /^[A-Za-z_][\w-]*$/.test(name)) return prefix + name;
-  }
-  return termToText(term);
-}
+export const writtenTerm = ({ query }: Pick<Inquiry, "query">, term: RDF.Term): string =>
+  term.termType === "NamedNode" ? writtenIri(query.prologue, term.value) : termToText(term);
 
 /** A term as readers know it best. */
 export function shownTerm(inquiry: Pick<Inquiry, "query">, term: RDF.Term): string {

@@ -11,7 +11,13 @@ export type RunProbe = (request: {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly owner?: string | undefined;
-}) => Promise<{ readonly rows: readonly Bindings[]; readonly requests: number }>;
+  readonly prune: boolean;
+}) => Promise<{
+  readonly rows: readonly Bindings[];
+  readonly requests: number;
+  /** Somebody was not asked because of what is known. */
+  readonly byFacts?: boolean | undefined;
+}>;
 
 /** Where questions are sent. */
 export interface ProbeTarget {
@@ -60,6 +66,10 @@ export class Prober {
   asked = 0;
   /** Requests that endpoints had for them. */
   requests = 0;
+  /** An answer rests on facts: somebody was not asked. */
+  byFacts = false;
+  /** Whether facts decide who is asked. */
+  prune = true;
   readonly #options: ProberOptions;
   readonly #budget: ProbeBudget;
   readonly #until: number;
@@ -140,8 +150,10 @@ export class Prober {
     if (this.asked >= maxRequests || timeoutMs < 1) throw new BudgetSpent();
     this.asked++;
     try {
-      const { rows, requests } = await run({ text, ...target, maxRows, timeoutMs, signal, owner });
+      const { prune } = this;
+      const { rows, requests, byFacts } = await run({ text, ...target, maxRows, timeoutMs, signal, owner, prune });
       this.requests += requests;
+      this.byFacts ||= byFacts === true;
       return rows;
     } catch (error) {
       if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.", { cause: error });

@@ -1,7 +1,9 @@
 import type { Catalog, CatalogEntry, EndpointInterface } from "../catalog/catalog.ts";
 import type { FactStatus, VoidDescription } from "../void/void-description.ts";
 import { filterEntries, hasTerm } from "./filter-entries.ts";
+import type { Suggestion } from "../../errors/fedway-error.ts";
 import { createState, dropDescription, type IndexState, ownFields, putDescription, putEntry } from "./index-state.ts";
+import { nearestTerms } from "./nearest-terms.ts";
 import { rankedEndpoints, runSearch } from "./run-search.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 import { type Term, termKey, termTitle } from "./term-table.ts";
@@ -186,6 +188,9 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
     },
     /** Whether an endpoint has a class or property, by its description; "no" only where that has all of them. */
     hasTerm: (id: string, term: Pick<Term, "kind" | "iri">): "yes" | "no" | "unknown" => hasTerm(state, id, term),
+    /** At most three classes or properties of these endpoints that are most like a term, best first. */
+    nearest: (ids: readonly string[], term: Parameters<typeof nearestTerms>[2]): readonly Suggestion[] =>
+      nearestTerms(state, ids, term),
     /** Ids of the endpoints that are known to have a class or property. */
     endpointsWith: ({ kind, iri }: Pick<Term, "kind" | "iri">): Iterable<string> =>
       state.table.endpointsOf(termKey(kind, iri)).keys(),
@@ -195,7 +200,7 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
     term: ({ kind, iri }: Pick<Term, "kind" | "iri">): KnownTerm | undefined => knownTerm(state, termKey(kind, iri)),
     /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
     termCounts: (id: string): TermCounts | undefined => termCounts(state, id),
-    /** Version of the indexed description; undefined when there is none. */
+    /** Version of the indexed description, the time when it was finished unless it was told; undefined when there is none. */
     descriptionVersion: (id: string): string | undefined => state.endpoints.get(id)?.described?.version,
     search: (request: SearchRequest): SearchAnswer => runSearch(state, request),
     /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */

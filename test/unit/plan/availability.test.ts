@@ -30,6 +30,8 @@ function plannerWith(down: Record<string, number | undefined>, entries?: readonl
       version: 1,
       hasTerm: () => "unknown",
       endpointsWith: () => [],
+      nearest: () => [],
+      descriptionVersion: () => undefined,
       endpointsFound: () => catalog.entries.map(({ id }) => id),
     },
   });

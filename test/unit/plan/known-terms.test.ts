@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
-import type { PlanNote } from "../../../src/plan/query-plan.ts";
+import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { createSearchIndex } from "../../../src/registry/search/search-index.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "./plan-cases.ts";
@@ -33,8 +32,7 @@ const known = () => {
     descriptionOf({ propertyPartitions: [named], classesComplete: false, propertiesComplete: true }),
   );
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: index });
-  const plan = (text: string, more: Partial<PlanRequest> = {}) =>
-    planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [], ...more }).plan;
+  const plan = (text: string) => planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [] }).plan;
   return { index, plan };
 };
 
@@ -69,45 +67,5 @@ describe("a query without an endpoint is offered those that fit", () => {
     expect(offered()).toBeUndefined();
     index.setDescription("aa3", descriptionOf({ propertyPartitions: [propertyPartition(`${ex}zzz`, { triples: 1 })] }));
     expect(offered()).toEqual(["aa3"]);
-  });
-});
-
-describe("terms that an endpoint is known not to have", () => {
-  const lacks = (text: string, more: Partial<PlanRequest> = {}): readonly PlanNote["message"][] => {
-    const plan = known().plan(prefixes + text, more);
-    if (plan.kind === "rejected") throw plan.reason;
-    expect(plan.notes.map(({ code }) => code)).not.toContain("TERM_UNKNOWN");
-    return (plan.notesIfEmpty ?? []).map(({ message }) => message);
-  };
-  it("are named for an empty answer", () => {
-    expect(lacks("SELECT * { SERVICE <people> { ?s foaf:nme ?n ; a foaf:Persn } }")).toEqual([
-      "By its description, people has no property <http://xmlns.com/foaf/0.1/nme>.",
-      "By its description, people has no class <http://xmlns.com/foaf/0.1/Persn>.",
-    ]);
-  });
-  it("are looked for in paths, but not in negated ones, and not with a variable", () => {
-    const text =
-      "SELECT * { ?s foaf:name/^ex:x ?n ; !(ex:y) ?o ; a/ex:z* ?c ; ?p ?v . SERVICE ?e { ?s ex:w ?w } VALUES ?e { <people> } }";
-    expect(lacks(text.replace(/ SERVICE.*/, " }"), { endpointId: "people" })).toEqual([
-      "By its description, people has no property <http://vocabulary.example/x>.",
-      "By its description, people has no property <http://vocabulary.example/z>.",
-    ]);
-  });
-  it("are told with the same name under https, where the endpoint has that", () => {
-    expect(lacks("SELECT * { ?s <https://vocabulary.example/born> ?o }", { endpointId: "people" })).toEqual([
-      "By its description, people has no property <https://vocabulary.example/born>. people has <http://vocabulary.example/born>.",
-    ]);
-  });
-  it("are not named where the description may lack them", () => {
-    expect(lacks("SELECT * { SERVICE <works> { ?s a foaf:Person } SERVICE <aa1> { ?s ex:x ?y } }")).toEqual([]);
-  });
-  it("are those of each endpoint, and of all members of a federation", () => {
-    expect(lacks("SELECT * { SERVICE <people> { ?s ex:x ?n } SERVICE <works> { ?s ex:born ?n } }")).toEqual([
-      "By its description, people has no property <http://vocabulary.example/x>.",
-      "By its description, works has no property <http://vocabulary.example/born>.",
-    ]);
-    expect(lacks("SELECT * { ?s ex:x ?n ; ex:born ?b }", { federationId: "both" })).toEqual([
-      "By their descriptions, none of the 2 endpoints has the property <http://vocabulary.example/x>.",
-    ]);
   });
 });

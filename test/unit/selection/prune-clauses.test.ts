@@ -50,19 +50,36 @@ it("the note says what each endpoint lacks", () => {
     return plan.kind === "rejected" ? [plan.reason.code] : plan.notes.map(({ message }) => message);
   };
   expect(notes(at("books", "?s :name ?n"), at("people", "?s :name ?n"))).toEqual([
-    "1 of 2 SERVICE clauses is not sent: books lacks its property. prune=false sends it.",
+    "Not asked: 1 of 2 SERVICE clauses, as `books` lacks its property. (`prune=false` asks anyway.)",
   ]);
   const twice = [at("books", "?s :name ?n"), at("books", "?s :name ?n FILTER(?n > 1)"), at("people", "?s a :Book")];
   expect(notes(...twice, at("people", "?s :name ?n"))).toEqual([
-    "3 of 4 SERVICE clauses are not sent: books lacks its property, people lacks its class. prune=false sends them.",
+    "Not asked: 3 of 4 SERVICE clauses, as `books` lacks its property, `people` lacks its class. (`prune=false` asks anyway.)",
   ]);
+});
+
+it("the note says what may have been meant, unless another endpoint of the query has the term", () => {
+  const at = (id: string, body: string): string => `{ SERVICE <http://${id}.example/sparql> { ${body} } }`;
+  const note = (...branches: readonly string[]): string => {
+    const plan = planWithFacts(`SELECT ?s { ${branches.join(" UNION ")} }`, { terms: true });
+    return plan.kind === "rejected" ? plan.reason.code : (plan.notes[0]?.message ?? "");
+  };
+  expect(note(at("people", "?s :nam ?n"), at("other", "?s :nam ?n"))).toBe(
+    "Not asked: 1 of 2 SERVICE clauses, as `people` has no :nam. Did you mean :name? (`prune=false` asks anyway.)",
+  );
+  expect(note(at("books", "?s a :Book ; :nme ?n"), at("people", "?s :nme ?n"))).toBe(
+    "Not asked: 2 of 2 SERVICE clauses, as `books` has no :nme, `people` has no :nme. Did you mean :name? (`prune=false` asks anyway.)",
+  );
+  expect(note(at("books", "?s :name ?n"), at("people", "?s :name ?n"))).toBe(
+    "Not asked: 1 of 2 SERVICE clauses, as `books` has no :name. (`prune=false` asks anyway.)",
+  );
 });
 
 describe("clauses without solutions elsewhere", () => {
   const none = "{ VALUES (?n ?s) { (UNDEF UNDEF) } FILTER(1 = 0) }";
   const asked = "SERVICE <people> { ?s a :Person }";
   const dead = "SERVICE <books> { ?s :name ?n }";
-  shouldPlan(`SELECT * { ${dead} }`, `fed here: SELECT * { ${none} } [CLAUSES_LEFT_OUT EVALUATED_HERE]`);
+  shouldPlan(`SELECT * { ${dead} }`, `fed here: SELECT * { ${none} } [CLAUSES_LEFT_OUT]`);
   shouldPlan(
     `SELECT * { ${asked} OPTIONAL { ${dead} } }`,
     `people: SELECT * { { ?s a :Person } OPTIONAL { ${none} } } ${left}`,
@@ -81,7 +98,7 @@ describe("clauses without solutions elsewhere", () => {
   );
   shouldPlan(
     "SELECT (COUNT(*) AS ?c) { SERVICE <books> { ?s :name ?n } }",
-    `fed here: SELECT (COUNT(*) AS ?c) { ${none} } [CLAUSES_LEFT_OUT EVALUATED_HERE]`,
+    `fed here: SELECT (COUNT(*) AS ?c) { ${none} } [CLAUSES_LEFT_OUT]`,
   );
 });
 

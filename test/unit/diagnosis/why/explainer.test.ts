@@ -46,10 +46,12 @@ const overStore: RunProbe = async ({ text, maxRows }) => ({
   requests: 1,
 });
 
-function explainerOver(run: RunProbe, values?: Parameters<typeof createExplainer>[0]["values"]) {
+type Known = Parameters<typeof createExplainer>[0];
+
+function explainerOver(run: RunProbe, values?: Known["values"], terms?: Known["terms"]) {
   const catalog = createCatalog([catalogEntry("a")], [], { publicUrl: "http://fedway.example", federations: [] });
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
-  return createExplainer({ run, planner, catalog, values, now: () => performance.now() });
+  return createExplainer({ run, planner, catalog, values, terms, now: () => performance.now() });
 }
 
 const explain = async (query: string, maxRequests = 20) =>
@@ -183,6 +185,65 @@ describe("why a query has no solutions", () => {
       { signal: new AbortController().signal },
     );
     expect(problem).toMatchObject({ code: "EMPTY_VALUE", repairs: [{ before: '"name 1"', after: '"Name 1"' }] });
+  });
+
+  describe("where facts keep endpoints from being asked", () => {
+    /** Nobody is asked about a property that facts say is missing. */
+    const lacking =
+      (property: string): RunProbe =>
+      async (request) => {
+        const isLeftOut = request.prune && request.text.includes(property);
+        const answer = await overStore(isLeftOut ? { ...request, text: "SELECT * { FILTER(false) }" } : request);
+        return { ...answer, byFacts: isLeftOut };
+      };
+    const terms = {
+      hasTerm: (): "no" => "no",
+      endpointsWith: () => [],
+      descriptionVersion: () => "2026-01-02T03:04:05Z",
+    } as const;
+    const explained = (property: string, query: string, maxRequests = 20) => {
+      const explainer = explainerOver(lacking(property), undefined, terms);
+      return explainer.explain({ query, endpoint: "a" }, { signal: new AbortController().signal, maxRequests });
+    };
+    it.each([
+      [
+        "the query has solutions after all",
+        "v/name",
+        "{ ?a <http://v/name> ?n }",
+        20,
+        "EMPTY_OUTDATED",
+        /say that it has none: .* \(asked now\)\.$/,
+      ],
+      [
+        "another part is to blame",
+        "v/name",
+        "{ ?a <http://v/name> ?n ; <http://v/none> ?m }",
+        20,
+        "EMPTY_TERM",
+        /^\?a <http:\/\/v\/none> .* \(asked now\)\.$/,
+      ],
+      [
+        "they are right",
+        "v/none",
+        "{ ?a <http://v/none> ?n }",
+        20,
+        "EMPTY_PATTERN",
+        /not even by itself \(asked now\)\.$/,
+      ],
+      [
+        "nothing more may be asked",
+        "v/none",
+        "{ ?a <http://v/none> ?n }",
+        4,
+        "EMPTY_PATTERN",
+        /itself \(by the description of 2026-01-02 03:04\)\.$/,
+      ],
+    ])("%s", async (_, property, where, most, code, detail) => {
+      const { problem } = await explained(property, `SELECT * ${where}`, most);
+      expect(problem).toMatchObject({ code, detail: expect.stringMatching(detail) });
+      const isOffered = problem?.next?.includes("prune=false") === true;
+      expect(isOffered).toBe(!problem?.detail.includes("asked now") || code === "EMPTY_OUTDATED");
+    });
   });
 
   it("is not known where nothing can be asked", async () => {

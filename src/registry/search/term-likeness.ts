@@ -1,0 +1,95 @@
+import { editDistance } from "../../errors/nearest.ts";
+import { iriParts, nameWords } from "../schema/text.ts";
+
+/** How like two IRIs are, from 0 to 1, and in what they differ. */
+export interface TermLikeness {
+  readonly kind: "scheme" | "slash" | "case" | "namespace" | "spelling" | "words";
+  readonly score: number;
+  readonly why: string;
+}
+
+/** An IRI that is compared with many others: what is made of it is made once. */
+export interface ComparedIri {
+  readonly iri: string;
+  readonly folded: string;
+  readonly namespace: string;
+  readonly local: string;
+  /** In lower case, with blanks between. */
+  readonly words: string;
+}
+
+/** An IRI with its parts. */
+export function comparedIri(iri: string): ComparedIri {
+  const { namespace, local } = iriParts(iri);
+  const words = nameWords(local)
+    .map((word) => word.toLowerCase())
+    .join(" ");
+  return { iri, folded: folded(iri), namespace, local, words };
+}
+
+/** How like two IRIs are; undefined when they are not. */
+export function iriLikeness(wanted: ComparedIri, candidate: ComparedIri): TermLikeness | undefined {
+  if (wanted.folded === candidate.folded) return sameButFor(wanted.iri, candidate.iri);
+  if (wanted.local === "" || candidate.local === "") return undefined;
+  const space = spaceFactor(wanted.namespace, candidate.namespace);
+  if (wanted.local === candidate.local)
+    return { kind: "namespace", score: 0.95 * space, why: "same name in another namespace" };
+  const [words, others] = [wanted.words, candidate.words];
+  if (words.replaceAll(" ", "") === others.replaceAll(" ", "")) {
+    return { kind: "case", score: 0.93 * space, why: "same name but for case and separators" };
+  }
+  if (stem(words) === stem(others)) return { kind: "spelling", score: 0.9 * space, why: "same word in another form" };
+  return misspelt(wanted.local, candidate.local, space) ?? sharedWords(words, others, space);
+}
+
+const folded = (iri: string): string =>
+  iri
+    .replace(/^https:/, "http:")
+    .replaceAll("#", "/")
+    .replace(/\/$/, "")
+    .toLowerCase();
+
+/** Without endings of the plural and of verbs. */
+const stem = (words: string): string =>
+  words.replaceAll(/(?:ies|y)\b/g, "i").replaceAll(/(?<=\w{3})(?:e?s|ed|ing)\b/g, "");
+
+function sameButFor(wanted: string, candidate: string): TermLikeness {
+  const [one, other] = [wanted, candidate].map((iri) => iri.replace(/^https?:/, ""));
+  if (one === other) return { kind: "scheme", score: 0.95, why: "the same but for http or https" };
+  const isEnd = one?.replace(/[/#]$/, "") === other?.replace(/[/#]$/, "");
+  return { kind: isEnd ? "slash" : "case", score: 0.95, why: "the same but for case or separators" };
+}
+
+/** A namespace that is nearly the same was probably meant. */
+function spaceFactor(one: string, other: string): number {
+  if (one === other) return 1;
+  const [left, right] = [folded(one), folded(other)];
+  if (left === right) return 0.99;
+  return editDistance(left, right, 2) <= 2 ? 0.98 : 0.92;
+}
+
+function misspelt(one: string, other: string, space: number): TermLikeness | undefined {
+  const [left, right] = [one.slice(0, 128).toLowerCase(), other.slice(0, 128).toLowerCase()];
+  const cap = Math.max(1, Math.floor(Math.max(left.length, right.length) / 3));
+  const distance = areSwapped(left, right) ? 1 : editDistance(left, right, cap);
+  if (distance > cap) return undefined;
+  const share = distance / Math.max(left.length, right.length);
+  const why = `${distance} ${distance === 1 ? "letter differs" : "letters differ"}`;
+  return { kind: "spelling", score: (0.93 - share) * space, why };
+}
+
+/** Two neighbouring letters changed places, which is one mistake. */
+function areSwapped(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2);
+}
+
+function sharedWords(one: string, other: string, space: number): TermLikeness | undefined {
+  const [left, right] = [new Set(stem(one).split(" ")), new Set(stem(other).split(" "))];
+  const shared = [...left].filter((word) => word.length > 2 && right.has(word)).length;
+  if (shared === 0) return undefined;
+  const score = 0.6 * (shared / Math.max(left.size, right.size)) * space;
+  return { kind: "words", score, why: "shares a word" };
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+import { startService, type RunningService } from "../../support/running-service.ts";
+import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+
+// What was probably meant is said wherever an answer is empty, whether the endpoint was asked or left out by its description.
+
+const foaf = "http://xmlns.com/foaf/0.1/";
+const people = Array.from({ length: 20 }, (_, n) => `<http://x/${n}> <${foaf}name> "Name ${n}" .`);
+let server: SparqlTestServer;
+let service: RunningService;
+
+beforeAll(async () => {
+  server = await startSparqlTestServer(people.join("\n"));
+  service = await startService({ people: server.url }, { FEDWAY_EXPLAIN_EMPTY_MS: "60000" });
+  await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
+  await eventually(async () => expect(JSON.stringify(await explained(query(), {}))).toContain("Did you mean"));
+});
+afterAll(async () => {
+  await service?.close();
+  await server?.close();
+});
+
+const query = (where = "SERVICE <people> { ?s foaf:nam ?n }"): string => `PREFIX foaf: <${foaf}> SELECT * { ${where} }`;
+
+async function post(path: string, body: object): Promise<Record<string, unknown>> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+const explained = (text: string, place: object) => post("/api/explain", { query: text, ...place });
+
+/** As the console asks: the answer, then the record of its run, and its page. */
+async function inConsole(text: string, path: string): Promise<{ readonly record: string; readonly page: string }> {
+  const response = await service.query(text, { path });
+  await response.text();
+  const run = response.headers.get("fedway-run") ?? "";
+  const [record, page] = await Promise.all(
+    [`/api/runs/${run}`, `/runs/${run}`].map(async (each) => (await fetch(service.url + each)).text()),
+  );
+  return { record: record ?? "", page: page ?? "" };
+}
+
+const meant = "`people` has no foaf:nam";
+const repair = "Did you mean foaf:name?";
+
+describe("foaf:nam at people is said to be foaf:name", () => {
+  it.each([
+    ["a SERVICE", query(), {}, "/sparql"],
+    ["its own route", query("?s foaf:nam ?n"), { endpoint: "people" }, "/endpoints/people/sparql"],
+  ])("by every door, in %s", async (_, text, place, path) => {
+    const [explain, table, tool, { record, page }] = await Promise.all([
+      explained(text, place),
+      post("/api/query", { query: text, ...place }),
+      post("/api/tools/run_query", { query: text, ...place }),
+      inConsole(text, path),
+    ]);
+    const told = [explain["notes"], table["notes"], tool["text"]].map((each) => JSON.stringify(each));
+    for (const each of [...told, record, page]) {
+      expect(each).toContain(meant);
+      expect(each).toContain(repair);
+    }
+    for (const each of [JSON.stringify(explain), ...told, record, page])
+      expect(each).not.toMatch(/No endpoint is needed/);
+    expect(table["status"]).toBe("empty");
+  });
+});
+
+describe("after a change that leaves the number of triples alone", () => {
+  const nick = `<http://x/1> <${foaf}nick> "n" .`;
+  const swapped = query("SERVICE <people> { ?s foaf:nick ?n } SERVICE <people> { ?s foaf:name ?m }");
+
+  it("no diagnosis shows as seen what a description says", async () => {
+    const before = { query: `# before\n${swapped}` };
+    for (const evidence of [/\(asked now\)\.$/, /\(asked \d+ s ago\)\.$/]) {
+      const { diagnosis } = await post("/api/query", before);
+      expect(diagnosis).toMatchObject({ detail: expect.stringMatching(evidence) });
+    }
+    server.setData([nick, ...people.slice(1)].join("\n"));
+    for (const text of [query("SERVICE <people> { ?s foaf:nick ?n }"), swapped]) {
+      const { status, diagnosis, rows } = await post("/api/query", { query: text });
+      const { detail = "", next = "" } = (diagnosis ?? {}) as { readonly detail?: string; readonly next?: string };
+      // An answer with rows needs no diagnosis.
+      if (status === "ok") expect(rows).toHaveLength(1);
+      else expect(`${detail} ${next}`).toMatch(/has solutions, though descriptions .*prune=false/);
+      const asked = await post("/api/query", { query: text, prune: false });
+      expect(asked).toMatchObject({ status: "ok", diagnosis: null });
+    }
+  });
+});
