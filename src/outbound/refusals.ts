@@ -2,6 +2,7 @@ import { type ErrorDetails, FedwayError, type FaultKind } from "../errors/fedway
 import type { ErrorCode } from "../errors/codes.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { bareMediaType } from "../results/negotiation.ts";
+import { quoted } from "./excerpt.ts";
 import { headerOf, type ResponseHeaders, isOtherKind } from "./media-types.ts";
 
 /** A response that is not the answer: another status than 200 or 206, or a media type that is no answer. */
@@ -103,18 +104,13 @@ function notSparql({ headers, text, status }: Refusal, kind: AnswerKind): Fedway
   const contentType = headerOf(headers, "content-type");
   const type = bareMediaType(contentType) || "no media type";
   const what = isOtherKind(contentType, kind)
-    ? `The endpoint answered with ${type}, which cannot hold the answer of this query form.`
-    : `The endpoint answered with ${type} instead of SPARQL results${quoted(text)}.`;
-  return new FedwayError("ENDPOINT_NOT_SPARQL", what, {
+    ? `The endpoint answered with ${type}, which cannot hold the answer of this query form`
+    : `The endpoint answered with ${type} instead of SPARQL results`;
+  return new FedwayError("ENDPOINT_NOT_SPARQL", `${what}${quoted(text)}.`, {
     fault: "wrong-media-type",
     upstreamStatus: status,
     next: "Check that the URL is a SPARQL endpoint and not a web page about one.",
   });
-}
-
-function quoted(text: string): string {
-  const excerpt = excerptOf(text);
-  return excerpt === "" ? "" : `: "${excerpt}"`;
 }
 
 /** The error of a response that is not the answer. */
@@ -245,27 +241,4 @@ export function toNetworkError(thrown: unknown, phase: ExchangePhase): FedwayErr
   }
   if (phase === "body") return brokenConnection(phase, thrown);
   return unreachable("connect", "No connection to the endpoint could be made.", thrown);
-}
-
-/** Characters of a foreign text that are looked at. */
-const longestText = 8_192;
-const maxExcerpt = 300;
-
-/**
- * The beginning of a foreign text, fit for a one-line message: no markup, control or format characters, one blank
- * between words, at most 300 characters.
- */
-export function excerptOf(text: string): string {
-  const plain = text
-    .slice(0, longestText)
-    .replaceAll(/<(script|style)\b[^>]{0,200}>[^<]{0,8192}/giu, " ")
-    .replaceAll(/<[^<>]{0,400}>/gu, " ")
-    .replaceAll(/[\p{C}\s]+/gu, " ")
-    .trim();
-  return plain.length <= maxExcerpt
-    ? plain
-    : `${plain
-        .slice(0, maxExcerpt - 1)
-        .toWellFormed()
-        .replace(/\uFFFD$/u, "")}…`;
 }

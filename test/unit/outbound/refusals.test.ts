@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
-import { excerptOf, toNetworkError, blamesMethod, type Refusal, refusalError } from "../../../src/outbound/refusals.ts";
+import { toNetworkError, blamesMethod, type Refusal, refusalError } from "../../../src/outbound/refusals.ts";
 
 const refusal = (status: number, text = "", headers: Refusal["headers"] = {}): Refusal => ({ status, text, headers });
 
@@ -59,24 +59,6 @@ describe("whether the request method is at fault", () => {
     [500, "method not supported", {}, false],
   ] as const)("%i %j %j: %s", (...[status, text, headers, expected]) => {
     expect(blamesMethod(refusal(status, text, headers))).toBe(expected);
-  });
-});
-
-describe("excerpts", () => {
-  it.each([
-    ["  a \r\n\t b\u0000c\u202Ed ", "a b c d"],
-    ["<html><head><style>p { color: red }</style></head><body><p class='x'>Hello</p></body>", "Hello"],
-    ["1 < 2 and 3 > 2", "1 2"],
-    ["", ""],
-  ])("%j reads %j", (text, expected) => {
-    expect(excerptOf(text)).toBe(expected);
-  });
-  it("are bounded, also in time", () => {
-    expect(excerptOf("x".repeat(10_000))).toHaveLength(300);
-    expect(excerptOf("😀".repeat(400)).isWellFormed()).toBe(true);
-    const started = performance.now();
-    for (const text of ["<".repeat(1_000_000), "<script ".repeat(100_000), "<a".repeat(500_000)]) excerptOf(text);
-    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 

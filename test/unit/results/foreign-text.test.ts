@@ -12,7 +12,8 @@ import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
 import { acceptsCoding } from "../../../src/outbound/content-coding.ts";
 import { documentMediaType, answerMediaType } from "../../../src/outbound/media-types.ts";
-import { excerptOf, parseRetryAfter, refusalError } from "../../../src/outbound/refusals.ts";
+import { excerptOf } from "../../../src/outbound/excerpt.ts";
+import { parseRetryAfter, refusalError } from "../../../src/outbound/refusals.ts";
 import { holding } from "../../support/held-loop.ts";
 import {
   floods,
