@@ -2,7 +2,7 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
-import { type BlockSizes, clauseQuery, type KeyBlock, numberKeys } from "./clause-query.ts";
+import { type BlockSizes, clauseColumns, clauseQuery, type KeyBlock, numberKeys } from "./clause-query.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
@@ -177,7 +177,8 @@ async function* ask(options: AskOptions, { clause, keys, report }: ClauseRequest
   const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
   const { endpoint, prologue, limit } = clause;
   const unlimited = limit === undefined ? query : clauseQuery({ ...clause, limit: undefined }, sent.keys);
-  const asked = { endpoint, query, unlimited, prologue, limit, tolerated, inPart, report };
+  const columns = { asked: clauseColumns(clause, sent.keys) };
+  const asked = { endpoint, query, columns, unlimited, prologue, limit, tolerated, inPart, report };
   const send = () => fetchRows(options, { ...asked, step: stepOf(bounds.steps, clause, keys) });
   const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
   for await (const rows of inBatches(answers.rows(request, send))) {

@@ -28,11 +28,19 @@ export function keyRows({ variables, rows }: KeyBlock): Bindings[] {
   return rows.map((row) => new Map(variables.flatMap((name, index) => (row[index] ? [[name, row[index]]] : []))));
 }
 
+const SOLUTION = "fedway_solution";
+
+/** The columns that `clauseQuery` asks for. */
+export function clauseColumns(clause: FederatedClause, keys?: KeyBlock): readonly string[] {
+  const names = new Set([...clause.variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
+  return names.size === 0 ? [SOLUTION] : [...names];
+}
+
 /** The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys. */
 export function clauseQuery(clause: FederatedClause, keys?: KeyBlock): string {
-  const names = [...new Set([...clause.variables.map(({ name }) => name), ...(keys?.variables ?? [])])];
+  const names = clauseColumns(clause, keys);
   // A clause without variables still has solutions to count.
-  const projection = names.length === 0 ? "(1 AS ?fedway_solution)" : names.map((name) => `?${name}`).join(" ");
+  const projection = names[0] === SOLUTION ? `(1 AS ?${SOLUTION})` : names.map((name) => `?${name}`).join(" ");
   const select = clause.distinct ? "SELECT DISTINCT" : "SELECT";
   const pattern = withSubstituted(clause, keys);
   const where = keys && keys.variables.length > 0 ? `{ ${keysText(clause, keys)} ${pattern} }` : pattern;

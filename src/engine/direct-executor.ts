@@ -137,6 +137,7 @@ function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEn
     endpoint: plan.endpoint,
     query: plan.query,
     kind: plan.answer,
+    columns: plan.columns,
     limit: plan.limit,
     accept,
     encoding: acceptEncoding === undefined ? "decode" : "pass",

@@ -22,7 +22,7 @@ export interface FetchOptions {
 }
 
 /** A SELECT query for one endpoint. */
-interface RowsRequest extends Pick<SparqlRequest, "query">, Omit<SuspectAnswer, "rows" | "query"> {
+interface RowsRequest extends Pick<SparqlRequest, "query" | "columns">, Omit<SuspectAnswer, "rows" | "query"> {
   /** The same query without its LIMIT. */
   readonly unlimited: string;
   /** Where it is noted what that took. */
@@ -85,12 +85,13 @@ function noteSaved(report: SourceReport, { saved, mirror }: SparqlAnswer): void 
 }
 
 const toSparqlRequest = (
-  { endpoint, query, inPart, limit }: RowsRequest,
+  { endpoint, query, columns, inPart, limit }: RowsRequest,
   { deadlineMs, client, trace }: ExecutionBounds,
   { signal }: MemberTime,
 ): SparqlRequest => ({
   endpoint,
   query,
+  columns,
   limit,
   acceptPartial: inPart,
   kind: "bindings",
@@ -121,6 +122,7 @@ async function lackAt(rows: number, options: FetchOptions, asking: Asked): Promi
         ...asked,
         endpoint: request.endpoint,
         query,
+        columns: undefined,
         limit: undefined,
         acceptPartial: true,
       });

@@ -1,5 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createAnswerScanner } from "../results/scanner.ts";
+import { EncodingCheck, misfit } from "./answer-check.ts";
+import { lastWords, quoted } from "./excerpt.ts";
 import { cappedBy, partialRefused, type PartialSigns } from "./partial-answers.ts";
 import { brokeOff } from "./refusals.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
@@ -8,7 +10,7 @@ import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 interface MonitorOptions {
   readonly mediaType: string;
   /** What was asked, and whether a partial answer ends well and says so or ends in `ENDPOINT_PARTIAL`. */
-  readonly request: Pick<SparqlRequest, "kind" | "limit" | "acceptPartial">;
+  readonly request: Pick<SparqlRequest, "kind" | "limit" | "columns" | "acceptPartial">;
   readonly signs: PartialSigns;
   /** HTTP status of the answer. */
   readonly status: number;
@@ -24,23 +26,43 @@ export function answerTooLarge(maxBytes: number): FedwayError {
   });
 }
 
+/** The error of an answer that is whole but not what was asked for. */
+const notAsAsked = (message: string): FedwayError =>
+  new FedwayError("ENDPOINT_MALFORMED", message, {
+    fault: "malformed",
+    next: "Ask the endpoint's operator, or use another endpoint.",
+  });
+
+const notUtf8 = "The endpoint's answer is not UTF-8 text.";
+
+/** Bytes behind the last whole item that are kept for the message of an error. */
+const keptBytes = 4_096;
+
 /** Looks at the decoded bytes of one answer beside their way to the reader: counts, caps and checks them. */
 export class AnswerMonitor {
   readonly #options: MonitorOptions;
   readonly #scanner;
+  readonly #encoding = new EncodingCheck();
   #bytes = 0;
+  /** The head has been compared with the request. */
+  #fits = false;
+  /** What followed the last whole item, as far as it is kept. */
+  #kept: Buffer[] = [];
+  #room = keptBytes;
 
   constructor(options: MonitorOptions) {
     this.#options = options;
     this.#scanner = createAnswerScanner(options.mediaType);
   }
 
-  /** The next decoded bytes; an error when they exceed the cap. */
+  /** The next decoded bytes; an error when they exceed the cap or cannot be an answer to the request. */
   see(chunk: Buffer): FedwayError | undefined {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#options.maxBytes) return answerTooLarge(this.#options.maxBytes);
     this.#scanner.push(chunk);
-    return undefined;
+    this.#keep(chunk, this.#scanner.soundTo ?? 0);
+    if (!this.#encoding.push(chunk)) return notAsAsked(notUtf8);
+    return this.#fits ? undefined : this.#misfit();
   }
 
   /** The verdict on an answer that is there as a whole. */
@@ -55,13 +77,37 @@ export class AnswerMonitor {
   /** The verdict after the last byte; call once. */
   conclude(wireBytes: number): AnswerEnd | FedwayError {
     const { signs, request, status } = this.#options;
-    const { complete, rows, detail } = this.#scanner.end();
+    const { complete, rows, detail = "" } = this.#scanner.end();
     if (!complete) {
-      const why = detail === undefined ? "" : ` ${detail}`;
-      return brokeOff(`The endpoint's answer is cut off or followed by foreign text.${why}`, { fault: "malformed" });
+      const words = quoted(lastWords(Buffer.concat(this.#kept).toString()));
+      const said = words === "" ? detail : `${detail.replace(/\.$/u, "")}${words}.`;
+      return brokeOff(`The endpoint's answer is cut off or followed by foreign text. ${said}`.trim(), {
+        fault: "malformed",
+      });
     }
+    if (!this.#encoding.end()) return notAsAsked(notUtf8);
+    const error = this.#misfit();
+    if (error !== undefined) return error;
     const partial = signs.partial ?? cappedBy(signs, rows, request);
     if (partial !== undefined && request.acceptPartial !== true) return partialRefused(partial, status);
     return { decodedBytes: this.#bytes, wireBytes, rows, partial };
+  }
+
+  #misfit(): FedwayError | undefined {
+    const { form, variables } = this.#scanner;
+    const message = misfit({ form, variables }, this.#options.request);
+    this.#fits = form !== undefined && (form === "boolean" || variables !== undefined);
+    return message === undefined ? undefined : notAsAsked(message);
+  }
+
+  #keep(chunk: Buffer, soundTo: number): void {
+    if (soundTo > 0) {
+      this.#kept = [];
+      this.#room = keptBytes;
+    }
+    if (this.#room === 0) return;
+    const part = Buffer.from(chunk.subarray(soundTo, soundTo + this.#room));
+    this.#room -= part.length;
+    this.#kept.push(part);
   }
 }

@@ -61,3 +61,19 @@ function messageIn(value: unknown, depth: number): string | undefined {
   }
   return undefined;
 }
+
+/** Words of engines that fail while they write. */
+const failure =
+  /(?:[\w$]+\.)*[\w$]*(?:Exception|Error|Failure)\b|\b(?:error|exception|abort|cancel|timeout|timed out|time ?limit|deadline|out of memory|failed)/iu;
+
+/**
+ * What an endpoint says behind the last whole row of its answer, or in place of one; nothing where a row is merely cut off.
+ * @param text what follows the last whole row
+ */
+export function lastWords(text: string): string {
+  const rest = text.slice(0, longestText).replace(/^(?:[\s,\]}]|<\/\w{1,20}>)*/u, "");
+  const isRow = /^(?:[{"'<\[]|_:)/u.test(rest) && messageOf(rest) === undefined && !looksLikeMarkup.test(rest);
+  if (!isRow) return rest;
+  const at = rest.search(failure);
+  return at < 0 ? "" : rest.slice(at);
+}

@@ -24,11 +24,20 @@ export interface EndpointTarget {
   readonly mirror?: Omit<EndpointTarget, "mirror"> | undefined;
 }
 
+/** The columns of a SELECT, in any order. */
+export interface Columns {
+  readonly asked: readonly string[];
+  /** Columns that may be there too: engines differ on which variables SELECT * means. */
+  readonly allowed?: readonly string[] | undefined;
+}
+
 /** One query for one endpoint. */
 export interface SparqlRequest {
   readonly endpoint: EndpointTarget;
   readonly query: string;
   readonly kind: AnswerKind;
+  /** The columns that the answer to a SELECT must have; absent where they are not known. */
+  readonly columns?: Columns | undefined;
   /** The rows that the outermost LIMIT of a SELECT allows; absent when it has none or it is not known. */
   readonly limit?: number | undefined;
   /** Value of the Accept header, most wanted first; formats that the endpoint's engine gets wrong are left out. */

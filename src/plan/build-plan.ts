@@ -2,6 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { columnsOf } from "../sparql/scope.ts";
 import {
   outermost,
   withEmptySolutions,
@@ -34,6 +35,7 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
     answer: parsed.kind,
     endpoint: plannedEndpoint(entry),
     query: parsed.text,
+    columns: columnsOf(parsed),
     limit: limitOf(parsed),
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
@@ -58,6 +60,7 @@ export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
     answer: query.parsed.kind,
     endpoint,
     query: text,
+    columns: columnsOf(unwrapped),
     limit: limitOf(unwrapped),
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],

@@ -67,6 +67,10 @@ export interface DirectPlan {
   readonly endpoint: PlannedEndpoint;
   /** The text that is sent. */
   readonly query: string;
+  /** Columns that a SELECT must be answered with, and those that may be there too; absent where they are not known. */
+  readonly columns?:
+    | { readonly asked: readonly string[]; readonly allowed?: readonly string[] | undefined }
+    | undefined;
   /** The outermost LIMIT of a SELECT: its answer has no more rows. */
   readonly limit?: number | undefined;
   /** A failure before the first row is answered with one empty solution (SERVICE SILENT), a later one ends the rows. */

@@ -31,7 +31,7 @@ export function createJsonDecoder(pause: Pause): TupleDecoder {
 
 class JsonDecoder implements TupleDecoder {
   head: AnswerHead | undefined;
-  readonly #scanner = new JsonScanner({ sparqlResults: true, required: true });
+  readonly #scanner = new JsonScanner("results");
   readonly #pause: Pause;
   readonly #envelope = new HeldJson();
   /** The beginning of a row that is not whole yet. */

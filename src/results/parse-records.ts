@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder, variablesOf } from "./decoder.ts";
 import type { Bindings } from "./model.ts";
-import { CsvScanner } from "./scan-records.ts";
+import { columnName, CsvScanner, splitCsv, splitTsv, unquoted } from "./scan-records.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, termFromText } from "./terms.ts";
 
 /** What tells CSV and TSV apart. */
@@ -81,7 +81,7 @@ class RecordDecoder implements TupleDecoder {
       const isBlank = fields.length === 1 && fields[0] === "";
       this.#records += 1;
       if (this.head === undefined) {
-        this.#variables = isBlank ? [] : variablesOf(fields).map((field) => bareName(unquoted(field)));
+        this.#variables = isBlank ? [] : variablesOf(fields).map(columnName);
         this.head = { variables: this.#variables };
       } else if (!isBlank || this.#variables.length < 2) {
         rows.push(this.#row(isBlank && this.#variables.length === 0 ? [] : fields));
@@ -114,51 +114,6 @@ class RecordDecoder implements TupleDecoder {
     return malformed(`The endpoint's ${this.#syntax.name} answer ${what}.`);
   }
 }
-
-const splitTsv = (text: string): readonly string[][] =>
-  text
-    .slice(0, -1)
-    .split("\n")
-    .map((record) => (record.endsWith("\r") ? record.slice(0, -1) : record).split("\t"));
-
-/** A quote opens only at the beginning of a field; within the value it is doubled. */
-function splitCsv(text: string): readonly string[][] {
-  const records: string[][] = [];
-  let fields: string[] = [];
-  // To look for the next comma and line feed again for each field takes too long where they are far away.
-  let nextComma = -1;
-  let nextLine = -1;
-  for (let at = 0; at < text.length; ) {
-    const from = text[at] === '"' ? behindQuotes(text, at) : at;
-    if (nextComma < from) nextComma = indexOrEnd(text, ",", from);
-    if (nextLine < from) nextLine = indexOrEnd(text, "\n", from);
-    const end = Math.min(nextComma, nextLine);
-    fields.push(text.slice(at, end === nextLine && text[end - 1] === "\r" ? end - 1 : end));
-    if (end === nextLine) {
-      records.push(fields);
-      fields = [];
-    }
-    at = end + 1;
-  }
-  return records;
-}
-
-/** Index behind the quote that closes the value that is opened at `from`. */
-function behindQuotes(text: string, from: number): number {
-  let end = indexOrEnd(text, '"', from + 1);
-  while (text[end + 1] === '"') end = indexOrEnd(text, '"', end + 2);
-  return Math.min(end + 1, text.length);
-}
-
-function indexOrEnd(text: string, wanted: string, from: number): number {
-  const found = text.indexOf(wanted, from);
-  return found < 0 ? text.length : found;
-}
-
-const unquoted = (field: string): string =>
-  field.startsWith('"') && field.endsWith('"') && field.length > 1 ? field.slice(1, -1).replaceAll('""', '"') : field;
-
-const bareName = (field: string): string => field.replace(/^[?$]/, "");
 
 /** Schemes of IRIs without an authority that occur in RDF. */
 const absoluteIri = /^(?:[a-z][a-z0-9+.-]{0,20}:\/\/|urn:[a-z0-9]|mailto:|tag:|tel:|doi:)[^\s<>"{}|\\^`]*$/i;

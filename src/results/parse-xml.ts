@@ -43,12 +43,12 @@ export class XmlDecoder implements TupleDecoder {
 
   push(bytes: Uint8Array): readonly Bindings[] {
     this.#scanner.push(bytes);
-    const { fault, lastEnd } = this.#scanner;
+    const { fault, soundTo } = this.#scanner;
     if (fault !== undefined) throw broken(fault);
-    const text = this.#rest + this.#utf8.read(bytes.subarray(0, lastEnd));
-    const rest = this.#utf8.read(bytes.subarray(lastEnd));
-    this.#rest = lastEnd === 0 ? text + rest : rest;
-    return lastEnd === 0 ? [] : this.#read(text);
+    const text = this.#rest + this.#utf8.read(bytes.subarray(0, soundTo));
+    const rest = this.#utf8.read(bytes.subarray(soundTo));
+    this.#rest = soundTo === 0 ? text + rest : rest;
+    return soundTo === 0 ? [] : this.#read(text);
   }
 
   end(): readonly Bindings[] {

@@ -1,16 +1,16 @@
 import { createJsonKernel, type JsonKernel, maxRunBytes, word } from "./json-kernel.ts";
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 
-/** What a JSON document is expected to be. */
-interface JsonExpectations {
-  /** Look for `results.bindings` and `boolean` (SPARQL 1.1 Query Results JSON Format); false for JSON-LD. */
-  readonly sparqlResults: boolean;
-  /** A document that has neither of them is not an answer. */
-  readonly required: boolean;
-}
+/**
+ * What a document must have to be an answer: `results.bindings` or `boolean` (SPARQL 1.1 Query Results JSON Format), or a key
+ * of which JSON-LD can make triples.
+ */
+type JsonExpectation = "results" | "graph" | "anything";
 
-/** Longer keys cannot be one of the three that matter. */
+/** Longer keys cannot be one of those that matter. */
 const maxKeyBytes = 16;
+/** More than 10,000 columns with long names. */
+const maxHeadBytes = 1_048_576;
 /** Keys matter in the document itself and in `results`, and a deep value opens there. */
 const maxShallowDepth = 3;
 /** An index behind every chunk. */
@@ -52,7 +52,7 @@ let sharedKernel: JsonKernel | undefined;
  * what lies around is "shallow". A parser that needs the rows' bytes finds their place in the last chunk here, too.
  */
 export class JsonScanner implements AnswerScanner {
-  readonly #expected: JsonExpectations;
+  readonly #expected: JsonExpectation;
   /** The open brackets where keys matter, outermost first. */
   readonly #brackets = new Uint8Array(maxShallowDepth);
   /** Index in the last chunk where rows begin; -1 when it holds none. */
@@ -61,6 +61,8 @@ export class JsonScanner implements AnswerScanner {
   rowsTo = -1;
   /** Index in the last chunk right after the last row that ended there; -1 when none did. */
   lastRowEnd = -1;
+  /** `head.vars`, once they have passed. */
+  variables: readonly string[] | undefined;
   #depth = 0;
   /** Depth at which the deep value ends; -1 while keys matter. */
   #floor = -1;
@@ -71,8 +73,13 @@ export class JsonScanner implements AnswerScanner {
   /** The chunk before ended right after a backslash. */
   #escaped = false;
   #started = false;
-  #isAnswer = false;
+  #hasBoolean = false;
   #hasBindings = false;
+  /** The value of `head` as far as it has come; undefined outside of it. */
+  #head: string | undefined;
+  /** Keys of the document itself: there is one, and one that JSON-LD makes something of. */
+  #hasKey = false;
+  #hasGraphKey = false;
   /** The last string at a level where keys matter, as far as it fits; then, after a colon, the key. */
   #word = "";
   #key = "";
@@ -80,7 +87,7 @@ export class JsonScanner implements AnswerScanner {
   #byteOrderMark = 0;
   #fault: string | undefined;
 
-  constructor(expected: JsonExpectations) {
+  constructor(expected: JsonExpectation) {
     this.#expected = expected;
   }
 
@@ -101,6 +108,15 @@ export class JsonScanner implements AnswerScanner {
     return this.#fault;
   }
 
+  get form(): AnswerScanner["form"] {
+    if (this.#hasBindings) return "bindings";
+    return this.#hasBoolean ? "boolean" : undefined;
+  }
+
+  get soundTo(): number {
+    return Math.max(0, this.lastRowEnd);
+  }
+
   end(): ScanVerdict {
     const rows = this.#hasBindings ? { rows: this.#rows } : {};
     const detail = this.#fault ?? this.#whatIsMissing();
@@ -111,8 +127,10 @@ export class JsonScanner implements AnswerScanner {
     if (!this.#started) return "The body is empty.";
     if (this.#inString) return "The JSON document ends inside a string.";
     if (this.#depth > 0) return "The JSON document ends before it is closed.";
-    if (this.#expected.required && !this.#isAnswer) return 'The JSON document has neither "results" nor "boolean".';
-    return undefined;
+    if (this.form !== undefined) return undefined;
+    if (this.#expected === "results") return 'The JSON document has neither "results" nor "boolean".';
+    const isGraph = this.#expected === "anything" || this.#hasGraphKey || !this.#hasKey;
+    return isGraph ? undefined : "The JSON document is no JSON-LD.";
   }
 
   /** Goes on in a string where keys matter; it began just before `from` or in an earlier chunk. */
@@ -158,6 +176,7 @@ export class JsonScanner implements AnswerScanner {
 
   #pauseDeep(chunk: Uint8Array, from: number, end: number): number {
     const { state } = this.#kernel;
+    if (this.#head !== undefined) this.#collectHead(chunk.subarray(from, from + end));
     this.#depth = state[word.depth]!;
     this.#rows = state[word.rows]!;
     if (state[word.lastRowEnd]! >= 0) this.lastRowEnd = from + state[word.lastRowEnd]!;
@@ -167,6 +186,7 @@ export class JsonScanner implements AnswerScanner {
     if (closed) {
       if (chunk[from + end - 1] !== this.#brackets[this.#depth]! + 2) return this.#fail(brokenDocument);
       if (this.#rowDepth >= 0) this.rowsTo = from + end - 1;
+      this.#closeHead();
       this.#floor = -1;
       this.#rowDepth = -1;
     }
@@ -194,7 +214,7 @@ export class JsonScanner implements AnswerScanner {
       return;
     }
     this.#started = true;
-    const keysMatter = this.#expected.sparqlResults && kind === openObject;
+    const keysMatter = kind === openObject;
     if (this.#depth === 1 && keysMatter && this.#key === "results") this.#inResults = true;
     else if (this.#depth > 0 || !keysMatter) this.#enterDeep(kind, at);
     this.#brackets[this.#depth] = kind;
@@ -204,12 +224,25 @@ export class JsonScanner implements AnswerScanner {
 
   #enterDeep(kind: number, at: number): void {
     this.#floor = this.#depth;
+    if (this.#depth === 1 && this.#key === "head" && kind === openObject) this.#head = "{";
     if (!this.#inResults || this.#key !== "bindings" || kind !== openArray) return;
     if (this.#hasBindings) this.#fail('The JSON document has "bindings" twice.');
     this.rowsFrom = at + 1;
     this.#rowDepth = this.#depth + 1;
     this.#hasBindings = true;
-    this.#isAnswer = true;
+  }
+
+  /** Byte by byte as Latin-1, so that a character may be split. */
+  #collectHead(bytes: Uint8Array): void {
+    this.#head += Buffer.from(bytes).toString("latin1");
+    if (this.#head!.length > maxHeadBytes)
+      this.#fail(`The head of the JSON document is larger than ${maxHeadBytes} bytes.`);
+  }
+
+  #closeHead(): void {
+    if (this.#head === undefined) return;
+    this.variables = variablesIn(Buffer.from(this.#head, "latin1").toString());
+    this.#head = undefined;
   }
 
   #close(kind: number): void {
@@ -223,11 +256,18 @@ export class JsonScanner implements AnswerScanner {
   }
 
   #plainByte(byte: number): void {
-    if (byte === colon) this.#key = this.#word;
+    if (byte === colon) this.#startValue();
     else if (byte === comma) this.#key = "";
     else if (byte <= 0x20) return;
-    else if (this.#depth === 1 && this.#key === "boolean") this.#isAnswer ||= byte === 0x74 || byte === 0x66;
+    else if (this.#depth === 1 && this.#key === "boolean") this.#hasBoolean ||= byte === 0x74 || byte === 0x66;
     if (this.#depth === 0) this.#fail("There is text outside the JSON document.");
+  }
+
+  #startValue(): void {
+    this.#key = this.#word;
+    if (this.#depth !== 1) return;
+    this.#hasKey = true;
+    this.#hasGraphKey ||= /[@:]/u.test(this.#key);
   }
 
   /** A byte order mark may open the document (RFC 8259, section 8.1 lets parsers ignore it). */
@@ -242,7 +282,18 @@ export class JsonScanner implements AnswerScanner {
   }
 }
 
+/** The columns; undefined where the head does not name them. */
+function variablesIn(head: string): readonly string[] | undefined {
+  try {
+    const { vars } = JSON.parse(head) as { readonly vars?: unknown };
+    return Array.isArray(vars) ? vars.map(String) : undefined;
+  } catch {
+    // Whoever parses the document says what is wrong with it.
+    return undefined;
+  }
+}
+
 /** Scans one JSON document; rows are the objects directly in `results.bindings`. */
-export function createJsonScanner(expected: JsonExpectations): AnswerScanner {
+export function createJsonScanner(expected: JsonExpectation): AnswerScanner {
   return new JsonScanner(expected);
 }

@@ -6,41 +6,72 @@ const tab = 0x09;
 const comma = 0x2c;
 const quote = 0x22;
 
-/** Counts records and compares their number of fields with the header's. */
+/** A header of more than 10,000 long names. */
+const maxHeaderBytes = 1_048_576;
+
+/** Counts records and compares their number of fields with the header's, which it keeps. */
 class RecordCounter {
   #records = 0;
   #headerSeparators = 0;
   #ragged = 0;
+  #headerParts: Buffer[] = [];
+  #headerBytes = 0;
+  /** Index in the chunk at which the record under way begins; negative where an earlier chunk has its beginning. */
+  start = 0;
+  /** Index in the last chunk behind the last record that was as the header wants it. */
+  soundTo = 0;
   /** State of the record under way. */
   separators = 0;
-  bytes = 0;
   /** Last byte before the current chunk; the document begins as after a line. */
   lastByte = lineFeed;
+  /** The first record, once it has passed. */
+  header: string | undefined;
 
-  /**
-   * Ends a record of so many bytes; a blank line is a record only where the header has at most one field.
-   * @param last its last byte, when it has one
-   */
-  close(bytes: number, separators: number, last: number): void {
-    const blank = separators === 0 && (bytes === 0 || (bytes === 1 && last === carriageReturn));
-    if (this.#records === 0) this.#headerSeparators = separators;
-    if (blank && this.#headerSeparators > 0) return;
-    this.#records += 1;
-    if (separators !== this.#headerSeparators) this.#ragged ||= this.#records;
+  /** A chunk begins. */
+  open(): void {
+    this.soundTo = 0;
   }
 
-  /** Remembers the record that a chunk ends in. */
-  carry(bytes: number, separators: number, chunk: Uint8Array): void {
-    this.bytes = bytes;
+  /**
+   * Ends a record in a chunk; a blank line is a record only where the header has at most one field.
+   * @param at index of its line feed
+   */
+  close(chunk: Uint8Array, at: number, separators: number): void {
+    const bytes = at - this.start;
+    const last = at > 0 ? chunk[at - 1]! : this.lastByte;
+    const blank = separators === 0 && (bytes === 0 || (bytes === 1 && last === carriageReturn));
+    if (this.#records === 0) {
+      this.#headerSeparators = separators;
+      this.#keepHeader(chunk.subarray(0, at));
+      this.header = Buffer.concat(this.#headerParts).toString();
+    }
+    this.start = at + 1;
+    if (!blank || this.#headerSeparators === 0) {
+      this.#records += 1;
+      if (separators !== this.#headerSeparators) this.#ragged ||= this.#records;
+    }
+    if (this.#ragged === 0) this.soundTo = this.start;
+  }
+
+  /** A chunk ends, with a record under way. */
+  carry(chunk: Uint8Array, separators: number): void {
+    this.start -= chunk.length;
     this.separators = separators;
     this.lastByte = chunk.at(-1) ?? this.lastByte;
+    if (this.#records === 0) this.#keepHeader(chunk);
+  }
+
+  #keepHeader(bytes: Uint8Array): void {
+    this.#headerBytes += bytes.length;
+    if (this.#headerBytes <= maxHeaderBytes) this.#headerParts.push(Buffer.from(bytes));
   }
 
   verdict(openQuote: boolean): ScanVerdict {
-    if (this.bytes > 0) this.close(this.bytes, this.separators, this.lastByte);
+    if (this.start < 0) this.close(new Uint8Array(0), 0, this.separators);
     if (this.#records === 0) return { complete: false, detail: "The body is empty: even the header line is missing." };
     const rows = this.#records - 1;
     if (openQuote) return { complete: false, rows, detail: "The last record ends inside a quoted value." };
+    if (this.#headerBytes > maxHeaderBytes) return { complete: false, rows, detail: "The header is too long." };
     if (this.#ragged === 0) return { complete: true, rows };
     return {
       complete: false,
@@ -49,6 +80,12 @@ class RecordCounter {
     };
   }
 }
+
+/** The columns that a header names. */
+const columnsOf = (header: string | undefined, split: (text: string) => readonly string[][]) =>
+  header === undefined
+    ? undefined
+    : (split(`${header.replace(/^\uFEFF/u, "")}\n`)[0] ?? []).filter((field) => field !== "").map(columnName);
 
 /** Scans CSV (RFC 4180): records may span lines inside quotes; a quote opens only at the beginning of a field. */
 export class CsvScanner implements AnswerScanner {
@@ -64,11 +101,23 @@ export class CsvScanner implements AnswerScanner {
     return this.#quoted;
   }
 
+  get form(): AnswerScanner["form"] {
+    return this.#records.header === undefined ? undefined : "bindings";
+  }
+
+  get variables(): readonly string[] | undefined {
+    return columnsOf(this.#records.header, splitCsv);
+  }
+
+  get soundTo(): number {
+    return this.#records.soundTo;
+  }
+
   push(chunk: Uint8Array): void {
     const records = this.#records;
     const { length } = chunk;
-    let start = -records.bytes;
     let { separators } = records;
+    records.open();
     for (let at = 0; at < length; at += 1) {
       const byte = chunk[at]!;
       if (byte > comma) continue;
@@ -76,13 +125,12 @@ export class CsvScanner implements AnswerScanner {
       else if (this.#quoted) continue;
       else if (byte === comma) separators += 1;
       else if (byte === lineFeed) {
-        records.close(at - start, separators, at > 0 ? chunk[at - 1]! : records.lastByte);
-        start = at + 1;
+        records.close(chunk, at, separators);
         separators = 0;
       }
     }
-    this.lastEnd = Math.max(0, start);
-    records.carry(length - start, separators, chunk);
+    this.lastEnd = Math.max(0, records.start);
+    records.carry(chunk, separators);
     this.#closedAt -= length;
   }
 
@@ -135,22 +183,34 @@ export class TsvScanner implements AnswerScanner {
   readonly #records = new RecordCounter();
   readonly #lastTerm = new TsvTermState();
 
+  get form(): AnswerScanner["form"] {
+    return this.#records.header === undefined ? undefined : "bindings";
+  }
+
+  get variables(): readonly string[] | undefined {
+    return columnsOf(this.#records.header, splitTsv);
+  }
+
+  get soundTo(): number {
+    return this.#records.soundTo;
+  }
+
   push(chunk: Uint8Array): void {
     const records = this.#records;
     const { length } = chunk;
-    let start = -records.bytes;
     let { separators } = records;
+    records.open();
     for (let at = 0; at < length; at += 1) {
       const byte = chunk[at]!;
       if (byte > lineFeed) continue;
       if (byte === tab) separators += 1;
       else if (byte === lineFeed) {
-        records.close(at - start, separators, at > 0 ? chunk[at - 1]! : records.lastByte);
-        start = at + 1;
+        records.close(chunk, at, separators);
         separators = 0;
       }
     }
-    records.carry(length - start, separators, chunk);
+    const { start } = records;
+    records.carry(chunk, separators);
     if (start > 0) this.#lastTerm.reset();
     this.#lastTerm.feed(chunk, Math.max(start, 0));
   }
@@ -159,3 +219,51 @@ export class TsvScanner implements AnswerScanner {
     return this.#records.verdict(this.#lastTerm.open);
   }
 }
+
+/** The fields of each of some whole records that end in line feeds. */
+export const splitTsv = (text: string): readonly string[][] =>
+  text
+    .slice(0, -1)
+    .split("\n")
+    .map((record) => (record.endsWith("\r") ? record.slice(0, -1) : record).split("\t"));
+
+/** The same of CSV, quotes as written: one opens only at the beginning of a field; within the value it is doubled. */
+export function splitCsv(text: string): readonly string[][] {
+  const records: string[][] = [];
+  let fields: string[] = [];
+  // To look for the next comma and line feed again for each field takes too long where they are far away.
+  let nextComma = -1;
+  let nextLine = -1;
+  for (let at = 0; at < text.length; ) {
+    const from = text[at] === '"' ? behindQuotes(text, at) : at;
+    if (nextComma < from) nextComma = indexOrEnd(text, ",", from);
+    if (nextLine < from) nextLine = indexOrEnd(text, "\n", from);
+    const end = Math.min(nextComma, nextLine);
+    fields.push(text.slice(at, end === nextLine && text[end - 1] === "\r" ? end - 1 : end));
+    if (end === nextLine) {
+      records.push(fields);
+      fields = [];
+    }
+    at = end + 1;
+  }
+  return records;
+}
+
+/** Index behind the quote that closes the value that is opened at `from`. */
+function behindQuotes(text: string, from: number): number {
+  let end = indexOrEnd(text, '"', from + 1);
+  while (text[end + 1] === '"') end = indexOrEnd(text, '"', end + 2);
+  return Math.min(end + 1, text.length);
+}
+
+function indexOrEnd(text: string, wanted: string, from: number): number {
+  const found = text.indexOf(wanted, from);
+  return found < 0 ? text.length : found;
+}
+
+/** The value of a field of CSV. */
+export const unquoted = (field: string): string =>
+  field.startsWith('"') && field.endsWith('"') && field.length > 1 ? field.slice(1, -1).replaceAll('""', '"') : field;
+
+/** The column that a field of the header names. */
+export const columnName = (field: string): string => unquoted(field).replace(/^[?$]/, "");

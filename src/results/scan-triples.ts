@@ -6,6 +6,9 @@ type Mode = "outside" | "comment" | "iri" | "quotes" | "short" | "long";
 /** SPARQL-style directives need no dot. */
 const directives = new Set(["prefix", "base", "version"]);
 const maxWordBytes = 8;
+/** Before the first prefix is declared, terms are written in full. A byte order mark may come first. */
+const firstTerm = /^(?:\xef\xbb\xbf)?(?:[@<_[(]|(?:prefix|base|version)(?![a-z]))/iu;
+const firstOfTrig = /^(?:\xef\xbb\xbf)?(?:[@<_[({]|(?:prefix|base|version|graph)(?![a-z]))/iu;
 
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
@@ -25,6 +28,14 @@ class TurtleScanner implements AnswerScanner {
   #statementEnded = true;
   /** Nothing but white space and comments was seen. */
   #isBlank = true;
+  readonly #first: RegExp;
+  /** The first characters of the document, up to white space. */
+  #opening = "";
+  #opens = false;
+
+  constructor(first: RegExp) {
+    this.#first = first;
+  }
 
   push(chunk: Uint8Array): void {
     for (const byte of chunk) {
@@ -36,6 +47,8 @@ class TurtleScanner implements AnswerScanner {
   end(): ScanVerdict {
     const ended = this.#statementEnded && (this.#mode === "outside" || this.#mode === "comment");
     if (ended && this.#isBlank) return { complete: true, rows: 0 };
+    if (!this.#isBlank && !this.#first.test(this.#opening))
+      return { complete: false, detail: "The body is not Turtle." };
     return ended ? { complete: true } : { complete: false, detail: "The Turtle document ends inside a statement." };
   }
 
@@ -58,13 +71,16 @@ class TurtleScanner implements AnswerScanner {
   #outside(byte: number): void {
     if (isSpace(byte)) {
       this.#inWord &&= this.#word === "";
+      this.#opens = false;
       return;
     }
     if (byte === 0x23) {
       this.#mode = "comment";
       return;
     }
+    this.#opens ||= this.#isBlank;
     this.#isBlank = false;
+    if (this.#opens && this.#opening.length < maxWordBytes) this.#opening += String.fromCharCode(byte);
     this.#statementEnded = byte === 0x2e || byte === 0x7d;
     this.#escaped = byte === 0x5c;
     if (byte === 0x3c) this.#mode = "iri";
@@ -124,10 +140,8 @@ class TurtleScanner implements AnswerScanner {
   }
 }
 
-/** A scanner for Turtle and TriG. */
-export function createTurtleScanner(): AnswerScanner {
-  return new TurtleScanner();
-}
+export const createTurtleScanner = (): AnswerScanner => new TurtleScanner(firstTerm);
+export const createTrigScanner = (): AnswerScanner => new TurtleScanner(firstOfTrig);
 
 const lineFeed = 0x0a;
 const dot = 0x2e;
@@ -168,7 +182,8 @@ class LineFollower {
   take(): "blank" | "statement" | "broken" {
     // A line that begins with V is the version directive of RDF 1.2, which has no dot.
     const blank = this.#first === 0 || this.#first === 0x56;
-    const closed = this.#last === dot && this.#closer === 0;
+    const isTerm = this.#first === 0x3c || this.#first === 0x5f || this.#first === 0xef;
+    const closed = isTerm && this.#last === dot && this.#closer === 0;
     this.#first = 0;
     this.#last = 0;
     this.#closer = 0;
@@ -186,6 +201,7 @@ export function createNTriplesScanner(): AnswerScanner {
   let rows = 0;
   let lines = 0;
   let brokenLine = 0;
+  let soundTo = 0;
 
   const closeLine = (): void => {
     lines += 1;
@@ -197,6 +213,7 @@ export function createNTriplesScanner(): AnswerScanner {
   const push = (chunk: Uint8Array): void => {
     const length = chunk.length;
     let at = 0;
+    soundTo = 0;
     while (at < length) {
       const found = chunk.indexOf(lineFeed, at);
       const end = found < 0 ? length : found;
@@ -210,6 +227,7 @@ export function createNTriplesScanner(): AnswerScanner {
         if (!split) closeLine();
       }
       at = end + 1;
+      if (brokenLine === 0 && !split) soundTo = at;
     }
   };
 
@@ -219,5 +237,11 @@ export function createNTriplesScanner(): AnswerScanner {
     return { complete: false, rows, detail: `Line ${brokenLine} is not a whole statement.` };
   };
 
-  return { push, end };
+  return {
+    push,
+    end,
+    get soundTo() {
+      return soundTo;
+    },
+  };
 }

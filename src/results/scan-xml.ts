@@ -1,4 +1,5 @@
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+import { XmlVariables } from "./xml-variables.ts";
 
 /** What an XML document is expected to be. */
 interface XmlExpectations {
@@ -32,13 +33,13 @@ const closers: Readonly<
   cdata: { byte: 0x5d, times: 2 },
   instruction: { byte: 0x3f, times: 1 },
 };
-/** Names that matter have at most seven bytes; one more tells a longer name apart. */
-const maxNameBytes = 8;
+/** Names that matter have at most eight bytes; one more tells a longer name apart. */
+const maxNameBytes = 9;
 
 /** Scans one XML document; rows are the `result` elements (any prefix) in `results`. */
 export class XmlScanner implements AnswerScanner {
   /** Index in the last chunk behind the last tag that left at most the root and an element below it open; 0 when none did. */
-  lastEnd = 0;
+  soundTo = 0;
   readonly #expected: Required<XmlExpectations>;
   #mode: Mode = "text";
   #depth = 0;
@@ -58,6 +59,7 @@ export class XmlScanner implements AnswerScanner {
   #isSparql = false;
   #hasResults = false;
   #hasBoolean = false;
+  readonly #variables = new XmlVariables();
   #anyByte = false;
   #fault: string | undefined;
 
@@ -66,7 +68,7 @@ export class XmlScanner implements AnswerScanner {
   }
 
   push(chunk: Uint8Array): void {
-    this.lastEnd = 0;
+    this.soundTo = 0;
     let at = 0;
     while (at < chunk.length && this.#fault === undefined) at = this.#step(chunk, at);
   }
@@ -74,6 +76,15 @@ export class XmlScanner implements AnswerScanner {
   /** Why the document is broken, as far as is known already. */
   get fault(): string | undefined {
     return this.#fault;
+  }
+
+  get form(): AnswerScanner["form"] {
+    if (this.#hasResults) return "bindings";
+    return this.#hasBoolean ? "boolean" : undefined;
+  }
+
+  get variables(): readonly string[] | undefined {
+    return this.#hasResults ? this.#variables.names : undefined;
   }
 
   end(): ScanVerdict {
@@ -87,8 +98,7 @@ export class XmlScanner implements AnswerScanner {
     if (!this.#rootSeen) return "The XML document has no root element.";
     if (!this.#rootClosed) return "The XML document ends before its root element is closed.";
     if (this.#mode !== "text") return "The XML document ends inside markup.";
-    if (this.#isSparql && !this.#hasResults && !this.#hasBoolean)
-      return "The XML document has neither results nor boolean.";
+    if (this.#isSparql && this.form === undefined) return "The XML document has neither results nor boolean.";
     return undefined;
   }
 
@@ -138,6 +148,7 @@ export class XmlScanner implements AnswerScanner {
     this.#previous = 0;
     this.#run = 0;
     this.#attributes = 0;
+    this.#variables.start(false);
     this.#closing = byte === 0x2f;
     if (byte === 0x21) this.#mode = "markup";
     else if (byte === 0x3f) this.#mode = "instruction";
@@ -153,6 +164,7 @@ export class XmlScanner implements AnswerScanner {
       const byte = bytes[at]!;
       if (byte === 0x3e || byte === 0x2f || isSpace(byte)) {
         this.#mode = "tag";
+        this.#variables.start(this.#depth === 2 && this.#name === "variable");
         return at;
       }
       if (byte === 0x3a) this.#name = "";
@@ -170,11 +182,12 @@ export class XmlScanner implements AnswerScanner {
       if (byte === 0x3e || byte === 0x22 || byte === 0x27) break;
       at += 1;
     }
+    this.#variables.push(bytes, from, at + 1);
     const previous = at > from ? bytes[at - 1]! : this.#previous;
     if (at === length) this.#previous = previous;
     else if (byte === 0x3e) {
       this.#endTag(previous === 0x2f);
-      if (this.#depth <= 2) this.lastEnd = at + 1;
+      if (this.#depth <= 2) this.soundTo = at + 1;
     } else {
       this.#quote = byte;
       this.#mode = "value";
@@ -190,6 +203,7 @@ export class XmlScanner implements AnswerScanner {
     const quote = this.#quote;
     let at = from;
     while (at < length && bytes[at] !== quote) at += 1;
+    this.#variables.push(bytes, from, at + 1);
     if (at < length) {
       this.#mode = "tag";
       this.#previous = quote;
@@ -218,6 +232,7 @@ export class XmlScanner implements AnswerScanner {
       this.#hasResults ||= name === "results";
       this.#hasBoolean ||= name === "boolean";
     } else if (name === "result") this.#rows += 1;
+    else this.#variables.end();
   }
 
   #openRoot(name: string): void {
@@ -225,6 +240,7 @@ export class XmlScanner implements AnswerScanner {
     this.#rootSeen = true;
     this.#isSparql = name === "sparql";
     if (this.#expected.sparqlResults && !this.#isSparql) this.#fault ??= "The root of the XML document is not sparql.";
+    else if (name === "html") this.#fault ??= "The XML document is a page in HTML.";
   }
 
   #closeRoot(): void {

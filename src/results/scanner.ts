@@ -1,7 +1,7 @@
 import { bareMediaType } from "./negotiation.ts";
 import { CsvScanner, TsvScanner } from "./scan-records.ts";
 import { createJsonScanner } from "./scan-json.ts";
-import { createNTriplesScanner, createTurtleScanner } from "./scan-triples.ts";
+import { createNTriplesScanner, createTrigScanner, createTurtleScanner } from "./scan-triples.ts";
 import { XmlScanner } from "./scan-xml.ts";
 
 /** What a scanner knows once the last byte has passed. */
@@ -14,8 +14,14 @@ export interface ScanVerdict {
   readonly detail?: string;
 }
 
-/** Looks at the decoded bytes of one answer as they pass by; keeps O(1) state and never a chunk. */
+/** Looks at the decoded bytes of one answer as they pass by; keeps its head and O(1) state, and never a chunk. */
 export interface AnswerScanner {
+  /** What the document answers, as soon as it shows; undefined for graphs, and where it does not show. */
+  readonly form?: "bindings" | "boolean" | undefined;
+  /** The columns, once they have passed; undefined before, and where the document does not name them. */
+  readonly variables?: readonly string[] | undefined;
+  /** Index in the last chunk behind the last whole item that ended there; 0 when none did. */
+  readonly soundTo?: number;
   /** The next bytes, split anywhere (also inside a UTF-8 character). Never throws. */
   push(chunk: Uint8Array): void;
   /** The verdict; call once, after the last chunk. */
@@ -23,9 +29,9 @@ export interface AnswerScanner {
 }
 
 const factories: ReadonlyMap<string, () => AnswerScanner> = new Map([
-  ["application/sparql-results+json", () => createJsonScanner({ sparqlResults: true, required: true })],
-  ["application/json", () => createJsonScanner({ sparqlResults: true, required: false })],
-  ["application/ld+json", () => createJsonScanner({ sparqlResults: false, required: false })],
+  ["application/sparql-results+json", () => createJsonScanner("results")],
+  ["application/json", () => createJsonScanner("anything")],
+  ["application/ld+json", () => createJsonScanner("graph")],
   ["application/sparql-results+xml", () => new XmlScanner({ sparqlResults: true })],
   ["application/xml", () => new XmlScanner({ sparqlResults: false })],
   ["text/xml", () => new XmlScanner({ sparqlResults: false })],
@@ -36,7 +42,7 @@ const factories: ReadonlyMap<string, () => AnswerScanner> = new Map([
   ["application/n-quads", createNTriplesScanner],
   ["text/turtle", createTurtleScanner],
   ["application/x-turtle", createTurtleScanner],
-  ["application/trig", createTurtleScanner],
+  ["application/trig", createTrigScanner],
 ]);
 
 /** For media types nothing is known about: any document counts as complete, its rows as unknown. */

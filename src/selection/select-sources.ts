@@ -11,6 +11,7 @@ import { iriText } from "../rdf/term-text.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { type PatternTerm, queryPatterns } from "../sparql/query-patterns.ts";
+import { columnsOf } from "../sparql/scope.ts";
 import { isAggregateOfAll } from "../sparql/unmatched-patterns.ts";
 import { constructsOf } from "../sparql/used-constructs.ts";
 import type { AskedPattern } from "./existence.ts";
@@ -199,5 +200,5 @@ function exclusivePlan(
   const limit = query.ast.queryType === "SELECT" ? query.ast.limit : undefined;
   if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return undefined;
   const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
-  return { kind: "direct", answer, endpoint, query: plan.query, limit, ...none, notes };
+  return { kind: "direct", answer, endpoint, query: plan.query, columns: columnsOf(query), limit, ...none, notes };
 }

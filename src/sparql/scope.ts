@@ -24,6 +24,21 @@ export function projectedVariables(tokens: readonly Token[], select: SelectOutli
   return names;
 }
 
+/** The columns that the answer to a query must have, and those that may be there too; undefined without a SELECT. */
+export function columnsOf({ form, tokens, outline }: SelectedQuery) {
+  if (form !== "SELECT") return undefined;
+  const asked = [...projectedVariables(tokens, outline)];
+  // Engines differ on which variables SELECT * means.
+  const allowed = projectsAll(tokens, outline) ? mentionedVariables(tokens, { from: 0, to: tokens.length }) : [];
+  return { asked, allowed: [...allowed] };
+}
+
+interface SelectedQuery {
+  readonly form: string;
+  readonly tokens: readonly Token[];
+  readonly outline: SelectOutline;
+}
+
 const isAlias = (tokens: readonly Token[], at: number, depth: number): boolean =>
   depth === 1 && isWord(tokens[at - 1], "AS");
 

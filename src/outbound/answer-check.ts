@@ -1,0 +1,93 @@
+import { isUtf8 } from "node:buffer";
+import type { AnswerScanner } from "../results/scanner.ts";
+import type { SparqlRequest } from "./sparql-client.ts";
+
+const endings: Readonly<Record<SparqlRequest["kind"], string>> = {
+  bindings: "rows were expected",
+  boolean: "a boolean was expected",
+  quads: "triples were expected",
+};
+
+/** What an answer's form or columns have that the request did not ask for; undefined while nothing is wrong. */
+export function misfit(
+  { form, variables }: Pick<AnswerScanner, "form" | "variables">,
+  { kind, columns }: Pick<SparqlRequest, "kind" | "columns">,
+): string | undefined {
+  if (form !== undefined && form !== kind) {
+    return `The endpoint answered with ${form === "boolean" ? "a boolean" : "rows"} where ${endings[kind]}.`;
+  }
+  if (columns === undefined || variables === undefined) return undefined;
+  const { asked, allowed = [] } = columns;
+  const missing = without(asked, variables);
+  const other = without(variables, [...asked, ...allowed]);
+  if (missing.length + other.length === 0) return undefined;
+  const lacks = missing.length > 0 ? [`it lacks ${named(missing)}`] : [];
+  const adds = other.length > 0 ? [`it has ${named(other)}, which the query does not ask for`] : [];
+  return `The endpoint's answer has other columns than the query: ${[...lacks, ...adds].join(", and ")}.`;
+}
+
+function without(names: readonly string[], others: readonly string[]): readonly string[] {
+  const left = new Set(others);
+  return names.filter((name) => !left.has(name));
+}
+
+const mostNamed = 5;
+const longestName = 80;
+
+/** Foreign names, fit for a message. */
+function named(names: readonly string[]): string {
+  const shown = names.slice(0, mostNamed).map((name) => {
+    const plain = name.slice(0, longestName).replaceAll(/[\p{C}\s]+/gu, " ");
+    return /^[\p{L}\p{N}_]+$/u.test(plain) ? `?${plain}` : `"${plain}"`;
+  });
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
+  return `${shown.join(", ")}${more}`;
+}
+
+/** Bytes in which an XML document declares its encoding. */
+const declarationBytes = 200;
+const declared = /^\s*<\?xml\b[^>]*\bencoding\s*=\s*["']([\w.-]+)/u;
+
+/** Whether bytes that pass in pieces are UTF-8, or XML that declares another encoding; a piece may end inside a character. */
+export class EncodingCheck {
+  #opening = Buffer.alloc(0);
+  #rest: Uint8Array = Buffer.alloc(0);
+  #isOther = false;
+
+  /** False as soon as they are not. */
+  push(chunk: Uint8Array): boolean {
+    if (this.#isOther) return true;
+    if (this.#opening.length < declarationBytes) {
+      this.#opening = Buffer.concat([this.#opening, chunk.subarray(0, declarationBytes)]);
+    }
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const whole = wholeCharacters(bytes);
+    this.#rest = Buffer.from(bytes.subarray(whole));
+    return isUtf8(bytes.subarray(0, whole)) || this.#declaresOther();
+  }
+
+  /** False when the last character is not whole. */
+  end(): boolean {
+    return this.#rest.length === 0 || this.#isOther;
+  }
+
+  #declaresOther(): boolean {
+    const [, encoding = "utf-8"] = declared.exec(this.#opening.toString("latin1")) ?? [];
+    this.#isOther = !/^(?:utf-?8|us-ascii)$/iu.test(encoding);
+    return this.#isOther;
+  }
+}
+
+/** Index behind the last character that is whole; where bytes are no UTF-8 any index will do. */
+function wholeCharacters(bytes: Uint8Array): number {
+  const { length } = bytes;
+  for (let back = 1; back <= Math.min(3, length); back += 1) {
+    const byte = bytes[length - back]!;
+    if (byte < 0x80) return length;
+    if (byte >= 0xc0) {
+      const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return needed > back ? length - back : length;
+    }
+  }
+  return length;
+}
