@@ -102,13 +102,13 @@ export function openEvaluators(
     });
   };
   const clauseAt: OutsideWorld["clauseAt"] = (clause, iri) => planner.clauseAt(clause, iri);
-  const { maxSolutions, maxHeldBytes, heldHeadBytes, heldHeadMs } = limits;
+  const { maxSolutions, maxHeldBytes, heldHeadBytes } = limits;
   const evaluators = new Evaluators({
     processes: limits.evaluators,
     memoryMb: limits.evaluatorMemoryMb,
     maxRunning: limits.maxEvaluations,
     keepAnswersMs: limits.subanswerTtlMs,
-    limits: { maxSolutions, maxHeldBytes, heldHeadBytes, heldHeadMs },
+    limits: { maxSolutions, maxHeldBytes, heldHeadBytes },
     world: {
       client: clients.sparql,
       documents: clients.documents,

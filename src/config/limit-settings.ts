@@ -62,12 +62,6 @@ export const limitSettings = {
       "Bytes of a federated answer that are held back until each member has answered, so that a failure is an error.",
     ...bytes(0, 2 ** 24),
   },
-  heldHeadMs: {
-    name: "FEDWAY_HELD_HEAD_MS",
-    default: "200",
-    meaning: "Longest time that they are held back after the first row, in milliseconds.",
-    ...integer(0, 60_000),
-  },
   maxQueryBytes: {
     name: "FEDWAY_MAX_QUERY_BYTES",
     default: "1 MiB",

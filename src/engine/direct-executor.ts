@@ -8,6 +8,7 @@ import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { serializeResult, transcode } from "../results/serialize.ts";
 import { parseCheck } from "../outbound/whole-answer.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
+import { remarksOn } from "./completeness.ts";
 import { counted, type Executor, failureStatus, noteStatus, readBy, sourceReport, takesInPart } from "./executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
@@ -58,11 +59,14 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
       const { contentEncoding, body, whole } = answer;
       if (bounds.provenance || (plan.silent && whole === undefined)) {
         const { result, count } = counted(await parsed(plan, bounds, { answer, report }));
-        const rows = serializeResult(result, format);
+        const rows = serializeResult(result, format, remarksOn(plan, bounds));
         return { contentEncoding: "identity", body: rows, end: finished(rows).then(count) };
       }
-      if (formatOf(answer.mediaType, plan.answer)?.name !== format.name) {
-        const rows = await transcode(decodedBody(answer), parsing(plan, answer, bounds), format);
+      // What may turn out to be partial at its end is written anew, so that it can say so.
+      const isOther = formatOf(answer.mediaType, plan.answer)?.name !== format.name;
+      if (isOther || (answer.mayLackRows && whole === undefined)) {
+        const to = { format, remarks: remarksOn(plan, bounds) };
+        const rows = await transcode(decodedBody(answer), parsing(plan, answer, bounds), to);
         return { contentEncoding: "identity", body: rows, end: bothEnds(rows, answer) };
       }
       if (whole !== undefined) return { contentEncoding, body, rows: whole.rows };

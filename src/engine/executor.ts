@@ -7,6 +7,7 @@ import type { ExecutionBounds, SourceReport, FederationEngine } from "./federati
 import { finished } from "node:stream/promises";
 import type { FederatedPlan } from "../plan/query-plan.ts";
 import { serializeResult } from "../results/serialize.ts";
+import { remarksOn } from "./completeness.ts";
 
 /** The bytes of an answer in the accepted format. */
 export interface AnswerBytes {
@@ -22,12 +23,17 @@ export interface AnswerBytes {
 /** Executes plans of one kind. */
 export interface Executor<P> {
   /**
-   * @param accepted the client's format, and its Accept-Encoding; absent: no coding
+   * @param accepted the client's format, and its Accept-Encoding; absent: no coding; `headHasLeft` without a word of what is
+   * missing, so that only the document can say it
    * @throws FedwayError for what fails before the first byte
    */
   fetch(
     plan: P,
-    accepted: { readonly format: ResultFormat; readonly acceptEncoding?: string | undefined },
+    accepted: {
+      readonly format: ResultFormat;
+      readonly acceptEncoding?: string | undefined;
+      readonly headHasLeft?: () => boolean;
+    },
     bounds: ExecutionBounds,
   ): Promise<AnswerBytes>;
   /** The parsed answer. @throws FedwayError as above; the result's stream fails later ones */
@@ -85,10 +91,6 @@ export const goesOnWithout = (
   { partial }: Pick<ExecutionBounds, "partial">,
 ): boolean => partial === true || (partial === "subset" && (nonMonotone === undefined || nonMonotone === "body"));
 
-/** Whether rows can only be lost with what any endpoint of a plan leaves out. */
-export const isMonotoneIn = ({ clauses, over }: Pick<FederatedPlan, "clauses" | "over">): boolean =>
-  over?.nonMonotone === undefined && clauses.every(({ nonMonotone }) => nonMonotone === undefined);
-
 /** Whether a clause or the query of a direct plan may be answered in part by its endpoint. */
 export const takesInPart = (
   { nonMonotone }: { readonly nonMonotone?: "place" | "body" | true | undefined },
@@ -121,9 +123,9 @@ export function readBy<T>(
 /** Executes federated plans with an engine in this very process: what each evaluator does, and tests. */
 export function createInProcessExecutor(engine: FederationEngine): Executor<FederatedPlan> {
   return {
-    async fetch(plan, { format }, bounds) {
+    async fetch(plan, { format, headHasLeft }, bounds) {
       const { result, count } = counted(await engine.execute(plan, bounds));
-      const body = serializeResult(result, format);
+      const body = serializeResult(result, format, remarksOn(plan, bounds, headHasLeft));
       const end = finished(body).then(count);
       // Whoever reads the body hears of its failure there.
       end.catch(() => {});

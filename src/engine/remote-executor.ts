@@ -1,7 +1,8 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type PortablePlan, portablePlan } from "../plan/portable-plan.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
-import { type Executor, isMonotoneIn } from "./executor.ts";
+import { isMonotoneIn } from "./completeness.ts";
+import type { Executor } from "./executor.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
 
 /** What a remote engine is made of. */

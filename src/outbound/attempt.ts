@@ -208,9 +208,10 @@ class Attempt implements ExchangeListener {
   }
 
   #answer(head: Head, delivered: Pick<SparqlAnswer, "body" | "whole" | "end" | "partial">): void {
-    const { status, mediaType, coding, freshMs } = head;
+    const { status, mediaType, coding, freshMs, signs } = head;
+    const mayLackRows = (signs.rowCap ?? signs.silentCap) !== undefined;
     const contentEncoding = this.#passes(head) ? coding : "identity";
     const { requests } = this.#call;
-    this.#settle({ status, mediaType, contentEncoding, freshMs, requests, ...delivered });
+    this.#settle({ status, mediaType, contentEncoding, mayLackRows, freshMs, requests, ...delivered });
   }
 }

@@ -72,7 +72,7 @@ const failure =
  */
 export function lastWords(text: string): string {
   const rest = text.slice(0, longestText).replace(/^(?:[\s,\]}]|<\/\w{1,20}>)*/u, "");
-  const isRow = /^(?:[{"'<\[]|_:)/u.test(rest) && messageOf(rest) === undefined && !looksLikeMarkup.test(rest);
+  const isRow = /^(?:[[{"'<]|_:)/u.test(rest) && messageOf(rest) === undefined && !looksLikeMarkup.test(rest);
   if (!isRow) return rest;
   const at = rest.search(failure);
   return at < 0 ? "" : rest.slice(at);

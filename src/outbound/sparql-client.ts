@@ -111,6 +111,8 @@ export interface SparqlAnswer {
   readonly body: Buffer | Readable;
   /** Set when the response headers already say that rows are missing. */
   readonly partial?: PartialReason | undefined;
+  /** Its end may show that rows are missing: the endpoint is known to cut answers. */
+  readonly mayLackRows?: boolean | undefined;
   /** Milliseconds for which the endpoint lets it be kept (Cache-Control), 0 when it forbids that; undefined: it does not say. */
   readonly freshMs?: number | undefined;
   /** The mirror that gave it in the endpoint's place: its catalogue id or URL. */

@@ -56,7 +56,8 @@ export interface PlanNote {
     | "CLAUSES_LEFT_OUT"
     | "CLAUSES_COLOCATED"
     | "KEYS_SET_ASIDE"
-    | "PORTABLE_BLANK_NODES";
+    | "PORTABLE_BLANK_NODES"
+    | "SILENCED";
   readonly message: string;
 }
 

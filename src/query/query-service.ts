@@ -4,7 +4,8 @@ import type { PartialAnswers } from "../engine/federation-engine.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { PlanDescription } from "./explain.ts";
 import { FedwayError, type Repair } from "../errors/fedway-error.ts";
-import type { AskedQuery, PartialKind, RunEnd, RunRecord, RunStatus } from "./run-log.ts";
+import type { PartialKind } from "../engine/completeness.ts";
+import type { AskedQuery, RunEnd, RunRecord, RunStatus } from "./run-log.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { TabularAnswer } from "./table.ts";
 

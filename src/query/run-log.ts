@@ -1,20 +1,16 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
-import type { ExecutionBounds, SourceReport } from "../engine/federation-engine.ts";
+import type { SourceReport } from "../engine/federation-engine.ts";
 import type { StepReport, StepReports } from "../engine/step-reports.ts";
-import { isMonotoneIn } from "../engine/executor.ts";
-import type { PlanNote, PlannedEndpoint, QueryPlan } from "../plan/query-plan.ts";
+import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
+import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { QueryRequest } from "./query-service.ts";
+
+export { lacksRows, type PartialKind } from "../engine/completeness.ts";
 
 /** What became of a run; the outcomes never look alike. */
 export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "cancelled";
-
-/**
- * What a partial answer is of the true one: "subset", every row given is in it; "uncertain", rows may be given that are not,
- * as something is missing on the right of MINUS or OPTIONAL, in NOT EXISTS, under an aggregate or the like.
- */
-export type PartialKind = "subset" | "uncertain";
 
 /** What a run was asked: for its owner only. */
 export interface AskedQuery {
@@ -213,7 +209,8 @@ export function notesOf(
 ): readonly PlanNote[] {
   if (plan.kind === "rejected") return [];
   const ifEmpty = status === "empty" ? (plan.notesIfEmpty ?? []) : [];
-  return [...plan.notes, ...ifEmpty, ...[...sources].flatMap(setAsideNote)];
+  const reports = [...sources];
+  return [...plan.notes, ...ifEmpty, ...reports.flatMap(setAsideNote), ...reports.flatMap(silencedNote)];
 }
 
 function setAsideNote({ endpoint, setAside }: SourceReport): readonly PlanNote[] {
@@ -229,6 +226,12 @@ function setAsideNote({ endpoint, setAside }: SourceReport): readonly PlanNote[]
   ];
 }
 
+function silencedNote({ endpoint, status, reason = "unknown" }: SourceReport): readonly PlanNote[] {
+  if (status !== "silenced") return [];
+  const message = `${endpoint} failed (${reason}); its SERVICE SILENT counts as one empty solution.`;
+  return [{ code: "SILENCED", message }];
+}
+
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */
 export function completed(plan: QueryPlan, bounds: Contributions, rows: number | undefined): RunEnd {
   const partial = partialKind(plan, bounds);
@@ -240,53 +243,6 @@ export function completed(plan: QueryPlan, bounds: Contributions, rows: number |
 export function brokenOff(error: FedwayError): RunEnd {
   return { status: error.code === "CANCELLED" ? "cancelled" : "failed", error };
 }
-
-type Contributions = Pick<ExecutionBounds, "sources" | "partial">;
-
-/** What an answer without what its sources lack is of the true one; undefined when they lack nothing. */
-export function partialKind(plan: QueryPlan, { sources, partial }: Contributions): PartialKind | undefined {
-  let kind: PartialKind | undefined;
-  for (const source of sources.values()) {
-    if (!lacksRows(source)) continue;
-    // Where only rows that are certain were asked for, the engine has given no others.
-    if (partial !== "subset" && mayAddRows(plan, source)) return "uncertain";
-    kind = "subset";
-  }
-  return kind;
-}
-
-const lacking: ReadonlySet<SourceReport["status"]> = new Set(["partial", "failed", "timeout", "skipped"]);
-
-/** The endpoint's contribution is missing or incomplete; a silenced failure is what the query asked for. */
-export function lacksRows({ status }: SourceReport): boolean {
-  return lacking.has(status);
-}
-
-/** Whether what a source lacks can add rows to the answer of its plan. */
-function mayAddRows(
-  plan: QueryPlan,
-  { endpoint, status, reason }: Pick<SourceReport, "endpoint" | "status" | "reason">,
-): boolean {
-  if (plan.kind === "rejected") return false;
-  // What an endpoint cut at its row limit had been evaluated over all of its data.
-  const isHalfSeen = status === "partial" && reason !== "virtuoso-maxrows";
-  if (plan.kind === "direct") return isHalfSeen && plan.nonMonotone === true;
-  const { over, clauses, members } = plan;
-  const isSource = ({ id, url }: PlannedEndpoint): boolean => (id ?? url) === endpoint;
-  // An engine that evaluates the whole plan.
-  const isFollowed = clauses.some(({ targetVariable }) => targetVariable !== undefined);
-  if (!isFollowed && !members.some((member) => isSource(member.endpoint))) return isHalfSeen && !isMonotoneIn(plan);
-  if (over?.nonMonotone && over.members.some(isSource)) return true;
-  return clauses.some(
-    ({ endpoint: asked, targetVariable, nonMonotone: how }) =>
-      // Where data name the endpoints, it may be any.
-      (targetVariable !== undefined || isSource(asked)) && (how === "place" || (how === "body" && isHalfSeen)),
-  );
-}
-
-/** Whether an endpoint that gives nothing can add rows to the answer of a plan. */
-export const canAddRows = (plan: QueryPlan, endpoint: string): boolean =>
-  mayAddRows(plan, { endpoint, status: "failed" });
 
 /** What can be said at the first byte: a verdict on a whole answer, `running` on one that still streams. */
 export function firstByteEnd(

@@ -5,7 +5,8 @@ import type { Span } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff, canAddRows } from "./run-log.ts";
+import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
+import { canAddRows } from "../engine/completeness.ts";
 import { type SessionLog, textHash } from "./session-log.ts";
 
 /** What all runs of one service share. */

@@ -1,20 +1,12 @@
 import type { SourceReport } from "../engine/federation-engine.ts";
 import { createHeldBytes, type HeldErrors, type HeldTogether } from "../engine/held-bytes.ts";
+import { lacksRows, partialKind, type PartialKind } from "../engine/completeness.ts";
 import { FedwayError, type Problem, toFedwayError, toProblem } from "../errors/fedway-error.ts";
 import type { PlanNote } from "../plan/query-plan.ts";
 import type { QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
 import { type PlanDescription, toPlanDescription } from "./explain.ts";
-import {
-  brokenOff,
-  completed,
-  lacksRows,
-  notesOf,
-  type PartialKind,
-  partialKind,
-  type RunEnd,
-  type RunStatus,
-} from "./run-log.ts";
+import { brokenOff, completed, notesOf, type RunEnd, type RunStatus } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
 
 /** Rows for `POST /api/query`: simple JSON values for programs that want no SPARQL results parser. */

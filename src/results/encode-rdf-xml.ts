@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { isXmlText, type ItemEncoder, xml } from "./encoders.ts";
+import { isXmlText, type ItemEncoder, xml, xmlRemark } from "./encoders.ts";
 import { datatypeOf, safeLabel } from "./terms.ts";
 
 const rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -27,7 +27,8 @@ export function createRdfXmlEncoder(): ItemEncoder<RDF.Quad> {
       about = next;
       return start + propertyElement(predicate.value, object);
     },
-    close: () => `${about === "" ? "" : "</rdf:Description>\n"}</rdf:RDF>\n`,
+    close: (remark) => `${about === "" ? "" : "</rdf:Description>\n"}${xmlRemark(remark)}</rdf:RDF>\n`,
+    remarks: true,
   };
 }
 

@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "./model.ts";
+import { type Remark, remarkMember, remarkText } from "./remark.ts";
 import { datatypeOf, safeLabel, termToText } from "./terms.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
@@ -7,13 +8,16 @@ import { FedwayError } from "../errors/fedway-error.ts";
 export interface ItemEncoder<T> {
   open(): string;
   item(item: T): string;
-  close(): string;
+  /** With the remark where `remarks` says so. */
+  close(remark?: Remark): string;
+  /** The format has a place for a remark: a comment, or a member that readers skip. */
+  readonly remarks: boolean;
 }
 
 /** Writes SELECT answers; `boolean` is there where the format has a form for ASK. */
 export interface TupleSyntax {
   readonly rows: (variables: readonly string[]) => ItemEncoder<Bindings>;
-  readonly boolean?: (value: boolean) => string;
+  readonly boolean?: (value: boolean, remark?: Remark) => string;
 }
 
 const string = (value: string): string => JSON.stringify(value);
@@ -47,7 +51,7 @@ function termToJson(term: RDF.Term): string {
 
 /** SPARQL 1.1 Query Results JSON Format. */
 export const jsonSyntax: TupleSyntax = {
-  boolean: (value) => `{"head":{},"boolean":${value}}\n`,
+  boolean: (value, remark) => `{"head":{},"boolean":${value}${remarkMember(remark)}}\n`,
   rows: (variables) => {
     const keys = variables.map((name): readonly [string, string] => [name, `${string(name)}:`]);
     let separator = "";
@@ -63,7 +67,8 @@ export const jsonSyntax: TupleSyntax = {
         separator = ",";
         return text;
       },
-      close: () => "\n]}}\n",
+      close: (remark) => `\n]}${remarkMember(remark)}}\n`,
+      remarks: true,
     };
   },
 };
@@ -121,11 +126,17 @@ function termToXml(term: RDF.Term): string {
   }
 }
 
+/** A remark as a comment on a line of its own. */
+export const xmlRemark = (remark: Remark | undefined): string =>
+  remark === undefined ? "" : `<!-- ${remarkText(remark).replaceAll(notXml, "\ufffd")} -->\n`;
+
+const lineRemark = (remark: Remark | undefined): string => (remark === undefined ? "" : `# ${remarkText(remark)}\n`);
+
 const xmlStart = '<?xml version="1.0" encoding="UTF-8"?>\n<sparql xmlns="http://www.w3.org/2005/sparql-results#">\n';
 
 /** SPARQL Query Results XML Format. */
 export const xmlSyntax: TupleSyntax = {
-  boolean: (value) => `${xmlStart}<head/>\n<boolean>${value}</boolean>\n</sparql>\n`,
+  boolean: (value, remark) => `${xmlStart}<head/>\n<boolean>${value}</boolean>\n${xmlRemark(remark)}</sparql>\n`,
   rows: (variables) => {
     const tags = variables.map((name): readonly [string, string] => [name, `<binding name="${xml(name)}">`]);
     return {
@@ -139,7 +150,8 @@ export const xmlSyntax: TupleSyntax = {
         }
         return `<result>${cells}</result>\n`;
       },
-      close: () => "</results>\n</sparql>\n",
+      close: (remark) => `</results>\n${xmlRemark(remark)}</sparql>\n`,
+      remarks: true,
     };
   },
 };
@@ -160,6 +172,7 @@ export const csvSyntax: TupleSyntax = {
     open: () => `${variables.map(csvField).join(",")}\r\n`,
     item: (row) => `${variables.map((name) => termToCsv(row.get(name))).join(",")}\r\n`,
     close: () => "",
+    remarks: false,
   }),
 };
 
@@ -171,6 +184,7 @@ export const tsvSyntax: TupleSyntax = {
     open: () => `${variables.map((name) => `?${name}`).join("\t")}\n`,
     item: (row) => `${variables.map((name) => termToTsv(row.get(name))).join("\t")}\n`,
     close: () => "",
+    remarks: false,
   }),
 };
 
@@ -182,7 +196,8 @@ export function createNTriplesEncoder(): ItemEncoder<RDF.Quad> {
     open: () => "",
     item: ({ subject, predicate, object }) =>
       `${termToText(subject)} ${termToText(predicate)} ${termToText(object)} .\n`,
-    close: () => "",
+    close: lineRemark,
+    remarks: true,
   };
 }
 
@@ -204,7 +219,8 @@ export function createTurtleEncoder(): ItemEncoder<RDF.Quad> {
   return {
     open: () => "",
     item: (quad) => start(quad) + termToText(quad.object),
-    close: () => (subject === "" ? "" : " .\n"),
+    close: (remark) => (subject === "" ? "" : " .\n") + lineRemark(remark),
+    remarks: true,
   };
 }
 
@@ -255,6 +271,11 @@ export function createJsonLdEncoder(): ItemEncoder<RDF.Quad> {
       }
       return start(quad) + objectToJsonLd(quad.object);
     },
-    close: () => (node === "" ? "]\n" : "]}\n]\n"),
+    // A node without an IRI among its keys, of which JSON-LD makes no triple.
+    close(remark) {
+      const said = remarkMember(remark);
+      return `${node === "" ? "" : "]}\n"}${said === "" ? "" : `${node === "" ? "" : ","}{${said.slice(1)}}\n`}]\n`;
+    },
+    remarks: true,
   };
 }

@@ -285,8 +285,9 @@ export class JsonScanner implements AnswerScanner {
 /** The columns; undefined where the head does not name them. */
 function variablesIn(head: string): readonly string[] | undefined {
   try {
-    const { vars } = JSON.parse(head) as { readonly vars?: unknown };
-    return Array.isArray(vars) ? vars.map(String) : undefined;
+    const value: unknown = JSON.parse(head);
+    const names = typeof value === "object" && value !== null && "vars" in value ? value.vars : undefined;
+    return Array.isArray(names) ? names.map(String) : undefined;
   } catch {
     // Whoever parses the document says what is wrong with it.
     return undefined;

@@ -78,9 +78,7 @@ class TurtleScanner implements AnswerScanner {
       this.#mode = "comment";
       return;
     }
-    this.#opens ||= this.#isBlank;
-    this.#isBlank = false;
-    if (this.#opens && this.#opening.length < maxWordBytes) this.#opening += String.fromCharCode(byte);
+    this.#keepOpening(byte);
     this.#statementEnded = byte === 0x2e || byte === 0x7d;
     this.#escaped = byte === 0x5c;
     if (byte === 0x3c) this.#mode = "iri";
@@ -90,6 +88,12 @@ class TurtleScanner implements AnswerScanner {
       this.#run = 1;
     } else if (this.#statementEnded || byte === 0x7b) this.#startStatement();
     else if (this.#inWord && this.#word.length < maxWordBytes) this.#word += String.fromCharCode(byte);
+  }
+
+  #keepOpening(byte: number): void {
+    this.#opens ||= this.#isBlank;
+    this.#isBlank = false;
+    if (this.#opens && this.#opening.length < maxWordBytes) this.#opening += String.fromCharCode(byte);
   }
 
   #startStatement(): void {

@@ -3,6 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "./formats.ts";
 import type { BindingsResult, BooleanResult, QueryResult } from "./model.ts";
 import { inBatches } from "./item-reader.ts";
+import { cannotSay, type Remarks } from "./remark.ts";
 import { type ParseOptions, parseAnswer } from "./parse.ts";
 import { createRdfXmlEncoder } from "./encode-rdf-xml.ts";
 import {
@@ -38,23 +39,41 @@ const graphEncoders = new Map([
 /**
  * The bytes of a result. Backpressure reaches the result's stream; its error destroys the byte stream; destroying the
  * byte stream releases the result.
+ * @param remarks what its end must say; a format that cannot say it destroys the byte stream with `ENDPOINT_PARTIAL`
  * @throws FedwayError `NOT_ACCEPTABLE` when the format cannot hold this kind of answer
  */
-export function serializeResult(result: QueryResult, format: ResultFormat): Readable {
+export function serializeResult(result: QueryResult, format: ResultFormat, remarks?: Remarks): Readable {
   if (result.kind === "quads") {
     const createEncoder = graphEncoders.get(format.name);
     if (createEncoder === undefined) throw notAcceptable(result, format);
-    return createEncodedStream(result.quads, createEncoder());
+    return createEncodedStream(result.quads, withRemarks(createEncoder(), format, remarks));
   }
-  return serializeTuples(result, format);
+  return serializeTuples(result, format, remarks);
 }
 
-function serializeTuples(result: BindingsResult | BooleanResult, format: ResultFormat): Readable {
+function serializeTuples(
+  result: BindingsResult | BooleanResult,
+  format: ResultFormat,
+  remarks: Remarks | undefined,
+): Readable {
   const syntax = tupleSyntaxes.get(format.name);
   if (syntax === undefined) throw notAcceptable(result, format);
-  if (result.kind === "bindings") return createEncodedStream(result.rows, syntax.rows(result.variables));
+  if (result.kind === "bindings") {
+    return createEncodedStream(result.rows, withRemarks(syntax.rows(result.variables), format, remarks));
+  }
   if (syntax.boolean === undefined) throw notAcceptable(result, format);
-  return Readable.from([Buffer.from(syntax.boolean(result.value))], { objectMode: false });
+  return Readable.from([Buffer.from(syntax.boolean(result.value, remarks?.atEnd()))], { objectMode: false });
+}
+
+/** The encoder, whose document says at its end what there is to say, or is cut off where it cannot. */
+function withRemarks<T>(encoder: ItemEncoder<T>, format: ResultFormat, remarks: Remarks | undefined): ItemEncoder<T> {
+  if (remarks === undefined) return encoder;
+  const close = (): string => {
+    const remark = remarks.atEnd();
+    if (remark !== undefined && !encoder.remarks && !remarks.isTold()) throw cannotSay(format, remark);
+    return encoder.close(remark);
+  };
+  return { ...encoder, close };
 }
 
 const notAcceptable = (result: QueryResult, format: ResultFormat): FedwayError =>
@@ -67,11 +86,11 @@ const notAcceptable = (result: QueryResult, format: ResultFormat): FedwayError =
 export async function transcode(
   bytes: AsyncIterable<Uint8Array>,
   from: ParseOptions,
-  to: ResultFormat,
+  { format, remarks }: { readonly format: ResultFormat; readonly remarks?: Remarks },
 ): Promise<Readable> {
   const result = await parseAnswer(bytes, from);
   try {
-    return serializeResult(result, to);
+    return serializeResult(result, format, remarks);
   } catch (error) {
     await release(result);
     throw error;

@@ -95,7 +95,7 @@ const pattern = "?x <http://example.org/p> ?y";
 
 function queryFor(route: string, format: Format): string {
   const where = route === "/sparql" ? `SERVICE <${url}> { ${pattern} }` : pattern;
-  return `${isGraph(format) ? `CONSTRUCT { ${pattern} }` : "SELECT *"} WHERE { ${where} }`;
+  return `${isGraph(format) ? `CONSTRUCT { ${pattern} }` : "SELECT ?x"} WHERE { ${where} }`;
 }
 
 interface Asked {

@@ -162,7 +162,7 @@ describe("a pool of its own", () => {
       memoryMb,
       maxRunning: 4,
       stallMs: 3_000,
-      limits: { maxSolutions: 1_000, maxHeldBytes: 2 ** 20, heldHeadBytes: 16_384, heldHeadMs: 200 },
+      limits: { maxSolutions: 1_000, maxHeldBytes: 2 ** 20, heldHeadBytes: 16_384 },
       world: {
         client: { query: () => Promise.reject(new Error("no endpoint is asked")) },
         documents: { read: () => Promise.reject(new Error("no document is read")) },

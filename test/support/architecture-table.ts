@@ -127,7 +127,10 @@ export const modules: readonly Module[] = [
       ...whole("query/run-text.ts", "plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
       // The two ports, and the accounts that both fill in.
-      { module: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts", "step-reports.ts"] },
+      {
+        module: "engine",
+        files: ["completeness.ts", "executor.ts", "federation-engine.ts", "held-bytes.ts", "step-reports.ts"],
+      },
       tracer,
     ],
     packages: [],

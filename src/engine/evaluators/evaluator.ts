@@ -8,6 +8,7 @@ import { createPeer, type Handled, type HandlerContext } from "../../workers/pee
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import type { StepReports } from "../step-reports.ts";
+import { partialKind } from "../completeness.ts";
 import { createInProcessExecutor } from "../executor.ts";
 import { RowCaps } from "../row-caps.ts";
 import { heldHead } from "../held-head.ts";
@@ -95,10 +96,12 @@ async function run(params: RunParams, context: HandlerContext): Promise<Handled>
     tell();
   };
   try {
-    const { body, end } = await executor.fetch(plan, { format }, bounds);
+    let headHasLeft = false;
+    const { body, end } = await executor.fetch(plan, { format, headHasLeft: () => headHasLeft }, bounds);
     const pieces = bytesOf(body)[Symbol.asyncIterator]();
     // Until the head leaves the run may be begun again in another process.
     const held = await heldHead(pieces, { ...limits, plan, bounds });
+    headHasLeft = partialKind(plan, bounds) === undefined;
     tell();
     return {
       head: undefined,

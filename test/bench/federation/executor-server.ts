@@ -19,7 +19,7 @@ const client = createSparqlClient({ version: "bench", allowAddresses: ["127.0.0.
 const publicUrl = "http://fedway.example";
 const planner = createPlanner({ catalog: createCatalog([], [], { publicUrl }), egress: "public", publicUrl });
 const json = resultFormats.find(({ name }) => name === "json");
-const limits = { maxSolutions: 5_000_000, maxHeldBytes: 128 * 1024 * 1024, heldHeadBytes: 16_384, heldHeadMs: 200 };
+const limits = { maxSolutions: 5_000_000, maxHeldBytes: 128 * 1024 * 1024, heldHeadBytes: 16_384 };
 
 function openExecutor(): Executor<FederatedPlan> {
   if (mode === "in-process") return createInProcessExecutor(createComunicaEngine({ client, now, ...limits }));

@@ -35,7 +35,7 @@ const cases: readonly Case[] = [
     code: "CIRCUIT_OPEN",
   },
   { id: "resetting", fault: { kind: "reset" }, kind: "reset", code: "CIRCUIT_OPEN" },
-  { id: "lying", fault: { kind: "body", body: twoRows }, kind: "wrong-answer", code: undefined },
+  { id: "lying", fault: { kind: "body", body: twoRows }, kind: "wrong-answer", code: "ENDPOINT_MALFORMED" },
   {
     id: "website",
     fault: { kind: "body", body: "<html>Welcome</html>", headers: { "content-type": "text/html" } },

@@ -78,7 +78,6 @@ describe("defaults", () => {
         subanswerTtlMs: 0,
         maxHeldBytes: 128 * 1024 * 1024,
         heldHeadBytes: 16_384,
-        heldHeadMs: 200,
         evaluators: 2,
         evaluatorMemoryMb: 512,
         maxEvaluations: 64,

@@ -1,8 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SourceReport } from "../../../src/engine/federation-engine.ts";
 import { heldHead } from "../../../src/engine/held-head.ts";
 
-const longMs = 600_000;
 const member = (id: string, silent: boolean) => ({
   endpoint: { id, url: `http://${id}.example/` },
   clauses: 1,
@@ -12,10 +12,10 @@ const pending = (endpoint: string): SourceReport => ({ endpoint, requests: 1, by
 
 interface Held {
   readonly heldHeadBytes?: number;
-  readonly heldHeadMs?: number;
   /** Called before each piece. */
   readonly before?: (sources: Map<string, SourceReport>, piece: number) => void;
   readonly silent?: boolean;
+  readonly partial?: boolean;
 }
 
 /** Pieces of ten bytes; "fails" ends them with an error, "hangs" with nothing. */
@@ -30,14 +30,13 @@ async function* piecesOf(plan: readonly string[], before: (piece: number) => voi
 
 function hold(plan: readonly string[], how: Held = {}): Promise<AsyncIterable<Uint8Array>> {
   const sources = new Map([pending("a"), pending("b")].map((report) => [report.endpoint, report]));
-  const { heldHeadBytes = 1_000, heldHeadMs = longMs, before, silent = false } = how;
+  const { heldHeadBytes = 1_000, before, silent = false, partial = false } = how;
   return heldHead(
     piecesOf(plan, (piece) => before?.(sources, piece)),
     {
       heldHeadBytes,
-      heldHeadMs,
       plan: { members: ["a", "b"].map((id) => member(id, silent && id === "b")) },
-      bounds: { sources },
+      bounds: { sources, partial },
     },
   );
 }
@@ -72,8 +71,38 @@ describe("the head of a federated answer", () => {
   it("leaves when there are enough bytes", async () => {
     expect(await firstOf(await hold(["x", "y", "hangs"], { heldHeadBytes: 20 }))).toBe("x");
   });
-  it("leaves some time after the first byte", async () => {
-    expect(await firstOf(await hold(["x", "hangs"], { heldHeadMs: 5 }))).toBe("x");
+  it("waits for nothing that was never asked", async () => {
+    const before = (sources: Map<string, SourceReport>): void => {
+      answered(sources, "a");
+      sources.delete("b");
+    };
+    expect(await firstOf(await hold(["x", "hangs"], { before }))).toBe("x");
+  });
+  it("waits for what is asked because of an answer", async () => {
+    const before = (sources: Map<string, SourceReport>, piece: number): void => {
+      answered(sources, "a");
+      if (piece > 0) return;
+      sources.delete("b");
+      setImmediate(() => sources.set("b", pending("b")));
+    };
+    await expect(hold(["x", "y", "fails"], { before })).rejects.toThrow("b failed");
+  });
+  it("waits for a failure that is on its way, but for none that is taken", async () => {
+    const before = (sources: Map<string, SourceReport>): void => {
+      answered(sources, "a");
+      sources.set("b", { ...pending("b"), status: "failed" });
+    };
+    await expect(hold(["x", "y", "fails"], { before })).rejects.toThrow("b failed");
+    expect(await firstOf(await hold(["x", "hangs"], { before, partial: true }))).toBe("x");
+  });
+  it("waits however long an outcome takes", async () => {
+    const sources = new Map([["b", pending("b")]]);
+    const first = piecesOf(["x", "hangs"], () => {});
+    const held = heldHead(first, { heldHeadBytes: 1_000, plan: { members: [] }, bounds: { sources, partial: false } });
+    for (let looks = 0; looks < 20; looks++) await nextTurn();
+    expect(await Promise.race([held, nextTurn("held")])).toBe("held");
+    answered(sources, "b");
+    expect(await firstOf(await held)).toBe("x");
   });
 });
 

@@ -80,7 +80,11 @@ const answerReader = (mediaType: string, kind: "bindings" | "boolean" | "quads")
   read: async (text) => {
     const to = formatNamed({ quads: "ntriples", bindings: "tsv", boolean: "json" }[kind]);
     const check = deadline();
-    const body = await transcode(inChunks(text), { mediaType, kind, baseIri: "http://b.example/a/", check }, to);
+    const body = await transcode(
+      inChunks(text),
+      { mediaType, kind, baseIri: "http://b.example/a/", check },
+      { format: to },
+    );
     let bytes = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) {
       bytes += chunk.length;

@@ -205,7 +205,7 @@ describe("transcode", () => {
     const bytes = await write(bindingsOf(["a", "b"], rows), formatNamed(from));
     const source = { mediaType: formatNamed(from).mediaType, kind: "bindings" as const };
     const target = formatNamed(to);
-    const back = Buffer.concat(await collect<Buffer>(await transcode(each([bytes]), source, target)));
+    const back = Buffer.concat(await collect<Buffer>(await transcode(each([bytes]), source, { format: target })));
     const table = await readRows(await read(target, "bindings", back));
     expect(plainRows(["a", "b"], table.rows)).toEqual(plainRows(["a", "b"], rows));
   });
@@ -213,7 +213,9 @@ describe("transcode", () => {
   test.each([true, false])("the boolean %s between JSON and XML", async (value) => {
     const json = await write({ kind: "boolean", value }, formatNamed("json"));
     const from = { mediaType: "application/sparql-results+json", kind: "boolean" as const };
-    const xml = Buffer.concat(await collect<Buffer>(await transcode(each([json]), from, formatNamed("xml"))));
+    const xml = Buffer.concat(
+      await collect<Buffer>(await transcode(each([json]), from, { format: formatNamed("xml") })),
+    );
     expect(await read(formatNamed("xml"), "boolean", xml)).toEqual({ kind: "boolean", value });
   });
 });

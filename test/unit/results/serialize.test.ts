@@ -347,7 +347,7 @@ describe("the byte stream", () => {
       yield Buffer.from("]}}");
     })();
     const from = { mediaType: "application/sparql-results+json", kind: "bindings" as const };
-    const stream = await transcode(source, from, formatNamed("csv"));
+    const stream = await transcode(source, from, { format: formatNamed("csv") });
     const [first]: Buffer[] = await once(stream, "data");
     expect(first?.toString()).toBe("a\r\n1\r\n");
     more.resolve();
@@ -360,7 +360,7 @@ describe("the byte stream", () => {
       Buffer.from("java.lang.Error"),
     ]);
     const from = { mediaType: "application/sparql-results+json", kind: "bindings" as const };
-    const stream = await transcode(source, from, formatNamed("csv"));
+    const stream = await transcode(source, from, { format: formatNamed("csv") });
     await expect(collect(stream)).rejects.toMatchObject({ code: "ENDPOINT_MALFORMED" });
   });
 });

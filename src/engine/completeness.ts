@@ -1,0 +1,75 @@
+import type { FederatedPlan, PlannedEndpoint, QueryPlan } from "../plan/query-plan.ts";
+import type { Remark, Remarks } from "../results/remark.ts";
+import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+
+/**
+ * What a partial answer is of the true one: "subset", every row given is in it; "uncertain", rows may be given that are not,
+ * as something is missing on the right of MINUS or OPTIONAL, in NOT EXISTS, under an aggregate or the like.
+ */
+export type PartialKind = "subset" | "uncertain";
+
+/** What became of the endpoints of a run. */
+export type Contributions = Pick<ExecutionBounds, "sources" | "partial">;
+
+/** What an answer without what its sources lack is of the true one; undefined when they lack nothing. */
+export function partialKind(plan: QueryPlan, { sources, partial }: Contributions): PartialKind | undefined {
+  let kind: PartialKind | undefined;
+  for (const source of sources.values()) {
+    if (!lacksRows(source)) continue;
+    // Where only rows that are certain were asked for, the engine has given no others.
+    if (partial !== "subset" && mayAddRows(plan, source)) return "uncertain";
+    kind = "subset";
+  }
+  return kind;
+}
+
+const lacking: ReadonlySet<SourceReport["status"]> = new Set(["partial", "failed", "timeout", "skipped"]);
+
+/** The endpoint's contribution is missing or incomplete; a silenced failure is what the query asked for. */
+export function lacksRows({ status }: SourceReport): boolean {
+  return lacking.has(status);
+}
+
+/** Whether what a source lacks can add rows to the answer of its plan. */
+function mayAddRows(
+  plan: QueryPlan,
+  { endpoint, status, reason }: Pick<SourceReport, "endpoint" | "status" | "reason">,
+): boolean {
+  if (plan.kind === "rejected") return false;
+  // What an endpoint cut at its row limit had been evaluated over all of its data.
+  const isHalfSeen = status === "partial" && reason !== "virtuoso-maxrows";
+  if (plan.kind === "direct") return isHalfSeen && plan.nonMonotone === true;
+  const { over, clauses, members } = plan;
+  const isSource = ({ id, url }: PlannedEndpoint): boolean => (id ?? url) === endpoint;
+  // An engine that evaluates the whole plan.
+  const isFollowed = clauses.some(({ targetVariable }) => targetVariable !== undefined);
+  if (!isFollowed && !members.some((member) => isSource(member.endpoint))) return isHalfSeen && !isMonotoneIn(plan);
+  if (over?.nonMonotone && over.members.some(isSource)) return true;
+  return clauses.some(
+    ({ endpoint: asked, targetVariable, nonMonotone: how }) =>
+      // Where data name the endpoints, it may be any.
+      (targetVariable !== undefined || isSource(asked)) && (how === "place" || (how === "body" && isHalfSeen)),
+  );
+}
+
+/** Whether an endpoint that gives nothing can add rows to the answer of a plan. */
+export const canAddRows = (plan: QueryPlan, endpoint: string): boolean =>
+  mayAddRows(plan, { endpoint, status: "failed" });
+
+/** Whether rows can only be lost with what any endpoint of a plan leaves out. */
+export const isMonotoneIn = ({ clauses, over }: Pick<FederatedPlan, "clauses" | "over">): boolean =>
+  over?.nonMonotone === undefined && clauses.every(({ nonMonotone }) => nonMonotone === undefined);
+
+/** What the document of an answer must say at its end; undefined where nothing is missing. */
+function remarkOf(plan: QueryPlan, bounds: Contributions): Remark | undefined {
+  const partial = partialKind(plan, bounds);
+  if (partial === undefined) return undefined;
+  const sources = [...bounds.sources.values()].filter(lacksRows);
+  return { partial, sources: sources.map(({ endpoint, status, reason }) => ({ endpoint, status, reason })) };
+}
+
+/** What documents of a plan's answer say at their end; by default the head leaves now, with what is known now. */
+export function remarksOn(plan: QueryPlan, bounds: Contributions, headHasLeft?: () => boolean): Remarks {
+  const isTold = partialKind(plan, bounds) !== undefined;
+  return { atEnd: () => remarkOf(plan, bounds), isTold: () => (headHasLeft ? !headHasLeft() : isTold) };
+}

@@ -1,0 +1,45 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { ResultFormat } from "./formats.ts";
+
+/** What the reader of a document must know that became clear while it was written: it is not the whole answer. */
+export interface Remark {
+  /** What it is of the true one. */
+  readonly partial: "subset" | "uncertain";
+  /** The endpoints that gave less than they have. */
+  readonly sources: readonly {
+    readonly endpoint: string;
+    readonly status: string;
+    readonly reason?: string | undefined;
+  }[];
+}
+
+/** Tells what is known of a document at its end. */
+export interface Remarks {
+  /** Asked for at the end of the document. */
+  readonly atEnd: () => Remark | undefined;
+  /** Whether the reader has been told by the head of the response, or will be: it has not left yet. */
+  readonly isTold: () => boolean;
+}
+
+/** As a member of a JSON object, its comma before it; nothing where there is nothing to say. */
+export const remarkMember = (remark: Remark | undefined): string =>
+  remark === undefined ? "" : `,"fedway":${JSON.stringify({ status: "partial", ...remark })}`;
+
+/** As text for a comment: one line, without what would end a comment of XML. */
+export function remarkText({ partial, sources }: Remark): string {
+  const named = sources.map(({ endpoint, status, reason }) => `${endpoint} ${status}${reason ? ` (${reason})` : ""}`);
+  const text = `Fedway: this answer is partial (${partial}): ${named.join(", ")}`;
+  return text.replaceAll(/[\p{C}\s]+/gu, " ").replaceAll(/-{2,}/gu, "-");
+}
+
+/** The error that cuts a document off whose format has no way to say that it is partial. */
+export const cannotSay = (format: ResultFormat, remark: Remark): FedwayError =>
+  new FedwayError(
+    "ENDPOINT_PARTIAL",
+    `${remarkText(remark).replace("Fedway: this", "The")}. That became known after its first bytes had left, and ${format.mediaType} cannot say it.`,
+    {
+      fault: "partial",
+      where: remark.sources[0] && { endpoint: remark.sources[0].endpoint },
+      next: "Ask for JSON or XML, which say at their end that rows are missing.",
+    },
+  );
