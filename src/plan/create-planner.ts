@@ -241,7 +241,7 @@ function parsedOrRaw(
   } catch (error) {
     const thrown = written.relocated(error);
     if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
-    const unparsed = unparsedPlan(request, entry, thrown);
+    const unparsed = unparsedPlan(request, entry);
     if (unparsed) return unparsed;
     throw explained(thrown, request.text, context);
   }

@@ -1,48 +1,36 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { answerKindOf, type QueryForm, updateRefused } from "../sparql/parse-query.ts";
+import { answerKindOf, followsGrammar, type QueryForm } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
-import { readAs12 } from "../sparql/sparql-1-2.ts";
+import { usesSparql12 } from "../sparql/sparql-1-2.ts";
+import { isWord, tokenize } from "../sparql/tokens.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 
 /**
- * The plan for a text that is no SPARQL 1.1 but that its endpoint understands: SPARQL 1.2, or a dialect where the entry allows it.
- * Undefined when it is neither.
+ * The plan for a text that is no legal SPARQL 1.1 but that its endpoint may understand: SPARQL 1.2, a dialect where the entry
+ * allows it, or a use of variables that only Fedway's rules refuse. The endpoint judges it; what must be known is that it is no
+ * update and has no SERVICE. Undefined for any other text.
  * @param entry the endpoint that the request names; undefined on other routes
- * @param failure what the parser of SPARQL 1.1 says
- * @throws FedwayError `VERSION_UNSUPPORTED` for SPARQL 1.2 that would have to be evaluated here; `UPDATE_REFUSED`;
- *   `QUERY_SYNTAX` when the parser of SPARQL 1.2 reads further than `failure`, `QUERY_TOO_LARGE` when it cannot
+ * @throws FedwayError `VERSION_UNSUPPORTED` for SPARQL 1.2 that would have to be evaluated here, or cannot be scanned;
+ *   `UPDATE_REFUSED`
  */
-export function unparsedPlan(
-  request: PlanRequest,
-  entry: CatalogEntry | undefined,
-  failure: FedwayError,
-): DirectPlan | undefined {
+export function unparsedPlan(request: PlanRequest, entry: CatalogEntry | undefined): DirectPlan | undefined {
   const { text } = request;
-  const found = readAs12(text);
-  if (found === "update") throw updateRefused("An update");
-  const is12 = found === "query";
-  const isAtEndpoint = entry?.interface === "sparql";
-  if (is12 && !isAtEndpoint) throw versionUnsupported();
-  if (isAtEndpoint && (is12 || entry.rawQueries)) {
-    // The grammar says that it is a query; the scan, that no other reader of its tokens could find an update in it.
-    const form = scanRawQuery(text, entry.pseudoServices);
-    if (form) return planOf(request, entry, { form, note: is12 ? checkedNote : rawNote });
-    if (is12) throw serviceIn12();
-  }
-  throwIfBehind(found, failure);
-  return undefined;
+  if (usesSparql12(text)) return newerPlan(request, entry);
+  if (entry?.interface !== "sparql" || !(entry.rawQueries || followsGrammar(text))) return undefined;
+  const form = scanRawQuery(text, entry.pseudoServices);
+  return form && planOf(request, entry, { form, note: rawNote });
 }
 
-/** @throws FedwayError what was found, where it is an error behind the failure, or one of the text as a whole */
-function throwIfBehind(found: ReturnType<typeof readAs12>, { details: { where = {} } }: FedwayError): void {
-  if (!(found instanceof FedwayError)) return;
-  if (found.code === "QUERY_TOO_LARGE") throw found;
-  const { line: itsLine = 0, column: itsColumn = 0 } = found.details.where ?? {};
-  const { line = 0, column = 0 } = where;
-  if (itsLine === line ? itsColumn > column : itsLine > line) throw found;
+function newerPlan(request: PlanRequest, entry: CatalogEntry | undefined): DirectPlan | undefined {
+  const { text } = request;
+  const form = scanRawQuery(text, entry?.pseudoServices ?? []);
+  if (entry?.interface !== "sparql") throw versionUnsupported();
+  if (form) return planOf(request, entry, { form, note: newerNote });
+  if (/\\u/i.test(text) || tokenize(text).some((token) => isWord(token, "SERVICE"))) throw notScanned();
+  return undefined;
 }
 
 const versionUnsupported = (): FedwayError =>
@@ -52,12 +40,12 @@ const versionUnsupported = (): FedwayError =>
     { next: "Send it to one endpoint (/endpoints/{id}/sparql, --endpoint ID), or write it in SPARQL 1.1." },
   );
 
-const serviceIn12 = (): FedwayError =>
-  new FedwayError("VERSION_UNSUPPORTED", "A SPARQL 1.2 query with a SERVICE or escaped characters is not passed on.", {
-    next: "Leave out the SERVICE and the escapes and send the query to the endpoint that has the data, or write it in SPARQL 1.1.",
+const notScanned = (): FedwayError =>
+  new FedwayError("VERSION_UNSUPPORTED", "A SPARQL 1.2 query with a SERVICE or an escaped quote is not passed on.", {
+    next: "Leave out the SERVICE and such escapes and send the query to the endpoint that has the data, or write it in SPARQL 1.1.",
   });
 
-const checkedNote: PlanNote = {
+const newerNote: PlanNote = {
   code: "SPARQL_1_2",
   message: "The query is SPARQL 1.2. It was checked to be read-only and sent unchanged.",
 };

@@ -163,7 +163,25 @@ export function parseQuery(text: string): ParsedQuery {
   }
 }
 
+/** Whether a text that `parseQuery` refuses is SPARQL 1.1 by its grammar: it only breaks the rules of `illegalUse`. */
+export function followsGrammar(text: string): boolean {
+  try {
+    grammatical(decodeEscapes(text).text);
+    return true;
+  } catch (error) {
+    if (error instanceof FedwayError) return false;
+    throw error;
+  }
+}
+
 function parseDecoded(text: string): ParsedQuery {
+  const parsed = grammatical(text);
+  const illegal = illegalUse(parsed);
+  if (illegal) throw illegal;
+  return parsed;
+}
+
+function grammatical(text: string): ParsedQuery {
   const tokens = tokenize(text);
   refuseOtherThanQuery(text, tokens);
   checkTokens(text, tokens);
@@ -174,10 +192,7 @@ function parseDecoded(text: string): ParsedQuery {
   const prologue = readPrologue(tokens);
   const outline = outlineQuery(tokens);
   const form = ast.queryType;
-  const parsed: ParsedQuery = { text, kind: kinds[form], form, ast, tokens, outline, prologue };
-  const illegal = illegalUse(parsed);
-  if (illegal) throw illegal;
-  return parsed;
+  return { text, kind: kinds[form], form, ast, tokens, outline, prologue };
 }
 
 /** Long chains of operators nest as deep as they are long, whatever their brackets; later walks are recursive. */

@@ -1,3 +1,4 @@
+import { decodeEscapes } from "./codepoint-escapes.ts";
 import { type QueryForm, refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
 import { textLimits, type Token, tokenize } from "./tokens.ts";
 
@@ -6,15 +7,27 @@ const forms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
 const updates = new Set([...[...updateWords].filter((word) => word !== "WITH"), "SPARUL"]);
 
 /**
- * The form of a query in a dialect that our parser refuses (Virtuoso `define`, Blazegraph hints), found without
- * parsing: pragmas and prologue, then a query form, and no update operation outside of braces. Undefined when that is
- * not what the text is, or when a SERVICE in it names anything but a `pseudoService` (full IRIs).
+ * The form of a query that our parser refuses (SPARQL 1.2, Virtuoso `define`, Blazegraph hints), found without parsing: pragmas
+ * and prologue, then a query form, and no update operation outside of braces. Undefined when that is not what the text is, or
+ * when a SERVICE in it names anything but a `pseudoService` (full IRIs). An endpoint may replace codepoint escapes before it
+ * parses (SPARQL 1.1 Query, section 19.2), or not: both must read the same.
  * @throws FedwayError `UPDATE_REFUSED` for updates and for pragmas that fetch
  */
 export function scanRawQuery(text: string, pseudoServices: readonly string[]): QueryForm | undefined {
+  if (endingEscape.test(text)) return undefined;
+  const replaced = formOf(decodeEscapes(text).text, pseudoServices);
+  const asWritten = formOf(text.replaceAll(escapes, "_"), pseudoServices);
+  return replaced === asWritten ? replaced : undefined;
+}
+
+/** Escapes of what ends strings and lines: behind one the endpoint might read other tokens than we do. */
+const endingEscape = /\\(?:u|U0000)00(?:[01][\dA-Fa-f]|2[27]|5[Cc]|7[Ff]|[89][\dA-Fa-f])/;
+const escapes = /\\u[\dA-Fa-f]{4}|\\U[\dA-Fa-f]{8}/g;
+
+function formOf(text: string, pseudoServices: readonly string[]): QueryForm | undefined {
   const tokens = tokenize(text);
   refusePragmas(text, tokens);
-  if (mayHideTokens(text, tokens)) return undefined;
+  if (mayHideTokens(tokens)) return undefined;
   const start = behindPragmas(tokens);
   const form = tokens[start];
   if (form?.kind !== "word") return undefined;
@@ -35,14 +48,10 @@ export function rawLimit(text: string): number | undefined {
   return at >= 0 && isEnd && /^\d{1,12}$/.test(count) ? Number(count) : undefined;
 }
 
-/**
- * True when the endpoint might read the text in other tokens than we do: an open literal, escapes of ASCII characters
- * that it replaces before it parses (SPARQL 1.1 Query, section 19.2), or more odd characters than we look behind.
- */
-function mayHideTokens(text: string, tokens: readonly Token[]): boolean {
+/** True when the endpoint might read the text in other tokens: an open literal, or more odd characters than we look behind. */
+function mayHideTokens(tokens: readonly Token[]): boolean {
   const odd = tokens.filter((token) => token.kind === "invalid");
-  if (odd.length >= textLimits.invalid || odd.some(({ text: c }) => c === '"' || c === "'" || c === "\\")) return true;
-  return /\\u00[0-7]|\\U000000[0-7]/.test(text);
+  return odd.length >= textLimits.invalid || odd.some(({ text: c }) => c === '"' || c === "'" || c === "\\");
 }
 
 /** Index behind `define name value...`, VERSION, BASE and PREFIX, in any order. */

@@ -37,7 +37,7 @@ export const modules: readonly Module[] = [
   { name: "workers", imports: [], packages: [] },
   { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*", "pino"] },
   { name: "rdf", imports: [], packages: ["n3"] },
-  { name: "sparql", imports: whole("rdf"), packages: ["sparqljs", "@traqula/parser-sparql-1-2"] },
+  { name: "sparql", imports: whole("rdf"), packages: ["sparqljs"] },
   {
     name: "results",
     imports: whole("rdf"),

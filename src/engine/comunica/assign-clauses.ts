@@ -10,6 +10,7 @@ import type { IActionContext, ComunicaDataFactory } from "@comunica/types";
 import { Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import { leafOperation } from "./clause-operands.ts";
 import { ClauseSource } from "./clause-source.ts";
+import { withFormOutside } from "./describe.ts";
 import { type EquatedPartsOptions, equatedParts } from "./equality-join.ts";
 import { clauseSourcesKey, patternLeavesKey, wantedKey } from "./execution.ts";
 import { createExistsNames } from "./existence.ts";
@@ -39,9 +40,10 @@ export class AssignClauses extends ActorOptimizeQueryOperation {
   }
 
   override async run(action: IActionOptimizeQueryOperation): Promise<IActorOptimizeQueryOperationOutput> {
-    const wanted = wantedSolutions(action.operation);
+    const operation = withFormOutside(action.operation, action.context.getSafe(KeysInitQuery.dataFactory));
+    const wanted = wantedSolutions(operation);
     const context = wanted === undefined ? action.context : action.context.set(wantedKey, wanted);
-    return { operation: assign(action.operation, context), context };
+    return { operation: assign(operation, context), context };
   }
 }
 

@@ -1,6 +1,11 @@
 import type * as RDF from "@rdfjs/types";
 import { KeysInitQuery } from "@comunica/context-entries";
-import type { IActionContext, IQueryOperationResult, IQueryOperationResultQuads } from "@comunica/types";
+import type {
+  IActionContext,
+  IQueryOperationResult,
+  IQueryOperationResultBindings,
+  IQueryOperationResultQuads,
+} from "@comunica/types";
 import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
 import { blankNodeFromLabel, tripleFromParts } from "../../results/terms.ts";
 import { termsText } from "../clause-query.ts";
@@ -28,16 +33,24 @@ export class Construct extends SolutionOperator<Algebra.Construct> {
     const operation = new AlgebraFactory(dataFactory).createProject(input, variablesOf(template));
     const output = await this.operand(operation, context);
     const { held } = context.getSafe(controlKey);
-    const open = () => once(triplesOf(template, batches(output)), tripleKey, held.open());
-    return {
-      type: "quads",
-      quadStream: new PulledStream(open, withoutCount(context)) as unknown as Stream,
-      metadata: async () => {
-        const { state, cardinality } = await output.metadata();
-        return { state, cardinality };
-      },
-    };
+    return quadsOf(output, context, () => once(triplesOf(template, batches(output)), tripleKey, held.open()));
   }
+}
+
+/** Triples that are made of solutions, as a stream of the running execution. */
+export function quadsOf(
+  solutions: IQueryOperationResultBindings,
+  context: IActionContext,
+  open: () => AsyncIterable<readonly RDF.Quad[]>,
+): IQueryOperationResultQuads {
+  return {
+    type: "quads",
+    quadStream: new PulledStream(open, withoutCount(context)) as unknown as Stream,
+    metadata: async () => {
+      const { state, cardinality } = await solutions.metadata();
+      return { state, cardinality };
+    },
+  };
 }
 
 function variablesOf(template: readonly Algebra.Pattern[]): RDF.Variable[] {

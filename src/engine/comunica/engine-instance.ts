@@ -23,6 +23,7 @@ import { streamOf } from "./execution.ts";
 import { Existence } from "./existence.ts";
 import { PreparedInput } from "./prepared-input.ts";
 import { ClauseInnerJoin, InnerJoin, type JoinArgs, LeftJoin, Minus } from "./joins.ts";
+import { DescribeResources } from "./describe.ts";
 import { Distinct } from "./distinct.ts";
 import { Group } from "./group.ts";
 import { Expressions, surroundingsIn, surroundingsKey } from "./expression-evaluator.ts";
@@ -78,7 +79,7 @@ function evaluatorFactory(operations: Bus<Named>): ActorExpressionEvaluatorFacto
   return factory as ActorExpressionEvaluatorFactory;
 }
 
-const KEPT_OPTIMIZERS = ["describe-to-constructs-subject", "sort-limit-pushdown"];
+const KEPT_OPTIMIZERS = ["sort-limit-pushdown"];
 
 // An actor subscribes to its bus when it is made; what the installing functions return is for the reader.
 
@@ -106,6 +107,7 @@ function installOperators(
     new Group({ ...args, name: "fedway:group" }),
     new Distinct({ ...args, name: "fedway:distinct" }),
     new Construct({ ...args, name: "fedway:construct" }),
+    new DescribeResources({ ...args, name: "fedway:describe" }),
     new Filter({ ...args, name: "fedway:filter" }),
     new Extend({ ...args, name: "fedway:extend" }),
     new Project({ ...args, name: "fedway:project" }),

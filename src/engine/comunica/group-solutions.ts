@@ -255,7 +255,8 @@ async function* partSolutions(
   }
 }
 
-async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
+/** The items as a stream. */
+export async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
   yield* items;
 }
 

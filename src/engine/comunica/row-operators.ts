@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { KeysInitQuery } from "@comunica/context-entries";
 import type { ComunicaDataFactory, IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import { batches, bindingsOf, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
+import { batches, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { controlKey, createTurns, passedOn, type Turns } from "./execution.ts";
 import type { ValueOf } from "./expression-evaluator.ts";
 import { isTrace } from "../provenance.ts";
@@ -143,11 +143,7 @@ export class Slice extends SolutionOperator<Algebra.Slice> {
     { input, start, length = Number.POSITIVE_INFINITY }: Algebra.Slice,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const output = await this.args.mediatorQueryOperation.mediate({ operation: input, context });
-    if (output.type === "quads") {
-      return { ...output, quadStream: output.quadStream.transform({ offset: start, limit: length, autoStart: false }) };
-    }
-    const rows = bindingsOf(output);
+    const rows = await this.operand(input, context);
     return {
       type: "bindings",
       bindingsStream: passedOn(context, () => sliced(batches(rows), start, length)),

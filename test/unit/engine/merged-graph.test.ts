@@ -7,7 +7,7 @@ import {
   type MemberKind,
   type MergedFederation,
 } from "../../support/merged-federation.ts";
-import { toBounds } from "../../support/engine-answer.ts";
+import { toBounds, toFederatedPlan } from "../../support/engine-answer.ts";
 
 const prologue = "PREFIX : <http://ex.org/>\n";
 const triples = (lines: string) => lines.trim().replaceAll(/(^|\s):(\w+)/g, "$1<http://ex.org/$2>");
@@ -119,6 +119,26 @@ describe.each(Object.keys(federations))("over members %s", (kinds) => {
     ["no triple", "ASK { :both :name 'both' }"],
     ["CONSTRUCT", "CONSTRUCT { ?x :in ?c } WHERE { ?x :address [ :city ?c ] }"],
     ["DESCRIBE", "DESCRIBE :cleo"],
+    ["DESCRIBE and its blank nodes", "DESCRIBE :ada"],
+    ["DESCRIBE of a chain of blank nodes", "DESCRIBE :list ?x { ?x :knows :cleo }"],
+    ["DESCRIBE of a blank node", "DESCRIBE ?a { :ada :address ?a }"],
+    ["DESCRIBE of a variable that is unbound", "DESCRIBE ?y { :ada :name ?n OPTIONAL { :ada :nope ?y } }"],
+    ["DESCRIBE of a variable that nothing binds", "DESCRIBE ?z { :ada :name ?n }"],
+    [
+      "DESCRIBE of what only some solutions bind",
+      "DESCRIBE ?y { { :ada :name ?x } UNION { :bela :knows ?y } FILTER NOT EXISTS { ?x :knows ?x } }",
+    ],
+    ["DESCRIBE of two variables of which one has no triples", "DESCRIBE ?x ?n { ?x :name ?n }"],
+    ["DESCRIBE *", "DESCRIBE * { ?x :knows ?y . ?y :address ?a }"],
+    [
+      "DESCRIBE of literals and of what is in no graph",
+      'DESCRIBE ?x { VALUES ?x { "Ada" 1 UNDEF :nowhere :both :both } }',
+    ],
+    ["DESCRIBE of as many solutions as LIMIT says", "DESCRIBE ?x { ?x :name ?n } ORDER BY STR(?n) LIMIT 2"],
+    ["CONSTRUCT of one solution", "CONSTRUCT { ?x :a ?n ; :b ?n } WHERE { ?x :name ?n } ORDER BY STR(?n) LIMIT 1"],
+    ["CONSTRUCT without one solution", "CONSTRUCT { ?x :a ?n ; :b ?n } WHERE { ?x :knows ?n } ORDER BY ?x OFFSET 1"],
+    ["ASK of no solution", "ASK { ?x :name ?n } LIMIT 0"],
+    ["ASK behind the last solution", "ASK { ?x :knows ?y } OFFSET 3"],
     [
       "MIN and MAX",
       "SELECT (MIN(?n) AS ?a) (MAX(STR(?n)) AS ?b) { ?x :name ?n FILTER isLiteral(?n) FILTER(LANG(?n) = '') }",
@@ -128,6 +148,22 @@ describe.each(Object.keys(federations))("over members %s", (kinds) => {
     expect(
       answerDifference(mergedAnswer(data, text), await (federations[kinds] as MergedFederation).answer(text)),
     ).toBe(undefined);
+  });
+});
+
+describe("DESCRIBE beside SERVICE clauses", () => {
+  const federation = createMergedFederation(data);
+  const url = federation.members[0]?.url ?? "";
+  it.each([
+    ["?y", `DESCRIBE ?y { SERVICE <${url}> { :ada :knows ?y } }`],
+    ["*", `DESCRIBE * { SERVICE <${url}> { :ada :knows ?y } }`],
+    ["* with a pattern", `DESCRIBE * { :ada :knows ?y SERVICE <${url}> { ?x :knows ?y } FILTER(?x = :nobody) }`],
+  ])("%s", async (_, query) => {
+    const { skeleton, clauses } = toFederatedPlan(prologue + query);
+    const plan = { ...federation.plan(query), skeleton, clauses };
+    const expected = query.includes("nobody") ? "DESCRIBE ?y {}" : "DESCRIBE :bela";
+    const answer = await toAnswer(await federation.execute(plan));
+    expect(answerDifference(mergedAnswer(data, prologue + expected), answer)).toBe(undefined);
   });
 });
 
