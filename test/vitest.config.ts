@@ -12,7 +12,7 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
     // Time limits only end what hangs: a busy machine is no failure.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 120_000, interval: 20 } },
+    expect: { poll: { timeout: 120_000, interval: 40 } },
     ...options,
   },
 });

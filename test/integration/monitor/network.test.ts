@@ -96,7 +96,7 @@ describe("a service that loses its network", () => {
     lost = { fault };
     await minutes(3);
     expect(monitor.heartbeat().offline).toMatchObject({ sinceMs: expect.any(Number) });
-    await minutes(5 * 60);
+    await minutes(2 * 60);
     expect(states(monitor)).toEqual(["unknown"]);
     const [incident, ...others] = await monitor.incidents();
     expect(others).toEqual([]);
@@ -109,7 +109,7 @@ describe("a service that loses its network", () => {
     expect(monitor.heartbeat().offline).toBeUndefined();
     await minutes(20);
     expect(states(monitor)).toEqual(["up"]);
-    await minutes(120);
+    await minutes(60);
     expect(told).toEqual(["opened _network", "closed _network"]);
     expect(await monitor.incident(incident?.id ?? "")).toMatchObject({ closedBy: "recovered" });
     expect(new Set(await uptimes(monitor))).toEqual(new Set([1]));
@@ -232,7 +232,7 @@ describe("a service that loses its network", () => {
       await start("web", { soleOwner: false, work: false }),
     ];
     await minutes(60);
-    for (let time = 0; time < 3; time += 1) {
+    for (let time = 0; time < 2; time += 1) {
       [told, events] = [[], []];
       lost = { fault: "dns" };
       await minutes(90);
@@ -258,7 +258,7 @@ describe("a service that loses its network", () => {
     await minutes(60);
     await first.close();
     lost = undefined;
-    await minutes(6 * 60);
+    await minutes(3 * 60);
     const next = await start("two");
     await minutes(30);
     expect(told).toEqual(["opened _network", "closed _network"]);

@@ -15,13 +15,13 @@ const empty = 'SELECT ?p { SERVICE <people> { ?p <http://xmlns.com/foaf/0.1/name
 const fenced = (query: string) => ({ text: `Here it is:\n\`\`\`sparql\n${query}\n\`\`\`` });
 
 let model: Awaited<ReturnType<typeof startScriptedModel>>;
-let service: RunningService;
 let env: Record<string, string>;
+/** The service of these settings, or that of the test when it has others. */
+let usual: RunningService;
+let service: RunningService;
+let own: RunningService | undefined;
 beforeAll(async () => {
   model = await startScriptedModel();
-});
-afterAll(() => model?.close());
-beforeEach(() => {
   env = {
     FEDWAY_EXAMPLES: "on",
     FEDWAY_ADMIN_TOKEN: token,
@@ -30,8 +30,24 @@ beforeEach(() => {
     FEDWAY_CHAT_KEY: key,
     FEDWAY_CHAT_PRICE: "1/10",
   };
+  usual = await startService({}, env);
 });
-afterEach(() => service?.close());
+afterAll(async () => {
+  await usual?.close();
+  await model?.close();
+});
+beforeEach(() => {
+  service = usual;
+});
+afterEach(async () => {
+  await own?.close();
+  own = undefined;
+});
+
+async function startOwn(more: Record<string, string>): Promise<void> {
+  own = await startService({}, { ...env, ...more });
+  service = own;
+}
 
 interface Asked {
   readonly status: number;
@@ -52,7 +68,6 @@ async function ask(body: object = { question }, signal?: AbortSignal): Promise<A
 
 describe("a question", () => {
   it("is answered with rows, the query, its endpoints, tokens and cost", async () => {
-    service = await startService({}, env);
     model.answer(fenced(right));
     const { status, answer, text } = await ask();
     expect(status).toBe(200);
@@ -83,7 +98,6 @@ describe("a question", () => {
   });
 
   it("is asked again with what went wrong, for as many rounds as wanted", async () => {
-    service = await startService({}, env);
     const script = [fenced("SELECT ?name { SERVICE <people> { ?p ?name } }"), fenced(empty), fenced(right)];
     model.answer(...script);
     expect((await ask()).answer).toMatchObject({ status: "ok", turns: 3, rounds: 2 });
@@ -101,7 +115,6 @@ describe("a question", () => {
   });
 
   it("that the model cannot answer is unknown, which is neither empty nor failed", async () => {
-    service = await startService({}, env);
     model.answer({ text: "<think>SELECT { no }</think>UNKNOWN" });
     expect(await ask()).toMatchObject({
       status: 200,
@@ -110,7 +123,7 @@ describe("a question", () => {
   });
 
   it("lets a model call tools where it can, and answers calls of tools that there are not", async () => {
-    service = await startService({}, { ...env, FEDWAY_CHAT_MODE: "tools" });
+    await startOwn({ FEDWAY_CHAT_MODE: "tools" });
     model.answer(
       {
         calls: [
@@ -142,7 +155,6 @@ describe("a model that does harm", () => {
     ["fails", { status: 500, body: `no: ${key}` }],
     ["refuses the key", { status: 401, body: `Incorrect API key: ${key}` }],
   ])("and %s fails the question, in words that keep the key", async (_how, reply) => {
-    service = await startService({}, env);
     model.answer(reply);
     const { status, answer, text } = await ask();
     expect(status).toBe(502);
@@ -152,7 +164,7 @@ describe("a model that does harm", () => {
   });
 
   it("and calls tools for ever is stopped after ten turns", async () => {
-    service = await startService({}, { ...env, FEDWAY_CHAT_MODE: "tools" });
+    await startOwn({ FEDWAY_CHAT_MODE: "tools" });
     const calls = Array.from({ length: 200 }, () => ["search_terms", '{"query": "name"}'] as const);
     model.answer({ calls });
     const { answer } = await ask();
@@ -161,7 +173,7 @@ describe("a model that does harm", () => {
   });
 
   it("and writes no query is stopped by its rounds, and by its tokens", async () => {
-    service = await startService({}, { ...env, FEDWAY_ASK_TOKENS: "5000" });
+    await startOwn({ FEDWAY_ASK_TOKENS: "5000" });
     model.answer({ text: "I shall think about it." });
     expect((await ask()).answer).toMatchObject({ status: "unknown", stopped: "rounds", turns: 3 });
     model.answer({ text: "I shall think about it. ".repeat(400) });
@@ -169,7 +181,7 @@ describe("a model that does harm", () => {
   });
 
   it("and never answers costs the time of the question, and no more than four at once", async () => {
-    service = await startService({}, { ...env, FEDWAY_ASK_TIMEOUT_MS: "1000" });
+    await startOwn({ FEDWAY_ASK_TIMEOUT_MS: "1000" });
     model.answer("silence");
     const asked = await Promise.all(Array.from({ length: 6 }, () => ask()));
     const times = asked.filter(({ answer }) => answer.stopped === "time");
@@ -179,7 +191,6 @@ describe("a model that does harm", () => {
   });
 
   it("is left when the client leaves", async () => {
-    service = await startService({}, env);
     model.answer("silence");
     const leaving = new AbortController();
     const asked = ask({ question }, leaving.signal).catch(() => "left");
@@ -191,7 +202,6 @@ describe("a model that does harm", () => {
 });
 
 it("fedway ask writes the rows, and what they cost", async () => {
-  service = await startService({}, env);
   model.answer(fenced(right));
   const openApp = () => openService({}, { ...env, FEDWAY_DATA_DIR: newFolder() });
   const { signal: interrupted } = new AbortController();
@@ -213,7 +223,6 @@ it("fedway ask writes the rows, and what they cost", async () => {
 });
 
 it("fedway ask --url asks a running service, with its token", async () => {
-  service = await startService({}, env);
   model.answer(fenced(empty));
   const { text } = await ask({ question, rounds: 0 });
   const json = (): Response => new Response(text, { headers: { "Content-Type": "application/json" } });
@@ -229,13 +238,11 @@ it("fedway ask --url asks a running service, with its token", async () => {
 });
 
 it("the route needs the admin token, and is not there without a model", async () => {
-  service = await startService({}, env);
   const body = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question }) };
   expect((await fetch(`${service.url}/api/ask`, body)).status).toBe(401);
   expect((await ask({ question: "" })).status).toBe(400);
   const unknown = await ask({ question, endpoints: ["peple"] });
   expect(unknown).toMatchObject({ status: 404, answer: { code: "ENDPOINT_UNKNOWN", endpoints: ["people"] } });
-  await service.close();
-  service = await startService({}, { ...env, FEDWAY_CHAT: "" });
+  await startOwn({ FEDWAY_CHAT: "" });
   expect((await ask()).status).toBe(404);
 });

@@ -62,8 +62,8 @@ describe("the grammar of a description", () => {
     (_name, request) => {
       const { grammar, text } = sparqlGrammar(request);
       const sentences = [
-        ...sentencesOf(grammar.rules, { start: "query", seed: 5, count: 300 }),
-        ...sentencesOf(readGbnf(text), { start: "root", seed: 6, count: 300 }),
+        ...sentencesOf(grammar.rules, { start: "query", seed: 5, count: 120 }),
+        ...sentencesOf(readGbnf(text), { start: "root", seed: 6, count: 120 }),
       ];
       expect(sentences.flatMap((sentence) => fault(sentence, request) ?? [])).toEqual([]);
       for (const part of [
@@ -88,7 +88,7 @@ describe("the grammar of a description", () => {
       ...requests["a federation"],
       sources: [source("a", small), source("b", small)],
     } as GrammarRequest;
-    const sentences = [...sentencesOf(sparqlGrammar(request).grammar.rules, { start: "query", seed: 7, count: 300 })];
+    const sentences = [...sentencesOf(sparqlGrammar(request).grammar.rules, { start: "query", seed: 7, count: 150 })];
     const joined = sentences.filter((sentence) =>
       /SERVICE <a>.*\?y.*SERVICE <b>.*\?y|SERVICE <b>.*\?y.*SERVICE <a>.*\?y/su.test(sentence),
     );

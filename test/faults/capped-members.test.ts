@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answerDifference, bindingsAnswer, canonicalRow, canonicalText } from "../../support/canonical-answer.ts";
-import { endpointTurtle, federationTurtle } from "../../support/catalog-folder.ts";
-import { startFederation, type Federation } from "../../support/federation-harness.ts";
-import { type LimitedEndpoint, startLimitedEndpoint } from "../../support/limited-endpoint.ts";
-import { mergedAnswer } from "../../support/merged-federation.ts";
+import { answerDifference, bindingsAnswer, canonicalRow, canonicalText } from "../support/canonical-answer.ts";
+import { endpointTurtle, federationTurtle } from "../support/catalog-folder.ts";
+import { startFederation, type Federation } from "../support/federation-harness.ts";
+import { type LimitedEndpoint, startLimitedEndpoint } from "../support/limited-endpoint.ts";
+import { mergedAnswer } from "../support/merged-federation.ts";
 
 // Members that cut their answers without a word: an answer is whole, or it says that it is not.
 

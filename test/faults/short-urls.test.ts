@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answerDifference } from "../../support/canonical-answer.ts";
-import { federationTurtle } from "../../support/catalog-folder.ts";
-import { startFederation, type Federation } from "../../support/federation-harness.ts";
+import { answerDifference } from "../support/canonical-answer.ts";
+import { federationTurtle } from "../support/catalog-folder.ts";
+import { startFederation, type Federation } from "../support/federation-harness.ts";
 import {
   type LimitedEndpoint,
   type LimitedReply,
   type LimitedRequest,
   refuse,
   startLimitedEndpoint,
-} from "../../support/limited-endpoint.ts";
-import { mergedAnswer } from "../../support/merged-federation.ts";
+} from "../support/limited-endpoint.ts";
+import { mergedAnswer } from "../support/merged-federation.ts";
 
 // Members that take queries in URLs only, and short ones: 2,000 join keys have to go in many requests.
 

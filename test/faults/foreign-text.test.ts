@@ -1,20 +1,20 @@
 import * as fc from "fast-check";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { readTpfPage } from "../../../src/engine/sources/tpf-page.ts";
-import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { documentQuads, RdfBody } from "../../../src/http/rdf-body.ts";
-import { resultFormats } from "../../../src/results/formats.ts";
-import { bareMediaType, negotiateFormat } from "../../../src/results/negotiation.ts";
-import { parseAnswer } from "../../../src/results/parse.ts";
-import { createAnswerScanner } from "../../../src/results/scanner.ts";
-import { transcode } from "../../../src/results/serialize.ts";
-import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
-import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { acceptsCoding } from "../../../src/outbound/content-coding.ts";
-import { documentMediaType, answerMediaType } from "../../../src/outbound/media-types.ts";
-import { excerptOf } from "../../../src/outbound/excerpt.ts";
-import { parseRetryAfter, refusalError } from "../../../src/outbound/refusals.ts";
-import { holding } from "../../support/held-loop.ts";
+import { readTpfPage } from "../../src/engine/sources/tpf-page.ts";
+import { FedwayError } from "../../src/errors/fedway-error.ts";
+import { documentQuads, RdfBody } from "../../src/http/rdf-body.ts";
+import { resultFormats } from "../../src/results/formats.ts";
+import { bareMediaType, negotiateFormat } from "../../src/results/negotiation.ts";
+import { parseAnswer } from "../../src/results/parse.ts";
+import { createAnswerScanner } from "../../src/results/scanner.ts";
+import { transcode } from "../../src/results/serialize.ts";
+import { analyseQuery } from "../../src/sparql/analyse-query.ts";
+import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { acceptsCoding } from "../../src/outbound/content-coding.ts";
+import { documentMediaType, answerMediaType } from "../../src/outbound/media-types.ts";
+import { excerptOf } from "../../src/outbound/excerpt.ts";
+import { parseRetryAfter, refusalError } from "../../src/outbound/refusals.ts";
+import { holding } from "../support/held-loop.ts";
 import {
   floods,
   type NastyText,
@@ -25,7 +25,7 @@ import {
   nastyResultsXml,
   nastyTurtle,
   repeated,
-} from "../../support/nasty-texts.ts";
+} from "../support/nasty-texts.ts";
 
 /** The aim is 100 ms on an idle machine; this is what a busy one with a cold compiler may take. */
 const mostMs = 1000;
