@@ -4,6 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 export interface Held<T> {
   /** The most processor time that the thread spent between two turns of the loop, milliseconds. */
   readonly longestMs: number;
+  /** Processor time of the thread in all, milliseconds. */
   readonly totalMs: number;
   /** What came of the work: its value, or what it threw. */
   readonly outcome: { readonly value: T } | { readonly thrown: unknown };
@@ -30,13 +31,20 @@ export async function holding<T>(work: () => Promise<T> | T): Promise<Held<T>> {
     if (!over) setImmediate(watch);
   };
   await turn();
-  const startedMs = performance.now();
-  lastMs = spentMs();
+  const startedMs = spentMs();
+  lastMs = startedMs;
   setImmediate(watch);
   const outcome = await settled(work);
   look();
   over = true;
-  return { longestMs, totalMs: performance.now() - startedMs, outcome };
+  return { longestMs, totalMs: spentMs() - startedMs, outcome };
+}
+
+/** The processor time of this thread that some work took, milliseconds. @throws what the work throws */
+export async function processorMsOf(work: () => unknown): Promise<number> {
+  const startedMs = spentMs();
+  await work();
+  return spentMs() - startedMs;
 }
 
 async function settled<T>(work: () => Promise<T> | T): Promise<Held<T>["outcome"]> {

@@ -17,7 +17,7 @@ export function requestTo(url: string, more: Partial<SparqlRequest> = {}): Sparq
     accept: "application/sparql-results+json",
     encoding: "decode",
     signal: new AbortController().signal,
-    deadlineMs: Date.now() + 10_000,
+    deadlineMs: Date.now() + 60_000,
     ...more,
   };
 }

@@ -4,6 +4,7 @@ import { describeOnce } from "../../../src/app/describe-once.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 
 const data = `
@@ -102,9 +103,9 @@ describe("a run that ends early", () => {
 
   it("by time ends in time, also while an answer is awaited", async () => {
     server.setFault({ kind: "hang" });
-    const before = performance.now();
     const { description, interrupted } = await describing("books", { budget: { ms: 300 } });
-    expect(performance.now() - before).toBeLessThan(4_000);
+    // The answer is not waited for: the request is given up.
+    await eventually(() => expect(server.requests.every(({ aborted }) => aborted)).toBe(true));
     expect(description).toMatchObject(nothing);
     expect(interrupted).toBe(false);
   });
@@ -140,9 +141,11 @@ describe("an endpoint that cannot be described", () => {
   });
 
   it("is an error soon when it is not there", async () => {
-    const before = performance.now();
-    await expect(describing("http://127.0.0.1:1/sparql")).rejects.toMatchObject({ code: "ENDPOINT_UNREACHABLE" });
-    expect(performance.now() - before).toBeLessThan(4_000);
+    const stages = new Set<string>();
+    const onProgress = ({ stage }: { readonly stage: string }) => stages.add(stage);
+    const described = describing("http://127.0.0.1:1/sparql", { onProgress });
+    await expect(described).rejects.toMatchObject({ code: "ENDPOINT_UNREACHABLE" });
+    expect(stages.size).toBeLessThanOrEqual(2);
   });
 
   shouldFail("a private address", () => server.url, { code: "ADDRESS_REFUSED", env: { FEDWAY_ALLOW_ADDRESSES: "" } });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
+import { createSimulatedClock } from "../../support/simulated-clock.ts";
 import { failureOf, hostileSetting, read, shouldFail } from "../../support/hostile-client.ts";
 
 const setting = hostileSetting();
@@ -14,8 +15,8 @@ function asBuffer(chunk: unknown): Buffer {
 
 describe("a slow reader", () => {
   it("pauses the endpoint instead of filling memory, and no idle timer mistakes that for silence", async () => {
-    const client = clientWith({ timeouts: { idleMs: 200 } });
-    const answer = await client.query(send("endless", { deadlineMs: Date.now() + 20_000 }));
+    const client = clientWith({ timeouts: { idleMs: 1_000 } });
+    const answer = await client.query(send("endless", { deadlineMs: Date.now() + 120_000 }));
     if (!(answer.body instanceof Readable)) throw new Error("expected a stream");
     let seen = 0;
     for await (const chunk of answer.body) {
@@ -23,7 +24,7 @@ describe("a slow reader", () => {
       expect(answer.body.readableLength).toBeLessThan(512 * 1024);
       if (seen < 2_000_000) continue;
       // Long enough for the endpoint to send hundreds of megabytes, and for the idle timer.
-      await delay(1500);
+      await delay(2_500);
       expect(answer.body.readableLength).toBeLessThan(512 * 1024);
       break;
     }
@@ -47,11 +48,12 @@ describe("a slow reader", () => {
 
 describe("slots", () => {
   it("bound the requests under way and the queue, first come first served", async () => {
-    const client = clientWith({ endpointConcurrency: 2, endpointQueue: 2 });
+    const clock = createSimulatedClock(Date.now());
+    const client = clientWith({ endpointConcurrency: 2, endpointQueue: 2, clock });
     const controller = new AbortController();
     const hanging = [1, 2].map(() => failureOf(client, send("hang", { signal: controller.signal })));
     await setting.server.received(2);
-    const queued = [1, 2].map(() => failureOf(client, send("hang", { deadlineMs: Date.now() + 1000 })));
+    const queued = [1, 2].map(() => failureOf(client, send("hang", { deadlineMs: clock.now() + 1_000 })));
     await shouldFail(client, send("hang"), ["ENDPOINT_BUSY", "busy"]);
     expect(setting.server.requests()).toHaveLength(2);
     expect((await read(client, send("ok"))).end.rows).toBe(3);
@@ -59,6 +61,7 @@ describe("slots", () => {
     await Promise.all(hanging);
     await setting.server.received(5);
     expect(setting.server.requests("hang")).toHaveLength(4);
+    await clock.advance(1_000);
     expect((await Promise.all(queued)).map(({ code }) => code)).toEqual(["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"]);
   });
   it("are given back by every way a request can end", async () => {
@@ -94,7 +97,9 @@ describe("slots", () => {
 describe("circuit breaker", () => {
   it("opens after consecutive faults, tries once, closes again", async () => {
     const states: string[] = [];
+    const clock = createSimulatedClock(Date.now());
     const client = clientWith({
+      clock,
       retry: { limit: 0 },
       breaker: { faults: 2, coolDownMs: 100, maxCoolDownMs: 1000 },
       observer: { onBreaker: ({ endpoint, state }) => states.push(`${endpoint} ${state}`) },
@@ -108,7 +113,7 @@ describe("circuit breaker", () => {
     expect(open.details.retryAfterMs).toBeGreaterThan(0);
     expect(open.details.retryAfterMs).toBeLessThanOrEqual(100);
     expect(setting.server.requests("500")).toHaveLength(2);
-    await delay(120);
+    await clock.advance(120);
     const [trial, refused] = await Promise.all([failureOf(client, send("500")), failureOf(client, send("500"))]);
     expect([trial.code, refused.code]).toEqual(["ENDPOINT_FAILED", "CIRCUIT_OPEN"]);
     expect((await failureOf(client, send("500"))).details.retryAfterMs).toBeGreaterThan(100);

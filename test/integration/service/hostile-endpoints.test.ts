@@ -80,10 +80,8 @@ describe("an endpoint's failure before the first byte is a problem document", ()
   });
 
   it("gives up on a silent endpoint at the query's deadline", async () => {
-    const startedAt = performance.now();
     const response = await service.query(direct(hostile.url("hang")), { parameters: { timeout: "400" } });
-    expect(await problemOf(response)).toMatchObject({ status: 504 });
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(await problemOf(response)).toMatchObject({ status: 504, code: "DEADLINE_EXCEEDED" });
     await stillServes();
   });
 });

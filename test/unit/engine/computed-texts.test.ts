@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { engineAnswer } from "../../support/engine-answer.ts";
+import { processorMsOf } from "../../support/held-loop.ts";
 
 const ten = (name: string): string => `CONCAT(${Array.from({ length: 10 }, () => name).join(", ")})`;
 /** A text that grows tenfold with each BIND: 100,000 characters in ?c5, then more than a mebibyte. */
@@ -60,8 +61,8 @@ describe("regular expressions", () => {
 
   it("end in time when every search looks at the whole text", async () => {
     const text = `REPLACE(?c5, "xx", "ab")`;
-    const started = performance.now();
-    expect(await engineAnswer(`SELECT (REPLACE(${text}, "(a|b)*c|a", "") AS ?n) { ${grown} }`)).toEqual(["-"]);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    const query = `SELECT (REPLACE(${text}, "(a|b)*c|a", "") AS ?n) { ${grown} }`;
+    const ms = await processorMsOf(async () => expect(await engineAnswer(query)).toEqual(["-"]));
+    expect(ms).toBeLessThan(20_000);
   });
 });

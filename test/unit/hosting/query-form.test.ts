@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answerKindOf, isUpdate } from "../../../src/hosting/query-form.ts";
+import { processorMsOf } from "../../support/held-loop.ts";
 
 const shouldSee = (text: string, kind: string | undefined): void =>
   it(`${JSON.stringify(text.slice(0, 60))} asks for ${kind ?? "nothing known"}`, () =>
@@ -35,10 +36,11 @@ describe("isUpdate", () => {
   it("is no query", shouldBeUpdate("SELECT * { ?s ?p 'INSERT DATA {}' }", false));
   it("is no comment", shouldBeUpdate("# INSERT DATA {}\nASK {}", false));
   it("is no longer word", shouldBeUpdate("INSERTS", false));
-  it("is quick on hostile text", () => {
-    const startMs = performance.now();
-    expect(isUpdate(`${"PREFIX a: ".repeat(50_000)}<`)).toBe(false);
-    expect(isUpdate(`${" #\n".repeat(200_000)}DROP ALL`)).toBe(true);
-    expect(performance.now() - startMs).toBeLessThan(5_000);
+  it("is quick on hostile text", async () => {
+    const ms = await processorMsOf(() => {
+      expect(isUpdate(`${"PREFIX a: ".repeat(50_000)}<`)).toBe(false);
+      expect(isUpdate(`${" #\n".repeat(200_000)}DROP ALL`)).toBe(true);
+    });
+    expect(ms).toBeLessThan(5_000);
   });
 });

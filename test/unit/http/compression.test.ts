@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync, createGunzip, gunzipSync } from "node:zlib";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { chooseCoding, compressStream } from "../../../src/http/compression.ts";
+import { until } from "../../support/eventually.ts";
 import { streamOf } from "../../support/fake-query-service.ts";
 
 const shouldChoose = (header: string | undefined, coding: string | undefined): void =>
@@ -98,12 +100,11 @@ describe("compressStream, left alone", () => {
     });
     const stream = compressStream(source, "gzip");
     // Until a turn goes by in which nothing is taken.
-    await vi.waitFor(() => {
+    await until(async () => {
       const before = given;
-      return new Promise<void>((resolve, reject) => {
-        setTimeout(() => (given === before && given > 0 ? resolve() : reject(new Error(`${given} bytes`))), 50);
-      });
-    }, 10_000);
+      await sleep(50);
+      return given === before && given > 0;
+    });
     expect(given).toBeLessThan(1_000_000);
     stream.destroy();
   });

@@ -9,6 +9,7 @@ import { parseAnswer } from "../../../src/results/parse.ts";
 import { serializeResult } from "../../../src/results/serialize.ts";
 import { disguised, graphs, isIsomorphic } from "../../support/graph-generator.ts";
 import { each, literal, namedNode, nastyTexts, quad, readQuads } from "../../support/result-terms.ts";
+import { processorMsOf } from "../../support/held-loop.ts";
 
 const baseIri = "http://example.org/dir/";
 const read = (text: string) => parseTurtle(text, { baseIri, maxBytes: 1_000_000, maxQuads: 20_000 });
@@ -149,10 +150,9 @@ describe("canonicalNTriples", () => {
     const one = read("_:a <p> _:b . _:c <p> _:d, _:e .");
     expect(canonicalNTriples(one)).toEqual(canonicalNTriples(disguised(one)));
   });
-  it("bounds its work", () => {
+  it("bounds its work", async () => {
     const chain = read(Array.from({ length: 3_000 }, (_, at) => `_:n${at} <p> _:n${at + 1} .`).join("\n"));
-    const started = performance.now();
-    expect(canonicalNTriples(chain)).toHaveLength(3_000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const ms = await processorMsOf(() => expect(canonicalNTriples(chain)).toHaveLength(3_000));
+    expect(ms).toBeLessThan(5_000);
   });
 });

@@ -10,6 +10,7 @@ import {
   syntheticDescription,
 } from "../../../support/synthetic-catalog.ts";
 import { anyText } from "../../../support/any-text.ts";
+import { processorMsOf } from "../../../support/held-loop.ts";
 
 type SchemaRequest = Parameters<typeof schemaView>[1];
 
@@ -291,17 +292,18 @@ describe("the budget", () => {
     expect(cut).toBeGreaterThan(30);
   });
 
-  it("takes bounded time for a large description", () => {
+  it("takes bounded time for a large description", async () => {
     const properties = Array.from({ length: 40 }, (_, at) =>
       propertyPartition(`http://a.example/p${at}`, { triples: at }),
     );
     const partitions = Array.from({ length: 5_000 }, (_, at) =>
       classPartition(`http://a.example/C${at}`, at, properties),
     );
-    const start = performance.now();
     const names = Array.from({ length: 60 }, (_, at) => `${"Cx".repeat(60)}${at}`);
-    view("paths", { maxTokens: 500 }, descriptionOf({ classPartitions: partitions }));
-    view("lines", { maxTokens: 500, classes: names }, descriptionOf({ classPartitions: partitions }));
-    expect(performance.now() - start).toBeLessThan(8_000);
+    const ms = await processorMsOf(() => {
+      view("paths", { maxTokens: 500 }, descriptionOf({ classPartitions: partitions }));
+      view("lines", { maxTokens: 500, classes: names }, descriptionOf({ classPartitions: partitions }));
+    });
+    expect(ms).toBeLessThan(8_000);
   });
 });

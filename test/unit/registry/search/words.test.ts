@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { baseForm, fold, indexWords, queryWords, singular } from "../../../../src/registry/search/words.ts";
+import { processorMsOf } from "../../../support/held-loop.ts";
 
 const shouldFold = (text: string, folded: string) =>
   it(`folds ${JSON.stringify(text)}`, () => {
@@ -74,10 +75,12 @@ describe("queryWords", () => {
   shouldAsk("http://example.org/core#hasPart", ["haspart"]);
   shouldAsk("<urn:x:a:BigThing>", ["bigthing"]);
   shouldAsk("a b c d1 e f g h j k l m n o p q r s t u v".repeat(3), "b c d1 e f g h j k l m n".split(" "));
-  it("looks at bounded input only", () => {
-    const start = performance.now();
-    expect(queryWords("x y ".repeat(500_000)).length).toBeLessThanOrEqual(12);
-    expect(queryWords("aB1".repeat(1_000_000))[0]?.whole.length).toBe(64);
-    expect(performance.now() - start).toBeLessThan(500);
+  it("looks at bounded input only", async () => {
+    const [words, word] = ["x y ".repeat(500_000), "aB1".repeat(1_000_000)];
+    const ms = await processorMsOf(() => {
+      expect(queryWords(words).length).toBeLessThanOrEqual(12);
+      expect(queryWords(word)[0]?.whole.length).toBe(64);
+    });
+    expect(ms).toBeLessThan(500);
   });
 });
