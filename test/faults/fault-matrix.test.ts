@@ -60,8 +60,8 @@ const reasonsOf = ({ fault, member, route }: Cell): RegExp =>
 
 /** What of the whole answer does not need the member. */
 const rowsLeft: Readonly<Record<Member, number>> = { first: count, middle: count, last: count, only: 0 };
-// A fifth of it is what the others have where a member hangs: enough on a busy machine.
-const timeoutMs = 10_000;
+/** A fifth of it is what the others have where a member hangs: enough on a busy machine. Without a fault in time nothing waits for it. */
+const timeoutMsOf = ({ fault }: Cell): number => (reasons[fault] === timedOut ? 20_000 : 240_000);
 const atOnce = 32;
 
 /** What a cell's query came to. */
@@ -134,6 +134,7 @@ function pathOf(cell: Cell): string {
 async function ask(cell: Cell): Promise<Outcome> {
   const query = queryOf(cell);
   const { partial, route } = cell;
+  const timeoutMs = timeoutMsOf(cell);
   const response =
     route === "/api/query"
       ? await post(`${base}${route}`, JSON.stringify({ query, partial, timeoutMs }), "application/json")

@@ -41,7 +41,7 @@ async function start(...paths: readonly string[]): Promise<Process> {
     store,
     send: (request) => client.post(request),
     clock: { now: () => Date.now() },
-    timeoutMs: 3_000,
+    timeoutMs: 8_000,
   });
   await queue.start(service.kinds);
   const process = { queue, service, client };

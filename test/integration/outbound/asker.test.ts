@@ -21,7 +21,7 @@ const asking = (query: string, more: Partial<AskRequest> = {}): AskRequest => ({
   endpoint: { url: server.url },
   query,
   signal: new AbortController().signal,
-  timeoutMs: 5000,
+  timeoutMs: 60_000,
   maxRows: 1000,
   maxBytes: 100_000,
   ...more,

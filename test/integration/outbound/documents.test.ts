@@ -19,7 +19,7 @@ afterEach(async () => {
 const request = (path: string, more: Partial<DocumentRequest> = {}): DocumentRequest => ({
   url: `${server.origin}${path}`,
   signal: new AbortController().signal,
-  timeoutMs: 5000,
+  timeoutMs: 60_000,
   maxBytes: 10_000,
   maxQuads: 100,
   ...more,
