@@ -196,6 +196,19 @@ function literalOf({ text, tokens, prologue }: ParsedQuery, written: string): Pa
   return object?.termType === "Literal" ? { kind: "literal", literal: object } : undefined;
 }
 
+/** The literal, or IRI, that begins with the first token of a range, with its own tokens. */
+export function constantAt(query: ParsedQuery, { from, to: end }: TokenRange) {
+  const { kind } = tokenAt(query.tokens, from);
+  if (!["string", "number", "iri", "pname"].includes(kind)) return undefined;
+  let to = from + 1;
+  if (kind === "string" && to < end) {
+    if (tokenAt(query.tokens, to).kind === "lang") to += 1;
+    else if (tokenAt(query.tokens, to).text === "^^") to += 2;
+  }
+  const term = termAt(query, { from, to });
+  return term && { range: { from, to }, term };
+}
+
 /** Line and column of the first token of a range. */
 export const placeOf = ({ text, tokens }: ParsedQuery, { from }: TokenRange) =>
   whereAt(text, tokenAt(tokens, from).start);

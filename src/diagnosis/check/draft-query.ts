@@ -41,7 +41,7 @@ export async function draftOf(request: CheckRequest, options: CheckOptions) {
   const place = placeMeant(request, options);
   const ids = endpointsOf(request.query, place, options);
   const described = await loadDescriptions(ids, options);
-  const sources = sourcesFor(vocabularyFor(ids, described), options);
+  const sources = sourcesFor(ids, vocabularyFor(ids, described), options);
   const draft = planned(request.query, { place, described, sources }, options);
   return { place, draft: "error" in draft ? draft : await withService(draft, options) };
 }

@@ -99,7 +99,11 @@ export function vocabularyFor(
 }
 
 /** What repairs of the text look up: the endpoints of the query first, then the catalogue, then what is well known. */
-export function sourcesFor(vocabulary: Vocabulary | undefined, { catalog, search }: CheckOptions): RepairSources {
+export function sourcesFor(
+  ids: readonly string[],
+  vocabulary: Vocabulary | undefined,
+  { catalog, search }: CheckOptions,
+): RepairSources {
   const anywhere = (iri: string): boolean =>
     (["class", "property"] as const).some((kind) => [...search.endpointsWith({ kind, iri })].length > 0);
   return {
@@ -110,14 +114,19 @@ export function sourcesFor(vocabulary: Vocabulary | undefined, { catalog, search
       ...(vocabulary?.prefixes ?? []).flatMap((table) => table.namespace(prefix) ?? []),
       ...[wellKnownNamespaces.get(prefix)].filter((namespace) => namespace !== undefined),
     ],
-    namespacesWith: (local) => vocabulary?.namespacesWith(local) ?? namespacesFound(local, search),
+    namespacesWith: (local) => namespacesFound(local, vocabulary && ids, search),
   };
 }
 
-function namespacesFound(local: string, search: CheckOptions["search"]): readonly string[] {
-  const { hits } = search.search({ q: local, kinds: ["class", "property"], limit: 50, offset: 0 });
-  return hits.flatMap(({ iri = "" }) => {
-    const parts = iriParts(iri);
-    return parts.local === local ? [parts.namespace] : [];
-  });
+/** Namespaces in which these endpoints, or any, have a term of this name. */
+function namespacesFound(
+  local: string,
+  endpoints: readonly string[] | undefined,
+  search: CheckOptions["search"],
+): readonly string[] {
+  const wanted = { q: local, kinds: ["class", "property"], limit: 50, offset: 0 } as const;
+  const { hits } = search.search(endpoints === undefined ? wanted : { ...wanted, endpoints });
+  // A local name may have the separators of IRIs itself, as in `:city\\#name`.
+  const isNamed = (iri: string): boolean => iri.endsWith(local) && iriParts(iri).local === iriParts(local).local;
+  return hits.flatMap(({ iri = "" }) => (isNamed(iri) ? [iri.slice(0, iri.length - local.length)] : []));
 }

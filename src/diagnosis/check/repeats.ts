@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { tokenize } from "../../sparql/tokens.ts";
+import { readTokens } from "./update-to-select.ts";
 
 /** An earlier run of the same query. */
 export interface EarlierRun {
@@ -42,12 +42,7 @@ function keyOf({ owner, session = "", query, endpoint = "", federation = "" }: A
   return hash.digest("base64url");
 }
 
-function normalised(query: string): string {
-  try {
-    return tokenize(query)
-      .map(({ text }) => text)
-      .join(" ");
-  } catch {
-    return query;
-  }
-}
+const normalised = (query: string): string =>
+  readTokens(query)
+    ?.map(({ text }) => text)
+    .join(" ") ?? query;

@@ -1,7 +1,7 @@
 import { literalText, stringText } from "../../rdf/term-text.ts";
 import { rdf, xsd } from "../../rdf/vocabularies.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import { resolveIri } from "../../sparql/resolve-iri.ts";
+import { constantAt } from "../../sparql/triple-texts.ts";
 import type { Token } from "../../sparql/tokens.ts";
 import { factsOf } from "./pattern-evidence.ts";
 import { type Offer, type QueryScope, tokensOf } from "./query-scope.ts";
@@ -106,37 +106,14 @@ function isComparedWith({ tokens }: ParsedQuery, { at, to }: { at: number; to: n
 type PlacedLiteral = Omit<Constant, "property" | "facts" | "isCompared">;
 
 function literalsIn(parsed: ParsedQuery, ranges: QueryScope["ranges"]): readonly PlacedLiteral[] {
-  const { tokens } = parsed;
-  const places = ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, step) => from + step));
-  return places.flatMap((at): readonly PlacedLiteral[] => {
-    const token = tokens[at];
-    if (token?.kind === "number") {
-      const datatype = /[eE]/.test(token.text) ? xsd.double : token.text.includes(".") ? xsd.decimal : xsd.integer;
-      return [{ at, to: at + 1, value: token.text, datatype, language: "", text: `"${token.text}"^^<${datatype}>` }];
-    }
-    return token?.kind === "string" ? [stringAt(parsed, at)] : [];
+  const places = ranges.flatMap(({ from, to }) =>
+    Array.from({ length: to - from }, (_, step) => ({ from: from + step, to })),
+  );
+  return places.flatMap((place): readonly PlacedLiteral[] => {
+    const { range, term } = constantAt(parsed, place) ?? {};
+    if (range === undefined || term?.kind !== "literal") return [];
+    const { value, language, datatype } = term.literal;
+    const text = literalText(term.literal);
+    return [{ at: range.from, to: range.to, value, datatype: datatype.value, language: language.toLowerCase(), text }];
   });
-}
-
-function stringAt(parsed: ParsedQuery, at: number): PlacedLiteral {
-  const { tokens } = parsed;
-  const value = unquoted(tokens[at]?.text ?? "");
-  const quoted = stringText(value);
-  const next = tokens[at + 1];
-  if (next?.kind === "lang") {
-    const language = next.text.slice(1).toLowerCase();
-    return { at, to: at + 2, value, datatype: langString, language, text: `${quoted}@${language}` };
-  }
-  if (next?.text !== "^^") return { at, to: at + 1, value, datatype: xsd.string, language: "", text: quoted };
-  const name = tokens[at + 2];
-  const datatype = name === undefined ? "" : resolveIri(parsed.prologue, name);
-  return { at, to: at + 3, value, datatype, language: "", text: `${quoted}^^<${datatype}>` };
-}
-
-const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
-
-/** The characters of a string token. */
-function unquoted(token: string): string {
-  const width = /^(?:"""|''')/.test(token) ? 3 : 1;
-  return token.slice(width, -width).replaceAll(/\\(.)/gs, (_, sign: string) => escapes[sign] ?? sign);
 }

@@ -1,5 +1,4 @@
 import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
-import { iriParts } from "../../registry/schema/text.ts";
 import type { PropertyPartition, VoidDescription } from "../../registry/void/void-description.ts";
 
 /** What one or several descriptions say of a property. */
@@ -23,8 +22,6 @@ export interface Vocabulary {
   readonly properties: ReadonlyMap<string, PropertyFacts>;
   readonly languages: ReadonlySet<string>;
   readonly prefixes: readonly PrefixTable[];
-  /** Namespaces by local name. */
-  namespacesWith(local: string): readonly string[];
 }
 
 const known = new WeakMap<VoidDescription, Vocabulary>();
@@ -75,7 +72,7 @@ function vocabularyOfOne(description: VoidDescription): Vocabulary {
   }
   for (const partition of description.propertyPartitions) add(partition, undefined);
   const prefixes = [createPrefixTable(descriptionIris(description))];
-  return finished({ classes, properties, languages: new Set(description.languages), prefixes });
+  return { classes, properties, languages: new Set(description.languages), prefixes };
 }
 
 function addCounts(facts: OpenFacts, { triples }: PropertyPartition): void {
@@ -94,7 +91,7 @@ function merged(all: readonly Vocabulary[]): Vocabulary {
       properties.set(iri, together(properties.get(iri) ?? emptyFacts(), facts));
   }
   const languages = new Set(all.flatMap((each) => [...each.languages]));
-  return finished({ classes, properties, languages, prefixes: all.flatMap(({ prefixes }) => prefixes) });
+  return { classes, properties, languages, prefixes: all.flatMap(({ prefixes }) => prefixes) };
 }
 
 function together(into: OpenFacts, facts: PropertyFacts): OpenFacts {
@@ -105,26 +102,4 @@ function together(into: OpenFacts, facts: PropertyFacts): OpenFacts {
   into.isCounted &&= facts.isCounted;
   into.objectsComplete &&= facts.objectsComplete;
   return into;
-}
-
-function finished(parts: Omit<Vocabulary, "namespacesWith">): Vocabulary {
-  let byName: Map<string, Set<string>> | undefined;
-  return {
-    ...parts,
-    namespacesWith(local) {
-      byName ??= namesOf([...parts.classes.keys(), ...parts.properties.keys()]);
-      // A local name may have the separators of IRIs itself, as in `:city\\#name`.
-      const iris = [...(byName.get(iriParts(local).local) ?? [])].map((space) => space + iriParts(local).local);
-      return iris.flatMap((iri) => (iri.endsWith(local) ? [iri.slice(0, iri.length - local.length)] : []));
-    },
-  };
-}
-
-function namesOf(iris: readonly string[]): Map<string, Set<string>> {
-  const byName = new Map<string, Set<string>>();
-  for (const iri of iris) {
-    const { namespace, local } = iriParts(iri);
-    byName.set(local, (byName.get(local) ?? new Set()).add(namespace));
-  }
-  return byName;
 }

@@ -1,42 +1,24 @@
 import type * as RDF from "@rdfjs/types";
 import { editDistance } from "../../errors/nearest.ts";
-import { comparedIri, iriLikeness } from "../../registry/search/term-likeness.ts";
+import { comparedIri, iriLikeness, termDifferences } from "../../registry/search/term-likeness.ts";
 
-/** How a term differs from the one that was probably meant, in one word, and how probable that is, from 0 to 1. */
-export interface Likeness {
-  readonly kind:
-    | "language"
-    | "datatype"
-    | "blanks"
-    | "case"
-    | "accents"
-    | "number"
-    | "scheme"
-    | "slash"
-    | "namespace"
-    | "node"
-    | "spelling"
-    | "words"
-    | "other";
-  readonly score: number;
-}
-
-/** What a reader is told of a difference. */
-export const differences: Readonly<Record<Likeness["kind"], string>> = {
+/** What a reader is told of how a term differs from the one that was probably meant. */
+export const differences = {
+  ...termDifferences,
   language: "another language tag",
   datatype: "another datatype",
   blanks: "other blank space",
-  case: "other case",
   accents: "other accents",
   number: "another way to write the number",
-  scheme: "http instead of https, or the other way round",
-  slash: "another end of the IRI",
-  namespace: "another namespace",
   node: "an IRI instead of a literal, or the other way round",
-  spelling: "nearly the same spelling",
-  words: "some of the same words",
   other: "one of the values there are",
-};
+} as const;
+
+/** How a term differs, in one word, and how probable it is that it was meant, from 0 to 1. */
+export interface Likeness {
+  readonly kind: keyof typeof differences;
+  readonly score: number;
+}
 
 /** Compares the terms at one place of a pattern: the one that is written, and one that would have solutions. */
 export function likeness(written: RDF.Term, found: RDF.Term): Likeness {

@@ -10,7 +10,7 @@ import { withServiceUrls } from "../../sparql/service-ids.ts";
 import { type Evidence, evidenceText } from "../evidence.ts";
 import { findCause } from "./find-cause.ts";
 import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
-import { namedMember } from "./member-of.ts";
+import { namedMember } from "./mistaken-endpoint.ts";
 import { BudgetSpent, Prober, type ProbeBudget, type RunProbe } from "./prober.ts";
 import { headOf, partsOf, renderParts } from "./query-parts.ts";
 import { shareWork } from "./share-work.ts";
@@ -147,7 +147,7 @@ async function findingOf(inquiry: Inquiry): Promise<EvidentFinding | null> {
     }
     if (cause === "unknown") return { finding: notAsked(inquiry) };
     best = cause;
-    return { finding: await namedMember(inquiry, cause), evidence };
+    return { finding: namedMember(inquiry, cause), evidence };
   } catch (error) {
     if (error instanceof BudgetSpent) return best ? { finding: best, evidence } : { finding: notAsked(inquiry) };
     throw error;

@@ -63,7 +63,7 @@ export function termOf({ triple }: QueryPart): UsedTerm | undefined {
 const variable = (name: string): TripleTerm => ({ text: `?${name}`, term: { kind: "variable", name } });
 
 /** The pattern with variables for all but its class or property. */
-export function generalised(part: QueryPart): QueryPart {
+function generalised(part: QueryPart): QueryPart {
   const { triple } = part;
   if (triple === undefined) return part;
   const object = termOf(part)?.kind === "class" ? triple.object : variable("fedwayObject");
@@ -115,4 +115,19 @@ async function homeElsewhere({ parts, prober }: Inquiry, others: readonly string
     if (has === true) found.push(id);
   }
   return found;
+}
+
+/**
+ * The finding with the endpoints that the part to blame is about, where all members of a federation are asked together: those
+ * that have its class or property by their descriptions. The only one is the endpoint of the finding.
+ */
+export function namedMember(inquiry: Inquiry, finding: Finding): Finding {
+  const { members, terms } = inquiry;
+  const part = finding.fitting ?? finding.part;
+  const term = part && termOf(part);
+  if (part === undefined || term === undefined || members.length === 0 || endpointOf(inquiry, part) !== undefined)
+    return finding;
+  const having = members.filter((id) => terms?.hasTerm(id, term) === "yes");
+  const [only] = having;
+  return having.length === 1 ? { ...finding, endpoint: only } : { ...finding, endpoints: having.slice(0, 10) };
 }

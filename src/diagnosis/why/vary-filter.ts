@@ -1,15 +1,16 @@
 import type * as RDF from "@rdfjs/types";
 import type { Repair } from "../../errors/fedway-error.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
-import { literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
+import { literalFromParts, termToText } from "../../results/terms.ts";
 import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { isWord, tokenAt } from "../../sparql/tokens.ts";
-import { termAt } from "../../sparql/triple-texts.ts";
+import { constantAt } from "../../sparql/triple-texts.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { type Finding, type Inquiry, repairOf, shownPart, writtenTerm } from "./inquiry.ts";
 import { type QueryPart, renderParts } from "./query-parts.ts";
+import { constantOf } from "./vary-triple.ts";
 
 /** A comparison of a FILTER with a constant. */
 interface Comparison {
@@ -170,9 +171,10 @@ async function verified(inquiry: Inquiry, filter: QueryPart, edits: readonly Tex
 function comparisonsOf(query: ParsedQuery, { range }: QueryPart): readonly Comparison[] {
   const found: Comparison[] = [];
   for (let at = range.from; at < range.to; at++) {
-    const constant = constantAt(query, at, range.to);
-    if (constant === undefined) continue;
-    const comparison = comparisonOf(query, constant, range);
+    const constant = constantAt(query, { from: at, to: range.to });
+    const term = constant && constantOf(constant);
+    if (constant === undefined || term === undefined) continue;
+    const comparison = comparisonOf(query, { range: constant.range, term }, range);
     if (comparison && comparison.operator !== "!=") found.push(comparison);
     at = constant.range.to - 1;
   }
@@ -182,19 +184,6 @@ function comparisonsOf(query: ParsedQuery, { range }: QueryPart): readonly Compa
 interface Constant {
   readonly range: TokenRange;
   readonly term: RDF.Term;
-}
-
-function constantAt(query: ParsedQuery, at: number, end: number): Constant | undefined {
-  const { kind } = tokenAt(query.tokens, at);
-  if (!["string", "number", "iri", "pname"].includes(kind)) return undefined;
-  let to = at + 1;
-  if (kind === "string" && to < end) {
-    if (tokenAt(query.tokens, to).kind === "lang") to += 1;
-    else if (tokenAt(query.tokens, to).text === "^^") to += 2;
-  }
-  const term = termAt(query, { from: at, to });
-  if (term === undefined || term.kind === "variable") return undefined;
-  return { range: { from: at, to }, term: term.kind === "iri" ? nodeFromIri(term.iri) : term.literal };
 }
 
 function comparisonOf(query: ParsedQuery, constant: Constant, within: TokenRange): Comparison | undefined {

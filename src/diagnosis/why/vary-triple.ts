@@ -221,7 +221,8 @@ export function suggestionsOf(candidates: readonly Candidate[], most = 3): reado
   return [...seen.values()].slice(0, most);
 }
 
-function constantOf({ term }: TripleTerm): RDF.Term | undefined {
+/** A constant as an RDF term; undefined for variables and paths. */
+export function constantOf({ term }: Pick<TripleTerm, "term">): RDF.Term | undefined {
   if (term?.kind === "iri") return nodeFromIri(term.iri);
   return term?.kind === "literal" ? term.literal : undefined;
 }

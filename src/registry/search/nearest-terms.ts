@@ -2,7 +2,7 @@ import type { Suggestion } from "../../errors/fedway-error.ts";
 import { bracketedIri } from "../schema/text.ts";
 import type { IndexState } from "./index-state.ts";
 import { type Term, termKey } from "./term-table.ts";
-import { comparedIri, iriLikeness } from "./term-likeness.ts";
+import { comparedIri, iriLikeness, termDifferences } from "./term-likeness.ts";
 
 const mostNearest = 3;
 /** Terms that one is compared with, some microseconds each; of a larger schema the most frequent ones. */
@@ -36,7 +36,7 @@ export function nearestTerms(
       const isNear = near?.has(known) === true;
       if (like === undefined) return [];
       const score = Math.min(0.99, like.score + (isNear ? neighbourBonus : 0));
-      return [{ key, known, score, why: like.why + (isNear ? beside : "") }];
+      return [{ key, known, score, why: termDifferences[like.kind] + (isNear ? beside : "") }];
     })
     .toSorted(
       (one, other) =>

@@ -1,11 +1,20 @@
 import { editDistance } from "../../errors/nearest.ts";
 import { iriParts, nameWords } from "../schema/text.ts";
 
+/** In what two IRIs may differ, and what a reader is told of it. */
+export const termDifferences = {
+  scheme: "http instead of https, or the other way round",
+  slash: "another end of the IRI",
+  case: "other case or separators",
+  namespace: "another namespace",
+  spelling: "nearly the same spelling",
+  words: "some of the same words",
+} as const;
+
 /** How like two IRIs are, from 0 to 1, and in what they differ. */
 export interface TermLikeness {
-  readonly kind: "scheme" | "slash" | "case" | "namespace" | "spelling" | "words";
+  readonly kind: keyof typeof termDifferences;
   readonly score: number;
-  readonly why: string;
 }
 
 /** An IRI that is compared with many others: what is made of it is made once. */
@@ -32,13 +41,12 @@ export function iriLikeness(wanted: ComparedIri, candidate: ComparedIri): TermLi
   if (wanted.folded === candidate.folded) return sameButFor(wanted.iri, candidate.iri);
   if (wanted.local === "" || candidate.local === "") return undefined;
   const space = spaceFactor(wanted.namespace, candidate.namespace);
-  if (wanted.local === candidate.local)
-    return { kind: "namespace", score: 0.95 * space, why: "same name in another namespace" };
+  if (wanted.local === candidate.local) return { kind: "namespace", score: 0.95 * space };
   const [words, others] = [wanted.words, candidate.words];
   if (words.replaceAll(" ", "") === others.replaceAll(" ", "")) {
-    return { kind: "case", score: 0.93 * space, why: "same name but for case and separators" };
+    return { kind: "case", score: 0.93 * space };
   }
-  if (stem(words) === stem(others)) return { kind: "spelling", score: 0.9 * space, why: "same word in another form" };
+  if (stem(words) === stem(others)) return { kind: "spelling", score: 0.9 * space };
   return misspelt(wanted.local, candidate.local, space) ?? sharedWords(words, others, space);
 }
 
@@ -55,9 +63,9 @@ const stem = (words: string): string =>
 
 function sameButFor(wanted: string, candidate: string): TermLikeness {
   const [one, other] = [wanted, candidate].map((iri) => iri.replace(/^https?:/, ""));
-  if (one === other) return { kind: "scheme", score: 0.95, why: "the same but for http or https" };
+  if (one === other) return { kind: "scheme", score: 0.95 };
   const isEnd = one?.replace(/[/#]$/, "") === other?.replace(/[/#]$/, "");
-  return { kind: isEnd ? "slash" : "case", score: 0.95, why: "the same but for case or separators" };
+  return { kind: isEnd ? "slash" : "case", score: 0.95 };
 }
 
 /** A namespace that is nearly the same was probably meant. */
@@ -74,8 +82,7 @@ function misspelt(one: string, other: string, space: number): TermLikeness | und
   const distance = areSwapped(left, right) ? 1 : editDistance(left, right, cap);
   if (distance > cap) return undefined;
   const share = distance / Math.max(left.length, right.length);
-  const why = `${distance} ${distance === 1 ? "letter differs" : "letters differ"}`;
-  return { kind: "spelling", score: (0.93 - share) * space, why };
+  return { kind: "spelling", score: (0.93 - share) * space };
 }
 
 /** Two neighbouring letters changed places, which is one mistake. */
@@ -91,5 +98,5 @@ function sharedWords(one: string, other: string, space: number): TermLikeness | 
   const shared = [...left].filter((word) => word.length > 2 && right.has(word)).length;
   if (shared === 0) return undefined;
   const score = 0.6 * (shared / Math.max(left.size, right.size)) * space;
-  return { kind: "words", score, why: "shares a word" };
+  return { kind: "words", score };
 }
