@@ -42,6 +42,9 @@ export const runQuery = (parts: RunQueryParts) =>
       max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: defaultRows })),
       timeout_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
       format: Type.Optional(choice(["csv", "json"])),
+      prune: Type.Optional(
+        Type.Boolean({ description: "false: ask endpoints, too, that are believed to have nothing" }),
+      ),
       cursor: Type.Optional(Type.String({ maxLength: 64, description: "For the next rows" })),
       ...(parts.keepExample && { question: Type.Optional(askedQuestion) }),
     }),
@@ -49,10 +52,10 @@ export const runQuery = (parts: RunQueryParts) =>
     profiles: ["full", "small", "builder"],
     async run(args, call) {
       const { query, endpoint, max_rows: maxRows = defaultRows, timeout_s: timeoutS, cursor, question } = args;
-      const { format = "csv" } = args;
+      const { format = "csv", prune } = args;
       if (cursor !== undefined) return nextPage(parts.results, cursor, { maxRows, format, call });
       const answers = typeof question === "string" ? question : undefined;
-      const shown = { maxRows, format, timeoutS, call };
+      const shown = { maxRows, format, timeoutS, prune, call };
       if (query !== undefined) return runForAgent(parts, { query, endpoint, question: answers, ...shown });
       throw new FedwayError("REQUEST_INVALID", "Arguments of run_query: query is missing.", {
         next: "Call run_query(query).",
@@ -71,13 +74,14 @@ interface AgentRun {
   readonly maxRows: number;
   readonly format: RowFormat;
   readonly timeoutS?: number | undefined;
+  readonly prune?: boolean | undefined;
   readonly call: ToolCall;
 }
 
 /** Runs a query for `run_query` and its alias. A query that the caller has run before is answered from what was kept. */
 export async function runForAgent(
   parts: RunQueryParts,
-  { query: sent, endpoint: at, question, maxRows, format, timeoutS, call }: AgentRun,
+  { query: sent, endpoint: at, question, maxRows, format, timeoutS, prune, call }: AgentRun,
 ): Promise<ToolAnswer> {
   const { queries, results, check } = parts;
   const { owner, session } = call;
@@ -86,7 +90,7 @@ export async function runForAgent(
   const { query, endpoint, federation, repairs } = prepared;
   check?.ran({ query, endpoint, federation, owner, session });
   const place = endpoint ?? federation;
-  const asked = place === undefined ? query : `# at ${place}\n${query}`;
+  const asked = `${place === undefined ? "" : `# at ${place}\n`}${prune === false ? "# prune=false\n" : ""}${query}`;
   const repeated = results.repeated(call.owner, asked);
   if (repeated !== undefined) {
     return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });
@@ -101,6 +105,7 @@ export async function runForAgent(
       endpointId: endpoint,
       federationId: federation,
       repairs,
+      prune,
       maxRows: parts.maxRows,
       explainEmpty: true,
       ...(timeoutS !== undefined && { timeoutMs: timeoutS * 1_000 }),

@@ -86,6 +86,8 @@ describe("after a change that leaves the number of triples alone", () => {
       else expect(`${detail} ${next}`).toMatch(/has solutions, though descriptions .*prune=false/);
       const asked = await post("/api/query", { query: text, prune: false });
       expect(asked).toMatchObject({ status: "ok", diagnosis: null });
+      const tool = await post("/api/tools/run_query", { query: text, prune: false });
+      expect(tool["data"]).toMatchObject({ status: "ok" });
     }
   });
 });
