@@ -103,7 +103,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   const evaluators = openEvaluators(config, clients, { ...ground, ...registry, planner });
   life.add(() => evaluators.close());
-  const execution = { planner, ...openExecutors(config, known, evaluators), now: steadyClock.now };
+  const execution = { planner, ...openExecutors({ ...ground, ...known }, evaluators), now: steadyClock.now };
   const diagnosis = openDiagnosis(config, registry, execution);
   const queries = createQueryService({
     ...execution,

@@ -12,8 +12,9 @@ import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { createJsonClient } from "../outbound/json-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
+import type { FedwayError } from "../errors/fedway-error.ts";
 import type { Logger } from "pino";
-import { withNarrowedPlans } from "./narrowed-plans.ts";
+import { withAvailableMembers } from "./available-members.ts";
 import type { Registry } from "./open-registry.ts";
 import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import { createDirectExecutor } from "../engine/direct-executor.ts";
@@ -126,20 +127,29 @@ export function openEvaluators(
   return evaluators;
 }
 
-/** What executes plans: federated ones are evaluated here, or at the remote engine of the configuration. */
-export function openExecutors(
-  { remoteEngine: url }: Config,
-  { clients, registry }: { readonly clients: Clients; readonly registry: Pick<Registry, "sources"> },
-  evaluators: Evaluators,
-) {
+interface ExecutorParts {
+  readonly config: Config;
+  readonly clients: Clients;
+  readonly registry: Pick<Registry, "sources">;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * What executes plans: federated ones are evaluated here, or at the remote engine of the configuration; and what verifies their
+ * sources: facts that it finds wrong are counted and logged.
+ */
+export function openExecutors({ config, clients, registry, log, metrics }: ExecutorParts, evaluators: Evaluators) {
+  const { remoteEngine: url } = config;
   const direct = createDirectExecutor(clients.sparql, steadyClock.now);
-  return {
-    direct,
-    federated: withNarrowedPlans(
-      url === undefined ? evaluators : createRemoteExecutor({ url, direct, local: evaluators }),
-      { sources: registry.sources, refusal: (member) => clients.sparql.breakers.refusal(member) },
-    ),
-  };
+  const { verifier: sources } = registry.sources;
+  sources.onRefuted(({ endpoint, patterns }) => {
+    metrics.observeRefutedFacts(endpoint);
+    log.warn({ endpoint, patterns }, "an endpoint has what its description denies; it is described anew");
+  });
+  const federated = url === undefined ? evaluators : createRemoteExecutor({ url, direct, local: evaluators });
+  const refusal = (member: string): FedwayError | undefined => clients.sparql.breakers.refusal(member);
+  return { direct, federated: withAvailableMembers(federated, refusal), sources };
 }
 
 /**

@@ -22,7 +22,7 @@ interface QueryOptions {
   readonly partial?: boolean;
   readonly subset?: boolean;
   readonly strict?: boolean;
-  readonly prune?: boolean;
+  readonly prune?: boolean | "trust";
   readonly provenance?: boolean;
   readonly json?: boolean;
   readonly portable?: boolean;

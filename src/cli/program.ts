@@ -37,6 +37,7 @@ function withQueryOptions(command: Command): Command {
     )
     .option("--strict", "refuse patterns outside SERVICE instead of sending them on")
     .option("--no-prune", "ask also endpoints that are known to have no match")
+    .addOption(new Option("--prune <how>", "trust: leave such endpoints out without verifying that").choices(["trust"]))
     .option("--url <url>", "ask this running service", httpUrl);
 }
 

@@ -52,7 +52,7 @@ function parametersOf({ timeoutMs, partial, strict, prune, provenance }: QueryAr
   if (partial !== false) parameters.set("partial", String(partial));
   if (strict) parameters.set("strict", "true");
   if (provenance) parameters.set("provenance", "true");
-  if (!prune) parameters.set("prune", "false");
+  if (prune !== true) parameters.set("prune", String(prune));
   return parameters;
 }
 

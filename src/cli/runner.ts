@@ -17,7 +17,7 @@ export interface QueryArguments {
   readonly timeoutMs: number | undefined;
   readonly partial: QueryRequest["partial"];
   readonly strict: boolean;
-  readonly prune: boolean;
+  readonly prune: boolean | "trust";
   readonly provenance: boolean;
   /** A plan is run, and says what its steps took. */
   readonly analyze: boolean;

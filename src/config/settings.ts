@@ -134,6 +134,13 @@ export const settings = {
       "How often described endpoints are asked for their number of triples, in milliseconds; a changed number invalidates the description. 0: never.",
     ...integer(0, 365 * 24 * hour),
   },
+  factsVerifyMs: {
+    name: "FEDWAY_FACTS_VERIFY_MS",
+    default: String(hour / 12),
+    meaning:
+      "How long a verified exclusion counts, in milliseconds: endpoints that plans leave out are asked again whether they have a match.",
+    ...integer(1_000, 24 * hour),
+  },
   readTriples: {
     name: "FEDWAY_READ_TRIPLES",
     default: "20000",

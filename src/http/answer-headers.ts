@@ -31,8 +31,12 @@ export function headersOf(answer: QueryAnswer): readonly string[] {
   ];
   if (answer.partial !== undefined) headers.push("Fedway-Partial", answer.partial);
   if (answer.notes.length > 0) headers.push("Fedway-Notes", answer.notes.map(({ code }) => code).join(","));
+  if (answer.facts !== undefined) headers.push("Fedway-Facts", factsText(answer.facts));
   return headers;
 }
+
+const factsText = ({ seenAt, verifiedAt = "never" }: NonNullable<QueryAnswer["facts"]>): string =>
+  `sources chosen by facts of ${seenAt}, last verified ${verifiedAt}`;
 
 /** Whether a client takes trailers, and can be sent them. */
 export const takesTrailers = ({ raw }: Pick<FastifyRequest, "raw">): boolean =>

@@ -13,6 +13,7 @@ export const plainHeaders: Readonly<Record<string, string>> = {
 const exposed = [
   "Content-Encoding",
   "Fedway-Notes",
+  "Fedway-Facts",
   "Fedway-Partial",
   "Fedway-Plan",
   "Fedway-Run",

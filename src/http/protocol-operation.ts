@@ -34,7 +34,7 @@ export interface QueryOperation extends AnswerParameters {
   readonly timeoutMs: number | undefined;
   readonly strict: boolean;
   readonly partial: boolean | "subset";
-  readonly prune: boolean;
+  readonly prune: boolean | "trust";
   readonly provenance: boolean;
 }
 
@@ -66,21 +66,28 @@ const none: readonly string[] = [];
 /** The last of several values counts; the others have to be valid too. */
 function flag(values: readonly string[] = none, name: string): boolean {
   if (!values.every((value) => /^(?:true|1|false|0)?$/.test(value))) {
-    const others = name === "partial" ? ", and not subset" : "";
+    const third = thirdValues[name];
+    const others = third === undefined ? "" : `, and not ${third}`;
     throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is neither true nor false${others}.`, {
-      next: `Send ${name}=true${name === "partial" ? ", partial=subset" : ""} or ${name}=false, or leave it out.`,
+      next: `Send ${name}=true${third === undefined ? "" : `, ${name}=${third}`} or ${name}=false, or leave it out.`,
     });
   }
   const value = values.at(-1);
   return value === "true" || value === "1" || value === "";
 }
 
-function partialFlag(values: readonly string[] = none): boolean | "subset" {
-  const isPartial = flag(
-    values.filter((value) => value !== "subset"),
-    "partial",
+const thirdValues: Readonly<Record<string, string>> = { partial: "subset", prune: "trust" };
+
+/** A flag that has a third value. */
+function flagOr<Third extends string>(
+  values: readonly string[] = none,
+  [name, third]: readonly [name: string, third: Third],
+): boolean | Third {
+  const isSet = flag(
+    values.filter((value) => value !== third),
+    name,
   );
-  return values.at(-1) === "subset" ? "subset" : isPartial;
+  return values.at(-1) === third ? third : isSet;
 }
 
 function milliseconds(values: readonly string[] = none): number | undefined {
@@ -168,8 +175,8 @@ export function readOperation(message: ProtocolMessage): Operation {
     format: wantedFormat(parameters),
     timeoutMs: milliseconds(parameters.get("timeout")),
     strict: flag(parameters.get("strict"), "strict"),
-    partial: partialFlag(parameters.get("partial")),
-    prune: flag(parameters.get("prune") ?? ["true"], "prune"),
+    partial: flagOr(parameters.get("partial"), ["partial", "subset"]),
+    prune: flagOr(parameters.get("prune") ?? ["true"], ["prune", "trust"]),
     provenance: flag(parameters.get("provenance"), "provenance"),
   };
   const texts = [...(parameters.get("query") ?? none)];

@@ -86,6 +86,24 @@ const certificate = Type.Object({
   members: Type.Integer(),
 });
 
+/** By which facts endpoints were left out. */
+const facts = Type.Optional(
+  Type.Object(
+    {
+      seenAt: Type.String({ description: "When the oldest fact was seen." }),
+      verifiedAt: Type.Optional(
+        Type.String({ description: "Since when all are verified; absent: some are not, lately." }),
+      ),
+      refuted: Type.Optional(
+        Type.Array(words, {
+          description: "Endpoints whose facts turned out to be wrong: the answer may lack what they have.",
+        }),
+      ),
+    },
+    { description: "The facts by which endpoints were left out." },
+  ),
+);
+
 /** A plan as `/api/explain` returns it. */
 export const PlanDescription = view("Plan", {
   kind: planKind,
@@ -129,7 +147,7 @@ const federation = Type.Optional(
   }),
 );
 
-const prune = Type.Optional(Type.Boolean({ description: pruneDescription }));
+const prune = Type.Optional(Type.Union([Type.Boolean(), Type.Literal("trust")], { description: pruneDescription }));
 
 /** Body of `POST /api/query`; `maxRows` is the service's own limit. */
 export const queryBody = (maxRows: number) =>
@@ -184,6 +202,7 @@ export const TabularAnswer = view("Table", {
   truncated: Type.Boolean({ description: "maxRows cut the answer." }),
   sources: Type.Array(SourceReport),
   notes,
+  facts,
   diagnosis: Type.Union([Problem, Type.Null()]),
 });
 
@@ -203,6 +222,7 @@ export const RunRecord = view("Run", {
   code: Type.Optional(Type.String()),
   detail: Type.Optional(Type.String()),
   notes,
+  facts,
 });
 
 /** A plan, and with `analyze` what a run of it took. */

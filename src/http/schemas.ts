@@ -86,7 +86,8 @@ export const provenanceDescription =
   "Adds a last column, fedway_from, with the endpoints that each row came from. If several members have a row, one of them is named; where a mirror answered, the member that it stands in for. Unbound for aggregates and property paths.";
 
 /** What the parameter `prune` asks for. */
-export const pruneDescription = "false: also ask endpoints whose descriptions rule out a match.";
+export const pruneDescription =
+  "false: also ask endpoints whose descriptions rule out a match; trust: leave them out without verifying that.";
 
 /** What the parameter `partial` asks for. */
 export const partialDescription =
@@ -164,7 +165,9 @@ const ofPlans = {
     Type.Union([Type.Boolean(), Type.Enum(["1", "0", "", "subset"])], { description: partialDescription }),
   ),
   strict: flag("Refuse patterns outside SERVICE instead of sending them on."),
-  prune: flag(pruneDescription),
+  prune: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Enum(["1", "0", "", "trust"])], { description: pruneDescription }),
+  ),
   provenance: flag(provenanceDescription),
 };
 

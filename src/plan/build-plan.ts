@@ -11,7 +11,7 @@ import {
   sameWithoutWrappers,
 } from "../sparql/rewrite.ts";
 import type { Draft } from "./decide-plan.ts";
-import type { PlanRequest, PlanTask } from "./plan-request.ts";
+import type { KnownFederation, PlanRequest, PlanTask } from "./plan-request.ts";
 import type {
   DirectPlan,
   PlanNote,
@@ -169,6 +169,12 @@ function countMembers(
 export function mergedMembers({ over }: PlanTask): MergedMembers | undefined {
   return over && { federation: over.federation.id, members: over.members.map((entry) => plannedEndpoint(entry)) };
 }
+
+/** What is said of a federation that has no part in a query. */
+export const federationUnused = ({ federation }: KnownFederation): PlanNote => ({
+  code: "FEDERATION_UNUSED",
+  message: `Every pattern stands in a SERVICE, so the federation ${federation.id} has no part in the query.`,
+});
 
 /** Whether an entry's data are triples to be matched, so that its queries are evaluated here. */
 export function isMatchedHere(entry: CatalogEntry | PlannedEndpoint): boolean {

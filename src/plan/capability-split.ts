@@ -30,6 +30,13 @@ const shown: Readonly<Record<QueryConstruct, string>> = {
  */
 export function withinCapabilities(plan: QueryPlan, context: PlanContext): QueryPlan {
   if (context.capabilities === undefined || plan.kind === "rejected") return plan;
+  const { exclusions } = plan;
+  const able = abledPlan(plan, context);
+  if (exclusions === undefined) return able;
+  return { ...able, exclusions: { ...exclusions, list: exclusions.list.map((one) => withEndpoint(one, context)) } };
+}
+
+function abledPlan(plan: DirectPlan | FederatedPlan, context: PlanContext): DirectPlan | FederatedPlan {
   if (plan.kind === "federated") return equipped(plan, context);
   const endpoint = equippedEndpoint(plan.endpoint, context);
   const use = isRaw(plan) ? undefined : useBeyond(plan, context);

@@ -113,9 +113,11 @@ const delimited = (sign: string, id: string | undefined): string =>
 
 /** Everything a plan depends on beside the text. */
 function variantKey(request: PlanRequest): string {
-  const { endpointId, federationId, strict, defaultGraphs, namedGraphs, prune = true } = request;
+  const { endpointId, federationId, strict, defaultGraphs, namedGraphs, prune = true, ask = [] } = request;
   const graphs = defaultGraphs.length + namedGraphs.length === 0 ? "" : JSON.stringify([defaultGraphs, namedGraphs]);
-  return `${delimited("e", endpointId)}${delimited("f", federationId)}${graphs}${strict ? "!" : "|"}${prune ? "" : "a"}`;
+  const how = prune === true ? "" : String(prune);
+  const asked = ask.map((id) => delimited("a", id)).join("");
+  return `${delimited("e", endpointId)}${delimited("f", federationId)}${graphs}${strict ? "!" : "|"}${how}${asked}`;
 }
 
 /** Estimate: two bytes a character of the keys and of every text in the plans, and a kilobyte for the rest of each. */
@@ -125,7 +127,8 @@ function planBytes(variants: PlanVariants, text: string): number {
     const texts = plan.kind === "rejected" ? plan.reason.message.length : plan.query.length;
     const silent = plan.kind === "direct" ? (plan.silent?.query.length ?? 0) : 0;
     const clauses = plan.kind === "federated" ? clauseCharacters(plan) : 0;
-    characters += 512 + key.length + texts + silent + clauses;
+    const excluded = plan.kind === "rejected" ? 0 : 64 * (plan.exclusions?.list.length ?? 0);
+    characters += 512 + key.length + texts + silent + clauses + excluded;
   }
   return 2 * characters;
 }
@@ -161,7 +164,8 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
 function fromRelevantMembers(plan: QueryPlan, { context, request }: PlanTask): QueryPlan {
   const { sources } = context;
   if (plan.kind !== "federated" || sources === undefined || request.prune === false) return plan;
-  return sources.select(plan, (endpoint) => knowsCuts(endpoint, context));
+  const selected = sources.select(plan, { cutsKnown: (endpoint) => knowsCuts(endpoint, context), ask: request.ask });
+  return request.prune === "trust" ? { ...selected, exclusions: undefined } : selected;
 }
 
 /** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */

@@ -10,17 +10,19 @@ import {
   untouchedPlan,
   federatedPlan,
   evaluatedOver,
+  federationUnused,
   isMatchedHere,
   mergedMembers,
   mergedPlan,
   refuseDataset,
   withMembers,
 } from "./build-plan.ts";
-import type { KnownFederation, PlanContext, PlanTask } from "./plan-request.ts";
+import type { PlanTask } from "./plan-request.ts";
 import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
-import { offeredEndpoints } from "./known-terms.ts";
+import { federationOf, offeredEndpoints } from "./known-terms.ts";
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import { isOpenTarget } from "./followed-targets.ts";
+import type { Exclusions } from "./source-selection.ts";
 import { isKeyword, serviceTargets, type ServiceTargets, withKeyword } from "./service-targets.ts";
 
 /** A query on its way to a plan; each rewriting step gives a new one. */
@@ -30,6 +32,8 @@ export interface Draft {
   readonly notes: readonly PlanNote[];
   /** Patterns outside of every SERVICE went along to the endpoint. */
   readonly sendsOutsidePatterns: boolean;
+  /** What was left out by facts. */
+  readonly exclusions?: Exclusions | undefined;
 }
 
 /** Longest text that a rewriting step may produce, in UTF-16 code units. */
@@ -51,15 +55,19 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
   ];
   if (query.services.length === 0) return withoutService(query, { task, notes });
   const draft = prune(expand(emptyGraphs({ query, targets, notes, sendsOutsidePatterns: false }, task), task), task);
+  return excluding(planOf(draft, task), draft);
+}
+
+/** The plan, saying what its draft left out. */
+function excluding<P extends QueryPlan>(plan: P, { exclusions }: Draft): P {
+  return exclusions === undefined ? plan : { ...plan, exclusions };
+}
+
+function planOf(draft: Draft, task: PlanTask): QueryPlan {
   if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
   const isOne = endpointsOf(draft, task).size === 1 && ![...draft.targets.members.values()].some(isOpenTarget);
   return isOne ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
 }
-
-const federationUnused = ({ federation }: KnownFederation): PlanNote => ({
-  code: "FEDERATION_UNUSED",
-  message: `Every pattern stands in a SERVICE, so the federation ${federation.id} has no part in the query.`,
-});
 
 /** Queries that stay as they are: for the endpoint that the request names, or with patterns for a federation's members. */
 function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): QueryPlan | undefined {
@@ -81,9 +89,9 @@ function overMembers(start: Draft, task: PlanTask, over: MergedMembers): Federat
   const draft = prune(expand(emptyGraphs(start, task), task), task);
   if (draft.targets.members.size === 0) {
     const { kind, text } = draft.query.parsed;
-    return mergedPlan({ answer: kind, query: text, notes: draft.notes }, over);
+    return excluding(mergedPlan({ answer: kind, query: text, notes: draft.notes }, over), draft);
   }
-  return withMembers(federatedPlan(hasNested(draft) ? lift(draft, task) : draft), over);
+  return excluding(withMembers(federatedPlan(hasNested(draft) ? lift(draft, task) : draft), over), draft);
 }
 
 const hasNested = ({ query, targets }: Draft): boolean =>
@@ -165,16 +173,6 @@ function serviceRequired(query: AnalysedQuery, task: PlanTask, pattern: OutsideP
   });
 }
 
-/** The federation with most of these endpoints, the smallest of several. */
-function federationOf(ids: readonly string[], { catalog }: PlanContext): string | undefined {
-  const sizes = catalog.federations.map((each) => {
-    const members = catalog.membersOf(each).map(({ id }) => id);
-    return { id: each.id, shared: ids.filter((id) => members.includes(id)).length, size: members.length };
-  });
-  const [best] = sizes.toSorted((one, other) => other.shared - one.shared || one.size - other.size);
-  return best !== undefined && best.shared > 0 ? best.id : undefined;
-}
-
 const placeOf = (query: AnalysedQuery, pattern: OutsidePattern) =>
   whereAt(query.parsed.text, tokenAt(query.parsed.tokens, pattern.from).start);
 
@@ -222,7 +220,9 @@ function expand(draft: Draft, task: PlanTask): Draft {
 function prune(draft: Draft, task: PlanTask): Draft {
   return [prunedClauses, colocatedClauses].reduce((before, step) => {
     const after = step(before, task);
-    return after ? note(redraft(before, after.text, task), after.note.code, after.note.message) : before;
+    if (after === undefined) return before;
+    const noted = note(redraft(before, after.text, task), after.note.code, after.note.message);
+    return { ...noted, exclusions: before.exclusions ?? after.exclusions };
   }, draft);
 }
 

@@ -74,3 +74,13 @@ export function lackOf(
   const meant = best === undefined ? "" : ` Did you mean ${written(best.term.slice(1, -1), parsed)}?`;
   return { lack: `${who} ${written(term.iri, parsed)}`, meant };
 }
+
+/** The federation with most of these endpoints, the smallest of several. */
+export function federationOf(ids: readonly string[], { catalog }: PlanContext): string | undefined {
+  const sizes = catalog.federations.map((each) => {
+    const members = catalog.membersOf(each).map(({ id }) => id);
+    return { id: each.id, shared: ids.filter((id) => members.includes(id)).length, size: members.length };
+  });
+  const [best] = sizes.toSorted((one, other) => other.shared - one.shared || one.size - other.size);
+  return best !== undefined && best.shared > 0 ? best.id : undefined;
+}

@@ -3,7 +3,7 @@ import type { Suggestion } from "../errors/fedway-error.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
-import type { Certificate } from "./source-selection.ts";
+import type { Certificate, Exclusion } from "./source-selection.ts";
 
 /** A query to be planned. */
 export interface PlanRequest {
@@ -17,9 +17,14 @@ export interface PlanRequest {
   /** Protocol dataset (SPARQL 1.1 Protocol, section 2.1.4). */
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
-  /** False: every member of a federation is asked for every pattern, whatever is known of it. Default true. */
-  readonly prune?: boolean | undefined;
+  /** Whether endpoints are left out by facts. Default true. */
+  readonly prune?: Prune | undefined;
+  /** Catalogue ids of endpoints that are not left out, whatever is known of them. */
+  readonly ask?: readonly string[] | undefined;
 }
+
+/** False: every endpoint is asked for everything; "trust": facts are believed; true: facts are verified where they decide. */
+export type Prune = boolean | "trust";
 
 /** What planning may look at beside the request. */
 export interface PlanContext {
@@ -54,15 +59,27 @@ export interface KnownSources {
   readonly version: number;
   /**
    * The plan over those members only that may have matches; for one member alone a plan for that one.
-   * @param cutsKnown whether it is known where the endpoint cuts its answers: a direct answer is not looked into
    */
-  select(plan: FederatedPlan, cutsKnown: (endpoint: PlannedEndpoint) => boolean): FederatedPlan | DirectPlan;
+  select(plan: FederatedPlan, options: SelectOptions): FederatedPlan | DirectPlan;
   /** Why each of these clauses has no solution; undefined where it may have some. */
-  emptyClauses(clauses: readonly AskedClause[]): readonly (Certificate | undefined)[];
+  emptyClauses(clauses: readonly AskedClause[]): readonly (EmptyClause | undefined)[];
   /** Endpoints with the same one have no subject in common; undefined where that is not certain. */
   subjectPartition(endpoint: PlannedEndpoint): string | undefined;
   /** About how many solutions each of these clauses has; undefined where nothing is known. */
   clauseEstimates(clauses: readonly AskedClause[]): readonly (number | undefined)[];
+}
+
+/** What members are chosen by, beside facts. */
+export interface SelectOptions {
+  /** Whether it is known where the endpoint cuts its answers: a direct answer is not looked into. */
+  readonly cutsKnown: (endpoint: PlannedEndpoint) => boolean;
+  /** Catalogue ids of members that are not left out. */
+  readonly ask?: readonly string[] | undefined;
+}
+
+/** Why a clause has no solution: the endpoint has no match for these patterns. */
+export interface EmptyClause extends Omit<Exclusion, "endpoint"> {
+  readonly certificate: Certificate;
 }
 
 /** A SERVICE clause as a query of its own: `SELECT * WHERE` its group. */

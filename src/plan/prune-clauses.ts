@@ -10,44 +10,39 @@ import { lackOf } from "./known-terms.ts";
 import type { KnownSources, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { isOpenTarget } from "./followed-targets.ts";
-import type { Certificate } from "./source-selection.ts";
+import { allExclusions, type Certificate, type Exclusions } from "./source-selection.ts";
 
 /** A query after a step of planning, and what the reader is told of it. */
 interface NotedText {
   readonly text: string;
   readonly note: PlanNote;
+  readonly exclusions?: Exclusions | undefined;
 }
 
 /**
  * The text of a query without the SERVICE clauses that provably have no solution at their endpoints, and the note that says so;
  * undefined when there are none. Patterns outside of every SERVICE must not come to the endpoint that is left, which would
  * give them another meaning: on `/sparql` a query with such patterns stays as it is. So does DESCRIBE: which endpoints are
- * left says what the description is made of.
+ * left says what the description is made of. A single clause stays, too, unless facts are trusted: asking whether it has solutions
+ * costs as much as asking for them.
  */
 export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedText | undefined {
   const sources = sourcesFor(query, task);
   if (sources === undefined || query.parsed.form === "DESCRIBE") return undefined;
-  const { parsed } = query;
-  const prologue = textOf(parsed, { from: 0, to: parsed.prologue.length });
-  const services = query.services.flatMap(({ element }) => {
-    const endpoint = targets.members.get(element.from);
-    return endpoint === undefined || isOpenTarget(endpoint) ? [] : [{ element, endpoint }];
-  });
-  const clauses = services.map(({ element, endpoint }) => ({
-    query: `${prologue} SELECT * WHERE ${textOf(parsed, element.group)}`,
-    endpoint,
-  }));
-  const certificates = sources.emptyClauses(clauses);
+  const clauses = askedClauses({ query, targets });
+  const isTrusted = task.request.prune === "trust";
+  if (clauses.length < 2 && !isTrusted) return undefined;
+  const ask = new Set(task.request.ask);
+  const reasons = sources.emptyClauses(clauses);
   const empty = new Map<ServiceElement, LeftOut>();
-  for (const [
-    index,
-    {
-      element,
-      endpoint: { id, url },
-    },
-  ] of services.entries()) {
-    const certificate = certificates[index];
-    if (certificate) empty.set(element, { id, name: id ?? url, query: clauses[index]?.query ?? "", certificate });
+  const exclusions: Exclusions[] = [];
+  for (const [index, { element, endpoint, query: body }] of clauses.entries()) {
+    const reason = reasons[index];
+    const { id, url } = endpoint;
+    if (reason === undefined || ask.has(id ?? "")) continue;
+    const { certificate, patterns, seenAt } = reason;
+    empty.set(element, { id, name: id ?? url, query: body, certificate });
+    exclusions.push({ list: [{ endpoint, patterns, seenAt }], decisive: true });
   }
   if (empty.size === 0) return undefined;
   return {
@@ -57,7 +52,18 @@ export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedT
       clauses.map(({ endpoint }) => endpoint),
       task.context,
     ),
+    exclusions: isTrusted ? undefined : allExclusions(exclusions),
   };
+}
+
+/** The clauses for known endpoints, each as a query of its own. */
+function askedClauses({ query: { parsed, services }, targets }: Pick<Draft, "query" | "targets">) {
+  const prologue = textOf(parsed, { from: 0, to: parsed.prologue.length });
+  return services.flatMap(({ element }) => {
+    const endpoint = targets.members.get(element.from);
+    const query = `${prologue} SELECT * WHERE ${textOf(parsed, element.group)}`;
+    return endpoint === undefined || isOpenTarget(endpoint) ? [] : [{ element, endpoint, query }];
+  });
 }
 
 type AskedEndpoint = Pick<PlannedEndpoint, "id">;

@@ -1,7 +1,7 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { Substitution } from "../sparql/substitution.ts";
-import type { SourceSelection } from "./source-selection.ts";
+import type { Exclusions, SourceSelection } from "./source-selection.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */
 export interface PlannedEndpoint {
@@ -80,6 +80,8 @@ export interface DirectPlan {
   readonly namedGraphs: readonly string[];
   /** Where the endpoint answers in part, the answer can have rows that are not in the true one. */
   readonly nonMonotone?: true | undefined;
+  /** Absent: nothing was left out by facts. */
+  readonly exclusions?: Exclusions | undefined;
   readonly notes: readonly PlanNote[];
   /** What the reader of an empty answer should know too. */
   readonly notesIfEmpty?: readonly PlanNote[] | undefined;
@@ -128,6 +130,8 @@ export interface FederatedPlan {
   readonly over?: MergedMembers | undefined;
   /** Every endpoint that takes part, those of `over` included. */
   readonly members: readonly FederationMember[];
+  /** Absent: nothing was left out by facts. */
+  readonly exclusions?: Exclusions | undefined;
   readonly notes: readonly PlanNote[];
   /** What the reader of an empty answer should know too. */
   readonly notesIfEmpty?: readonly PlanNote[] | undefined;

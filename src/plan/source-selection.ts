@@ -1,3 +1,5 @@
+import type { PlannedEndpoint } from "./query-plan.ts";
+
 /**
  * Why members may be left out of a pattern: a fact that is complete, fresh and checked. A fact that is stale, partial or
  * contradicted is no certificate and leaves nobody out.
@@ -14,6 +16,47 @@ export interface Certificate {
   /** ISO 8601: when the fact was seen, and until when it is relied upon. */
   readonly seenAt: string;
   readonly until?: string | undefined;
+}
+
+/** A triple pattern as an existence query has it. */
+export interface AskedPattern {
+  /** `patternKey`. */
+  readonly key: string;
+  /** As SPARQL, without a dot. */
+  readonly text: string;
+}
+
+/** An endpoint that is not asked for some patterns because facts say that it has no match. */
+export interface Exclusion {
+  readonly endpoint: PlannedEndpoint;
+  /** What nothing may match if the endpoint is left out rightly. */
+  readonly patterns: readonly AskedPattern[];
+  /** Milliseconds since the epoch: when the oldest of the facts was seen. */
+  readonly seenAt: number;
+}
+
+/** What a plan leaves out by facts. Facts are as old as a description, so an answer must not rest on them alone. */
+export interface Exclusions {
+  readonly list: readonly Exclusion[];
+  /**
+   * The plan takes a part of the query for empty by them: an endpoint that a SERVICE names is not asked, or nobody is asked
+   * for some pattern. They are verified before the plan is executed.
+   */
+  readonly decisive: boolean;
+}
+
+/** What several steps of planning leave out, together: one exclusion an endpoint. */
+export function allExclusions(all: readonly (Exclusions | undefined)[]): Exclusions | undefined {
+  const byUrl = new Map<string, Exclusion>();
+  for (const exclusion of all.flatMap((one) => one?.list ?? [])) {
+    const { endpoint, patterns, seenAt } = exclusion;
+    const before = byUrl.get(endpoint.url);
+    const joined = new Map([...(before?.patterns ?? []), ...patterns].map((pattern) => [pattern.key, pattern]));
+    const oldest = Math.min(seenAt, before?.seenAt ?? seenAt);
+    byUrl.set(endpoint.url, before ? { endpoint, patterns: [...joined.values()], seenAt: oldest } : exclusion);
+  }
+  if (byUrl.size === 0) return undefined;
+  return { list: [...byUrl.values()], decisive: all.some((one) => one?.decisive === true) };
 }
 
 /**
@@ -60,6 +103,20 @@ export interface SourceSelection {
   readonly disjointSubjects: readonly { readonly certificate: Certificate; readonly members: readonly number[] }[];
   /** Members of the federation that no pattern needs; they are not among `MergedMembers.members`. */
   readonly leftOut: number;
+  /** Join keys go to every member of a pattern, whatever is known of its terms. */
+  readonly unrouted?: true | undefined;
+}
+
+/** The same selection, by which every key goes to every member of a pattern; undefined where it is that already. */
+export function withoutRoutes(selection: SourceSelection): SourceSelection | undefined {
+  const all = Object.entries(selection.patterns);
+  const isRouted = all.some(([, { sources }]) => sources.some(({ subjects, objects }) => subjects ?? objects));
+  if (selection.unrouted || !isRouted) return undefined;
+  const open = all.map(([key, { sources, excluded }]): [string, PatternSources] => [
+    key,
+    { excluded, sources: sources.map((source) => ({ ...source, subjects: undefined, objects: undefined })) },
+  ]);
+  return { ...selection, patterns: Object.fromEntries(open), unrouted: true };
 }
 
 /** Rows of IRIs, and the members of which it is to be said which of the rows they may have. */

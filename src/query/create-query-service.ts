@@ -1,28 +1,32 @@
-import { counted, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
+import { type AnswerBytes, counted, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, type Problem, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
-import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
+import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 import { isWhole } from "../results/gathered-body.ts";
-import type { AnswerKind } from "../results/model.ts";
+import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import { createAdmission } from "./admission.ts";
 import { toAnalyzedPlan, toPlanDescription } from "./explain.ts";
+import { heldAnswer, lookedInto } from "./held-answer.ts";
+import { type Attempted, proven, type SourceVerifier } from "./proven-answer.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
 import { brokenOff, completed, createRunLog, firstByteEnd, notesOf, type RunEnd, shownTo } from "./run-log.ts";
 import { createSessionLog } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
-import { isOfNothing, noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
+import { isOfNothing, mayCountNothing, noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
 
 /** What the use case is made of. */
 export interface QueryServiceOptions {
   readonly direct: Executor<DirectPlan>;
   readonly federated: Executor<FederatedPlan>;
   readonly planner: Planner;
+  /** Verifies what plans leave out; absent: facts are believed. */
+  readonly sources?: SourceVerifier | undefined;
   readonly limits: {
     readonly timeoutMs: number;
     readonly maxRows: number;
@@ -66,13 +70,15 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     },
   });
   const sessions = createSessionLog({ now, store, name: shared?.name });
+  const ignore = options.sources?.onRefuted((refutation) => log.refuted(refutation));
   const failures = new WeakMap<Error, string>();
   const context: RunContext = { ...options, log, sessions, admission, failures };
   return {
     run: (request) => answerQuery(request, context),
     async table(request) {
       const table = await answerTable(request, context);
-      const isToBeExplained = request.explainEmpty === true && isOfNothing(request.text, table);
+      const isComplete = table.status === "ok" || table.status === "empty";
+      const isToBeExplained = request.explainEmpty === true && isComplete && isOfNothing(request.text, table);
       return isToBeExplained ? { ...table, diagnosis: await whyEmpty(request, table.run, options) } : table;
     },
     async analyze(request) {
@@ -92,6 +98,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       return log.running;
     },
     async close() {
+      ignore?.();
       await shared?.close();
       await sessions.close();
     },
@@ -106,8 +113,13 @@ const recordDropped = (): FedwayError =>
 async function answerTable(request: TableRequest, context: RunContext): Promise<TabularAnswer> {
   const run = await startRun(request, context);
   try {
-    const result = await execute(context, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
-    return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, context.limits.maxRows)));
+    const most = Math.min(request.maxRows, context.limits.maxRows);
+    const table = await proven(run, context.sources, async (plan) => {
+      const answer = await tabulate(await evaluated(plan, run, context), most);
+      const isComplete = answer.error === undefined && !answer.truncated;
+      return { answer, isOfNothing: isComplete && isOfNothing(request.text, answer) };
+    });
+    return toTabularAnswer(run, table);
   } catch (error) {
     return toTabularAnswer(run, noTable, error);
   }
@@ -117,11 +129,12 @@ async function answerTable(request: TableRequest, context: RunContext): Promise<
 async function dropRows(request: QueryRequest, context: RunContext): Promise<StartedRun> {
   const run = await startRun(request, context);
   try {
-    const { result, count } = counted(
-      await execute(context, run, (executor, plan) => executor.evaluate(plan, run.bounds)),
-    );
-    if (result.kind !== "boolean") await drained<unknown>(result.kind === "bindings" ? result.rows : result.quads);
-    run.end(completed(run.plan, run.bounds, count()));
+    const rows = await proven(run, context.sources, async (plan) => {
+      const { result, count } = counted(await evaluated(plan, run, context));
+      if (result.kind !== "boolean") await drained<unknown>(result.kind === "bindings" ? result.rows : result.quads);
+      return { answer: count(), isOfNothing: result.kind === "boolean" ? !result.value : count() === 0 };
+    });
+    run.end(completed(run.plan, run.bounds, rows));
   } catch (error) {
     run.fail(error);
   }
@@ -147,12 +160,14 @@ async function whyEmpty(request: QueryRequest, run: string, { explainEmpty }: Qu
 
 async function answerQuery(request: QueryRequest, context: RunContext): Promise<QueryAnswer> {
   const run = await startRun(request, context);
-  const { id: runId, plan, planMs, cached: planCached, bounds } = run;
+  const { id: runId, planMs, cached: planCached, bounds } = run;
   try {
-    const { answer: kind } = executable(plan);
+    const { answer: kind } = run.executable();
     const format = wantedFormat(kind, request);
-    const accepted = { format, acceptEncoding: request.acceptEncoding };
-    const answer = await execute(context, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
+    const answer = await proven(run, context.sources, (plan, mayBeRefuted) =>
+      fetched(plan, run, { context, request, format, mayBeRefuted }),
+    );
+    const { plan } = run;
     const { body, contentEncoding, rows, end } = answer;
     const complete = (known: number | undefined): RunEnd => run.end(completed(plan, bounds, known));
     const ending = end?.then(complete, (error: unknown) => brokenOff(run.fail(error)));
@@ -170,6 +185,7 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
       status,
       partial,
       notes,
+      facts: run.facts,
       timings,
       ending,
     };
@@ -177,6 +193,32 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
     throw run.fail(error);
   }
 }
+
+interface Fetching {
+  readonly context: RunContext;
+  readonly request: QueryRequest;
+  readonly format: ResultFormat;
+  readonly mayBeRefuted: boolean;
+}
+
+/** The bytes of an answer; one that may be refuted is held until it is known whether it is of nothing. */
+async function fetched(
+  plan: DirectPlan | FederatedPlan,
+  run: StartedRun,
+  { context, request, format, mayBeRefuted }: Fetching,
+): Promise<Attempted<AnswerBytes>> {
+  const { text } = request;
+  const isOneValue = plan.answer === "boolean" || (plan.answer === "bindings" && mayCountNothing(text));
+  if (mayBeRefuted && isOneValue) {
+    return lookedInto(await evaluated(plan, run, context), { query: text, format });
+  }
+  const accepted = { format, acceptEncoding: request.acceptEncoding };
+  const answer = await execute(context, { plan, run }, (executor, one) => executor.fetch(one, accepted, run.bounds));
+  return mayBeRefuted ? heldAnswer(answer, text) : { answer, isOfNothing: false };
+}
+
+const evaluated = (plan: DirectPlan | FederatedPlan, run: StartedRun, context: RunContext): Promise<QueryResult> =>
+  execute(context, { plan, run }, (executor, one) => executor.evaluate(one, run.bounds));
 
 const contents = { bindings: "rows", boolean: "a boolean", quads: "triples" } as const;
 
@@ -192,27 +234,19 @@ function wantedFormat(kind: AnswerKind, { accept, format = "" }: QueryRequest): 
 }
 
 /**
- * Executes the plan of a run; where a silent endpoint fails, the query over no data answers in its place.
+ * Executes a plan of a run; where a silent endpoint fails, the query over no data answers in its place.
  * @throws FedwayError for what fails before the first byte; a direct plan's executor may also throw what is unexpected
  */
 function execute<T>(
   { direct, federated }: QueryServiceOptions,
-  { plan, bounds }: StartedRun,
+  { plan, run: { bounds } }: { readonly plan: DirectPlan | FederatedPlan; readonly run: StartedRun },
   how: <P>(executor: Executor<P>, plan: P) => Promise<T>,
 ): Promise<T> {
-  const chosen = executable(plan);
-  if (chosen.kind === "federated") return how(federated, chosen);
-  const answer = how(direct, chosen);
-  if (chosen.silent === undefined) return answer;
-  return answer.catch((error: unknown) => how(federated, fallbackOf(chosen, error, bounds)));
-}
-
-/** A plan that can be executed. @throws FedwayError the reason of a rejected one */
-function executable(plan: QueryPlan): DirectPlan | FederatedPlan {
-  if (plan.kind !== "rejected") return plan;
-  // A plan is cached and shared; the error of one run is not.
-  const { code, message, details } = plan.reason;
-  throw new FedwayError(code, message, details);
+  // Who executes a plan has no use for what it leaves out.
+  if (plan.kind === "federated") return how(federated, plan.exclusions ? { ...plan, exclusions: undefined } : plan);
+  const answer = how(direct, plan);
+  if (plan.silent === undefined) return answer;
+  return answer.catch((error: unknown) => how(federated, fallbackOf(plan, error, bounds)));
 }
 
 /** The plan that is left when a silent endpoint has failed: the query over no data, its SERVICE one empty solution. */

@@ -4,6 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
+import { askingFor, type SourceVerifier } from "./proven-answer.ts";
 import { startDeadline } from "./start-run.ts";
 
 /** A small question that the service asks on its own, about a query of somebody. */
@@ -35,6 +36,7 @@ interface ProbeOptions {
   readonly planner: Planner;
   readonly direct: Executor<DirectPlan>;
   readonly federated: Executor<FederatedPlan>;
+  readonly sources?: Pick<SourceVerifier, "narrow"> | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly now: () => number;
 }
@@ -46,7 +48,7 @@ export type Probe = ReturnType<typeof createProbe>;
  * Runs SELECT queries as the query service does, with the same plans, guard and limits, but leaves no run record: nobody has
  * sent them. An endpoint that fails fails the probe.
  */
-export function createProbe({ planner, direct, federated, now }: ProbeOptions) {
+export function createProbe({ planner, direct, federated, sources: verifier, now }: ProbeOptions) {
   /** @throws FedwayError what the planner and the executors throw, rejected plans included */
   return async (request: ProbeRequest): Promise<ProbeAnswer> => {
     const { text, endpointId, federationId, maxRows, timeoutMs, signal, owner, prune } = request;
@@ -61,8 +63,12 @@ export function createProbe({ planner, direct, federated, now }: ProbeOptions) {
     const deadlineMs = now() + timeoutMs;
     const bounds = { signal: deadline.signal, deadlineMs, partial: false, client: owner, sources };
     try {
+      const narrowed = async (wide: FederatedPlan): Promise<FederatedPlan> =>
+        verifier?.narrow(wide, { ...askingFor({ bounds }), ask: [] }) ?? wide;
       const result =
-        plan.kind === "direct" ? await direct.evaluate(plan, bounds) : await federated.evaluate(plan, bounds);
+        plan.kind === "direct"
+          ? await direct.evaluate(plan, bounds)
+          : await federated.evaluate({ ...(await narrowed(plan)), exclusions: undefined }, bounds);
       const rows = result.kind === "bindings" ? await firstOf(result.rows, maxRows) : [];
       const byFacts = plan.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT" || code === "MEMBERS_LEFT_OUT");
       return { rows, requests: sources.values().reduce((sum, report) => sum + report.requests, 0), byFacts };

@@ -1,7 +1,9 @@
 import type { Readable } from "node:stream";
+import type { Prune } from "../plan/plan-request.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { PartialAnswers } from "../engine/federation-engine.ts";
 import type { AnswerKind } from "../results/model.ts";
+import type { ChosenBy } from "./chosen-by.ts";
 import type { PlanDescription } from "./explain.ts";
 import { FedwayError, type Repair } from "../errors/fedway-error.ts";
 import type { PartialKind } from "../engine/completeness.ts";
@@ -29,8 +31,8 @@ export interface QueryRequest {
   readonly strict: boolean;
   /** Take what can be had when an endpoint fails; "subset": only rows that are certain. */
   readonly partial: PartialAnswers;
-  /** False: endpoints that provably have no match are asked all the same. Default true. */
-  readonly prune?: boolean | undefined;
+  /** Whether endpoints are left out by facts. Default true. */
+  readonly prune?: Prune | undefined;
   /** Rows of a SELECT say which endpoints they came from, in a variable `fedway_from` behind the others. */
   readonly provenance?: boolean | undefined;
   /** No answer of an endpoint will do that is kept from an earlier query (Cache-Control: no-cache). Default false. */
@@ -68,6 +70,8 @@ export interface QueryAnswer {
   /** Of an answer that is known to be partial at its first byte. */
   readonly partial?: PartialKind | undefined;
   readonly notes: readonly PlanNote[];
+  /** What is known at the first byte of the facts by which endpoints were left out. */
+  readonly facts?: ChosenBy | undefined;
   readonly timings: QueryTimings;
   /** Of a body that streams: how the run ends, soon after the body. It never rejects. */
   readonly ending?: Promise<RunEnd> | undefined;

@@ -5,6 +5,9 @@ import type { SourceReport } from "../engine/federation-engine.ts";
 import type { StepReport, StepReports } from "../engine/step-reports.ts";
 import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import type { Exclusions } from "../plan/source-selection.ts";
+import type { Refutation } from "./proven-answer.ts";
+import { type ChosenBy, isTouched, shownFacts } from "./chosen-by.ts";
 import type { QueryRequest } from "./query-service.ts";
 
 export { lacksRows, type PartialKind } from "../engine/completeness.ts";
@@ -47,6 +50,8 @@ export interface RunRecord {
   readonly code?: ErrorCode | undefined;
   readonly detail?: string | undefined;
   readonly notes: readonly PlanNote[];
+  /** Absent: every endpoint was asked that could have matches. */
+  readonly facts?: ChosenBy | undefined;
   /** Absent for anybody but the owner. */
   readonly asked?: AskedQuery | undefined;
 }
@@ -91,8 +96,13 @@ export class Run {
   readonly id: string;
   readonly place: number;
   readonly sources = new Map<string, SourceReport>();
-  readonly steps: StepReports | undefined;
-  readonly plan: QueryPlan;
+  readonly steps: StepReports = new Map();
+  plan: QueryPlan;
+  /** What the answer leaves out by facts. */
+  exclusions: Exclusions | undefined;
+  facts: Omit<ChosenBy, "refuted"> | undefined;
+  /** Endpoints whose facts turned out to be wrong. */
+  refuted: readonly string[] = none;
   readonly planned: PlannedQuery;
   readonly owner: string | undefined;
   readonly session: string | undefined;
@@ -107,7 +117,6 @@ export class Run {
     this.id = `${place.toString(36)}-${process}${randomUUID()}`;
     this.place = place;
     this.plan = plan;
-    this.steps = plan.kind === "federated" ? new Map() : undefined;
     this.planned = planned;
     this.owner = whose.owner;
     this.session = whose.session;
@@ -126,6 +135,7 @@ export class Run {
 }
 
 const noRepairs: readonly Repair[] = [];
+const none: readonly string[] = [];
 
 /** The records of the latest runs, in bounded memory. */
 export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
@@ -150,6 +160,14 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
       options.onChange?.(next);
       next = (next + 1) % options.keep;
       return run;
+    },
+    /** Notes in the records of the answers that it touches that a fact was wrong. */
+    refuted(refutation: Refutation): void {
+      for (const run of runs) {
+        if (!isTouched(run, refutation)) continue;
+        run.refuted = [...new Set([...run.refuted, refutation.endpoint])];
+        options.onChange?.(run.place);
+      }
     },
     record(id: string): OwnedRecord | undefined {
       const run = runs[Number.parseInt(id, 36)];
@@ -181,10 +199,11 @@ function toRecord(run: Run): OwnedRecord {
     bytes: reports.reduce((sum, { bytes }) => sum + bytes, 0),
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1000) / 1000,
     sources: reports,
-    steps: run.steps && [...run.steps.values()],
+    steps: plan.kind === "federated" ? [...run.steps.values()] : undefined,
     code: end?.error?.code,
     detail: end?.error?.message,
     notes: notesOf(plan, end?.status, reports),
+    facts: shownFacts(run),
     owner: ownerDigest(run.owner),
     asked: { query, endpoint, federation, session: run.session, repairs: run.repairs },
   };

@@ -1,7 +1,9 @@
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { QueryPlan } from "../plan/query-plan.ts";
+import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
+import type { Exclusions } from "../plan/source-selection.ts";
 import type { Span } from "../telemetry/tracing.ts";
+import { type ChosenBy, chosenBy } from "./chosen-by.ts";
 import type { Admission } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";
@@ -21,7 +23,7 @@ export interface RunContext extends QueryServiceOptions {
 /** A run from its plan to its end; durations in milliseconds. A class, because one is made for every query. */
 export class StartedRun {
   readonly id: string;
-  readonly plan: QueryPlan;
+  plan: QueryPlan;
   /** The plan came from the cache. */
   readonly cached: boolean;
   readonly bounds: ExecutionBounds;
@@ -32,6 +34,7 @@ export class StartedRun {
   readonly #deadline: ReturnType<typeof startDeadline> | undefined;
   readonly #span: Span | undefined;
   readonly #context: RunContext;
+  readonly #request: QueryRequest;
 
   /** Plans the request and opens its run. @throws FedwayError what the planner throws */
   constructor(request: QueryRequest, context: RunContext) {
@@ -45,12 +48,13 @@ export class StartedRun {
       attributes: { "fedway.run": this.#run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
     });
     this.#context = context;
+    this.#request = request;
     this.id = this.#run.id;
     this.plan = plan;
     this.cached = cached;
     const timeoutMs = timeoutOf(request, context);
     // A plan whose only work is one request needs no timer: the outbound client ends it.
-    const isOneRequest = plan.kind === "direct" && !plan.silent;
+    const isOneRequest = plan.kind === "direct" && !plan.silent && !plan.exclusions;
     const next = deadlineAdvice(plan, request, context);
     this.#deadline = isOneRequest ? undefined : startDeadline(request.signal, timeoutMs, next);
     this.bounds = {
@@ -69,12 +73,54 @@ export class StartedRun {
     this.#span?.setAttribute("fedway.plan_ms", this.planMs);
   }
 
+  /** Facts are not verified: they are not used, or believed. */
+  get isTrusting(): boolean {
+    const { prune = true } = this.#request;
+    return prune === "trust";
+  }
+
+  /** The plan. @throws FedwayError the reason of a rejected one */
+  executable(): DirectPlan | FederatedPlan {
+    const { plan } = this;
+    if (plan.kind !== "rejected") return plan;
+    // A plan is cached and shared; the error of one run is not.
+    const { code, message, details } = plan.reason;
+    throw new FedwayError(code, message, details);
+  }
+
+  /** Plans the query anew: facts were wrong, or could not be verified. @throws FedwayError what the planner throws */
+  replan(change: Pick<QueryRequest, "prune"> & { readonly ask?: readonly string[] }): void {
+    this.plan = this.#context.planner.plan({ ...this.#request, ...change }).plan;
+    this.#run.plan = this.plan;
+    this.again();
+  }
+
+  /** What was learnt of the sources belongs to an answer that is dropped. */
+  again(): void {
+    this.bounds.sources.clear();
+    this.bounds.steps?.clear();
+  }
+
+  /** Says what the answer leaves out by facts. */
+  restOn(exclusions: Exclusions | undefined): void {
+    this.#run.exclusions = exclusions;
+    this.#run.refuted = [];
+  }
+
+  /** By what the answer's sources were chosen. */
+  get facts(): ChosenBy | undefined {
+    return chosenBy(this.#run.exclusions, this.#context.sources);
+  }
+
   /** Ends the run; only the first end counts. Gives it back. */
   end(how: RunEnd): RunEnd {
     this.#deadline?.stop();
+    this.#run.facts ??= this.facts;
     this.#run.finish(how);
     this.#span?.setAttribute("fedway.status", how.status);
     this.#span?.end(how.error?.code);
+    const { exclusions } = this.#run;
+    if (exclusions !== undefined && !how.error && !this.isTrusting) this.#context.sources?.verifyLater(exclusions);
     return how;
   }
 

@@ -3,8 +3,9 @@ import { createHeldBytes, type HeldErrors, type HeldTogether } from "../engine/h
 import { lacksRows, partialKind, type PartialKind } from "../engine/completeness.ts";
 import { FedwayError, type Problem, toFedwayError, toProblem } from "../errors/fedway-error.ts";
 import type { PlanNote } from "../plan/query-plan.ts";
-import type { QueryResult } from "../results/model.ts";
+import type { Bindings, QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
+import type { ChosenBy } from "./chosen-by.ts";
 import { type PlanDescription, toPlanDescription } from "./explain.ts";
 import { brokenOff, completed, notesOf, type RunEnd, type RunStatus } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
@@ -25,6 +26,8 @@ export interface TabularAnswer {
   readonly truncated: boolean;
   readonly sources: readonly SourceReport[];
   readonly notes: readonly PlanNote[];
+  /** The facts by which endpoints were left out. */
+  readonly facts?: ChosenBy | undefined;
   /** Why the answer is partial, failed or, where that was asked for and could be told, empty, false or 0; else null. */
   readonly diagnosis: Problem | null;
 }
@@ -39,11 +42,11 @@ export const noTable: Table = { columns: [], rows: [], truncated: false };
 export const mayCountNothing = (query: string): boolean =>
   /\b(?:COUNT|SUM|AVG|MIN|MAX|SAMPLE|GROUP_CONCAT)\s*\(/i.test(query) && !/\bGROUP\s+BY\b/i.test(query);
 
-/** Whether an answer looks like that of patterns without solutions: no rows, ASK false, or aggregates that are 0 or unbound. */
-export function isOfNothing(query: string, { status, boolean, rows }: TabularAnswer): boolean {
-  if (status !== "ok") return status === "empty";
+/** Whether a whole answer looks like that of patterns without solutions: no rows, ASK false, or aggregates that are 0 or unbound. */
+export function isOfNothing(query: string, { boolean, rows }: Pick<Table, "boolean" | "rows">): boolean {
+  if (boolean !== undefined) return !boolean;
   const [row, ...others] = rows;
-  if (row === undefined || others.length > 0) return boolean === false;
+  if (row === undefined || others.length > 0) return row === undefined;
   return mayCountNothing(query) && row.every((cell) => cell === null || /^"(?:0(?:\.0+)?(?:e0)?)?"/i.test(cell));
 }
 
@@ -64,6 +67,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     truncated: kept.truncated,
     sources: [...bounds.sources.values()],
     notes: notesOf(plan, end.status, bounds.sources.values()),
+    facts: run.facts,
     diagnosis: diagnosisOf(run, end),
   };
 }
@@ -154,10 +158,12 @@ async function* cellsOf(result: Exclude<QueryResult, { kind: "boolean" }>): Asyn
     for await (const { subject, predicate, object } of result.quads) yield [subject, predicate, object].map(termToText);
     return;
   }
-  for await (const row of result.rows) {
-    yield result.variables.map((name) => {
-      const term = row.get(name);
-      return term ? termToText(term) : null;
-    });
-  }
+  for await (const row of result.rows) yield cellsOfRow(result.variables, row);
 }
+
+/** The terms of a solution as text. */
+export const cellsOfRow = (variables: readonly string[], row: Bindings): (string | null)[] =>
+  variables.map((name) => {
+    const term = row.get(name);
+    return term ? termToText(term) : null;
+  });

@@ -1,17 +1,15 @@
 import { type Clock, every } from "../clock.ts";
 import type { AskedEndpoint } from "../registry/catalog/catalog.ts";
-import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { FollowedParts } from "./follow-facts.ts";
 import { triplesOf } from "./read-keys.ts";
 
 /** What the check works with. */
 export interface DriftOptions extends Pick<FollowedParts, "catalog" | "asker" | "onFault"> {
-  readonly descriptions: Pick<DescriptionService, "request">;
   /** Milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly factsCheckMs: number };
   readonly table: Pick<FactTable, "get">;
-  /** Ends the facts of an endpoint. */
+  /** Ends the facts of an endpoint, and has it described anew. */
   readonly end: (id: string) => void;
   readonly clock: Clock;
 }
@@ -25,7 +23,7 @@ const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
  * means that the data have changed: the facts go, and the endpoint is described anew. An endpoint that does not answer keeps
  * them until they are too old. Shards that this service hosts are asked too: another build is hosted before the catalogue says so.
  */
-export function createDriftCheck({ table, end, catalog, asker, descriptions, settings, clock, onFault }: DriftOptions) {
+export function createDriftCheck({ table, end, catalog, asker, settings, clock, onFault }: DriftOptions) {
   const ending = new AbortController();
   let checking: ReturnType<typeof every> | undefined;
 
@@ -50,7 +48,6 @@ export function createDriftCheck({ table, end, catalog, asker, descriptions, set
     // It may have been described meanwhile.
     if (table.get(id, url) !== facts) return;
     end(id);
-    await descriptions.request(id, { again: true });
   }
 
   return {

@@ -1,20 +1,24 @@
-import type { AskedClause } from "../plan/plan-request.ts";
-import type { Certificate } from "../plan/source-selection.ts";
+import type { AskedClause, EmptyClause } from "../plan/plan-request.ts";
 import { usesEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { plainPatterns } from "../sparql/query-patterns.ts";
-import { unmatchedPattern } from "../sparql/unmatched-patterns.ts";
+import { unmatchedPatterns } from "../sparql/unmatched-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
 import { MemberView } from "./member-view.ts";
 
 /** Why each of these clauses has no solution at its endpoint; undefined where it may have some. */
-export function emptyClauses(clauses: readonly AskedClause[], table: FactTable): readonly (Certificate | undefined)[] {
-  return ofDescribed(clauses, table, (body, view) =>
-    unmatchedPattern(body, (pattern) => {
+export function emptyClauses(clauses: readonly AskedClause[], table: FactTable): readonly (EmptyClause | undefined)[] {
+  return ofDescribed(clauses, table, (body, view) => {
+    const reasons = unmatchedPatterns(body, (pattern) => {
       const found = view.sourcesOf(pattern);
-      return found?.sources.length === 0 ? found.excluded[0]?.certificate : undefined;
-    }),
-  );
+      const certificate = found?.sources.length === 0 ? found.excluded[0]?.certificate : undefined;
+      return certificate && { certificate, pattern: view.excluding(pattern, 0) };
+    });
+    const [first] = reasons ?? [];
+    if (reasons === undefined || first === undefined) return undefined;
+    const patterns = reasons.map(({ pattern }) => pattern);
+    return { certificate: first.certificate, patterns, seenAt: Date.parse(first.certificate.seenAt) };
+  });
 }
 
 /**

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 import type { Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
+import type { AskedPattern, Exclusion } from "../plan/source-selection.ts";
 
 /** What existence is asked with. */
 interface ExistenceOptions {
@@ -9,49 +10,81 @@ interface ExistenceOptions {
   readonly clock: Clock;
   /** Whether an endpoint is known not to do subqueries. */
   readonly lacksSubqueries: (id: string) => boolean;
+  /** Answers count for so many milliseconds, whichever they are. */
+  readonly keepMs: number;
 }
 
-/** A pattern as an existence query has it. */
-export interface AskedPattern {
-  /** `patternKey`. */
-  readonly key: string;
-  /** As SPARQL, without a dot. */
-  readonly text: string;
+/** An endpoint, and the patterns that it is asked for. */
+export type ExistenceQuestion = Pick<Exclusion, "endpoint" | "patterns">;
+
+/** How endpoints are asked. */
+interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Hears of each answer that came. */
+  readonly onAnswer?: ((id: string, answer: WholeAnswer) => void) | undefined;
+  /** Longest wait for one answer. */
+  readonly timeoutMs: number;
+  /** `mark` that answers must be newer than; default: any counts that is kept. */
+  readonly since?: number | undefined;
+  /** Endpoints asked at once; default 24. */
+  readonly atOnce?: number | undefined;
 }
 
-/** Answers count for so long, whichever they are. */
-export const answersForMs = 10 * 60_000;
-/** A member that did not answer, or not rightly, is not asked again for so long. */
+/** An endpoint that did not answer, or not rightly, is not asked again for so long. */
 const failureForMs = 60_000;
-const timeoutMs = 1_000;
-const membersAtOnce = 24;
-const mostMembers = 2_000;
+const endpointsAtOnce = 24;
+const mostEndpoints = 2_000;
 const mostPatterns = 500;
 /** Patterns of one query; more are not asked for. */
 const mostAsked = 32;
 
 interface Known {
   readonly url: string;
+  /** Until then it is not asked. */
   readonly until: number;
-  /** By key: whether anything matches, and when that was seen (milliseconds since the epoch). */
-  readonly answers: ReadonlyMap<string, { readonly exists: boolean; readonly seenAt: number; readonly until: number }>;
+  readonly answers: ReadonlyMap<string, KnownAnswer>;
 }
 
-/** Answers to whether members have matches of patterns; those of all queries are kept for a while. */
+/** Whether anything matches a pattern, and when that was asked (milliseconds since the epoch). */
+interface KnownAnswer {
+  readonly exists: boolean;
+  readonly seenAt: number;
+  readonly until: number;
+  /** When the answer before was seen. */
+  readonly before: number | undefined;
+  /** Position among all questions. */
+  readonly order: number;
+}
+
+/** Whether endpoints have matches of patterns, asked in batches; the answers for all queries are kept for a while. */
 export class Existence {
   readonly #options: ExistenceOptions;
-  readonly #known = new LRUCache<string, Known>({ max: mostMembers });
+  readonly #known = new LRUCache<string, Known>({ max: mostEndpoints });
+  readonly #asking = new Map<string, Promise<void>>();
+  #order = 0;
 
   constructor(options: ExistenceOptions) {
     this.#options = options;
   }
 
-  /** When a member was seen without any match of the pattern; undefined: it may have some. */
-  lacks({ id, url }: PlannedEndpoint, key: string): number | undefined {
+  /** Tells what is asked from now on from all earlier answers. */
+  mark(): number {
+    return this.#order;
+  }
+
+  /** Whether an endpoint has matches of a pattern, where it was asked since; undefined: not known. */
+  answer({ id, url }: PlannedEndpoint, key: string, since = -1): KnownAnswer | undefined {
     const known = id === undefined ? undefined : this.#known.get(id);
     const answer = known?.url === url ? known.answers.get(key) : undefined;
-    const isCertain = answer?.exists === false && answer.until > this.#options.clock.now();
-    return isCertain ? answer.seenAt : undefined;
+    return answer && answer.order > since && (since >= 0 || answer.until > this.#options.clock.now())
+      ? answer
+      : undefined;
+  }
+
+  /** When an endpoint was seen without any match of the pattern; undefined: it may have some. */
+  lacks(endpoint: PlannedEndpoint, key: string): KnownAnswer | undefined {
+    const answer = this.answer(endpoint, key);
+    return answer?.exists === false ? answer : undefined;
   }
 
   /** Forgets what was asked of an endpoint. */
@@ -60,69 +93,77 @@ export class Existence {
   }
 
   /**
-   * Asks members for what is not known of these patterns, each in one request. Resolves when all have answered or had a second;
-   * never rejects. @param onAnswer hears of each answer that came
+   * Asks endpoints for what is not known of these patterns, each in one request. Resolves when all have answered or had their
+   * time; never rejects.
    */
-  async ask(
-    members: readonly PlannedEndpoint[],
-    patterns: readonly AskedPattern[],
-    {
-      signal,
-      onAnswer,
-    }: { readonly signal: AbortSignal; readonly onAnswer: (id: string, answer: WholeAnswer) => void },
-  ): Promise<void> {
-    const waiting = members.flatMap((member) => {
-      const open = this.#open(member, patterns);
-      return open.length === 0 ? [] : [{ member, open }];
-    });
+  async ask(questions: readonly ExistenceQuestion[], options: AskOptions): Promise<void> {
+    const waiting = questions.filter((question) => this.#open(question, options.since).length > 0);
     const worker = async (): Promise<void> => {
-      for (let next = waiting.pop(); next !== undefined && !signal.aborted; next = waiting.pop()) {
-        const { member, open } = next;
-        const answer = await this.#askOne(member, open, signal);
-        if (answer !== undefined) onAnswer(member.id ?? member.url, answer);
+      for (let next = waiting.pop(); next !== undefined && !options.signal.aborted; next = waiting.pop()) {
+        await this.#askOne(next, options);
       }
     };
-    await Promise.all(Array.from({ length: membersAtOnce }, worker));
+    const workers = Math.min(options.atOnce ?? endpointsAtOnce, waiting.length);
+    await Promise.all(Array.from({ length: workers }, worker));
   }
 
-  /** Patterns of which nothing is known at a member that can be asked. */
-  #open({ id, url, interface: kind }: PlannedEndpoint, patterns: readonly AskedPattern[]): readonly AskedPattern[] {
+  /** All patterns, those first of which nothing is known; none when there are no such, or the endpoint cannot be asked. */
+  #open({ endpoint, patterns }: ExistenceQuestion, since: number | undefined): readonly AskedPattern[] {
+    const { id, url, interface: kind } = endpoint;
     if (id === undefined || kind !== undefined || this.#options.lacksSubqueries(id)) return [];
     const known = this.#known.get(id);
-    const now = this.#options.clock.now();
-    if (known === undefined || known.url !== url) return patterns.slice(0, mostAsked);
-    if (known.until > now) return [];
-    return patterns.filter(({ key }) => (known.answers.get(key)?.until ?? 0) <= now).slice(0, mostAsked);
+    if (known?.url === url && known.until > this.#options.clock.now()) return [];
+    const open = patterns.filter(({ key }) => this.answer(endpoint, key, since) === undefined);
+    // What is asked anew with them costs no request now, and may save one.
+    return open.length === 0 ? open : [...new Set([...open, ...patterns])].slice(0, mostAsked);
   }
 
-  async #askOne(
-    member: PlannedEndpoint,
+  /** Waits for another question to the endpoint first: it may be the same. */
+  async #askOne(question: ExistenceQuestion, options: AskOptions): Promise<void> {
+    const { id = "" } = question.endpoint;
+    for (let other = this.#asking.get(id); other !== undefined; other = this.#asking.get(id)) await other;
+    const open = this.#open(question, options.since);
+    if (open.length === 0 || options.signal.aborted) return;
+    const asking = this.#request(question.endpoint, open, options).finally(() => this.#asking.delete(id));
+    this.#asking.set(id, asking);
+    await asking;
+  }
+
+  async #request(
+    endpoint: PlannedEndpoint,
     patterns: readonly AskedPattern[],
-    signal: AbortSignal,
-  ): Promise<WholeAnswer | undefined> {
+    { signal, timeoutMs, onAnswer }: AskOptions,
+  ): Promise<void> {
     const { asker, clock } = this.#options;
-    const seenAt = clock.now();
-    const request = { endpoint: member, query: existenceQuery(patterns), timeoutMs, maxBytes: 65_536 };
+    const asked = { seenAt: clock.now(), order: ++this.#order };
+    const request = { endpoint, query: existenceQuery(patterns), timeoutMs, maxBytes: 65_536 };
     const answer = await asker.ask({ ...request, maxRows: patterns.length + 2, signal }).catch(() => undefined);
+    // Nobody knows what would have come.
+    if (answer === undefined && signal.aborted) return;
     const found = answer && foundIn(answer, patterns.length + 1);
-    this.#keep(member, found && patterns.map(({ key }, index) => [key, found.has(index)] as const), seenAt);
-    return answer;
+    this.#keep(endpoint, found && patterns.map(({ key }, index) => [key, found.has(index)] as const), asked);
+    if (answer !== undefined) onAnswer?.(endpoint.id ?? endpoint.url, answer);
   }
 
   #keep(
     { id = "", url }: PlannedEndpoint,
     found: readonly (readonly [string, boolean])[] | undefined,
-    seenAt: number,
+    asked: Pick<KnownAnswer, "seenAt" | "order">,
   ): void {
     const before = this.#known.get(id);
     const answers = new Map(before?.url === url ? before.answers : []);
-    for (const [key, exists] of found ?? []) answers.set(key, { exists, seenAt, until: seenAt + answersForMs });
-    // The oldest go.
+    const until = asked.seenAt + this.#options.keepMs;
+    for (const [key, exists] of found ?? []) {
+      const { seenAt } = answers.get(key) ?? {};
+      // The newest are the last.
+      answers.delete(key);
+      answers.set(key, { exists, until, before: seenAt, ...asked });
+    }
     for (const key of answers.keys()) {
       if (answers.size <= mostPatterns) break;
       answers.delete(key);
     }
-    this.#known.set(id, { url, answers, until: found === undefined ? seenAt + failureForMs : 0 });
+    this.#known.set(id, { url, answers, until: found === undefined ? asked.seenAt + failureForMs : 0 });
   }
 }
 

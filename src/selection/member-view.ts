@@ -1,5 +1,6 @@
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import {
+  type AskedPattern,
   type Certificate,
   patternKey,
   type PatternSource,
@@ -12,7 +13,6 @@ import { termToText } from "../results/terms.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import type { PatternTerm } from "../sparql/query-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
-import { answersForMs } from "./existence.ts";
 import { mayHold } from "./term-space.ts";
 import type { PropertyFacts, SourceFacts } from "./source-facts.ts";
 
@@ -33,8 +33,28 @@ export function textOf(term: PatternTerm): string | undefined {
   return term.kind === "iri" ? iriText(term.iri) : termToText(term.literal);
 }
 
-/** When a member was asked and had no match of a pattern, in milliseconds since the epoch; undefined: it may have some. */
-export type Lacks = (member: PlannedEndpoint, key: string) => number | undefined;
+/** A shape as it is asked for. */
+export function toAsked(shape: Shape): AskedPattern {
+  const [s, p, o] = [shape.subject, shape.predicate, shape.object].map(textOf);
+  return { key: patternKey(s, p, o), text: `${s ?? "?s"} ${p ?? "?p"} ${o ?? "?o"}` };
+}
+
+/**
+ * When a member was asked and had no match of a pattern, and until when that counts, in milliseconds since the epoch;
+ * undefined: it may have some.
+ */
+export type Lacks = (
+  member: PlannedEndpoint,
+  key: string,
+) => { readonly seenAt: number; readonly until: number } | undefined;
+
+/** What the facts of a federation are looked at with. */
+interface ViewOptions {
+  /** What members were asked for before. */
+  readonly lacks?: Lacks | undefined;
+  /** Catalogue ids of members of which nothing is taken for known. */
+  readonly ask?: readonly string[] | undefined;
+}
 
 type Kind = Certificate["kind"];
 
@@ -53,13 +73,13 @@ export class MemberView {
   #seenAt = Number.POSITIVE_INFINITY;
   #until = Number.POSITIVE_INFINITY;
 
-  /** @param lacks what members were asked for before */
-  constructor(table: FactTable, members: readonly PlannedEndpoint[], lacks?: Lacks) {
+  constructor(table: FactTable, members: readonly PlannedEndpoint[], { lacks, ask = [] }: ViewOptions = {}) {
     this.#table = table;
     this.#members = members;
     this.#lacks = lacks;
+    const asked = new Set(ask);
     this.#facts = members.map(({ id, url }, index) => {
-      const facts = table.get(id, url);
+      const facts = id !== undefined && asked.has(id) ? undefined : table.get(id, url);
       if (id !== undefined) this.#indices.set(id, index);
       if (facts?.properties === undefined) this.#openProperties.push(index);
       if (facts?.classes === undefined) this.#openClasses.push(index);
@@ -113,11 +133,24 @@ export class MemberView {
 
   #asked(member: number, key: string): "asked" | undefined {
     const endpoint = this.#members[member];
-    const seenAt = endpoint && this.#lacks?.(endpoint, key);
-    if (seenAt === undefined) return undefined;
-    this.#seenAt = Math.min(this.#seenAt, seenAt);
-    this.#until = Math.min(this.#until, seenAt + answersForMs);
+    const answer = endpoint && this.#lacks?.(endpoint, key);
+    if (answer === undefined) return undefined;
+    this.#seenAt = Math.min(this.#seenAt, answer.seenAt);
+    this.#until = Math.min(this.#until, answer.until);
     return "asked";
+  }
+
+  /** What a member that is not among the sources of a pattern must not match: no triple of a property that it lacks. */
+  excluding(shape: Shape, member: number): AskedPattern {
+    const { predicate } = shape;
+    const properties = this.#facts[member]?.properties;
+    const isLacking = predicate.kind === "iri" && properties !== undefined && !properties.has(predicate.iri);
+    return toAsked(isLacking && !isInstance(shape) ? { subject: anything, predicate, object: anything } : shape);
+  }
+
+  /** When what is known of a member was seen; undefined: nothing is. */
+  seenAt(member: number): number | undefined {
+    return this.#facts[member]?.seenAt;
   }
 
   /** Members of a pattern with any predicate: those that may hold its subject and object anywhere. */
@@ -204,6 +237,9 @@ export class MemberView {
     return { kind, because, seenAt: seenAt ?? "", until };
   }
 }
+
+/** A place of a pattern that any term may stand in. */
+export const anything: PatternTerm = { kind: "variable", name: "" };
 
 /** A pattern that asks for the instances of one class. */
 export const isInstance = (

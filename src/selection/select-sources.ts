@@ -6,17 +6,17 @@ import type {
   PlannedEndpoint,
   PlanNote,
 } from "../plan/query-plan.ts";
-import type { PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
-import { iriText } from "../rdf/term-text.ts";
+import type { SelectOptions } from "../plan/plan-request.ts";
+import type { AskedPattern, PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { type PatternTerm, queryPatterns } from "../sparql/query-patterns.ts";
+import { queryPatterns } from "../sparql/query-patterns.ts";
 import { columnsOf } from "../sparql/scope.ts";
 import { isAggregateOfAll } from "../sparql/unmatched-patterns.ts";
 import { constructsOf } from "../sparql/used-constructs.ts";
-import type { AskedPattern } from "./existence.ts";
 import type { FactTable } from "./fact-table.ts";
-import { isInstance, keyOf, type Lacks, MemberView, type Shape, textOf } from "./member-view.ts";
+import { exclusionsOf, withExclusions } from "./exclusions.ts";
+import { anything, isInstance, keyOf, type Lacks, MemberView, type Shape, toAsked } from "./member-view.ts";
 
 /**
  * The plan over those members only that may have matches of one of its patterns, each pattern with its members and the
@@ -26,14 +26,15 @@ import { isInstance, keyOf, type Lacks, MemberView, type Shape, textOf } from ".
 export function selectSources(
   plan: FederatedPlan,
   table: FactTable,
-  cutsKnown: (endpoint: PlannedEndpoint) => boolean = () => true,
+  { cutsKnown, ask }: SelectOptions = { cutsKnown: () => true },
 ): FederatedPlan | DirectPlan {
   const { over } = plan;
   if (over === undefined || over.members.length < 2) return plan;
   const query = parseQuery(plan.query);
   // A description may be made of any triple.
   if (query.form === "DESCRIBE") return plan;
-  const selected = selectedPlan(plan, over, { shapes: shapesOf(query), view: new MemberView(table, over.members) });
+  const view = new MemberView(table, over.members, { ask });
+  const selected = selectedPlan(plan, over, { shapes: shapesOf(query), view });
   return selected.over?.members.length === 1 ? (exclusivePlan(selected, query, cutsKnown) ?? selected) : selected;
 }
 
@@ -43,7 +44,7 @@ export function selectAsked(plan: FederatedPlan, table: FactTable, lacks: Lacks)
   if (over?.selection === undefined || over.members.length < 2) return plan;
   const { leftOut } = over.selection;
   const shapes = shapesOf(parseQuery(plan.query));
-  const selected = selectedPlan(plan, over, { shapes, view: new MemberView(table, over.members, lacks) });
+  const selected = selectedPlan(plan, over, { shapes, view: new MemberView(table, over.members, { lacks }) });
   if (selected.over?.selection === undefined) return selected;
   const selection = { ...selected.over.selection, leftOut: leftOut + selected.over.selection.leftOut };
   return { ...selected, over: { ...selected.over, selection } };
@@ -52,10 +53,9 @@ export function selectAsked(plan: FederatedPlan, table: FactTable, lacks: Lacks)
 /** The patterns of a plan that a member can be asked for, by key. */
 export function askedPatterns(plan: FederatedPlan): readonly AskedPattern[] {
   const shapes = shapesOf(parseQuery(plan.query));
-  return [...shapes].flatMap(([key, { subject, predicate, object }]) => {
-    if (predicate.kind !== "iri" || isEnginePredicate(predicate.iri)) return [];
-    const [s, o] = [textOf(subject) ?? "?s", textOf(object) ?? "?o"];
-    return { key, text: `${s} ${iriText(predicate.iri)} ${o}` };
+  return [...shapes.values()].flatMap((shape) => {
+    const { predicate } = shape;
+    return predicate.kind === "iri" && !isEnginePredicate(predicate.iri) ? toAsked(shape) : [];
   });
 }
 
@@ -109,7 +109,7 @@ function withSelection(plan: FederatedPlan, all: MergedMembers, selecting: Selec
   const selection: SourceSelection = { patterns: keptPatterns(selecting, newIndex), disjointSubjects, leftOut };
   const over: MergedMembers = { ...all, members, selection };
   return {
-    ...plan,
+    ...withExclusions(plan, exclusionsOf(selecting, all.members)),
     over,
     members: membersOf(plan, over),
     notes: [...plan.notes, ...leftOutNote(leftOut, all.members.length, selecting.found)],
@@ -140,8 +140,6 @@ function keptPatterns(
   }
   return patterns;
 }
-
-const anything: PatternTerm = { kind: "variable", name: "" };
 
 /** Members that only answer patterns come first; of the others those that a SERVICE names. */
 function membersOf({ clauses, members }: FederatedPlan, over: MergedMembers): readonly FederationMember[] {
@@ -196,9 +194,10 @@ function exclusivePlan(
   const [endpoint] = plan.over?.members ?? [];
   const isPortable = plan.clauses.length === 0 && constructsOf(query).portable;
   if (endpoint === undefined || endpoint.interface !== undefined || !isPortable) return undefined;
-  const { answer, notes } = plan;
+  const { answer, notes, exclusions } = plan;
   const limit = query.ast.queryType === "SELECT" ? query.ast.limit : undefined;
   if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return undefined;
   const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
-  return { kind: "direct", answer, endpoint, query: plan.query, columns: columnsOf(query), limit, ...none, notes };
+  const columns = columnsOf(query);
+  return { kind: "direct", answer, endpoint, query: plan.query, columns, limit, ...none, notes, exclusions };
 }

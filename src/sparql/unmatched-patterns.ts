@@ -12,25 +12,23 @@ interface PlainPattern {
 }
 
 /**
- * The first reason why a query's WHERE has no solution: a pattern that every solution needs and that nothing matches. Undefined
- * where there may be solutions; so it is with GRAPH, SERVICE, and aggregates over nothing, which have one.
+ * The reasons why a query's WHERE has no solution: a pattern that every solution needs and that nothing matches, or one of each
+ * alternative. Undefined where there may be solutions; so it is with GRAPH, SERVICE, and aggregates over nothing, which have one.
  * @param lacks says why nothing matches a pattern of the default graph; undefined: something may
  */
-export function unmatchedPattern<Why>(
-  query: ParsedQuery,
-  lacks: (pattern: PlainPattern) => Why | undefined,
-): Why | undefined {
+export function unmatchedPatterns<Why>(query: ParsedQuery, lacks: Lacks<Why>): Reasons<Why> {
   return inGroup(absoluteIris(query).ast.where ?? [], lacks);
 }
 
 type Lacks<Why> = (pattern: PlainPattern) => Why | undefined;
+type Reasons<Why> = readonly Why[] | undefined;
 
 /** Everything in a group is joined but for OPTIONAL, MINUS, FILTER and BIND, which make no solution out of none. */
-function inGroup<Why>(patterns: readonly Pattern[], lacks: Lacks<Why>): Why | undefined {
+function inGroup<Why>(patterns: readonly Pattern[], lacks: Lacks<Why>): Reasons<Why> {
   return first(patterns, (pattern) => inPattern(pattern, lacks));
 }
 
-function inPattern<Why>(pattern: Pattern, lacks: Lacks<Why>): Why | undefined {
+function inPattern<Why>(pattern: Pattern, lacks: Lacks<Why>): Reasons<Why> {
   switch (pattern.type) {
     case "bgp":
       return first(pattern.triples, (triple) => inTriple(triple, lacks));
@@ -52,7 +50,7 @@ export function isAggregateOfAll({ group, variables, having, order = [] }: Selec
   return selected || having !== undefined || order.some(({ expression }) => hasAggregate(expression));
 }
 
-function inTriple<Why>({ subject, predicate, object }: Triple, lacks: Lacks<Why>): Why | undefined {
+function inTriple<Why>({ subject, predicate, object }: Triple, lacks: Lacks<Why>): Reasons<Why> {
   return inPath(predicate, [patternTerm(subject), patternTerm(object)], lacks);
 }
 
@@ -61,8 +59,11 @@ type Ends = readonly [subject: PatternTerm, object: PatternTerm];
 const anything: PatternTerm = { kind: "variable", name: "" };
 
 /** Steps that every way from one end of a path to the other takes. */
-function inPath<Why>(path: Triple["predicate"], [subject, object]: Ends, lacks: Lacks<Why>): Why | undefined {
-  if (!isPath(path)) return lacks({ subject, predicate: patternTerm(path), object });
+function inPath<Why>(path: Triple["predicate"], [subject, object]: Ends, lacks: Lacks<Why>): Reasons<Why> {
+  if (!isPath(path)) {
+    const why = lacks({ subject, predicate: patternTerm(path), object });
+    return why === undefined ? undefined : [why];
+  }
   const { items, pathType } = path;
   switch (pathType) {
     case "/":
@@ -80,7 +81,7 @@ function inPath<Why>(path: Triple["predicate"], [subject, object]: Ends, lacks: 
   }
 }
 
-function first<Item, Why>(items: readonly Item[], why: (item: Item) => Why | undefined): Why | undefined {
+function first<Item, Why>(items: readonly Item[], why: (item: Item) => Reasons<Why>): Reasons<Why> {
   for (const item of items) {
     const found = why(item);
     if (found !== undefined) return found;
@@ -88,8 +89,8 @@ function first<Item, Why>(items: readonly Item[], why: (item: Item) => Why | und
   return undefined;
 }
 
-/** The last reason, when each has one. */
-function ofAll<Item, Why>(items: readonly Item[], why: (item: Item) => Why | undefined): Why | undefined {
+/** All reasons, when each item has one. */
+function ofAll<Item, Why>(items: readonly Item[], why: (item: Item) => Reasons<Why>): Reasons<Why> {
   const found = items.map((item) => why(item));
-  return found.every((each) => each !== undefined) ? found.at(-1) : undefined;
+  return found.every((each) => each !== undefined) ? found.flat() : undefined;
 }

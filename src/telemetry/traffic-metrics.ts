@@ -39,6 +39,9 @@ export function createTrafficMetrics(instruments: Instruments) {
   const busy = counts("fedway_upstream_busy_seconds_total", "Time of the exchanges with an endpoint", ["endpoint"]);
   const requests = counts("fedway_upstream_requests_total", "HTTP requests to endpoints", ["endpoint"]);
   const bytes = counts("fedway_upstream_bytes_total", "Bytes received from endpoints, as encoded", ["endpoint"]);
+  const refuted = counts("fedway_facts_refuted_total", "Endpoints that had what their description denied", [
+    "endpoint",
+  ]);
   const breaker = levels(
     "fedway_breaker_state",
     "Circuit breaker of an endpoint that has opened before: 0 closed, 1 half-open, 2 open",
@@ -50,6 +53,7 @@ export function createTrafficMetrics(instruments: Instruments) {
     busy,
     requests,
     bytes,
+    refuted,
     breaker,
   ];
   return {
@@ -66,6 +70,8 @@ export function createTrafficMetrics(instruments: Instruments) {
       requests.of(endpoint).inc(sent);
       bytes.of(endpoint).inc(wireBytes);
     },
+    /** A fact by which the endpoint was left out of plans was wrong. */
+    observeRefutedFacts: (endpoint: string): void => refuted.of(endpoint).inc(),
     /** Endpoints outside the catalogue share one name, which then has no state. */
     setBreaker(endpoint: string, state: keyof typeof breakerValue): void {
       if (endpoint !== unlisted) breaker.of(endpoint).set(breakerValue[state]);

@@ -84,7 +84,7 @@ export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan
     publicUrl: "http://fedway.example",
     sources: {
       version: 1,
-      select: (plan) => selectSources(plan, table, () => cutsKnown !== false),
+      select: (plan, how) => selectSources(plan, table, { ...how, cutsKnown: () => cutsKnown !== false }),
       emptyClauses: (clauses) => emptyClauses(clauses, table),
       clauseEstimates: (clauses) => clauseEstimates(clauses, table),
       subjectPartition: ({ id, url }) => table.get(id, url)?.partition,

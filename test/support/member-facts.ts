@@ -30,7 +30,7 @@ export function knownSources(
   }
   return {
     version: 1,
-    select: (plan) => selectSources(plan, table),
+    select: (plan, how) => selectSources(plan, table, how),
     emptyClauses: (clauses) => emptyClauses(clauses, table),
     clauseEstimates: (clauses) => clauseEstimates(clauses, table),
     subjectPartition: ({ id, url }) => table.get(id, url)?.partition,

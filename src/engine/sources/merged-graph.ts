@@ -34,7 +34,7 @@ export class MergedGraph {
     this.#options = options;
     this.#planner = new UnitPlanner(over);
     const { needs, bounds } = options;
-    const holders = over.selection && options.holders;
+    const holders = over.selection?.unrouted ? undefined : over.selection && options.holders;
     this.#routes = new KeyRoutes(over.members, { needs, holders, signal: bounds.signal, holding: options.held.open() });
   }
 

@@ -112,6 +112,7 @@ describe("cross-origin requests", () => {
     expect(exposed?.split(", ")).toStrictEqual([
       "Content-Encoding",
       "Fedway-Notes",
+      "Fedway-Facts",
       "Fedway-Partial",
       "Fedway-Plan",
       "Fedway-Run",

@@ -72,7 +72,11 @@ async function explained(query: string, options: object = {}): Promise<string> {
   return text;
 }
 
-/** Rows of an answer as sorted text, and which members were asked how often. */
+/** A small query that only asks whether there are matches. */
+const isExistence = ({ query }: { readonly query: string | undefined }): boolean =>
+  query?.startsWith("SELECT ?n WHERE { { SELECT (0 AS ?n)") === true;
+
+/** Rows of an answer as sorted text, which members were asked how often, and how many were asked whether they have matches. */
 async function asked(query: string, prune = true, path = "/federations/shop/sparql") {
   for (const server of servers.values()) server.clearRequests();
   const response = await fetch(path.startsWith("http") ? path : `${url}${path}`, {
@@ -81,8 +85,12 @@ async function asked(query: string, prune = true, path = "/federations/shop/spar
     body: new URLSearchParams({ query, prune: String(prune) }),
   });
   const [, ...rows] = (await response.text()).trim().split("\r\n");
-  const requests = [...servers].map(([id, server]) => [id, server.requests.length] as const);
-  return { rows: rows.toSorted(), requests: Object.fromEntries(requests.filter(([, count]) => count > 0)) };
+  const all = [...servers].map(
+    ([id, { requests }]) => [id, requests.filter((one) => !isExistence(one)).length] as const,
+  );
+  const verified = [...servers.values()].flatMap(({ requests }) => requests.filter(isExistence)).length;
+  const requests = Object.fromEntries(all.filter(([, count]) => count > 0));
+  return { rows: rows.toSorted(), requests, verified, facts: response.headers.get("Fedway-Facts") };
 }
 
 describe("twenty members of which nothing is known", () => {
@@ -94,11 +102,9 @@ describe("twenty members of which nothing is known", () => {
       const [first, again, all] = [await ask(true), await ask(true), await ask(false)];
       expect(first.rows).toHaveLength(10);
       expect([again.rows, all.rows]).toEqual([first.rows, first.rows]);
-      expect(Object.keys(first.requests)).toEqual(ids);
+      expect([first.verified, again.verified, all.verified]).toEqual([20, 0, 0]);
       expect(Object.keys(again.requests)).toEqual(["vendor7", ...ids.slice(10)]);
-      const total = ({ requests }: typeof all): number =>
-        Object.values(requests).reduce((sum, count) => sum + count, 0);
-      expect(total(first)).toBe(total(again) + 20);
+      expect(again.requests).toEqual(first.requests);
     } finally {
       await undescribed.app.close();
     }
@@ -134,6 +140,15 @@ describe("twenty small members that were described and read", () => {
     expect(requests).toEqual({ site4: 1 });
   });
 
+  it("what they are left out by is verified after the answer, once an interval", async () => {
+    const query = `${prefix} SELECT ?s { <http://site6.example/review/2> v:stars ?s ; v:about ?p }`;
+    const first = await asked(query);
+    expect(first).toMatchObject({ rows: ["2"], requests: { site6: 1 } });
+    expect(first.facts).toMatch(/^sources chosen by facts of \d{4}-.*, last verified never$/u);
+    await eventually(async () => expect((await asked(query)).facts).toMatch(/, last verified \d{4}-/u));
+    expect(await asked(query)).toMatchObject({ rows: first.rows, requests: { site6: 1 }, verified: 0 });
+  });
+
   it("what is expected of them stands beside what they gave", async () => {
     const analyze = true;
     expect(await explained(`${prefix} SELECT * { ?o v:price ?p }`, { analyze })).toContain(
@@ -148,8 +163,10 @@ describe("twenty small members that were described and read", () => {
 
   it("nobody is asked for what nobody has", async () => {
     const query = `${prefix} SELECT (COUNT(*) AS ?c) { ?x v:nobodyHas ?y }`;
-    expect(await asked(query)).toEqual({ rows: ["0"], requests: {} });
-    expect(await asked(`${prefix} SELECT * { ?x v:price "none" }`)).toMatchObject({ rows: [] });
+    expect(await asked(query)).toMatchObject({ rows: ["0"], requests: {}, verified: 20 });
+    // Whether they have a number is not known.
+    const { rows, requests, verified } = await asked(`${prefix} SELECT * { ?x v:price "none" }`);
+    expect([rows, Object.keys(requests), verified]).toEqual([[], ids.slice(0, 10), 10]);
     expect(await explained(query)).toContain("MEMBERS_LEFT_OUT");
     expect(await explained(query)).toContain("no member has a match");
   });
@@ -159,7 +176,10 @@ describe("twenty small members that were described and read", () => {
       `{ SERVICE <${servers.get(id)?.url}> { <http://site4.example/review/2> v:stars ?n } }`;
     const query = `${prefix} SELECT ?n { ${ids.map(branch).join(" UNION ")} }`;
     const [pruned, all] = [await asked(query, true, "/sparql"), await asked(query, false, "/sparql")];
-    expect(pruned).toEqual({ rows: ["2"], requests: { site4: 1 } });
+    expect(pruned).toMatchObject({ rows: ["2"], requests: { site4: 1 } });
+    expect(pruned.verified).toBeGreaterThan(0);
+    expect(pruned.verified).toBeLessThan(20);
+    expect(await asked(query, true, "/sparql")).toMatchObject({ requests: { site4: 1 }, verified: 0 });
     expect(all).toMatchObject({ rows: ["2"], requests: Object.fromEntries(ids.map((id) => [id, 1])) });
   });
 });
@@ -188,7 +208,7 @@ it("members that come to a service that had none are selected, too", async () =>
       });
       expect(response.status).toBe(200);
       await response.text();
-      expect(servers.get("site0")?.requests).toHaveLength(0);
+      expect(servers.get("site0")?.requests.filter((one) => !isExistence(one))).toHaveLength(0);
     });
   } finally {
     await late.close();

@@ -68,6 +68,7 @@ describe("defaults", () => {
       allowAddresses: [],
       factsMaxAgeMs: 604_800_000,
       factsCheckMs: 900_000,
+      factsVerifyMs: 300_000,
       readTriples: 20_000,
       trustProxy: false,
       contact: undefined,

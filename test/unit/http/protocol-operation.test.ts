@@ -81,7 +81,7 @@ describe("parameters of the answer", () => {
   it("says what a flag may be", () =>
     expect(() => readOperation(get("query=x&prune=maybe"))).toThrow(
       expect.objectContaining({
-        details: expect.objectContaining({ next: "Send prune=true or prune=false, or leave it out." }),
+        details: expect.objectContaining({ next: "Send prune=true, prune=trust or prune=false, or leave it out." }),
       }),
     ));
   shouldRefuse("one of several that is none", form("query=x&timeout=5", "timeout=soon"), "REQUEST_INVALID");

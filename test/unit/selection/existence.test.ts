@@ -19,7 +19,12 @@ const text = "SELECT * { ?b <x:author> ?a . ?a <x:name> ?n OPTIONAL { ?b <x:titl
 function asking(interfere: Interference = () => undefined, lacksSubqueries: readonly string[] = []) {
   const clock = createSimulatedClock(1_000_000);
   const asker = scriptedAsker({ data, interfere });
-  const existence = new Existence({ asker, clock, lacksSubqueries: (id) => lacksSubqueries.includes(id) });
+  const existence = new Existence({
+    asker,
+    clock,
+    lacksSubqueries: (id) => lacksSubqueries.includes(id),
+    keepMs: 300_000,
+  });
   const members = ["books", "empty", "gone", "people"].map((id): PlannedEndpoint => ({ id, url: urlOf(id) }));
   const plan: FederatedPlan = {
     kind: "federated",
@@ -38,7 +43,9 @@ function asking(interfere: Interference = () => undefined, lacksSubqueries: read
     existence,
     ask: async (): Promise<void> => {
       const signal = new AbortController().signal;
-      await existence.ask(members, askedPatterns(plan), { signal, onAnswer: () => {} });
+      const patterns = askedPatterns(plan);
+      const questions = members.map((endpoint) => ({ endpoint, patterns }));
+      await existence.ask(questions, { signal, timeoutMs: 1_000 });
     },
     /** `pattern: members` of the plan that the answers leave. */
     selected: (): readonly string[] => {
@@ -75,7 +82,7 @@ describe("members of which nothing is known", () => {
     await ask();
     // The two that said nothing.
     expect(asker.log).toHaveLength(6);
-    await clock.advance(9 * 60_000);
+    await clock.advance(4 * 60_000);
     expect(selected()).toEqual([]);
     await ask();
     expect(selected()).toEqual(narrowed);

@@ -27,7 +27,13 @@ async function opened() {
       request: async () => Promise.reject(new Error("nothing is described")),
     },
     versionOf: () => undefined,
-    settings: { publicUrl: "http://fedway.example", factsMaxAgeMs: 86_400_000, readTriples: 0, factsCheckMs: 0 },
+    settings: {
+      publicUrl: "http://fedway.example",
+      factsMaxAgeMs: 86_400_000,
+      readTriples: 0,
+      factsCheckMs: 0,
+      factsVerifyMs: 300_000,
+    },
     store: createMemoryStore(),
     asker,
     clock: steadyClock,
@@ -50,7 +56,7 @@ async function opened() {
   return {
     sources,
     asker,
-    narrow: () => sources.narrow(plan, { signal: new AbortController().signal, onAnswer: () => {} }),
+    narrow: () => sources.verifier.narrow(plan, { signal: new AbortController().signal, onAnswer: () => {} }),
   };
 }
 

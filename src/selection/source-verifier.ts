@@ -1,0 +1,195 @@
+import type { WholeAnswer } from "../outbound/whole-answer.ts";
+import type { FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
+import type { Exclusion, Exclusions } from "../plan/source-selection.ts";
+import type { Existence } from "./existence.ts";
+import type { FactTable } from "./fact-table.ts";
+import { askedPatterns, selectAsked } from "./select-sources.ts";
+
+/** What asking the endpoints that a plan leaves out has shown, by their catalogue ids. */
+interface Verdict {
+  /** They have a match. */
+  readonly refuted: readonly string[];
+  /** They could not be asked, or gave no answer that can be relied upon. */
+  readonly unverified: readonly string[];
+}
+
+/** A fact by which an endpoint was left out is wrong. */
+interface Refutation {
+  readonly endpoint: string;
+  /** `patternKey`s of what it has after all. */
+  readonly patterns: readonly string[];
+  /** Milliseconds since the epoch: the answers since then may lack rows. */
+  readonly since: number;
+}
+
+/** How endpoints are asked. */
+interface AskOptions {
+  readonly signal: AbortSignal;
+  readonly onAnswer?: (id: string, answer: WholeAnswer) => void;
+}
+
+interface NarrowOptions extends AskOptions {
+  /** Catalogue ids of members that are not left out. */
+  readonly ask?: readonly string[] | undefined;
+}
+
+interface VerifyOptions extends AskOptions {
+  /** A `mark`: only what is asked after it counts. Absent: what was asked within the interval counts too. */
+  readonly since?: number | undefined;
+}
+
+interface VerifierOptions {
+  readonly existence: Existence;
+  readonly table: FactTable;
+  readonly now: () => number;
+  /** Whether members of which nothing is known are asked what they have. */
+  readonly narrows: boolean;
+  /** Ends the facts of an endpoint, and has it described anew. */
+  readonly end: (id: string) => void;
+}
+
+/** Members of which nothing is known, and patterns, from which on a round of existence queries can spare more than it costs. */
+const worthMembers = 8;
+const worthPatterns = 3;
+/** A member that does not answer so soon counts as relevant; one that is left out, as not verified. */
+const narrowingMs = 1_000;
+const verifyingMs = 5_000;
+/** Endpoints that wait for the background; more are verified with a later answer. */
+const mostPending = 2_000;
+const backgroundAtOnce = 4;
+
+/** The exclusions of a plan are verified until then, the first of them at this time (milliseconds since the epoch). */
+interface Verified {
+  readonly at: number;
+  readonly until: number;
+}
+
+/** Asks endpoints whether they have matches: what plans leave out, before an answer or after it, and what is not known. */
+export class SourceVerifier {
+  readonly #options: VerifierOptions;
+  readonly #verified = new WeakMap<Exclusions, Verified>();
+  readonly #listeners = new Set<(refutation: Refutation) => void>();
+  readonly #pending = new Map<string, Exclusion>();
+  readonly #ending = new AbortController();
+  #working: Promise<void> | undefined;
+
+  constructor(options: VerifierOptions) {
+    this.#options = options;
+  }
+
+  /** Tells what is asked from now on from all that was asked before. */
+  mark(): number {
+    return this.#options.existence.mark();
+  }
+
+  /** The plan without members that, when asked, had no match of its patterns; asks where nothing is known and it pays. */
+  async narrow(plan: FederatedPlan, { ask = [], ...asking }: NarrowOptions): Promise<FederatedPlan> {
+    const { existence, table, narrows } = this.#options;
+    const isUnknown = ({ id, url }: PlannedEndpoint): boolean => table.get(id, url)?.properties === undefined;
+    const unknown = narrows && plan.over?.selection ? plan.over.members.filter(isUnknown) : [];
+    const patterns = unknown.length < worthMembers ? [] : askedPatterns(plan);
+    if (patterns.length < worthPatterns) return plan;
+    const questions = unknown.map((endpoint) => ({ endpoint, patterns }));
+    await existence.ask(questions, { ...asking, timeoutMs: narrowingMs });
+    return selectAsked(plan, table, (member, key) =>
+      ask.includes(member.id ?? "") ? undefined : existence.lacks(member, key),
+    );
+  }
+
+  /** When the exclusion that was verified longest ago was, in milliseconds since the epoch; undefined: one was not, lately. */
+  verifiedAt(exclusions: Exclusions): number | undefined {
+    return this.#verifiedOf(exclusions)?.at;
+  }
+
+  /** Asks the endpoints that a plan leaves out, each once; never rejects. */
+  async verify(exclusions: Exclusions, { since, ...asking }: VerifyOptions): Promise<Verdict> {
+    const refuted: string[] = [];
+    const unverified: string[] = [];
+    const verdict = { refuted, unverified };
+    if (since === undefined && this.#verifiedOf(exclusions) !== undefined) return verdict;
+    await this.#options.existence.ask(exclusions.list, { ...asking, since, timeoutMs: verifyingMs });
+    for (const exclusion of exclusions.list) {
+      const how = this.#judge(exclusion, since);
+      if (how !== undefined) verdict[how].push(exclusion.endpoint.id ?? exclusion.endpoint.url);
+    }
+    return verdict;
+  }
+
+  /** Verifies in the background what was not within the interval. */
+  verifyLater(exclusions: Exclusions): void {
+    if (this.#ending.signal.aborted || this.#verifiedOf(exclusions) !== undefined) return;
+    for (const exclusion of exclusions.list) {
+      const { endpoint, patterns } = exclusion;
+      const id = endpoint.id ?? endpoint.url;
+      const open = patterns.filter(({ key }) => this.#options.existence.answer(endpoint, key) === undefined);
+      const waiting = this.#pending.get(id);
+      if (open.length === 0 || (waiting === undefined && this.#pending.size >= mostPending)) continue;
+      const all = new Map([...(waiting?.patterns ?? []), ...open].map((pattern) => [pattern.key, pattern]));
+      this.#pending.set(id, { ...exclusion, patterns: [...all.values()] });
+    }
+    if (this.#pending.size > 0) this.#working ??= this.#work();
+  }
+
+  /** An endpoint has what its facts deny: they end, and who listens is told. */
+  refute(refutation: Refutation): void {
+    this.#options.end(refutation.endpoint);
+    for (const listener of this.#listeners) listener(refutation);
+  }
+
+  /** Calls the listener with each fact that was found to be wrong, until the function that comes back is called. */
+  onRefuted(listener: (refutation: Refutation) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#ending;
+    while (this.#pending.size > 0 && !signal.aborted) {
+      const list = [...this.#pending.values()];
+      this.#pending.clear();
+      await this.#options.existence.ask(list, { signal, timeoutMs: verifyingMs, atOnce: backgroundAtOnce });
+      for (const exclusion of list) this.#judge(exclusion, undefined);
+    }
+    this.#working = undefined;
+  }
+
+  /** What the answers say of one exclusion; undefined: it holds. */
+  #judge(exclusion: Exclusion, since: number | undefined): keyof Verdict | undefined {
+    const { existence, table } = this.#options;
+    const { endpoint, patterns, seenAt } = exclusion;
+    const answers = patterns.map(({ key }) => ({ key, answer: existence.answer(endpoint, key, since) }));
+    const found = answers.filter(({ answer }) => answer?.exists === true);
+    if (found.length === 0) return answers.some(({ answer }) => answer === undefined) ? "unverified" : undefined;
+    // Facts may have ended, or come anew, since the plan was made.
+    if (endpoint.id !== undefined && table.get(endpoint.id, endpoint.url)?.seenAt === seenAt) {
+      const keys = found.map(({ key }) => key);
+      const last = Math.min(...found.map(({ answer }) => answer?.before ?? 0));
+      this.refute({ endpoint: endpoint.id, patterns: keys, since: last });
+    }
+    return "refuted";
+  }
+
+  /** Undefined: some exclusion is not verified. */
+  #verifiedOf(exclusions: Exclusions): Verified | undefined {
+    const known = this.#verified.get(exclusions);
+    if (known !== undefined && known.until > this.#options.now()) return known;
+    let at = Number.POSITIVE_INFINITY;
+    let until = Number.POSITIVE_INFINITY;
+    for (const { endpoint, patterns } of exclusions.list) {
+      for (const { key } of patterns) {
+        const answer = this.#options.existence.lacks(endpoint, key);
+        if (answer === undefined) return undefined;
+        at = Math.min(at, answer.seenAt);
+        until = Math.min(until, answer.until);
+      }
+    }
+    const verified = { at, until };
+    this.#verified.set(exclusions, verified);
+    return verified;
+  }
+}

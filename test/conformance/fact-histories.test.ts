@@ -1,0 +1,181 @@
+import { expect, test } from "vitest";
+import { createRandom, type Random } from "../../src/hosting/examples/world.ts";
+import { answerDifference, type CanonicalAnswer, isNonEmpty } from "../support/canonical-answer.ts";
+import { type ChangingMembers, openChangingMembers, verifyMs } from "../support/changing-members.ts";
+
+const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_261_126);
+const histories = Math.max(100, Number(process.env["FEDWAY_FACT_HISTORIES"] ?? 250));
+
+const x = (name: string): string => `<http://x.example/${name}>`;
+const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+const properties = Array.from({ length: 6 }, (_, n) => x(`p${n}`));
+const classes = Array.from({ length: 3 }, (_, n) => x(`C${n}`));
+const things = Array.from({ length: 8 }, (_, n) => x(`t${n}`));
+
+/** A triple with one of a member's properties, or its class. */
+function tripleOf(random: Random, own: readonly string[]): string {
+  const subject = random.pick(things);
+  if (random.chance(0.25)) return `${subject} ${type} ${random.pick(classes)}`;
+  return `${subject} ${random.pick(own)} ${random.chance(0.8) ? random.pick(things) : `"${random.below(4)}"`}`;
+}
+
+/** What may happen to a member between two queries. */
+const changes: Readonly<Record<string, (triples: Set<string>, random: Random) => void>> = {
+  add: (triples, random) => void triples.add(tripleOf(random, properties)),
+  delete: (triples, random) => void triples.delete(random.pick([...triples])),
+  // The number of triples tells nothing of it.
+  replace(triples, random) {
+    triples.delete(random.pick([...triples]));
+    for (let size = triples.size; triples.size === size; ) triples.add(tripleOf(random, properties));
+  },
+  rename(triples, random) {
+    const from = random.pick(properties);
+    const to = random.pick(properties);
+    for (const triple of [...triples].filter((one) => one.includes(` ${from} `))) {
+      triples.delete(triple);
+      triples.add(triple.replace(` ${from} `, ` ${to} `));
+    }
+  },
+};
+
+interface Asked {
+  readonly shape: string;
+  readonly text: string;
+  readonly over: boolean;
+}
+
+type Group = (subject: string, object: string) => string;
+
+/** A triple pattern, or one for the instances of a class. */
+function pattern(random: Random): Group {
+  const part = random.below(10);
+  if (part === 0) return (subject) => `${subject} ${type} ${random.pick(classes)} .`;
+  const property = random.pick(properties);
+  if (part === 1) return (subject) => `${subject} ${property} ${random.pick(things)} .`;
+  return (subject, object) => `${subject} ${property} ${object} .`;
+}
+
+const shapes: Readonly<Record<string, (one: Group, other: Group, random: Random) => string>> = {
+  one: (one) => `SELECT * { ${one("?a", "?b")} }`,
+  join: (one, other) => `SELECT * { ${one("?a", "?b")} ${other("?b", "?c")} }`,
+  star: (one, other) => `SELECT ?a ?b { ${one("?a", "?b")} ${other("?a", "?c")} }`,
+  subject: (one, other, random) => `SELECT * { ${one(random.pick(things), "?b")} ${other("?b", "?c")} }`,
+  union: (one, other) => `SELECT * { { ${one("?a", "?b")} } UNION { ${other("?b", "?a")} } }`,
+  optional: (one, other) => `SELECT * { ${one("?a", "?b")} OPTIONAL { ${other("?a", "?c")} } }`,
+  minus: (one, other) => `SELECT * { ${one("?a", "?b")} MINUS { ${other("?a", "?c")} } }`,
+  exists: (one, other) => `SELECT * { ${one("?a", "?b")} FILTER EXISTS { ${other("?a", "?c")} } }`,
+  notExists: (one, other) => `SELECT * { ${one("?a", "?b")} FILTER NOT EXISTS { ${other("?a", "?c")} } }`,
+  count: (one, other) => `SELECT (COUNT(*) AS ?n) { ${one("?a", "?b")} ${other("?a", "?c")} }`,
+  groups: (one) => `SELECT ?a (COUNT(?b) AS ?n) { ${one("?a", "?b")} } GROUP BY ?a`,
+  ask: (one, other) => `ASK { ${one("?a", "?b")} ${other("?a", "?c")} }`,
+  construct: (one) => `CONSTRUCT { ?a ${x("q")} ?b } WHERE { ${one("?a", "?b")} }`,
+};
+
+/** A query over the federation, or with SERVICE for one member, or for all of them in a UNION, in the place of each pattern. */
+function questionOf(random: Random, urls: readonly string[]): Asked {
+  const shape = random.pick(Object.keys(shapes));
+  const how = random.pick(["over", "over", "all", "each"] as const);
+  const place = (inner: Group): Group => {
+    if (how === "over") return inner;
+    const own = random.pick(urls);
+    return (subject, object) => {
+      const body = inner(subject, object);
+      if (how === "each") return `SERVICE <${own}> { ${body} }`;
+      return urls.map((url) => `{ SERVICE <${url}> { ${body} } }`).join(" UNION ");
+    };
+  };
+  const text = shapes[shape]?.(place(pattern(random)), place(pattern(random)), random) ?? "";
+  return { shape: `${how} ${shape}`, text, over: how === "over" };
+}
+
+/** Whether an answer says that there is nothing: no rows, false, 0. */
+const isOfNothing = (answer: CanonicalAnswer): boolean =>
+  !isNonEmpty(answer) ||
+  (answer.kind === "bindings" && answer.rows.length === 1 && /^\S*n=0$/u.test(answer.rows[0] ?? ""));
+
+/** What became of all histories. */
+class Verdict {
+  readonly counts = new Map<string, number>();
+  readonly failures: string[] = [];
+
+  count(name: string): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
+
+  fail(name: string, ...details: readonly string[]): void {
+    this.count(name);
+    if (this.failures.length < 4) this.failures.push([name, ...details].join("\n"));
+  }
+}
+
+interface History {
+  readonly members: ChangingMembers;
+  /** The planner knows the terms of members, and join keys are routed by them: that is not verified behind answers with rows. */
+  readonly reads: boolean;
+  readonly log: readonly string[];
+}
+
+async function judge({ members, reads, log }: History, asked: Asked, verdict: Verdict): Promise<void> {
+  const { text, over, shape } = asked;
+  const told = (difference: string): readonly string[] => [shape, text, ...log, difference];
+  const expected = members.expected(text);
+  const { answer, run, verified } = await members.ask(text, over);
+  verdict.count(isOfNothing(expected) ? "queries of nothing" : "queries with an answer");
+  if (Math.max(0, ...verified.values()) > 1)
+    verdict.fail("a member was asked twice whether it has a match", ...told(""));
+  await members.settle();
+  const difference = answerDifference(expected, answer);
+  if (difference === undefined) return;
+  if (isOfNothing(answer)) verdict.fail("false empty", ...told(difference));
+  verdict.count(`stale ${shape}`);
+  // Within an interval the same query finds it, be it behind its answer.
+  await members.clock.advance(verifyMs + 1);
+  await members.ask(text, over);
+  await members.settle();
+  const later = await members.ask(text, over);
+  const still = answerDifference(expected, later.answer);
+  if (still !== undefined && reads) return verdict.count("stale by terms");
+  if (still !== undefined) verdict.fail("stale beyond an interval", ...told(still));
+  const { facts } = (await members.record(run)) ?? {};
+  if (facts?.refuted === undefined) verdict.fail("stale, and its record does not say so", ...told(difference));
+}
+
+async function history(random: Random, verdict: Verdict): Promise<void> {
+  const own = Array.from({ length: 2 + random.below(3) }, () => properties.filter(() => random.chance(0.4)));
+  const data = own.map((some) => {
+    const triples = Array.from({ length: 4 + random.below(12) }, () =>
+      tripleOf(random, some.length > 0 ? some : [random.pick(properties)]),
+    );
+    return new Set(triples);
+  });
+  const reads = random.chance(0.3);
+  const members = await openChangingMembers(data, reads);
+  const log = [`reads ${reads}`, ...data.map((triples, at) => `m${at}: ${[...triples].join(" . ")}`)];
+  try {
+    for (let step = 0; step < 8; step++) {
+      const index = random.below(own.length);
+      const change = random.pick(Object.keys(changes));
+      const triples = members.triplesAt(index);
+      if (step > 0 && random.chance(0.6) && triples.size > 1) {
+        changes[change]?.(triples, random);
+        members.changed(index);
+        log.push(`${change} m${index}: ${[...triples].join(" . ")}`);
+        verdict.count(change);
+      }
+      await members.clock.advance(random.pick([0, 1_000, verifyMs / 2, verifyMs + 1]));
+      await judge({ members, reads, log }, questionOf(random, members.urls), verdict);
+    }
+  } finally {
+    await members.close();
+  }
+}
+
+test(`${histories} histories of members that change under their descriptions`, { timeout: 14_400_000 }, async () => {
+  const verdict = new Verdict();
+  for (let index = 0; index < histories; index++) await history(createRandom(seed + index), verdict);
+  console.log(`seed ${seed}: ${[...verdict.counts].map(([name, count]) => `${name} ${count}`).join(", ")}`);
+  expect(verdict.failures.join("\n\n")).toBe("");
+  for (const change of Object.keys(changes)) expect(verdict.counts.get(change)).toBeGreaterThan(histories / 4);
+  expect(verdict.counts.get("queries with an answer")).toBeGreaterThan(2 * histories);
+  expect(verdict.counts.get("queries of nothing")).toBeGreaterThan(histories);
+});

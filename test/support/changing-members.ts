@@ -1,0 +1,226 @@
+import oxigraph from "oxigraph";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import { createDirectExecutor } from "../../src/engine/direct-executor.ts";
+import { createInProcessExecutor } from "../../src/engine/executor.ts";
+import type { Holders } from "../../src/engine/sources/key-routes.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
+import { createPlanner } from "../../src/plan/create-planner.ts";
+import { createQueryService } from "../../src/query/create-query-service.ts";
+import type { QueryRequest } from "../../src/query/query-service.ts";
+import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
+import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import { bytesOf } from "../../src/results/gathered-body.ts";
+import { parseAnswer } from "../../src/results/parse.ts";
+import { openSources } from "../../src/selection/open-sources.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
+import { catalogEntry } from "./catalog-entry.ts";
+import type { Triple } from "./described-data.ts";
+import { createSimulatedClock } from "./simulated-clock.ts";
+import { sparqlAsker } from "./sparql-asker.ts";
+import { truthfulDescription } from "./truthful-description.ts";
+import { truthOf } from "./void-truth.ts";
+
+const publicUrl = "http://fedway.example";
+/** Exclusions count so long. */
+export const verifyMs = 300_000;
+
+const textOf = (triples: Iterable<Triple>): string => [...triples].map((triple) => `${triple.join(" ")} .\n`).join("");
+
+const isExistence = ({ query }: SparqlRequest): boolean => query.startsWith("SELECT ?n WHERE { { SELECT (0 AS ?n)");
+
+/** What one query came to. */
+export interface HistoryAnswer {
+  readonly run: string;
+  readonly answer: CanonicalAnswer;
+  /** Existence queries that were sent before the answer, by member. */
+  readonly verified: ReadonlyMap<string, number>;
+}
+
+// One engine, which takes a while to make, serves all histories, one after the other.
+let current: { readonly client: SparqlClient; readonly holders: Holders; readonly now: () => number } | undefined;
+const engine = createComunicaEngine({
+  client: { query: (request) => required().client.query(request), close: async () => {} },
+  holders: (question, signal) => required().holders(question, signal),
+  maxSolutions: 100_000,
+  now: () => required().now(),
+});
+
+function required(): NonNullable<typeof current> {
+  if (current === undefined) throw new Error("No members are open");
+  return current;
+}
+
+/** A service over described members in this process whose data change under it. */
+export type ChangingMembers = Awaited<ReturnType<typeof openChangingMembers>>;
+
+/** Members `m0`, `m1`, ... with these triples, all described; `reads`: their terms are known, too. */
+export async function openChangingMembers(data: readonly ReadonlySet<string>[], reads: boolean) {
+  const clock = createSimulatedClock(Date.parse("2026-01-01T00:00:00Z"));
+  const ids = data.map((_, index) => `m${index}`);
+  const entries = ids.map((id) => catalogEntry(id));
+  const members = new Map(entries.map(({ id, url }, index) => [url, { id, triples: new Set(data[index]) }]));
+  const stores = new Map<string, oxigraph.Store>();
+  const requests: SparqlRequest[] = [];
+  let open = 0;
+
+  const storeOf = (url: string): oxigraph.Store => {
+    const known = stores.get(url) ?? new oxigraph.Store();
+    if (!stores.has(url)) known.load(textOf(triplesOf(members.get(url)?.triples ?? [])), { format: "nt" });
+    stores.set(url, known);
+    return known;
+  };
+  const client: SparqlClient = {
+    async query(request): Promise<SparqlAnswer> {
+      requests.push(request);
+      open++;
+      await nextTurn();
+      open--;
+      request.signal.throwIfAborted();
+      return answered(storeOf(request.endpoint.url), request);
+    },
+    close: async () => {},
+  };
+
+  const descriptions = new Map<string, VoidDescription>();
+  const listeners = new Set<(id: string) => void>();
+  const wanted = new Set(ids);
+  /** Describes what is to be described. */
+  const describe = (): void => {
+    for (const { id, url } of entries.filter((entry) => wanted.delete(entry.id))) {
+      const at = new Date(clock.now()).toISOString();
+      const truth = truthfulDescription(truthOf(triplesOf(members.get(url)?.triples ?? [])));
+      descriptions.set(id, { ...truth, endpoint: url, startedAt: at, finishedAt: at });
+      for (const listener of listeners) listener(id);
+    }
+  };
+  describe();
+  const asker = sparqlAsker({ client });
+  const sources = await openSources({
+    catalog: {
+      entries,
+      byId: (id) => entries.find((entry) => entry.id === id),
+      document: () => undefined,
+      onChange: () => () => false,
+    },
+    descriptions: {
+      get: async (id) => descriptions.get(id),
+      onChange(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      async request(id) {
+        wanted.add(id);
+        return Promise.reject(new Error("no job is needed"));
+      },
+    },
+    versionOf: (id) => descriptions.get(id)?.finishedAt,
+    settings: {
+      publicUrl,
+      factsMaxAgeMs: 7 * 86_400_000,
+      readTriples: reads ? 1_000 : 0,
+      factsCheckMs: 0,
+      factsVerifyMs: verifyMs,
+    },
+    store: createMemoryStore(),
+    asker,
+    clock,
+    lacksSubqueries: () => false,
+    onFault: () => {},
+  });
+  sources.startReading();
+  const { now } = clock;
+  current = { client, now, holders: async (question) => sources.holders(question) };
+  const catalog = createCatalog(entries, [], {
+    publicUrl,
+    federations: [{ id: "all", title: "all", members: ids, memberKeywords: [] }],
+  });
+  const queries = createQueryService({
+    planner: createPlanner({ catalog, egress: "catalog", publicUrl, sources }),
+    direct: createDirectExecutor(client, now),
+    federated: createInProcessExecutor(engine),
+    sources: sources.verifier,
+    limits: { timeoutMs: 60_000, maxRows: 10_000, maxConcurrent: 10, runs: 100 },
+    metrics: { observeRun: () => {}, observePlan: () => {}, observeBusy: () => {} },
+    now,
+  });
+
+  /** Waits until nothing is under way in the background, and what is to be described has been. */
+  async function settle(): Promise<void> {
+    for (let quiet = 0, turns = 0; quiet < 6 && turns < 5_000; turns++) {
+      if (wanted.size > 0) describe();
+      await nextTurn();
+      quiet = open === 0 && wanted.size === 0 ? quiet + 1 : 0;
+    }
+  }
+  await settle();
+
+  return {
+    clock,
+    settle,
+    urls: entries.map(({ url }) => url),
+    triplesAt: (index: number): Set<string> => members.get(entries[index]?.url ?? "")?.triples ?? new Set(),
+    /** The data of a member have changed. */
+    changed: (index: number): void => void stores.delete(entries[index]?.url ?? ""),
+    async ask(text: string, over: boolean): Promise<HistoryAnswer> {
+      requests.length = 0;
+      const answer = await queries.run(requestOf(text, over));
+      const result = await parseAnswer(bytesOf(answer.body), {
+        mediaType: answer.contentType.replace(/;.*$/u, ""),
+        kind: answer.kind,
+      });
+      const canonical = await toAnswer(result);
+      const verified = new Map<string, number>();
+      for (const { endpoint } of requests.filter(isExistence))
+        verified.set(endpoint.url, (verified.get(endpoint.url) ?? 0) + 1);
+      return { run: answer.runId, answer: canonical, verified };
+    },
+    record: (run: string) => queries.runRecord(run),
+    /** What one store answers in whose default graph all data are, and in whose named graphs those of each member. */
+    expected(text: string): CanonicalAnswer {
+      const store = new oxigraph.Store();
+      for (const [url, { triples }] of members) {
+        const turtle = textOf(triplesOf(triples));
+        store.load(turtle, { format: "nt" });
+        store.load(turtle, { format: "nt", to_graph_name: oxigraph.namedNode(url) });
+      }
+      return storeAnswer(store, text.replaceAll("SERVICE", "GRAPH"));
+    },
+    async close(): Promise<void> {
+      await queries.close();
+      await sources.close();
+    },
+  };
+}
+
+const triplesOf = (texts: Iterable<string>): readonly Triple[] =>
+  [...texts].map((text): Triple => {
+    const [subject = "", predicate = "", ...object] = text.split(" ");
+    return [subject, predicate, object.join(" ")];
+  });
+
+const requestOf = (text: string, over: boolean): QueryRequest => ({
+  text,
+  federationId: over ? "all" : undefined,
+  format: /^\s*CONSTRUCT/u.test(text) ? "ntriples" : "json",
+  defaultGraphs: [],
+  namedGraphs: [],
+  strict: false,
+  partial: false,
+  signal: new AbortController().signal,
+});
+
+function answered(store: oxigraph.Store, { query, kind }: SparqlRequest): SparqlAnswer {
+  const isGraph = kind === "quads";
+  const format = isGraph ? "application/n-triples" : "json";
+  const text = store.query(query, { results_format: format }) as unknown as string;
+  const body = Buffer.from(text);
+  const rows =
+    kind === "bindings"
+      ? (JSON.parse(text) as { results: { bindings: unknown[] } }).results.bindings.length
+      : undefined;
+  const whole = { decodedBytes: body.length, wireBytes: body.length, rows };
+  const mediaType = isGraph ? format : "application/sparql-results+json";
+  return { status: 200, mediaType, contentEncoding: "identity", body, requests: 1, whole, end: Promise.resolve(whole) };
+}
