@@ -103,8 +103,9 @@ describe("SILENT around an endpoint that fails later", () => {
   shouldBePartial("keeps what came for the keys before", joined, down, [1, 300]);
 });
 
-describe("SILENT around an endpoint that hangs", () => {
-  const timeoutMs = 2_000;
+describe.concurrent("SILENT around an endpoint that hangs", () => {
+  // The other member has a fifth of it: enough on a busy machine.
+  const timeoutMs = 20_000;
   const url = (fault: "hang" | "hang in the body", store: "small" | "large"): string => faulty.url(fault, store, "b");
 
   it.each([
@@ -113,8 +114,8 @@ describe("SILENT around an endpoint that hangs", () => {
     ["joined", joined, "hang", "small", 300],
   ] as const)("is one empty solution: %s", async (_where, query, fault, store, rows) => {
     const text = query.replace("<a>", `<${endpoints.url("a")}>`).replace("<b>", `<${url(fault, store)}>`);
-    const table = await federation.table(text, { timeoutMs });
-    const { rows: written, record } = await documentOf(text, timeoutMs);
+    const [table, document] = await Promise.all([federation.table(text, { timeoutMs }), documentOf(text, timeoutMs)]);
+    const { rows: written, record } = document;
     expect(table).toMatchObject({ status: "ok", diagnosis: null });
     expect([table.rows.length, written.length]).toEqual([rows, rows]);
     expect(record).toMatchObject({ status: "ok" });
@@ -126,8 +127,8 @@ describe("SILENT around an endpoint that hangs", () => {
 
   it("keeps the rows that came before", async () => {
     const text = direct.replace("<b>", `<${url("hang in the body", "large")}>`);
-    const table = await federation.table(text, { timeoutMs });
-    const { rows, record } = await documentOf(text, timeoutMs);
+    const [table, document] = await Promise.all([federation.table(text, { timeoutMs }), documentOf(text, timeoutMs)]);
+    const { rows, record } = document;
     for (const { length } of [table.rows, rows]) {
       expect(length).toBeGreaterThan(0);
       expect(length).toBeLessThan(count);
