@@ -169,7 +169,7 @@ const noBindings: Bindings = new Map();
 async function* ask(options: AskOptions, { clause, keys, report }: ClauseRequest): AsyncIterable<readonly Bindings[]> {
   const { account, bounds, answers } = options;
   if (keys && keys.rows.length > (clause.endpoint.maxValuesRows ?? keys.rows.length)) throw tooManyKeys();
-  const sent = numberKeys(keys, clause.variables);
+  const sent = numberKeys(keys);
   const query = clauseQuery(clause, sent.keys);
   const tolerated = isTolerated(clause, bounds);
   const inPart = isTakenInPart(clause, bounds);

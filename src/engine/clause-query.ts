@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { LRUCache } from "lru-cache";
-import type { FederatedClause, ClauseVariable } from "../plan/query-plan.ts";
+import type { FederatedClause } from "../plan/query-plan.ts";
 import { termKey, termToText, literalFromParts } from "../results/terms.ts";
 import type { Bindings } from "../results/model.ts";
 
@@ -125,19 +125,18 @@ const canonical: Readonly<Record<string, RegExp>> = {
 /** Keys as they are sent, and how an answer's rows are read. */
 interface SentKeys {
   readonly keys: KeyBlock | undefined;
-  /** The row as the join needs it; nothing when its values are equal to its key's, but are other terms. */
+  /** The row as the join needs it, with the terms of its key; nothing when it matches none. */
   own(row: Bindings): readonly Bindings[];
 }
 
 /**
  * Many engines store "01"^^xsd:integer, "1"^^xsd:int and "1"^^xsd:integer as one value: each of the three keys matches it,
- * and each match is spelled in the engine's own way. A join is on terms (SPARQL 1.1 Query, section 18.3), so each row must
- * say which key it matches: where a key could come back in another spelling, the keys are numbered.
+ * and each match is spelled in the engine's own way. What an engine matches is for it to say: where a key could come back in
+ * another spelling, the keys are numbered, and the number that comes back decides.
  */
-export function numberKeys(keys: KeyBlock | undefined, variables: readonly ClauseVariable[]): SentKeys {
+export function numberKeys(keys: KeyBlock | undefined): SentKeys {
   if (!keys || keys.rows.every((row) => row.every((term) => hasOneSpelling(term))))
     return { keys, own: (row) => [row] };
-  const certain = new Set(variables.flatMap(({ name, certain: always }) => (always ? [name] : [])));
   const rows = keys.rows.map((row, index) => [...row, literalFromParts(String(index))]);
   return {
     keys: { variables: [...keys.variables, NUMBER], rows },
@@ -148,8 +147,7 @@ export function numberKeys(keys: KeyBlock | undefined, variables: readonly Claus
       for (const [index, name] of keys.variables.entries()) {
         const [term, wanted] = [row.get(name), key?.[index]];
         if (!term || !wanted || term.equals(wanted)) continue;
-        // What the clause may leave unbound is the key itself, in the engine's spelling.
-        if (certain.has(name) || hasOneSpelling(wanted)) return [];
+        if (hasOneSpelling(wanted)) return [];
         own.set(name, wanted);
       }
       return [own];

@@ -33,9 +33,14 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
       throw report.failed(error);
     }
   };
-  const parsing = ({ answer }: DirectPlan, { mediaType }: SparqlAnswer, bounds: ExecutionBounds): ParseOptions => ({
+  const parsing = (
+    { answer, columns }: DirectPlan,
+    { mediaType }: SparqlAnswer,
+    bounds: ExecutionBounds,
+  ): ParseOptions => ({
     mediaType,
     kind: answer,
+    columns: columns?.asked,
     check: parseCheck(bounds, now),
   });
 

@@ -5,6 +5,7 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { isMonotone, nonMonotoneParts } from "../sparql/monotone.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
+import { columnsOf } from "../sparql/scope.ts";
 import type { SubstitutedText } from "../sparql/substituted-text.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { mayCallUnknown } from "../sparql/used-constructs.ts";
@@ -153,7 +154,8 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     }
     if (plan.kind === "rejected") return plan;
     const estimated = withEstimates(withNonMonotone(plan, parsed), task);
-    return { ...estimated, notesIfEmpty: context.remarks?.(parsed, estimated, task) };
+    const columns = plan.kind === "direct" ? plan.columns : columnsOf(parsed);
+    return { ...estimated, columns, notesIfEmpty: context.remarks?.(parsed, estimated, task) };
   } catch (thrown) {
     const reason = written.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };

@@ -61,6 +61,12 @@ export interface PlanNote {
   readonly message: string;
 }
 
+/** Columns that a SELECT must be answered with, those of `SELECT *` in the order of appearance; and what may be there too. */
+interface PlannedColumns {
+  readonly asked: readonly string[];
+  readonly allowed?: readonly string[] | undefined;
+}
+
 /** The whole query goes to one endpoint. */
 export interface DirectPlan {
   readonly kind: "direct";
@@ -68,10 +74,8 @@ export interface DirectPlan {
   readonly endpoint: PlannedEndpoint;
   /** The text that is sent. */
   readonly query: string;
-  /** Columns that a SELECT must be answered with, and those that may be there too; absent where they are not known. */
-  readonly columns?:
-    | { readonly asked: readonly string[]; readonly allowed?: readonly string[] | undefined }
-    | undefined;
+  /** Absent where they are not known. */
+  readonly columns?: PlannedColumns | undefined;
   /** The outermost LIMIT of a SELECT: its answer has no more rows. */
   readonly limit?: number | undefined;
   /** A failure before the first row is answered with one empty solution (SERVICE SILENT), a later one ends the rows. */
@@ -122,6 +126,8 @@ export interface FederatedPlan {
   readonly answer: AnswerKind;
   /** SPARQL 1.1 text in which every remaining SERVICE names a member by its absolute IRI. */
   readonly query: string;
+  /** Absent where they are not known. */
+  readonly columns?: PlannedColumns | undefined;
   /** `query` with a placeholder for the body of each SERVICE clause: `SERVICE <urn:fedway:clause:N> { ... ?its, ?variables }`. */
   readonly skeleton: string;
   /** The clauses of the skeleton, in order of N. */

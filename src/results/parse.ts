@@ -3,7 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { malformed, type Pause, type TupleDecoder, type GraphDecoder, type GraphDecoderOptions } from "./decoder.ts";
 import type { ResultFormat } from "./formats.ts";
 import { ByteSource, createPause, ItemReader, type ParseLimits, createItemStream } from "./item-reader.ts";
-import type { AnswerKind, Bindings, QueryResult } from "./model.ts";
+import { type AnswerKind, type Bindings, columnsInOrder, type QueryResult } from "./model.ts";
 import { formatOf } from "./negotiation.ts";
 import { createJsonDecoder } from "./parse-json.ts";
 import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
@@ -21,6 +21,8 @@ import {
 export interface ParseOptions {
   readonly mediaType: string;
   readonly kind: AnswerKind;
+  /** The columns in their order (`columnsInOrder`). */
+  readonly columns?: readonly string[] | undefined;
   readonly limits?: ParseLimits | undefined;
   /** Relative IRIs of graph documents are resolved against it; without it they are kept or refused as the format says. */
   readonly baseIri?: string | undefined;
@@ -73,8 +75,9 @@ async function parseTuples(source: ByteSource, format: TupleFormat, options: Par
   let early: readonly Bindings[] | undefined = [];
   while (decoder.head === undefined && early !== undefined && early.length === 0) early = await reader.next();
   if (options.kind === "boolean") return await parseBoolean(source, reader, decoder);
-  const variables = decoder.head?.variables;
-  if (variables === undefined) throw malformed("The endpoint answered with a boolean where rows were expected.");
+  if (decoder.head?.variables === undefined)
+    throw malformed("The endpoint answered with a boolean where rows were expected.");
+  const variables = columnsInOrder(decoder.head.variables, options.columns);
   const next = async (): Promise<readonly Bindings[] | undefined> => {
     const rows = early ?? [];
     early = undefined;

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { ClauseVariable, FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import { inBatches, itemsOf } from "../../results/item-reader.ts";
-import type { Bindings, QueryResult } from "../../results/model.ts";
+import { type Bindings, columnsInOrder, type QueryResult } from "../../results/model.ts";
 import type { SparqlClient } from "../../outbound/sparql-client.ts";
 import { BlockSizes } from "../clause-query.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
@@ -109,7 +109,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     try {
       const context = contextOf(plan, execution, account);
       const query = await execution.race(parsed(plan.skeleton).then((skeleton) => engine.evaluate(skeleton, context)));
-      return await execution.race(toResult(query, execution));
+      return await execution.race(toResult(query, execution, plan.columns?.asked));
     } catch (error) {
       execution.end();
       throw toFedwayError(error);
@@ -235,12 +235,17 @@ function substituting(clause: FederatedClause, substituted: readonly string[]): 
   return { ...clause, substituted, variables: [...clause.variables, ...added] };
 }
 
-async function toResult(query: QueryType, execution: Execution): Promise<QueryResult> {
+async function toResult(
+  query: QueryType,
+  execution: Execution,
+  order: readonly string[] | undefined,
+): Promise<QueryResult> {
   switch (query.resultType) {
     case "bindings": {
       const { variables } = await query.metadata();
       const names = variables.map(({ value }) => outerName(value));
-      const columns = execution.control.traced ? withProvenanceColumn(names) : names;
+      const ordered = columnsInOrder(names, order);
+      const columns = execution.control.traced ? withProvenanceColumn(ordered) : ordered;
       const stream = await query.execute();
       const renames = variables.some(({ value }, at) => value !== names[at]);
       const toRow = renames ? outerRow : termsOf;

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";
+import { toAnswer } from "../../support/canonical-answer.ts";
+import { createMergedFederation } from "../../support/merged-federation.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
 // Oxigraph stores values: it gives back "1"^^xsd:integer for "01"^^xsd:integer and "1"^^xsd:int, in data and in queries.
@@ -43,10 +45,10 @@ const shouldEqualWhole = (title: string, rows: number, query: (clause: (body: st
 };
 
 describe("keys that an endpoint gives back in its own spelling", () => {
-  shouldEqualWhole("are joined as terms", 3, (c) => `SELECT * { ${spellings} ${c("?s <x:n> ?v")} }`);
-  shouldEqualWhole("of an OPTIONAL", 6, (c) => `SELECT * { ${spellings} OPTIONAL { ${c("?s <x:n> ?v")} } }`);
-  shouldEqualWhole("of MINUS", 3, (c) => `SELECT * { ${spellings} MINUS { ${c("?s <x:n> ?v")} } }`);
-  shouldEqualWhole("of EXISTS", 1, (c) => `SELECT * { ${spellings} FILTER EXISTS { ${c("?s <x:n> ?v")} } }`);
+  shouldEqualWhole("are joined as the endpoint joins them", 9, (c) => `SELECT * { ${spellings} ${c("?s <x:n> ?v")} }`);
+  shouldEqualWhole("of an OPTIONAL", 10, (c) => `SELECT * { ${spellings} OPTIONAL { ${c("?s <x:n> ?v")} } }`);
+  shouldEqualWhole("of MINUS", 1, (c) => `SELECT * { ${spellings} MINUS { ${c("?s <x:n> ?v")} } }`);
+  shouldEqualWhole("of EXISTS", 3, (c) => `SELECT * { ${spellings} FILTER EXISTS { ${c("?s <x:n> ?v")} } }`);
   shouldEqualWhole(
     "that the clause may leave unbound",
     5,
@@ -54,10 +56,22 @@ describe("keys that an endpoint gives back in its own spelling", () => {
   );
   shouldEqualWhole(
     "of more than one type",
-    1,
+    3,
     (c) => `SELECT * { VALUES ?v { 1.5e0 "1.50"^^xsd:double "1.5"^^xsd:double 1.5 } ${c("?s <x:w> ?v")} }`,
   );
 });
+
+it.each(['"4.0E0"^^xsd:double', '"04"^^xsd:integer', "4.00", '"x"@EN', '"1"^^xsd:boolean'])(
+  "%s finds its row over members that answer in another spelling, which has the key's",
+  async (key) => {
+    const member = createMergedFederation([
+      ["double", "integer", "decimal"].map((type) => `<x:a> <x:num> "4"^^<${XSD}${type}> .`).join("\n") +
+        `\n<x:a> <x:num> "x"@en .\n<x:a> <x:num> "true"^^<${XSD}boolean> .`,
+    ]);
+    const result = await member.result(`PREFIX xsd: <${XSD}> SELECT * { VALUES ?n { ${key} } ?s <x:num> ?n }`);
+    expect(await toAnswer(result)).toMatchObject({ kind: "bindings", rows: [expect.stringContaining("?s=<x:a>")] });
+  },
+);
 
 it("types may be called like members of objects", async () => {
   expect(await run(`SELECT * { VALUES ?v { "1"^^xsd:constructor } SERVICE <${url}> { ?s <x:n> ?v } }`)).toEqual([]);
