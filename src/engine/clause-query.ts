@@ -108,7 +108,8 @@ function valuesBlock({ variables, rows }: KeyBlock): string {
   return `VALUES (${variables.map((name) => `?${name}`).join(" ")}) { ${data} }`;
 }
 
-const NUMBER = "fedway_key";
+/** The column of a key's number. */
+export const KEY_NUMBER = "fedway_key";
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const RDF_NS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
@@ -139,11 +140,11 @@ export function numberKeys(keys: KeyBlock | undefined): SentKeys {
     return { keys, own: (row) => [row] };
   const rows = keys.rows.map((row, index) => [...row, literalFromParts(String(index))]);
   return {
-    keys: { variables: [...keys.variables, NUMBER], rows },
+    keys: { variables: [...keys.variables, KEY_NUMBER], rows },
     own(row) {
-      const key = keys.rows[Number(row.get(NUMBER)?.value)];
+      const key = keys.rows[Number(row.get(KEY_NUMBER)?.value)];
       const own = new Map(row);
-      own.delete(NUMBER);
+      own.delete(KEY_NUMBER);
       for (const [index, name] of keys.variables.entries()) {
         const [term, wanted] = [row.get(name), key?.[index]];
         if (!term || !wanted || term.equals(wanted)) continue;

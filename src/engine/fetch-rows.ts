@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { toFedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
 import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
-import { acceptFor } from "../results/negotiation.ts";
+import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
+import { KEY_NUMBER } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import { noteStatus } from "./executor.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
@@ -19,6 +20,8 @@ export interface FetchOptions {
   readonly bounds: ExecutionBounds;
   readonly account: ExecutionAccount;
   readonly rowCaps: RowCaps;
+  /** Variables that the query compares, joins or tells apart; default: none. */
+  readonly identified?: (() => Promise<(variable: string) => boolean>) | undefined;
 }
 
 /** A SELECT query for one endpoint. */
@@ -55,8 +58,11 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     noteSaved(report, answer);
     // Looked at again below; a body that is left early rejects it with nobody waiting.
     answer.end.catch(() => {});
+    const isUntyped = await untypedIn(answer, options);
     for await (const rows of rowsOf(answer, time)) {
       count += rows.length;
+      const [name] = rows.flatMap(isUntyped);
+      if (name !== undefined) throw untyped(name, request);
       noted.add({ rows: rows.length });
       yield rows;
     }
@@ -74,6 +80,33 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     if (answer !== undefined && !Buffer.isBuffer(answer.body)) answer.body.destroy();
   }
 }
+
+/**
+ * The variables of a row whose values cannot be relied on: CSV has neither datatypes nor languages (SPARQL 1.1 CSV and TSV,
+ * section 3), so a value that the query looks at may be another term than the endpoint's.
+ */
+async function untypedIn(
+  { mediaType }: SparqlAnswer,
+  { identified }: FetchOptions,
+): Promise<(row: Bindings) => string[]> {
+  if (formatOf(mediaType, "bindings")?.name !== "csv" || !identified) return () => [];
+  const isIdentified = await identified();
+  return (row) =>
+    [...row].flatMap(([name, { termType }]) =>
+      termType === "Literal" && name !== KEY_NUMBER && isIdentified(name) ? [name] : [],
+    );
+}
+
+const untyped = (name: string, { endpoint: { id, url } }: RowsRequest): FedwayError =>
+  new FedwayError(
+    "ENDPOINT_NOT_SPARQL",
+    `The endpoint answers in CSV, which has neither datatypes nor languages, and the query compares or joins its ?${name}.`,
+    {
+      fault: "wrong-media-type",
+      where: { endpoint: id ?? url },
+      next: `Compare ?${name} inside the SERVICE, where the endpoint does it, or join with STR(?${name}) that it computes.`,
+    },
+  );
 
 /** A mirror cuts answers where it does, wherever the endpoint does. */
 const answeredBy = ({ endpoint }: RowsRequest, { mirror }: SparqlAnswer): RowsRequest["endpoint"] =>

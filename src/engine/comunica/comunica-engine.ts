@@ -35,6 +35,7 @@ import { toParserText, innerName, outerName } from "./parser-text.ts";
 const KEPT_SKELETON_CHARACTERS = 262_144;
 // Joins may make more solutions than they are given; they are passed on, not kept.
 const MADE_FOR_EACH_TAKEN = 4;
+const countMade = (maxSolutions: number) => countUpTo(maxSolutions * MADE_FOR_EACH_TAKEN);
 
 /** What the engine works with. */
 interface ComunicaEngineOptions {
@@ -75,16 +76,17 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
       return rowsOf(() => run(plan, { ...bounds, partial: false }, account));
     };
 
-  function contextOf({ over, clauses, skeleton }: FederatedPlan, execution: Execution, account: ExecutionAccount) {
-    const { bounds, control } = execution;
+  function contextOf(plan: FederatedPlan, { bounds, control }: Execution, account: ExecutionAccount) {
+    const { over, clauses, skeleton } = plan;
     const making = { client, bounds, sizes, account, rowCaps, evaluateHere: evaluatorOf(account) };
     const shared: SourceContext = { control, dataFactory };
+    const identified = async () => identifiedBy(await parsed(skeleton));
     const labelled: LeafOptions = {
       clauseSizes,
       following: { bounds, clauseAt, values: new Set() },
-      executor: createClauseExecutor(making),
+      executor: createClauseExecutor({ ...making, identified }),
       held: account.held,
-      identified: async () => identifiedBy(await parsed(skeleton)),
+      identified,
     };
     const sources = clauses.map((clause) => new ClauseSource(toLeafClause(clause, labelled), shared));
     const context = {
@@ -96,7 +98,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const use = new QueryUse();
     const { count, held } = account;
     const asking = { ...making, bounds: { ...bounds, partial: goesOnWithout(over, bounds) } };
-    const executor = createClauseExecutor(asking);
+    const executor = createClauseExecutor({ ...asking, identified: async () => (name) => use.identified(name) });
     const graph = new MergedGraph(over, { ...asking, executor, needs: use, openSource, holders, count, held, now });
     const blocksOf = `urn:fedway:merged:${over.federation ?? over.members[0]?.url ?? ""}`;
     const group = { ...control, graph, paths: new PathEvaluator(graph, control.count), sizes, blocksOf, dataFactory };
@@ -104,8 +106,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   }
 
   async function run(plan: FederatedPlan, bounds: ExecutionBounds, account: ExecutionAccount): Promise<QueryResult> {
-    const count = countUpTo(maxSolutions * MADE_FOR_EACH_TAKEN);
-    const execution = createExecution(bounds, { count, held: account.held });
+    const execution = createExecution(bounds, { count: countMade(maxSolutions), held: account.held });
     try {
       const context = contextOf(plan, execution, account);
       const query = await execution.race(parsed(plan.skeleton).then((skeleton) => engine.evaluate(skeleton, context)));
