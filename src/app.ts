@@ -4,9 +4,10 @@ import type { AskAgent } from "./agent/ask/ask-agent.ts";
 import type { Toolbox } from "./agent/toolbox.ts";
 import { openAsk } from "./app/open-ask.ts";
 import { startMessage } from "./app/start-message.ts";
+import { type Door, openAdmission } from "./app/open-admission.ts";
 import { openAgents } from "./app/open-agents.ts";
 import { describeExamples } from "./app/open-examples.ts";
-import { openDiagnosis } from "./app/open-diagnosis.ts";
+import { type Diagnosis, openDiagnosis } from "./app/open-diagnosis.ts";
 import {
   localDispatch,
   openClients,
@@ -19,11 +20,10 @@ import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
 import { openRegistry } from "./app/open-registry.ts";
 import { hostShards, openShards } from "./app/open-shards.ts";
-import { openJobs, openState, type State } from "./app/open-state.ts";
+import { openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
 import { type Config, packageVersion } from "./config/config.ts";
 import type { Evaluators } from "./engine/evaluators/evaluators.ts";
-import type { Explainer } from "./diagnosis/why/explainer.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation } from "./hosting/examples/example-federation.ts";
 import { readiness } from "./http/readiness.ts";
@@ -35,11 +35,9 @@ import type { Snapshot } from "./monitor/snapshot.ts";
 import { createRemarks } from "./diagnosis/check/remarks.ts";
 import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
-import type { Probe } from "./query/probe.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
-import { offerToken, openAdminToken } from "./store/admin-token.ts";
-import { watchState } from "./store/watch-state.ts";
+import { openAdminToken } from "./store/admin-token.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { countFailures } from "./telemetry/work-metrics.ts";
@@ -103,7 +101,9 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   const evaluators = openEvaluators(config, clients, { ...ground, ...registry, planner });
   life.add(() => evaluators.close());
-  const execution = { planner, ...openExecutors({ ...ground, ...known }, evaluators), now: steadyClock.now };
+  const door = openAdmission(config, state, metrics);
+  const executors = openExecutors({ ...ground, ...known }, evaluators);
+  const execution = { planner, ...executors, now: steadyClock.now, ...door };
   const diagnosis = openDiagnosis(config, registry, execution);
   const queries = createQueryService({
     ...execution,
@@ -115,8 +115,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   life.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
-  const { explainer, probe } = diagnosis;
-  return serve({ ...ground, ...known, planner, explainer, probe, queries, evaluators }, life);
+  return serve({ ...ground, ...known, ...diagnosis, ...door, planner, queries, evaluators }, life);
 }
 
 /** State, log and metrics, and what this process hosts itself. */
@@ -177,24 +176,8 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
 
 type Knowledge = Awaited<ReturnType<typeof openKnowledge>>;
 
-/** Others could empty the state. */
-const watchSharedState = ({ log, state: { store }, token }: Ground, refresh: () => Promise<void>) =>
-  watchState({
-    store,
-    now: steadyClock.now,
-    onFault: faultLog(log, "the state cannot be reached"),
-    async onLost() {
-      log.error("the shared state was lost: the catalogue is that of the files again");
-      // Processes that start from now on are to agree with those that run.
-      if (token.from === "store") await offerToken(store, token.value);
-      await refresh();
-    },
-  });
-
-interface ServedParts extends Ground, Knowledge {
+interface ServedParts extends Ground, Knowledge, Door, Diagnosis {
   readonly planner: Planner;
-  readonly explainer: Explainer;
-  readonly probe: Probe;
   readonly queries: QueryService;
   readonly evaluators: Evaluators;
 }
@@ -209,12 +192,13 @@ function openTools(parts: ServedParts) {
     planner: parts.planner,
     explainer: parts.explainer,
     probe: parts.probe,
+    admission: parts.admission,
     availability: monitoring.availability,
     onDefect: faultLog(parts.log, "a tool failed"),
     tracer: parts.tracing,
   });
   const toolbox = agents.toolbox("full");
-  const ask = openAsk({ settings: config.chat, client: parts.clients.json, toolbox, registry, tracer: parts.tracing });
+  const ask = openAsk({ config, client: parts.clients.json, toolbox, registry, tracer: parts.tracing });
   return { ...agents, ask };
 }
 
@@ -232,7 +216,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     publishSnapshot: publish,
     jobs: parts.jobs,
     hosted: (id) => examples?.get(id),
-    sharedStore: state.soleOwner ? undefined : state.store,
+    limiter: parts.limiter,
     shards: shards.service,
     toolbox: agents.toolbox,
     mcp: agents.mcp,

@@ -1,5 +1,6 @@
 import type { Static, TObject } from "typebox";
 import type { Problem } from "../errors/fedway-error.ts";
+import type { Admitted } from "../query/admission.ts";
 import { readArguments } from "./arguments.ts";
 
 /**
@@ -14,6 +15,10 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Whose handles it may use and gets; the same for all calls of one client. */
   readonly owner: string;
+  /** The call that this one is part of, such as a question; absent: it is one of its own. */
+  readonly admitted?: Admitted | undefined;
+  /** Counts the call towards the limit of its client. @throws FedwayError `RATE_LIMITED` */
+  readonly count?: (() => void) | undefined;
   /** The conversation that the call belongs to, where the client tells one. */
   readonly session?: string | undefined;
   /** Told what goes on during long calls. */

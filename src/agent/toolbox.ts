@@ -1,5 +1,6 @@
 import type { TObject } from "typebox";
 import { FedwayError, type Problem, toProblem } from "../errors/fedway-error.ts";
+import type { Admission } from "../query/admission.ts";
 import { nearest } from "../errors/nearest.ts";
 import { estimateTokens } from "../registry/schema/compose-view.ts";
 import { problemForModel, problemText } from "./problem-text.ts";
@@ -44,12 +45,18 @@ interface ToolboxOptions {
   /** Told of errors that are ours to mend. */
   readonly onDefect?: ((error: unknown) => void) | undefined;
   readonly observe?: ToolObserver | undefined;
+  /** Lets calls in; absent: all at once. */
+  readonly admission?: Pick<Admission, "enter"> | undefined;
 }
+
+/** What a call waits for when too much is under way; the admission has its own limit too. */
+const waitMs = 10_000;
 
 /**
  * The tools of a profile without those that are switched off, which vanish from the list, from texts and from all feedback.
  */
-export function createToolbox(all: readonly Tool[], { profile, off = [], onDefect, observe }: ToolboxOptions): Toolbox {
+export function createToolbox(all: readonly Tool[], options: ToolboxOptions): Toolbox {
+  const { profile, off = [], onDefect, observe, admission } = options;
   const on = all.filter(({ name }) => !off.includes(name));
   const inProfile = on.filter(({ profiles }) => profiles.includes(profile));
   const hint = createHint(inProfile);
@@ -62,9 +69,13 @@ export function createToolbox(all: readonly Tool[], { profile, off = [], onDefec
       let observed: ReturnType<ToolObserver> | undefined;
       try {
         const tool = byName.get(name);
+        caller.count?.();
         if (tool === undefined) throw unknownTool(name, inProfile);
         observed = observe?.({ ...caller, tool: name });
-        const answer = bounded(await tool.call(given, { ...caller, trace: observed?.context ?? caller.trace, hint }));
+        const trace = observed?.context ?? caller.trace;
+        const answer = await admitted({ ...caller, trace }, admission, (inside) =>
+          tool.call(given, { ...inside, hint }),
+        ).then(bounded);
         observed?.end(answer.problem?.code);
         return answer;
       } catch (error) {
@@ -75,6 +86,22 @@ export function createToolbox(all: readonly Tool[], { profile, off = [], onDefec
       }
     },
   };
+}
+
+/** Runs a call that is part of another one, or has been let in by itself. @throws FedwayError `SERVICE_BUSY`, `CANCELLED` */
+async function admitted<T>(
+  caller: Caller,
+  admission: ToolboxOptions["admission"],
+  run: (caller: Caller) => Promise<T>,
+): Promise<T> {
+  const { owner: client, signal } = caller;
+  if (caller.admitted || !admission) return run(caller);
+  const call = await admission.enter({ client, characters: 0, timeoutMs: waitMs, signal });
+  try {
+    return await run({ ...caller, admitted: call });
+  } finally {
+    call.leave();
+  }
 }
 
 /** The answer for a call that failed. */

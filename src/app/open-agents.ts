@@ -22,6 +22,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { McpParts } from "../mcp/create-server.ts";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { Planner } from "../plan/create-planner.ts";
+import type { Admission } from "../query/admission.ts";
 import type { Probe } from "../query/probe.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { RawExample } from "../registry/examples/example.ts";
@@ -38,6 +39,7 @@ interface AgentParts {
   readonly planner: Planner;
   readonly explainer: Explainer;
   readonly probe: Probe;
+  readonly admission: Admission;
   readonly availability: CheckOptions["availability"];
   readonly tracer?: Tracer | undefined;
 }
@@ -47,7 +49,7 @@ const mostRows = 5_000;
 
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
 export function openAgents(parts: AgentParts) {
-  const { settings, registry, queries, planner, explainer, availability, onDefect, tracer, probe } = parts;
+  const { settings, registry, queries, planner, explainer, availability, onDefect, tracer, probe, admission } = parts;
   const results = createResultStore({ now: steadyClock.now });
   const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
   const { experience } = registry.examples;
@@ -73,7 +75,7 @@ export function openAgents(parts: AgentParts) {
   const off = knownTools(settings.toolsOff, tools);
   const observe = observeTools(queries, tracer);
   const toolbox = (profile: ToolProfile = settings.profile): Toolbox =>
-    createToolbox(tools, { profile, off, onDefect, observe });
+    createToolbox(tools, { profile, off, onDefect, observe, admission });
   const mcpParts = (profile?: ToolProfile): McpParts => {
     const box = toolbox(profile);
     return { toolbox: box, resources: createResources({ ...registry, results }, box.hint), version: packageVersion() };

@@ -11,7 +11,7 @@ import type { Tracer } from "../telemetry/tracing.ts";
 const grammarBytes = 32_768;
 
 interface AskParts {
-  readonly settings: Config["chat"];
+  readonly config: Pick<Config, "chat" | "limits">;
   readonly client: Pick<JsonClient, "post">;
   readonly toolbox: Toolbox;
   readonly registry: Parameters<typeof createGrammars>[0];
@@ -19,8 +19,8 @@ interface AskParts {
 }
 
 /** The reference agent; undefined when no model is configured. @throws FedwayError `CONFIG_INVALID` */
-export function openAsk({ settings, client, toolbox, registry, tracer }: AskParts): AskAgent | undefined {
-  const { url, model, key, mode, price, tokens: mostTokens, timeoutMs } = settings;
+export function openAsk({ config, client, toolbox, registry, tracer }: AskParts): AskAgent | undefined {
+  const { url, model, key, mode, price, tokens: mostTokens, timeoutMs } = config.chat;
   if (url === undefined) return undefined;
   if (model === undefined) {
     throw new FedwayError("CONFIG_INVALID", "FEDWAY_CHAT names an API, but FEDWAY_CHAT_MODEL no model.", {
@@ -35,6 +35,7 @@ export function openAsk({ settings, client, toolbox, registry, tracer }: AskPart
     mostTokens,
     timeoutMs,
     toolbox,
+    callRequests: config.limits.callRequests,
     grammarOf: (endpoints) => grammars.ofEndpoints(endpoints, { dialect: "gbnf", maxBytes: grammarBytes }),
     tracer,
     clock: steadyClock,

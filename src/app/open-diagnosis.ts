@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { createExplainer } from "../diagnosis/why/explainer.ts";
 import type { Problem } from "../errors/fedway-error.ts";
+import type { Admission } from "../query/admission.ts";
 import { createProbe } from "../query/probe.ts";
 import type { QueryRequest } from "../query/query-service.ts";
 import type { Registry } from "./open-registry.ts";
@@ -8,22 +9,36 @@ import type { Registry } from "./open-registry.ts";
 /** Questions about an empty answer that somebody waits for; who asks why has more. */
 const fewQuestions = 8;
 
+/** What asks endpoints about a query. */
+export type Diagnosis = ReturnType<typeof openDiagnosis>;
+
 /** What explains empty answers, by the planner and the executors of the query service. */
 export function openDiagnosis(
   { agents }: Pick<Config, "agents">,
   { catalog, search, values }: Pick<Registry, "catalog" | "search" | "values">,
-  execution: Parameters<typeof createProbe>[0],
+  execution: Parameters<typeof createProbe>[0] & { readonly admission: Admission },
 ) {
-  const { planner, now } = execution;
+  const { planner, now, admission } = execution;
+  const maxRequests = agents.diagnosisRequests;
   const probe = createProbe(execution);
-  const explainer = createExplainer({ run: probe, planner, catalog, terms: search, values, now });
+  const explainer = createExplainer({
+    run: probe,
+    planner,
+    catalog,
+    terms: search,
+    values,
+    now,
+    admission,
+    maxRequests,
+  });
   const timeoutMs = agents.explainEmptyMs;
   const explainEmpty = async (request: QueryRequest): Promise<Problem | null> => {
-    const { text: query, endpointId: endpoint, federationId: federation, signal, owner } = request;
+    const { text: query, endpointId: endpoint, federationId: federation, signal, owner, admitted } = request;
     // The parts are asked without a dataset of the protocol.
     if (request.defaultGraphs.length + request.namedGraphs.length > 0) return null;
     const asked = { query, endpoint, federation };
-    const { problem } = await explainer.explain(asked, { signal, owner, timeoutMs, maxRequests: fewQuestions });
+    const budget = { signal, owner, admitted, timeoutMs, maxRequests: fewQuestions };
+    const { problem } = await explainer.explain(asked, budget);
     return problem;
   };
   return { probe, explainer, explainEmpty: timeoutMs > 0 ? explainEmpty : undefined };

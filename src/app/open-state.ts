@@ -1,13 +1,18 @@
 import { join } from "node:path";
+import type { Logger } from "pino";
+import { steadyClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createBullmqJobQueue } from "../jobs/bullmq/bullmq-job-queue.ts";
 import { EmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
+import { offerToken, type openAdminToken } from "../store/admin-token.ts";
 import { holdDataFolder } from "../store/data-folder.ts";
 import { createRedisStore } from "../store/redis/redis-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { watchState } from "../store/watch-state.ts";
+import { faultLog } from "../telemetry/log.ts";
 import { databaseFile } from "./backup-state.ts";
 
 /** The service's state, wherever it is kept. */
@@ -70,3 +75,24 @@ export function openJobs(
   if (redisUrl !== undefined) return createBullmqJobQueue({ url: redisUrl, prefix: redisPrefix, onFault });
   return new EmbeddedJobQueue({ store, onFault });
 }
+
+/** What a watch over the state tells and needs. */
+interface WatchedState {
+  readonly log: Logger;
+  readonly state: State;
+  readonly token: Awaited<ReturnType<typeof openAdminToken>>;
+}
+
+/** Watches a state that others could empty; `refresh` reads it anew. */
+export const watchSharedState = ({ log, state: { store }, token }: WatchedState, refresh: () => Promise<void>) =>
+  watchState({
+    store,
+    now: steadyClock.now,
+    onFault: faultLog(log, "the state cannot be reached"),
+    async onLost() {
+      log.error("the shared state was lost: the catalogue is that of the files again");
+      // Processes that start from now on are to agree with those that run.
+      if (token.from === "store") await offerToken(store, token.value);
+      await refresh();
+    },
+  });

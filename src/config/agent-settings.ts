@@ -41,6 +41,12 @@ export const agentSettings = {
       "How long an empty answer of /api/query may take to say why it is empty, in milliseconds; 0: it does not say.",
     ...integer(0, 60_000),
   },
+  diagnosisRequests: {
+    name: "FEDWAY_DIAGNOSIS_REQUESTS",
+    default: "120",
+    meaning: "Most requests to endpoints for finding out why one answer is empty.",
+    ...integer(1, 1_000_000),
+  },
   mcpToken: {
     name: "FEDWAY_MCP_TOKEN",
     default: "",

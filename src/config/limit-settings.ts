@@ -77,8 +77,15 @@ export const limitSettings = {
   maxConcurrent: {
     name: "FEDWAY_MAX_CONCURRENT",
     default: "200",
-    meaning: "Queries that may run at once; five times as many may wait, up to 3 s, and others are refused.",
+    meaning:
+      "Queries, tool calls and diagnoses at once; one client has half of the free places. Five times as many wait up to 3 s; others are refused.",
     ...integer(1, 100_000),
+  },
+  callRequests: {
+    name: "FEDWAY_CALL_REQUESTS",
+    default: "2000",
+    meaning: "Most requests to endpoints that one query, tool call or question may cause.",
+    ...integer(1, 1_000_000),
   },
   endpointConcurrency: {
     name: "FEDWAY_ENDPOINT_CONCURRENCY",
@@ -95,7 +102,8 @@ export const limitSettings = {
   rateLimit: {
     name: "FEDWAY_RATE_LIMIT",
     default: "0",
-    meaning: "Requests a minute per client, at all processes together with REDIS_URL; 0 is no limit.",
+    meaning:
+      "Requests a minute per client, with REDIS_URL at all processes together; MCP calls and every ten requests to endpoints count too. 0: no limit.",
     ...integer(0, 1_000_000),
   },
   hostedTimeoutMs: {

@@ -157,6 +157,7 @@ function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEn
     signal: bounds.signal,
     deadlineMs: bounds.deadlineMs,
     client: bounds.client,
+    budget: bounds.requests,
     trace: bounds.trace,
   };
 }

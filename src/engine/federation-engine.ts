@@ -1,4 +1,5 @@
 import type { FederatedPlan } from "../plan/query-plan.ts";
+import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { StepReports } from "./step-reports.ts";
 import type { QueryResult } from "../results/model.ts";
 
@@ -56,6 +57,8 @@ export interface ExecutionBounds {
   readonly steps?: StepReports | undefined;
   /** Whose query it is; clients take turns where queries wait. */
   readonly client?: string | undefined;
+  /** Requests to endpoints that are left to the call; absent: any number. */
+  readonly requests?: RequestBudget | undefined;
   /** What the requests belong to, handed on as it is. */
   readonly trace?: unknown;
 }

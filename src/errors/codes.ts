@@ -76,6 +76,7 @@ export const errorCatalog = {
   HOST_REFUSED: request(421, "The request is for another host"),
   RATE_LIMITED: own(429, "Too many requests from this client", true),
   SERVICE_BUSY: own(503, "The service has too much to do", true),
+  BUDGET_SPENT: own(422, "The call would send too many requests to endpoints", false),
   DEADLINE_EXCEEDED: own(504, "The query did not finish in time", true),
   EVALUATION_LOST: own(503, "The evaluation was cut off", true),
   EVALUATION_TOO_LARGE: own(422, "The query needs more memory than one evaluation may have", false),

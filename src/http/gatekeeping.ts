@@ -4,7 +4,7 @@ import { plainHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import { sendRefusalPage } from "./pages/page-reply.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
+import { rateLimited } from "./rate-limiter.ts";
 import { prefersPage } from "./rdf-body.ts";
 import { guardRoutes } from "./write-access.ts";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
@@ -79,9 +79,6 @@ const elsewhere = (role: HttpSettings["role"]): string =>
     ? "This process is a worker, which answers about its health only; ask one with ROLE=web or all."
     : "/docs lists all routes.";
 
-/** Since the epoch, and never going back: all processes of a deployment measure by it. */
-const now = (): number => performance.timeOrigin + performance.now();
-
 /** First of all: who may read the answer, and whether the request is for this service. */
 function addTargetCheck(app: FastifyInstance, settings: HttpSettings, sendProblem: SendProblem): void {
   const limitOrigins = createOriginLimit(settings.corsOrigins);
@@ -99,10 +96,8 @@ function addTargetCheck(app: FastifyInstance, settings: HttpSettings, sendProble
  * methods, too many requests, changes without the token.
  */
 export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem: SendProblem): void {
-  const { config: settings, sharedStore } = deps;
+  const { config: settings, limiter } = deps;
   const table = createRouteTable();
-  const { rateLimit } = settings.limits;
-  const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now, store: sharedStore }) : undefined;
 
   addTargetCheck(app, settings, sendProblem);
   guardRoutes(app, settings);
@@ -112,12 +107,8 @@ export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem
   if (limiter) {
     app.addHook("onRequest", (request, reply, done) => {
       const retryAfterMs = unlimited.test(pathOf(request)) ? 0 : limiter.take(request.ip);
-      if (retryAfterMs === 0) {
-        done();
-        return;
-      }
-      const detail = `More than ${rateLimit} requests a minute came from this client.`;
-      sendProblem(reply, new FedwayError("RATE_LIMITED", detail, { retryAfterMs }));
+      if (retryAfterMs === 0) done();
+      else sendProblem(reply, rateLimited(limiter, retryAfterMs));
     });
   }
   app.addHook("onRequest", (request, reply, done) => {

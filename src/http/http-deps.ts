@@ -23,12 +23,12 @@ import type { ValueIndex } from "../registry/values/value-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { createShardService } from "../shards/service/shard-service.ts";
-import type { Store } from "../store/store.ts";
 import type { HttpLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { SendProblem } from "./problem-reply.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 import type { Readiness } from "./readiness.ts";
 
 type Settings = "host" | "port" | "metricsPort" | "role" | "publicUrl" | "trustProxy" | "corsOrigins";
@@ -64,8 +64,8 @@ export interface HttpDeps {
   readonly publishSnapshot: (options: { readonly reviewed: boolean }) => Promise<object>;
   /** Endpoint hosted by this process. */
   readonly hosted: (id: string) => HostedEndpoint | undefined;
-  /** Where several processes keep count of their clients together; absent: this one is alone. */
-  readonly sharedStore?: Pick<Store, "get" | "put"> | undefined;
+  /** What clients may cost; absent: anything. */
+  readonly limiter?: RateLimiter | undefined;
   /** Absent: none are hosted here. */
   readonly shards?: ShardService | undefined;
   /** Absent: there are no tools of agents here. */

@@ -3,7 +3,7 @@ import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import { toolProfiles } from "../agent/tool.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, sendJson } from "./common-headers.ts";
-import { clientKey } from "./rate-limiter.ts";
+import { clientKey, rateLimited, type RateLimiter } from "./rate-limiter.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { answers, view } from "./schemas.ts";
 import { Type } from "typebox";
@@ -25,7 +25,7 @@ const ResourceMetadata = view("ProtectedResource", {
  * is loaded with the first request.
  */
 export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
-  const { mcp: load, publicUrl } = shell;
+  const { mcp: load, publicUrl, limiter } = shell;
   if (load === undefined) return;
   let loaded: Promise<McpHttpHandler> | undefined;
   const handler = (): Promise<McpHttpHandler> => {
@@ -68,11 +68,22 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
           owner: clientKey(ip),
           ...(typeof session === "string" && { session: session.slice(0, 128) }),
           trace: exchange.span?.context,
+          count: limiter && countCalls(limiter, ip),
           profile: request.query.profile,
         });
       },
     });
   });
+}
+
+/** Counts the calls of one request: its own token is for the first one. @throws FedwayError `RATE_LIMITED` */
+function countCalls(limiter: RateLimiter, address: string): () => void {
+  let calls = 0;
+  return () => {
+    calls += 1;
+    const retryAfterMs = calls === 1 ? 0 : limiter.take(address);
+    if (retryAfterMs > 0) throw rateLimited(limiter, retryAfterMs);
+  };
 }
 
 /** Pages that may ask, which has been checked, may read the answer. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
 import { isIPv6 } from "node:net";
 
@@ -21,6 +22,9 @@ interface RateLimiterOptions {
   readonly store?: Pick<Store, "get" | "put"> | undefined;
 }
 
+/** What a client may cost. */
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
+
 /**
  * A token bucket per client: `perMinute` requests at once, refilled evenly. At most `maxClients` are remembered, those
  * longest unseen are forgotten first.
@@ -36,7 +40,25 @@ export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }
   const tell = store && createTelling({ store, perMinute, now });
   // The last one need not be moved to the end, where it is.
   let latest: string | undefined;
+  const filled = (key: string): Bucket => {
+    const nowMs = now();
+    const bucket = buckets.get(key) ?? { tokens: perMinute, filledMs: nowMs, untold: 0, telling: false };
+    bucket.tokens = Math.min(perMinute, bucket.tokens + (nowMs - bucket.filledMs) * perMs);
+    bucket.filledMs = nowMs;
+    if (key !== latest) {
+      buckets.delete(key);
+      buckets.set(key, bucket);
+      latest = key;
+    }
+    if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value ?? key);
+    return bucket;
+  };
+  const charge = (key: string, bucket: Bucket, tokens: number): void => {
+    bucket.tokens = Math.max(bucket.tokens - tokens, -perMinute);
+    tell?.(key, bucket, tokens);
+  };
   return {
+    perMinute,
     /** Clients remembered. */
     get size(): number {
       return buckets.size;
@@ -44,23 +66,24 @@ export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }
     /** Takes one token; 0 when there was one, else the milliseconds until there is one. */
     take(address: string): number {
       const key = clientKey(address);
-      const nowMs = now();
-      const bucket = buckets.get(key) ?? { tokens: perMinute, filledMs: nowMs, untold: 0, telling: false };
-      bucket.tokens = Math.min(perMinute, bucket.tokens + (nowMs - bucket.filledMs) * perMs);
-      bucket.filledMs = nowMs;
-      if (key !== latest) {
-        buckets.delete(key);
-        buckets.set(key, bucket);
-        latest = key;
-      }
-      if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value ?? key);
+      const bucket = filled(key);
       if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perMs));
-      bucket.tokens -= 1;
-      tell?.(key, bucket);
+      charge(key, bucket, 1);
       return 0;
+    },
+    /** Takes tokens for what a request has cost beyond its own one; what is not there delays the client's next requests. */
+    charge(address: string, tokens: number): void {
+      const key = clientKey(address);
+      if (tokens > 0) charge(key, filled(key), tokens);
     },
   };
 }
+
+/** The error of a request for which there is no token. */
+export const rateLimited = ({ perMinute }: Pick<RateLimiter, "perMinute">, retryAfterMs: number): FedwayError =>
+  new FedwayError("RATE_LIMITED", `More than ${perMinute} requests a minute came from this client, or as much work.`, {
+    retryAfterMs,
+  });
 
 /** What is told together, as a share of the limit. */
 const toldShare = 1 / 20;
@@ -69,7 +92,7 @@ const mostTold = 100;
 const pauseMs = 1_000;
 
 /** Takes from the common buckets what was taken from those here, and what others took from these. */
-function createTelling(common: CommonBuckets): (key: string, bucket: Bucket) => void {
+function createTelling(common: CommonBuckets): (key: string, bucket: Bucket, tokens: number) => void {
   const { perMinute, now } = common;
   const portion = Math.max(1, perMinute * toldShare);
   let underWay = 0;
@@ -83,9 +106,9 @@ function createTelling(common: CommonBuckets): (key: string, bucket: Bucket) => 
     bucket.tokens = left - bucket.untold;
     bucket.filledMs = now();
   };
-  return (key, bucket) => {
+  return (key, bucket, tokens) => {
     // What has been refilled since need not be told.
-    bucket.untold = Math.min(bucket.untold + 1, perMinute - bucket.tokens);
+    bucket.untold = Math.min(bucket.untold + tokens, perMinute - bucket.tokens);
     if (bucket.untold < portion || bucket.telling || underWay >= mostTold || now() < pausedUntilMs) return;
     bucket.telling = true;
     underWay += 1;

@@ -21,7 +21,7 @@ export interface McpParts {
 }
 
 /** Who a connection or request comes from. */
-export interface McpClient extends Pick<Caller, "owner" | "session" | "trace"> {
+export interface McpClient extends Pick<Caller, "owner" | "session" | "trace" | "count"> {
   /** Where each request has a server of its own, which hears of no cancellation but that of its connection. */
   readonly calls?: CallsUnderWay | undefined;
 }

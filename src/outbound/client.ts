@@ -82,7 +82,8 @@ export function createSparqlClient(
 
   const query = async (request: SparqlRequest): Promise<SparqlAnswer> => {
     if (network.closed) throw networkClosed();
-    const { endpoint } = request;
+    const { endpoint, budget } = request;
+    budget?.take();
     const handler = local?.(endpoint.url);
     const { url, refused, host } = vet(endpoint.url);
     if (url === null || (refused !== undefined && handler === undefined)) {

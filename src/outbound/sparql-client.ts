@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { AnswerKind } from "../results/model.ts";
+import type { RequestBudget } from "./request-budget.ts";
 
 /** How a query is put into an HTTP request (SPARQL 1.1 Protocol, section 2.1). */
 export type RequestMethod = "post-form" | "post-direct" | "get";
@@ -70,6 +71,8 @@ export interface SparqlRequest {
   readonly maxBytes?: number;
   /** Whose query the request is for, told to endpoints of this process; never sent. */
   readonly client?: string | undefined;
+  /** What the request is taken from, before it is sent. @throws FedwayError `BUDGET_SPENT` */
+  readonly budget?: RequestBudget | undefined;
   /** Neither an answer that is kept nor one that is under way will do. Default false. */
   readonly fresh?: boolean | undefined;
   /** The run that the request is part of: to a circuit breaker its faults are one. Never sent. */

@@ -1,17 +1,27 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import { RequestBudget } from "../outbound/request-budget.ts";
+import { FairQueue } from "../workers/fair-queue.ts";
 
-/** How many queries may run, and how many may wait for that. */
+/** How many calls may be under way, and how many may wait for that. */
 interface AdmissionOptions {
   readonly maxConcurrent: number;
-  /** Queries that wait, and the characters of all their texts; default 5 for each that may run, and 32 Mi. */
+  /** Calls that wait, and the characters of all their texts; default 5 for each that may run, and 32 Mi. */
   readonly maxWaiting?: number;
   readonly maxWaitingCharacters?: number;
   /** Longest wait in milliseconds; default 3,000. */
   readonly maxWaitMs?: number;
+  /** Requests to endpoints of one call; default 2,000. */
+  readonly callRequests?: number;
+  /** Hears of each call that is refused. */
+  readonly onBusy?: () => void;
+  /** Hears of each call that is over, and of the requests that endpoints had for it. */
+  readonly onLeave?: (client: string, requests: number) => void;
 }
 
-/** A query that asks to be let in. */
-interface Entrant {
+/** A call that asks to be let in. */
+export interface Entrant {
+  /** Whose call it is. */
+  readonly client?: string | undefined;
   /** Length of its text. */
   readonly characters: number;
   /** Milliseconds that it would wait. */
@@ -20,71 +30,112 @@ interface Entrant {
   readonly signal: AbortSignal;
 }
 
+/** A call that was let in. What it starts is part of it: that takes no place of its own, and shares its requests. */
+export interface Admitted {
+  readonly requests: RequestBudget;
+  /** Ends the call; later calls change nothing. */
+  leave(): void;
+}
+
 interface Waiting extends Entrant {
-  readonly letIn: () => void;
+  readonly client: string;
+  readonly letIn: (call: Admitted) => void;
 }
 
 /**
- * Lets queries in up to a number; others wait for a moment, in their order. So a burst, or a process that stood still
- * for a second, delays answers and fails none, and what cannot be done in time is refused soon.
+ * The one door of everything that asks endpoints for a client: queries, tools, diagnoses, questions. A client may have as
+ * many calls under way as places are free, so that one alone has half of them, several share them, and somebody else still
+ * finds one. Other calls wait for a moment, clients in turn: a burst delays answers and fails none, and what cannot be
+ * done in time is refused soon.
  */
-export function createAdmission(options: AdmissionOptions) {
-  const { maxConcurrent, maxWaiting = 5 * maxConcurrent, maxWaitingCharacters = 32 * 1024 * 1024 } = options;
-  const maxWaitMs = options.maxWaitMs ?? 3_000;
-  /** In their order; one that gives up is taken out. */
-  const queue = new Set<Waiting>();
-  let running = 0;
-  let characters = 0;
-  const takeOut = (one: Waiting): void => {
-    if (queue.delete(one)) characters -= one.characters;
-  };
-  const wait = (entrant: Entrant): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const leave = (error?: FedwayError): void => {
-        takeOut(waiting);
+export class Admission {
+  readonly #options: Required<Omit<AdmissionOptions, "onBusy" | "onLeave">> & AdmissionOptions;
+  readonly #queue: FairQueue<Waiting>;
+  #running = 0;
+  #characters = 0;
+
+  constructor(options: AdmissionOptions) {
+    const { maxConcurrent, maxWaiting = 5 * maxConcurrent, maxWaitingCharacters = 32 * 1024 * 1024 } = options;
+    const { maxWaitMs = 3_000, callRequests = 2_000 } = options;
+    this.#options = { ...options, maxWaiting, maxWaitingCharacters, maxWaitMs, callRequests };
+    this.#queue = new FairQueue({ maxWaiting, maxPerClient: Math.ceil(maxWaiting / 2) });
+  }
+
+  /** Calls that wait. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /**
+   * Lets a call in, at once or later; whoever enters calls `leave` once.
+   * @throws FedwayError `SERVICE_BUSY`, at once or as a rejection; `CANCELLED`
+   */
+  enter(entrant: Entrant): Admitted | Promise<Admitted> {
+    const { client = "" } = entrant;
+    if (this.#mayRun(client)) return this.#admit(client, this.#queue.serve(client));
+    if (this.#characters + entrant.characters > this.#options.maxWaitingCharacters) throw this.#busy(client);
+    return this.#wait(entrant, client);
+  }
+
+  #mayRun(client: string): boolean {
+    const free = this.#options.maxConcurrent - this.#running;
+    return free > 0 && this.#queue.servedOf(client) < free;
+  }
+
+  #admit(client: string, done: () => void): Admitted {
+    const requests = new RequestBudget(this.#options.callRequests);
+    this.#running += 1;
+    let isOver = false;
+    const leave = (): void => {
+      if (isOver) return;
+      isOver = true;
+      this.#running -= 1;
+      done();
+      this.#options.onLeave?.(client, requests.spent);
+      this.#dispatch();
+    };
+    return { requests, leave };
+  }
+
+  #dispatch(): void {
+    while (this.#queue.size > 0 && this.#running < this.#options.maxConcurrent) {
+      const next = this.#queue.take(({ client }) => this.#mayRun(client));
+      if (next === undefined) return;
+      next.item.letIn(this.#admit(next.item.client, next.done));
+    }
+  }
+
+  #wait(entrant: Entrant, client: string): Promise<Admitted> {
+    const { characters, signal, timeoutMs } = entrant;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#queue.remove(waiting);
+        this.#characters -= characters;
         clearTimeout(timer);
-        entrant.signal.removeEventListener("abort", gone);
-        if (error) reject(error);
-        else resolve();
+        signal.removeEventListener("abort", gone);
       };
-      const gone = (): void => leave(new FedwayError("CANCELLED", "The client closed the request."));
-      const waiting: Waiting = { ...entrant, letIn: () => leave() };
-      const timer = setTimeout(() => leave(busy(maxConcurrent)), Math.min(maxWaitMs, entrant.timeoutMs));
-      queue.add(waiting);
-      characters += entrant.characters;
-      entrant.signal.addEventListener("abort", gone, { once: true });
-      if (entrant.signal.aborted) gone();
+      const refuse = (error: FedwayError): void => {
+        end();
+        reject(error);
+      };
+      const gone = (): void => refuse(new FedwayError("CANCELLED", "The client closed the request."));
+      const letIn = (call: Admitted): void => {
+        end();
+        resolve(call);
+      };
+      const waiting: Waiting = { ...entrant, client, letIn };
+      const timer = setTimeout(() => refuse(this.#busy(client)), Math.min(this.#options.maxWaitMs, timeoutMs));
+      this.#characters += characters;
+      signal.addEventListener("abort", gone, { once: true });
+      if (signal.aborted) gone();
+      else if (this.#queue.push(client, waiting) !== "waiting") refuse(this.#busy(client));
     });
-  return {
-    /**
-     * Undefined when the query may run now, otherwise a promise of that. A query that was let in calls `leave` once.
-     * @throws FedwayError `SERVICE_BUSY`, at once or as a rejection; `CANCELLED`
-     */
-    enter(entrant: Entrant): Promise<void> | undefined {
-      if (running < maxConcurrent) {
-        running += 1;
-        return undefined;
-      }
-      if (queue.size >= maxWaiting || characters + entrant.characters > maxWaitingCharacters) throw busy(maxConcurrent);
-      return wait(entrant);
-    },
-    leave(): void {
-      // The place goes from one to the next: nobody who comes now gets in front of those that wait.
-      const [next] = queue;
-      if (next === undefined) running -= 1;
-      else next.letIn();
-    },
-    get waiting(): number {
-      return queue.size;
-    },
-  };
-}
+  }
 
-export type Admission = ReturnType<typeof createAdmission>;
-
-function busy(maxConcurrent: number): FedwayError {
-  return new FedwayError("SERVICE_BUSY", `${maxConcurrent} queries are running already.`, {
-    retryAfterMs: 1_000,
-    next: "Try again in a moment.",
-  });
+  #busy(client: string): FedwayError {
+    this.#options.onBusy?.();
+    const own = this.#queue.servedOf(client);
+    const detail = `${this.#running} calls are under way already, ${own} of them from this client.`;
+    return new FedwayError("SERVICE_BUSY", detail, { retryAfterMs: 1_000, next: "Try again in a moment." });
+  }
 }

@@ -8,7 +8,7 @@ import { isWhole } from "../results/gathered-body.ts";
 import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
-import { createAdmission } from "./admission.ts";
+import type { Admission } from "./admission.ts";
 import { toAnalyzedPlan, toPlanDescription } from "./explain.ts";
 import { heldAnswer, lookedInto } from "./held-answer.ts";
 import { type Attempted, proven, type SourceVerifier } from "./proven-answer.ts";
@@ -27,12 +27,10 @@ export interface QueryServiceOptions {
   readonly planner: Planner;
   /** Verifies what plans leave out; absent: facts are believed. */
   readonly sources?: SourceVerifier | undefined;
+  readonly admission: Admission;
   readonly limits: {
     readonly timeoutMs: number;
     readonly maxRows: number;
-    readonly maxConcurrent: number;
-    /** Longest wait of a query that is one too many; default 3,000. */
-    readonly maxWaitMs?: number;
     readonly runs: number;
   };
   readonly metrics: {
@@ -54,7 +52,6 @@ export interface QueryServiceOptions {
 /** Creates the use case over a planner and the two ways to execute a plan; the caller closes it. */
 export function createQueryService(options: QueryServiceOptions): QueryService & { close(): Promise<void> } {
   const { planner, limits, metrics, now, sharedStore: store } = options;
-  const admission = createAdmission(limits);
   const { timeoutMs } = limits;
   const shared = store && shareRuns({ store, records: (from, to) => log.records(from, to), timeoutMs, now });
   const log = createRunLog({
@@ -64,7 +61,6 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     onChange: shared && ((place) => shared.changed(place)),
     onFinish(run, durationMs) {
       const { plan, end } = run;
-      admission.leave();
       metrics.observeRun(plan.kind, end?.status ?? "failed", durationMs / 1000);
       sessions.finished(run);
     },
@@ -72,7 +68,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
   const sessions = createSessionLog({ now, store, name: shared?.name });
   const ignore = options.sources?.onRefuted((refutation) => log.refuted(refutation));
   const failures = new WeakMap<Error, string>();
-  const context: RunContext = { ...options, log, sessions, admission, failures };
+  const context: RunContext = { ...options, log, sessions, failures };
   return {
     run: (request) => answerQuery(request, context),
     async table(request) {

@@ -1,6 +1,7 @@
 import type { Executor } from "../engine/executor.ts";
 import type { SourceReport } from "../engine/federation-engine.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
@@ -19,6 +20,8 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
   /** Whose query it is about, so that clients take turns. */
   readonly owner?: string | undefined;
+  /** Of the call that asks. */
+  readonly budget?: RequestBudget | undefined;
   /** False: everybody is asked, whatever is known. Default true. */
   readonly prune?: boolean | undefined;
 }
@@ -51,7 +54,7 @@ export type Probe = ReturnType<typeof createProbe>;
 export function createProbe({ planner, direct, federated, sources: verifier, now }: ProbeOptions) {
   /** @throws FedwayError what the planner and the executors throw, rejected plans included */
   return async (request: ProbeRequest): Promise<ProbeAnswer> => {
-    const { text, endpointId, federationId, maxRows, timeoutMs, signal, owner, prune } = request;
+    const { text, endpointId, federationId, maxRows, timeoutMs, signal, owner, budget, prune } = request;
     const wanted = { text, endpointId, federationId, prune, strict: false, defaultGraphs: [], namedGraphs: [] };
     const { plan } = planner.plan(wanted);
     if (plan.kind === "rejected") {
@@ -61,7 +64,7 @@ export function createProbe({ planner, direct, federated, sources: verifier, now
     const sources = new Map<string, SourceReport>();
     const deadline = startDeadline(signal, timeoutMs);
     const deadlineMs = now() + timeoutMs;
-    const bounds = { signal: deadline.signal, deadlineMs, partial: false, client: owner, sources };
+    const bounds = { signal: deadline.signal, deadlineMs, partial: false, client: owner, requests: budget, sources };
     try {
       const narrowed = async (wide: FederatedPlan): Promise<FederatedPlan> =>
         verifier?.narrow(wide, { ...askingFor({ bounds }), ask: [] }) ?? wide;

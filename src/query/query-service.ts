@@ -4,6 +4,7 @@ import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { PartialAnswers } from "../engine/federation-engine.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { ChosenBy } from "./chosen-by.ts";
+import type { Admitted } from "./admission.ts";
 import type { PlanDescription } from "./explain.ts";
 import { FedwayError, type Repair } from "../errors/fedway-error.ts";
 import type { PartialKind } from "../engine/completeness.ts";
@@ -40,6 +41,8 @@ export interface QueryRequest {
   readonly signal: AbortSignal;
   /** Whose query it is, such as an address: owners take turns where queries wait, and see the text in the run's record. */
   readonly owner?: string | undefined;
+  /** The call that the query is part of, such as that of a tool; absent: it is one of its own. */
+  readonly admitted?: Admitted | undefined;
   /** Joins the queries that an owner sends on one errand; up to the owner, and told to nobody else. */
   readonly session?: string | undefined;
   /** What was mended in `text` before, for the run's record. */

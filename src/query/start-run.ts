@@ -4,7 +4,7 @@ import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts
 import type { Exclusions } from "../plan/source-selection.ts";
 import type { Span } from "../telemetry/tracing.ts";
 import { type ChosenBy, chosenBy } from "./chosen-by.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, Admitted } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";
 import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
@@ -35,9 +35,11 @@ export class StartedRun {
   readonly #span: Span | undefined;
   readonly #context: RunContext;
   readonly #request: QueryRequest;
+  /** Ends with the run, unless the run is part of a larger call. */
+  readonly #call: Admitted | undefined;
 
   /** Plans the request and opens its run. @throws FedwayError what the planner throws */
-  constructor(request: QueryRequest, context: RunContext) {
+  constructor(request: QueryRequest, call: Admitted, context: RunContext) {
     const { planner, log, tracer, now, metrics } = context;
     const startedAt = now();
     const { plan, cached } = planner.plan(request);
@@ -49,6 +51,7 @@ export class StartedRun {
     });
     this.#context = context;
     this.#request = request;
+    this.#call = request.admitted === undefined ? call : undefined;
     this.id = this.#run.id;
     this.plan = plan;
     this.cached = cached;
@@ -64,6 +67,7 @@ export class StartedRun {
       provenance: request.provenance,
       fresh: request.fresh,
       client: request.owner,
+      requests: call.requests,
       sources: this.#run.sources,
       steps: this.#run.steps,
       trace: this.#span?.context,
@@ -117,6 +121,7 @@ export class StartedRun {
     this.#deadline?.stop();
     this.#run.facts ??= this.facts;
     this.#run.finish(how);
+    this.#call?.leave();
     this.#span?.setAttribute("fedway.status", how.status);
     this.#span?.end(how.error?.code);
     const { exclusions } = this.#run;
@@ -138,22 +143,23 @@ export class StartedRun {
 }
 
 /**
- * Lets a query in, plans it and opens its run; a promise when it has to wait. Who ends the run lets the next query in.
+ * Lets a query in, plans it and opens its run; a promise when it has to wait. The end of the run ends its call.
  * @throws FedwayError `SERVICE_BUSY`, `CANCELLED`, and what the planner throws
  */
 export function startRun(request: QueryRequest, context: RunContext): StartedRun | Promise<StartedRun> {
-  const { admission } = context;
-  const entrant = { characters: request.text.length, timeoutMs: timeoutOf(request, context), signal: request.signal };
-  const begin = (): StartedRun => {
+  const { text, owner: client, signal } = request;
+  const begin = (call: Admitted): StartedRun => {
     try {
-      return new StartedRun(request, context);
+      return new StartedRun(request, call, context);
     } catch (error) {
-      admission.leave();
+      if (request.admitted === undefined) call.leave();
       context.sessions.refused(request, error);
       throw error;
     }
   };
-  return admission.enter(entrant)?.then(begin) ?? begin();
+  const entrant = { client, characters: text.length, timeoutMs: timeoutOf(request, context), signal };
+  const call = request.admitted ?? context.admission.enter(entrant);
+  return call instanceof Promise ? call.then(begin) : begin(call);
 }
 
 const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: QueryServiceOptions): number =>

@@ -32,6 +32,17 @@ export class FairQueue<T extends object | string> {
     return this.#size;
   }
 
+  /** Items of the client that are served at the moment. */
+  servedOf(client: string): number {
+    return this.#served.get(client) ?? 0;
+  }
+
+  /** Counts an item of the client as served that need not wait; what is returned ends that, as `done` of a turn. */
+  serve(client: string): () => void {
+    this.#served.set(client, this.servedOf(client) + 1);
+    return () => this.#leave(client);
+  }
+
   push(client: string, item: T): Pushed {
     const line = this.#lines.get(client);
     if ((line?.length ?? 0) >= this.#maxPerClient) return "client-full";
@@ -44,12 +55,10 @@ export class FairQueue<T extends object | string> {
 
   /** The next item; of those that are `ready`, which are asked in the order of their turns, where not all can be served. */
   take(ready: (item: T) => boolean = () => true): Turn<T> | undefined {
-    const inTurn = [...this.#lines].toSorted(([one], [other]) => this.#servedOf(one) - this.#servedOf(other));
+    const inTurn = [...this.#lines].toSorted(([one], [other]) => this.servedOf(one) - this.servedOf(other));
     for (const [client, line] of inTurn) {
       const item = this.#cut(client, line.findIndex(ready));
-      if (item === undefined) continue;
-      this.#served.set(client, this.#servedOf(client) + 1);
-      return { item, done: () => this.#leave(client) };
+      if (item !== undefined) return { item, done: this.serve(client) };
     }
     return undefined;
   }
@@ -58,10 +67,6 @@ export class FairQueue<T extends object | string> {
   remove(item: T): boolean {
     for (const [client, line] of this.#lines) if (this.#cut(client, line.indexOf(item)) !== undefined) return true;
     return false;
-  }
-
-  #servedOf(client: string): number {
-    return this.#served.get(client) ?? 0;
   }
 
   #cut(client: string, index: number): T | undefined {
@@ -74,7 +79,7 @@ export class FairQueue<T extends object | string> {
   }
 
   #leave(client: string): void {
-    const left = this.#servedOf(client) - 1;
+    const left = this.servedOf(client) - 1;
     if (left > 0) this.#served.set(client, left);
     else this.#served.delete(client);
     const line = this.#lines.get(client);

@@ -126,6 +126,8 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("query/run-text.ts", "plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
+      { module: "workers", files: ["fair-queue.ts"] },
+      { module: "outbound", files: ["request-budget.ts"] },
       // The two ports, and the accounts that both fill in.
       {
         module: "engine",
@@ -136,13 +138,21 @@ export const modules: readonly Module[] = [
     packages: [],
   },
   // What is wrong with a query, before and after it is run.
-  { name: "diagnosis", imports: whole("plan", "sparql", "rdf", "registry", "results"), packages: ["lru-cache"] },
+  {
+    name: "diagnosis",
+    imports: [
+      ...whole("plan", "sparql", "rdf", "registry", "results"),
+      { module: "query", files: ["admission.ts"], typesOnly: true },
+      { module: "outbound", files: ["request-budget.ts"], typesOnly: true },
+    ],
+    packages: ["lru-cache"],
+  },
   {
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
     imports: [
       ...whole("query", "diagnosis", "rdf", "registry"),
-      { module: "outbound", files: ["model-api.ts"] },
+      { module: "outbound", files: ["model-api.ts", "request-budget.ts"] },
       tracer,
     ],
     packages: ["typebox"],

@@ -6,6 +6,7 @@ import { createInProcessExecutor } from "../../src/engine/executor.ts";
 import type { Holders } from "../../src/engine/sources/key-routes.ts";
 import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
+import { Admission } from "../../src/query/admission.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
 import type { QueryRequest } from "../../src/query/query-service.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
@@ -141,7 +142,8 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
     direct: createDirectExecutor(client, now),
     federated: createInProcessExecutor(engine),
     sources: sources.verifier,
-    limits: { timeoutMs: 60_000, maxRows: 10_000, maxConcurrent: 10, runs: 100 },
+    admission: new Admission({ maxConcurrent: 20 }),
+    limits: { timeoutMs: 60_000, maxRows: 10_000, runs: 100 },
     metrics: { observeRun: () => {}, observePlan: () => {}, observeBusy: () => {} },
     now,
   });

@@ -21,6 +21,7 @@ export function createStoreClient(data: Readonly<Record<string, string>>): Store
     const earlier = requests.filter(({ endpoint }) => endpoint.url === url).length;
     requests.push(request);
     request.signal.throwIfAborted();
+    request.budget?.take();
     const failure = failures.get(url);
     if (failure && earlier >= failure.after) throw failure.error;
     const store = stores.get(url);

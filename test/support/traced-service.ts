@@ -3,6 +3,7 @@ import { createInProcessExecutor } from "../../src/engine/executor.ts";
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
+import { Admission } from "../../src/query/admission.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { createRequestSpans, type Tracer } from "../../src/telemetry/tracing.ts";
@@ -39,7 +40,8 @@ export async function startTracedService(
     planner: createPlanner({ catalog, egress: "catalog", publicUrl }),
     direct: createDirectExecutor(client, now),
     federated: createInProcessExecutor(engine),
-    limits: { timeoutMs: 10_000, maxRows: 100, maxConcurrent: 10, runs: 10 },
+    admission: new Admission({ maxConcurrent: 20 }),
+    limits: { timeoutMs: 10_000, maxRows: 100, runs: 10 },
     metrics: { observeRun: () => {}, observePlan: () => {}, observeBusy: () => {} },
     now,
     tracer,

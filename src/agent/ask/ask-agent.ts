@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { ModelApi } from "../../outbound/model-api.ts";
+import { Admission } from "../../query/admission.ts";
 import type { Tracer } from "../../telemetry/tracing.ts";
 import type { Caller } from "../tool.ts";
 import type { Toolbox } from "../toolbox.ts";
@@ -22,6 +23,8 @@ export interface AskOptions {
   readonly toolbox: Toolbox;
   /** The grammar of queries over these endpoints; undefined when there is none. */
   readonly grammarOf: (endpoints: readonly string[]) => Promise<string | undefined>;
+  /** Requests to endpoints for one question. */
+  readonly callRequests: number;
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
 }
@@ -42,11 +45,12 @@ const mostAtOnce = 4;
 /** The reference agent over one model. */
 export function createAskAgent(options: AskOptions): AskAgent {
   const { clock, timeoutMs, tracer, api } = options;
-  let underWay = 0;
+  const admission = new Admission({ maxConcurrent: mostAtOnce, callRequests: options.callRequests });
   return {
     async ask(request, caller) {
-      if (underWay >= mostAtOnce) throw busy();
-      underWay += 1;
+      const { owner: client, signal } = caller;
+      const characters = request.question.length;
+      const admitted = await admission.enter({ client, characters, timeoutMs, signal });
       const deadline = startDeadline(caller.signal, { clock, timeoutMs });
       const span = tracer?.startSpan("invoke_agent fedway", {
         parent: caller.trace,
@@ -56,7 +60,7 @@ export function createAskAgent(options: AskOptions): AskAgent {
       try {
         const { session = `ask-${randomUUID()}` } = caller;
         const trace = span?.context ?? caller.trace;
-        const asking = new Asking(request, { ...caller, session, trace, signal: deadline.signal }, options);
+        const asking = new Asking(request, { ...caller, admitted, session, trace, signal: deadline.signal }, options);
         const answer = await asking.answer();
         span?.setAttribute("gen_ai.request.model", api.model);
         error = answer.diagnosis?.code;
@@ -67,17 +71,11 @@ export function createAskAgent(options: AskOptions): AskAgent {
       } finally {
         span?.end(error);
         deadline.stop();
-        underWay -= 1;
+        admitted.leave();
       }
     },
   };
 }
-
-const busy = (): FedwayError =>
-  new FedwayError("SERVICE_BUSY", `${mostAtOnce} questions are being answered already.`, {
-    retryAfterMs: 5_000,
-    next: "Ask again in a moment.",
-  });
 
 function startDeadline(client: AbortSignal, { clock, timeoutMs }: Pick<AskOptions, "clock" | "timeoutMs">) {
   const controller = new AbortController();

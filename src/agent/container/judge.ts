@@ -1,4 +1,5 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
+import type { RequestBudget } from "../../outbound/request-budget.ts";
 import type { QueryService } from "../../query/query-service.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import { type Building, type Draft, refused, type Step } from "./draft.ts";
@@ -14,6 +15,7 @@ export type AskRows = (request: {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly owner: string;
+  readonly budget?: RequestBudget | undefined;
 }) => Promise<readonly (readonly (string | null)[])[]>;
 
 /** What steps are judged by. */
@@ -26,6 +28,8 @@ export interface JudgeParts {
 export interface ContainerCall {
   readonly owner: string;
   readonly signal: AbortSignal;
+  /** Of the call, for questions to endpoints. */
+  readonly budget?: RequestBudget | undefined;
 }
 
 interface Asking {

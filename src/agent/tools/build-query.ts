@@ -27,8 +27,8 @@ export const buildQuery = ({ container }: { readonly container: QueryContainer }
     annotations: { readOnlyHint: true, openWorldHint: true, idempotentHint: false },
     profiles: ["builder"],
     async run({ step, handle, choice: number, value }, call) {
-      const { owner, signal } = call;
-      const caller = { owner, signal };
+      const { owner, signal, admitted } = call;
+      const caller = { owner, signal, budget: admitted?.requests };
       if (step === "open") return shown(await container.open(namesIn(value) ?? [], caller), call);
       if (handle === undefined) {
         throw new FedwayError("DRAFT_UNKNOWN", "The handle of the query is missing.", {

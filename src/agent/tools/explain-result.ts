@@ -35,10 +35,11 @@ export const explainResult = ({ queries, explainer }: Parts) =>
 /** Asks the parts of a run's query. */
 async function explainRun(run: OwnRun, explainer: Explainer, call: ToolCall): Promise<ToolAnswer> {
   const { query, endpoint, federation } = run.asked;
-  const { signal, owner } = call;
+  const { signal, owner, admitted } = call;
   if (query === undefined) return showRun(run, { problem: notKept() }, call);
+  const asked = { query, endpoint, federation };
   call.onProgress?.("The parts of the query are asked by themselves.");
-  return showRun(run, await explainer.explain({ query, endpoint, federation }, { signal, owner }), call);
+  return showRun(run, await explainer.explain(asked, { signal, owner, admitted }), call);
 }
 
 const notKept = (): Problem =>
@@ -69,13 +70,18 @@ const mostSources = 10;
 
 type Explained = Pick<EmptyDiagnosis, "problem"> & Partial<EmptyDiagnosis>;
 
-function showRun(run: RunRecord, { problem, questions, requests }: Explained, { hint }: ToolCall): ToolAnswer {
+function showRun(
+  run: RunRecord,
+  { problem, questions, requests, complete }: Explained,
+  { hint }: ToolCall,
+): ToolAnswer {
   const { id, status, rows, sources, notes } = run;
   const diagnosis = problem && problemForModel(problem, hint);
+  const left = complete === false ? "; then the limit of a diagnosis was reached, and other parts were not asked" : "";
   const counted =
     questions === undefined
       ? []
-      : [`${questions} questions were asked about it, in ${requests ?? 0} requests to endpoints.`];
+      : [`${questions} questions were asked about it, in ${requests ?? 0} requests to endpoints${left}.`];
   const verdict = diagnosis ? problemText(diagnosis) : verdicts[status];
   const text = [
     `status: ${status}${rows === undefined ? "" : `, ${rows} rows`}`,
@@ -95,6 +101,7 @@ function showRun(run: RunRecord, { problem, questions, requests }: Explained, { 
       notes,
       questions: questions ?? 0,
       requests: requests ?? 0,
+      ...(complete !== undefined && { complete }),
     },
   };
 }

@@ -115,6 +115,7 @@ export async function runForAgent(
       partial: true,
       signal: call.signal,
       owner: call.owner,
+      admitted: call.admitted,
       session: call.session,
       trace: call.trace,
     }),

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { FedwayError, type Problem, toProblem } from "../../errors/fedway-error.ts";
 import type { Planner } from "../../plan/create-planner.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
+import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { textOf } from "../../sparql/edit-text.ts";
@@ -23,7 +24,7 @@ export interface EmptyQuery {
   readonly federation?: string | undefined;
 }
 
-/** What a diagnosis may cost; defaults 20 questions and 20 seconds. */
+/** What a diagnosis may cost; defaults 20 questions, 20 seconds, and what is configured of requests to endpoints. */
 export interface DiagnosisBudget {
   readonly signal: AbortSignal;
   /** Questions; each is one query of the kind that clients send. */
@@ -32,6 +33,8 @@ export interface DiagnosisBudget {
   readonly timeoutMs?: number | undefined;
   /** Whose query it is. */
   readonly owner?: string | undefined;
+  /** The call that the diagnosis is part of; absent: it is one of its own. */
+  readonly admitted?: Admitted | undefined;
 }
 
 /** Why an answer is empty, and what it took to find out. */
@@ -43,6 +46,8 @@ export interface EmptyDiagnosis {
   /** Requests that endpoints had for them. */
   readonly requests: number;
   readonly durationMs: number;
+  /** False: the questions, the time or the requests were used up before all was asked. */
+  readonly complete: boolean;
 }
 
 interface ExplainerOptions {
@@ -55,8 +60,9 @@ interface ExplainerOptions {
   readonly values?: Pick<ValueIndex, "find"> | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly now: () => number;
-  /** Diagnoses at once; more are refused. Default 4. */
-  readonly maxRunning?: number;
+  readonly admission: Pick<Admission, "enter">;
+  /** Requests to endpoints for one diagnosis. */
+  readonly maxRequests: number;
 }
 
 /** Finds out why answers are empty. */
@@ -66,7 +72,7 @@ const keptMs = 120_000;
 
 /** An explainer that asks by `run`. */
 export function createExplainer(options: ExplainerOptions) {
-  const { maxRunning = 4 } = options;
+  const { admission } = options;
   const known = new LRUCache<string, { readonly diagnosis: EmptyDiagnosis; readonly at: number }>({
     max: 200,
     ttl: keptMs,
@@ -75,18 +81,24 @@ export function createExplainer(options: ExplainerOptions) {
   return {
     /**
      * Why a query has no solutions. Who asks the same at the same time shares the work, and for two minutes its result.
-     * @throws FedwayError `SERVICE_BUSY` when too many diagnoses are under way, `CANCELLED`, and what the planner throws
+     * @throws FedwayError `SERVICE_BUSY` when too much is under way, `CANCELLED`, and what the planner throws
      */
     async explain(asked: EmptyQuery, budget: DiagnosisBudget): Promise<EmptyDiagnosis> {
-      const { maxRequests = 20, timeoutMs = 20_000, signal, owner } = budget;
+      const { maxRequests = 20, timeoutMs = 20_000, owner } = budget;
       const key = JSON.stringify([asked.query, asked.endpoint, asked.federation, maxRequests, timeoutMs]);
       const before = known.get(key);
       if (before) return aged(before.diagnosis, options.now() - before.at);
-      if (shared.running >= maxRunning && !shared.has(key)) throw tooMany(maxRunning);
-      return shared.join(key, signal, async (common) => {
-        const diagnosis = await diagnose(options, asked, { maxRequests, timeoutMs, signal: common, owner });
-        known.set(key, { diagnosis, at: options.now() });
-        return diagnosis;
+      return shared.join(key, budget.signal, async (signal) => {
+        const entrant = { client: owner, characters: asked.query.length, timeoutMs, signal };
+        const admitted = budget.admitted ?? (await admission.enter(entrant));
+        const requests = admitted.requests.part(options.maxRequests);
+        try {
+          const diagnosis = await diagnose(options, asked, { maxRequests, timeoutMs, signal, owner, requests });
+          known.set(key, { diagnosis, at: options.now() });
+          return diagnosis;
+        } finally {
+          if (budget.admitted === undefined) admitted.leave();
+        }
       });
     },
   };
@@ -99,12 +111,6 @@ function aged(diagnosis: EmptyDiagnosis, ms: number): EmptyDiagnosis {
   return problem === null || detail === undefined ? diagnosis : { ...diagnosis, problem: { ...problem, detail } };
 }
 
-const tooMany = (running: number): FedwayError =>
-  new FedwayError("SERVICE_BUSY", `${running} diagnoses are under way already.`, {
-    retryAfterMs: 2_000,
-    next: "Try again in a moment.",
-  });
-
 async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Promise<EmptyDiagnosis> {
   const startedAt = options.now();
   const inquiry = openInquiry(options, asked, budget);
@@ -113,6 +119,7 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
     questions: inquiry instanceof FedwayError ? 0 : inquiry.prober.asked,
     requests: inquiry instanceof FedwayError ? 0 : inquiry.prober.requests,
     durationMs: options.now() - startedAt,
+    complete: inquiry instanceof FedwayError || !inquiry.prober.spent,
   });
   if (inquiry instanceof FedwayError) return end(toProblem(inquiry));
   const finding = await findingOf(inquiry);

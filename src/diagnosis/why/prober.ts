@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import type { RequestBudget } from "../../outbound/request-budget.ts";
 import type { Bindings } from "../../results/model.ts";
 
 /** A SELECT that is asked about a query; `query/probe.ts` fits. */
@@ -11,6 +12,7 @@ export type RunProbe = (request: {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly owner?: string | undefined;
+  readonly budget?: RequestBudget | undefined;
   readonly prune: boolean;
 }) => Promise<{
   readonly rows: readonly Bindings[];
@@ -33,6 +35,8 @@ export interface ProbeBudget {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly owner?: string | undefined;
+  /** Requests to endpoints, for all questions. */
+  readonly requests: RequestBudget;
 }
 
 /** A group pattern, and a variable of it whose values are wanted. */
@@ -70,6 +74,8 @@ export class Prober {
   byFacts = false;
   /** Whether facts decide who is asked. */
   prune = true;
+  /** Questions were left for want of one more, of time, or of requests to endpoints. */
+  spent = false;
   readonly #options: ProberOptions;
   readonly #budget: ProbeBudget;
   readonly #until: number;
@@ -144,23 +150,30 @@ export class Prober {
     { target, maxRows }: { readonly target: ProbeTarget; readonly maxRows: number },
   ): Promise<readonly Bindings[] | undefined> {
     const { run, now } = this.#options;
-    const { signal, maxRequests, owner } = this.#budget;
+    const { signal, maxRequests, owner, requests: budget } = this.#budget;
     const timeoutMs = Math.floor(this.#until - now());
     if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.");
-    if (this.asked >= maxRequests || timeoutMs < 1) throw new BudgetSpent();
+    if (this.asked >= maxRequests || timeoutMs < 1) throw this.#overspent();
     this.asked++;
     try {
       const { prune } = this;
-      const { rows, requests, byFacts } = await run({ text, ...target, maxRows, timeoutMs, signal, owner, prune });
+      const asked = { text, ...target, maxRows, timeoutMs, signal, owner, budget, prune };
+      const { rows, requests, byFacts } = await run(asked);
       this.requests += requests;
       this.byFacts ||= byFacts === true;
       return rows;
     } catch (error) {
       if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.", { cause: error });
-      if (this.#until - now() < 10) throw new BudgetSpent();
+      const { code } = toFedwayError(error);
+      if (code === "BUDGET_SPENT" || this.#until - now() < 10) throw this.#overspent();
       // A defect of ours must be seen; what an endpoint does with an unusual query is no news.
-      if (toFedwayError(error).code === "INTERNAL") throw error;
+      if (code === "INTERNAL") throw error;
       return undefined;
     }
+  }
+
+  #overspent(): BudgetSpent {
+    this.spent = true;
+    return new BudgetSpent();
   }
 }

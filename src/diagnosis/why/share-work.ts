@@ -18,10 +18,6 @@ export function shareWork<T>() {
     return shared;
   };
   return {
-    get running(): number {
-      return running.size;
-    },
-    has: (key: string): boolean => running.has(key),
     /** @throws FedwayError `CANCELLED` when `signal` is aborted, and what `work` throws */
     async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
       if (signal.aborted) throw cancelled();

@@ -60,7 +60,7 @@ async function query({ client, now }: OutsideWorld, params: QueryParams, { conte
   const { run, timeoutMs, ...request } = params;
   const { signal } = context;
   const of = runs.get(run);
-  const whose = { client: of?.client, trace: of?.trace, partOf: of, fresh: of?.fresh };
+  const whose = { client: of?.client, trace: of?.trace, partOf: of, fresh: of?.fresh, budget: of?.requests };
   const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
   const { body, end, whole, status, mediaType, contentEncoding, partial, requests, saved, mirror } = answer;
   const head: QueryHead = { status, mediaType, contentEncoding, partial, requests, saved, mirror };
@@ -75,6 +75,7 @@ async function document(
   { context: { signal }, runs }: Asked,
 ): Promise<Handled> {
   const { run, ...request } = params;
+  runs.get(run)?.requests?.take();
   const arrived = Promise.withResolvers<ArrivingDocument>();
   const passedOn = Promise.withResolvers<void>();
   const over = documents.read({ ...request, signal, trace: runs.get(run)?.trace }, async (arriving) => {
@@ -127,7 +128,7 @@ export interface RunEnd {
 }
 
 /** `query`: asked by an evaluator for one of its runs; the body is the endpoint's answer, decoded. */
-interface QueryParams extends Omit<SparqlRequest, "signal" | "deadlineMs" | "trace" | "partOf" | "fresh"> {
+interface QueryParams extends Omit<SparqlRequest, "signal" | "deadlineMs" | "trace" | "partOf" | "fresh" | "budget"> {
   readonly run: number;
   readonly timeoutMs: number;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createRateLimiter } from "../../../src/http/rate-limiter.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { askQuery, raw, start } from "./http-fixture.ts";
 import { until } from "../../support/eventually.ts";
@@ -13,9 +14,9 @@ const statuses = async (app: { url: string }, addresses: readonly string[]): Pro
 };
 
 describe("rate limit", () => {
-  const limited = { ...fakeSettings, limits: { ...fakeSettings.limits, rateLimit: 2 } };
+  const limiter = () => createRateLimiter({ perMinute: 2, now: () => performance.now() });
   it("holds for the peer, whatever it says about itself", async () => {
-    const app = await start({ config: limited });
+    const app = await start({ limiter: limiter() });
     expect(await statuses(app, ["192.0.2.1", "192.0.2.2", "192.0.2.3"])).toStrictEqual([200, 200, 429]);
     const refused = await fetch(`${app.url}/sparql?${askQuery}`);
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(10);
@@ -24,15 +25,15 @@ describe("rate limit", () => {
   });
 
   it("holds for the client that a trusted proxy names", async () => {
-    const app = await start({ config: { ...limited, trustProxy: 1 } });
+    const app = await start({ limiter: limiter(), config: { ...fakeSettings, trustProxy: 1 } });
     const addresses = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "198.51.100.9, 192.0.2.1", "192.0.2.2"];
     expect(await statuses(app, addresses)).toStrictEqual([200, 200, 429, 429, 200]);
   });
 
   it("believes proxies by their addresses", async () => {
-    const near = await start({ config: { ...limited, trustProxy: ["127.0.0.0/8"] } });
+    const near = await start({ limiter: limiter(), config: { ...fakeSettings, trustProxy: ["127.0.0.0/8"] } });
     expect(await statuses(near, ["192.0.2.1", "192.0.2.2", "192.0.2.3"])).toStrictEqual([200, 200, 200]);
-    const far = await start({ config: { ...limited, trustProxy: ["10.0.0.0/8"] } });
+    const far = await start({ limiter: limiter(), config: { ...fakeSettings, trustProxy: ["10.0.0.0/8"] } });
     expect(await statuses(far, ["192.0.2.1", "192.0.2.2", "192.0.2.3"])).toStrictEqual([200, 200, 429]);
   });
 });

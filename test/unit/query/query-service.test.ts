@@ -5,6 +5,7 @@ import { createInProcessExecutor } from "../../../src/engine/executor.ts";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
+import { Admission } from "../../../src/query/admission.ts";
 import { createQueryService } from "../../../src/query/create-query-service.ts";
 import { ownRun, type QueryRequest, type QueryService } from "../../../src/query/query-service.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
@@ -19,7 +20,10 @@ const data = {
 };
 const down = new FedwayError("ENDPOINT_UNREACHABLE", "The endpoint could not be reached.", { fault: "connect" });
 
-function setUp(limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "maxWaitMs" | "runs", number>> = {}) {
+function setUp(
+  limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "maxWaitMs" | "runs", number>> = {},
+  admission = new Admission({ maxConcurrent: 20, ...limits }),
+) {
   const client = createStoreClient(data);
   const now = () => performance.now();
   const catalog = createCatalog([catalogEntry("a", { url: a }), catalogEntry("b", { url: b })], [], {
@@ -30,7 +34,8 @@ function setUp(limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "maxWaitMs
     planner: createPlanner({ catalog, egress: "catalog", publicUrl: "http://127.0.0.1:3000" }),
     direct: createDirectExecutor(client, now),
     federated: createInProcessExecutor(createComunicaEngine({ client, maxSolutions: 1_000, now })),
-    limits: { timeoutMs: 5_000, maxRows: 100, maxConcurrent: 10, runs: 3, ...limits },
+    admission,
+    limits: { timeoutMs: 5_000, maxRows: 100, runs: 3, ...limits },
     metrics: {
       observeRun: (plan, status) => finished.push(`${plan} ${status}`),
       observePlan: () => {},
@@ -142,6 +147,17 @@ describe("run", () => {
     }
     const { body } = await bodyOf(queries, request(direct));
     expect(JSON.parse(body)).toHaveProperty("results");
+  });
+
+  it("takes no second place, nor other requests, for a query that is part of a call", async () => {
+    const admission = new Admission({ maxConcurrent: 1, callRequests: 2 });
+    const { queries } = setUp({}, admission);
+    const signal = new AbortController().signal;
+    const admitted = await admission.enter({ client: "a", characters: 0, timeoutMs: 1_000, signal });
+    const asked = request(direct, { admitted });
+    for (let round = 0; round < 2; round += 1) expect((await queries.table(asked)).status).toBe("ok");
+    expect((await queries.table(asked)).diagnosis?.code).toBe("BUDGET_SPENT");
+    expect(admitted.requests.spent).toBe(2);
   });
 
   it("forgets old records", async () => {

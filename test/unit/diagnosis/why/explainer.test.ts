@@ -6,6 +6,7 @@ import { createExplainer } from "../../../../src/diagnosis/why/explainer.ts";
 import type { RunProbe } from "../../../../src/diagnosis/why/prober.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
+import { Admission } from "../../../../src/query/admission.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { literalFromParts, nodeFromIri } from "../../../../src/results/terms.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
@@ -51,7 +52,9 @@ type Known = Parameters<typeof createExplainer>[0];
 function explainerOver(run: RunProbe, values?: Known["values"], terms?: Known["terms"]) {
   const catalog = createCatalog([catalogEntry("a")], [], { publicUrl: "http://fedway.example", federations: [] });
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
-  return createExplainer({ run, planner, catalog, values, terms, now: () => performance.now() });
+  const admission = new Admission({ maxConcurrent: 20 });
+  const limits = { admission, maxRequests: 100, now: () => performance.now() };
+  return createExplainer({ run, planner, catalog, values, terms, ...limits });
 }
 
 const explain = async (query: string, maxRequests = 20) =>
