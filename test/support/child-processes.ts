@@ -28,3 +28,7 @@ function commandOf(pid: number): string {
     return "";
   }
 }
+
+/** Processor time that the main thread of a process has used, in milliseconds (Linux with scheduler statistics). */
+export const mainThreadMs = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
