@@ -47,21 +47,31 @@ function named(names: readonly string[]): string {
 /** Bytes in which an XML document declares its encoding. */
 const declarationBytes = 200;
 const declared = /^\s*<\?xml\b[^>]*\bencoding\s*=\s*["']([\w.-]+)/u;
+const nothing = Buffer.alloc(0);
 
 /** Whether bytes that pass in pieces are UTF-8, or XML that declares another encoding; a piece may end inside a character. */
 export class EncodingCheck {
-  #opening = Buffer.alloc(0);
-  #rest: Uint8Array = Buffer.alloc(0);
+  /** Where a declaration may stand; undefined in what is no XML. */
+  #opening: Buffer | undefined;
+  #rest: Uint8Array = nothing;
   #isOther = false;
+
+  constructor(mediaType: string) {
+    this.#opening = mediaType.endsWith("xml") ? nothing : undefined;
+  }
 
   /** False as soon as they are not. */
   push(chunk: Uint8Array): boolean {
     if (this.#isOther) return true;
-    if (this.#opening.length < declarationBytes) {
+    if (this.#opening !== undefined && this.#opening.length < declarationBytes) {
       this.#opening = Buffer.concat([this.#opening, chunk.subarray(0, declarationBytes)]);
     }
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const whole = wholeCharacters(bytes);
+    if (whole === bytes.length) {
+      this.#rest = nothing;
+      return isUtf8(bytes) || this.#declaresOther();
+    }
     this.#rest = Buffer.from(bytes.subarray(whole));
     return isUtf8(bytes.subarray(0, whole)) || this.#declaresOther();
   }
@@ -72,7 +82,7 @@ export class EncodingCheck {
   }
 
   #declaresOther(): boolean {
-    const [, encoding = "utf-8"] = declared.exec(this.#opening.toString("latin1")) ?? [];
+    const [, encoding = "utf-8"] = declared.exec(this.#opening?.toString("latin1") ?? "") ?? [];
     this.#isOther = !/^(?:utf-?8|us-ascii)$/iu.test(encoding);
     return this.#isOther;
   }

@@ -42,7 +42,7 @@ const keptBytes = 4_096;
 export class AnswerMonitor {
   readonly #options: MonitorOptions;
   readonly #scanner;
-  readonly #encoding = new EncodingCheck();
+  readonly #encoding;
   #bytes = 0;
   /** The head has been compared with the request. */
   #fits = false;
@@ -53,6 +53,7 @@ export class AnswerMonitor {
   constructor(options: MonitorOptions) {
     this.#options = options;
     this.#scanner = createAnswerScanner(options.mediaType);
+    this.#encoding = new EncodingCheck(options.mediaType);
   }
 
   /** The next decoded bytes; an error when they exceed the cap or cannot be an answer to the request. */

@@ -55,7 +55,7 @@ class JsonDecoder implements TupleDecoder {
     }
     if (rowsFrom > 0) {
       this.#envelope.add(bytes.subarray(0, rowsFrom));
-      this.head = headOf(parseJson(`${jsonText(this.#envelope.parts)}]}}`));
+      this.#takeHead();
     }
     const end = rowsTo < 0 ? bytes.length : rowsTo;
     const rows = this.#takeRows(bytes.subarray(rowsFrom, end), lastRowEnd - rowsFrom);
@@ -71,10 +71,17 @@ class JsonDecoder implements TupleDecoder {
     }
     const document = parseJson(jsonText(this.#envelope.take()));
     if (this.head !== undefined) return [];
-    this.head = headOf(document);
-    const booleanAnswer = this.head === undefined && isObject(document) && typeof document["boolean"] === "boolean";
-    if (booleanAnswer) this.head = { boolean: document["boolean"] === true };
-    return booleanAnswer ? [] : this.#waitingRows();
+    if (this.#scanner.form === "boolean") {
+      this.head = { boolean: isObject(document) && document["boolean"] === true };
+      return [];
+    }
+    this.#takeHead();
+    return this.#waitingRows();
+  }
+
+  #takeHead(): void {
+    const { variables } = this.#scanner;
+    if (variables !== undefined) this.head = { variables: variablesOf(variables) };
   }
 
   async #waitingRows(): Promise<readonly Bindings[]> {
@@ -121,17 +128,6 @@ class JsonDecoder implements TupleDecoder {
     }
     return row;
   }
-}
-
-function headOf(document: unknown): AnswerHead | undefined {
-  const head = isObject(document) ? document["head"] : undefined;
-  const variables = isObject(head) ? head["vars"] : undefined;
-  const hasResults = isObject(document) && document["results"] !== undefined;
-  if (!hasResults || variables === undefined) return undefined;
-  if (!Array.isArray(variables) || !variables.every((name) => typeof name === "string")) {
-    throw malformed('The endpoint\'s JSON answer is malformed: "head.vars" is not a list of names.');
-  }
-  return { variables: variablesOf(variables) };
 }
 
 const stringOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

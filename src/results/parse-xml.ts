@@ -31,7 +31,6 @@ export class XmlDecoder implements TupleDecoder {
   readonly #open: string[] = [];
   /** Name of the element below the root. */
   #part = "";
-  readonly #variables: string[] = [];
   readonly #triples: TripleParts[] = [];
   #headSeen = false;
   #rows: Bindings[] = [];
@@ -113,12 +112,11 @@ export class XmlDecoder implements TupleDecoder {
     if (name === "head") this.#headSeen = true;
     if (name === "results") {
       if (!this.#headSeen) throw broken("its results come before its head.");
-      this.head = { variables: variablesOf(this.#variables) };
+      this.head = { variables: variablesOf(this.#scanner.variables ?? []) };
     }
   }
 
   #openInPart(name: string): void {
-    if (name === "variable" && this.#part === "head") this.#variables.push(this.#attributes.get("name") ?? "");
     if (name === "result") this.#row = new Map();
   }
 

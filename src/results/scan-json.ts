@@ -48,7 +48,7 @@ function endOfString(bytes: Uint8Array, from: number): number {
 let sharedKernel: JsonKernel | undefined;
 
 /**
- * Follows one JSON document. "Deep" is the inside of a value whose keys do not matter, such as `results.bindings`;
+ * Follows one JSON document; rows are the objects directly in `results.bindings`. "Deep" is the inside of a value whose keys do not matter, such as `results.bindings`;
  * what lies around is "shallow". A parser that needs the rows' bytes finds their place in the last chunk here, too.
  */
 export class JsonScanner implements AnswerScanner {
@@ -241,8 +241,11 @@ export class JsonScanner implements AnswerScanner {
 
   #closeHead(): void {
     if (this.#head === undefined) return;
-    this.variables = variablesIn(Buffer.from(this.#head, "latin1").toString());
+    const names = namesIn(Buffer.from(this.#head, "latin1").toString());
     this.#head = undefined;
+    if (names === undefined) return;
+    if (Array.isArray(names) && names.every((name) => typeof name === "string")) this.variables = names;
+    else this.#fail('"head.vars" is not a list of names.');
   }
 
   #close(kind: number): void {
@@ -282,19 +285,13 @@ export class JsonScanner implements AnswerScanner {
   }
 }
 
-/** The columns; undefined where the head does not name them. */
-function variablesIn(head: string): readonly string[] | undefined {
+/** What the head has as `vars`; undefined where it has none. */
+function namesIn(head: string): unknown {
   try {
     const value: unknown = JSON.parse(head);
-    const names = typeof value === "object" && value !== null && "vars" in value ? value.vars : undefined;
-    return Array.isArray(names) ? names.map(String) : undefined;
+    return typeof value === "object" && value !== null && "vars" in value ? value.vars : undefined;
   } catch {
     // Whoever parses the document says what is wrong with it.
     return undefined;
   }
-}
-
-/** Scans one JSON document; rows are the objects directly in `results.bindings`. */
-export function createJsonScanner(expected: JsonExpectation): AnswerScanner {
-  return new JsonScanner(expected);
 }

@@ -1,6 +1,6 @@
 import { bareMediaType } from "./negotiation.ts";
 import { CsvScanner, TsvScanner } from "./scan-records.ts";
-import { createJsonScanner } from "./scan-json.ts";
+import { JsonScanner } from "./scan-json.ts";
 import { createNTriplesScanner, createTrigScanner, createTurtleScanner } from "./scan-triples.ts";
 import { XmlScanner } from "./scan-xml.ts";
 
@@ -29,9 +29,9 @@ export interface AnswerScanner {
 }
 
 const factories: ReadonlyMap<string, () => AnswerScanner> = new Map([
-  ["application/sparql-results+json", () => createJsonScanner("results")],
-  ["application/json", () => createJsonScanner("anything")],
-  ["application/ld+json", () => createJsonScanner("graph")],
+  ["application/sparql-results+json", () => new JsonScanner("results")],
+  ["application/json", () => new JsonScanner("anything")],
+  ["application/ld+json", () => new JsonScanner("graph")],
   ["application/sparql-results+xml", () => new XmlScanner({ sparqlResults: true })],
   ["application/xml", () => new XmlScanner({ sparqlResults: false })],
   ["text/xml", () => new XmlScanner({ sparqlResults: false })],
