@@ -59,7 +59,7 @@ const haveAnswered = ({ sources, partial }: HeadOptions["bounds"], silent: Reado
     if (silent.has(report.endpoint)) return true;
     // The failure that ends the execution is on its way through the operators.
     if (isLost(report) && partial !== true) return false;
-    return report.status !== "pending" || report.rows !== undefined;
+    return report.status !== "pending" || report.rows !== undefined || report.requests === 0;
   });
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
