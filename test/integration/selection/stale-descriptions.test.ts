@@ -50,6 +50,10 @@ const refuted = async (): Promise<string[]> =>
 
 /** All are described as they are; then one triple of the first is another one. */
 async function swapped(): Promise<void> {
+  // A description that a refuted fact has called for would join with those that are asked for here.
+  await eventually(async () => {
+    expect(await (await fetch(`${url}/metrics`)).text()).not.toMatch(/^fedway_jobs_open\{.*\} [1-9]/mu);
+  });
   const before = names.join("");
   for (const id of ids) {
     servers.get(id)?.setData(before);
