@@ -108,9 +108,15 @@ export function createJudge({ queries, ask }: JudgeParts) {
 const undecided = "Whether the query finds anything could not be decided in time.";
 const only = ({ sources }: Schema): string | undefined => (sources.length === 1 ? sources[0]?.id : undefined);
 
+/** Notes on a text that is passed on though it is no SPARQL 1.1, which a draft is. */
+const isUnparsed: ReadonlySet<string> = new Set(["RAW_QUERY", "SPARQL_1_2"]);
+
 function refuseInvalid(queries: JudgeParts["queries"], text: string, schema: Schema): void {
   const wanted = { text, endpointId: only(schema), strict: false, defaultGraphs: [], namedGraphs: [] };
-  const reason = reasonAgainst(() => queries.explain(wanted).problem?.detail);
+  const reason = reasonAgainst(() => {
+    const { problem, notes } = queries.explain(wanted);
+    return problem?.detail ?? notes.find(({ code }) => isUnparsed.has(code))?.message;
+  });
   if (reason === undefined) return;
   throw refused(`The query would not be valid: ${reason}`, "The query is as it was before; choose another step.");
 }
