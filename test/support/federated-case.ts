@@ -41,7 +41,7 @@ function federatedCase(draw: Draw): FederatedCase {
   const mode = part < 50 ? "over" : part < 88 ? "service" : "mixed";
   const nodes = mode === "over" && draw.chance(40);
   const data = generateFederationData(draw, { nodes });
-  const ingredients = mode === "over" ? { shapes } : { shapes: shapesOfServices, shaped: 30 };
+  const ingredients = mode === "over" ? { shapes, describes: 6 } : { shapes: shapesOfServices, shaped: 30 };
   let { query } = generateCase(draw, data, ingredients);
   const isJudged = (): boolean => guessedRows(query, data) <= 5_000 && !(nodes && limitsWithin(whereOf(query)));
   for (let tries = 0; tries < 20 && !isJudged(); tries++) {

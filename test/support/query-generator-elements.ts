@@ -158,7 +158,7 @@ function optional(build: Build, scope: Scope, place: Place): readonly Element[] 
   const { draw } = build;
   const inner = innerScope(scope);
   const wanted: Feature[] =
-    place.depth < 2 && draw.chance(25) ? [draw.pick(["basic", "optional", "filter", "bind"])] : [];
+    place.depth < 2 && draw.chance(25) ? [draw.pick(["basic", "optional", "filter", "bind", "path"])] : [];
   const body = generateGroup(build, inner, { ...place, depth: place.depth + 1, wanted });
   joinScope(scope, inner, false);
   const added = [...inner.variables.keys()]
@@ -221,7 +221,10 @@ function unionScope(scopes: readonly Scope[]): Scope {
 }
 
 function minus(build: Build, scope: Scope, place: Place): readonly Element[] {
-  const body = constantGroup(build, scope, place) ?? generateGroup(build, innerScope(scope), { ...place, wanted: [] });
+  // What OPTIONAL leaves unbound is not compared.
+  const wanted: Feature[] = place.depth < 2 && build.draw.chance(25) ? ["optional"] : [];
+  const other = (): Group => generateGroup(build, innerScope(scope), { ...place, wanted });
+  const body = (wanted.length > 0 ? undefined : constantGroup(build, scope, place)) ?? other();
   return [{ kind: "minus", body }];
 }
 

@@ -1,6 +1,7 @@
 import { factsAt, type Fact } from "./query-generator-data.ts";
 import { isOrderable } from "./query-generator-expressions.ts";
-import { isWritten, type Build, type Known, type Place, type Scope } from "./query-generator-scope.ts";
+import { generateTriples } from "./query-generator-patterns.ts";
+import { innerScope, isWritten, type Build, type Known, type Place, type Scope } from "./query-generator-scope.ts";
 import type { Condition, Element, Filter, Group, Triple } from "./query-generator-syntax.ts";
 
 /** A pattern about a variable of the scope that holds for some of its values, but rarely for its witness. */
@@ -45,9 +46,18 @@ export function exists(build: Build, scope: Scope, place: Place): Filter | undef
   const endpoint = place.endpoint ?? build.draw.pick(fact.endpoints);
   const compared = build.draw.chance(40) ? comparedGroup(build, scope, place, { known, fact, endpoint }) : undefined;
   if (compared) return existence(compared, false);
+  const path = build.draw.chance(20) ? pathGroup(build, certain, place, endpoint) : undefined;
+  if (path) return existence(path, build.draw.chance(30));
   const object = isConstant(fact) && build.draw.chance(40) ? fact.object : build.fresh();
   const triple = { subject: known.name, predicate: fact.predicate, object };
   return existence(inPlace(place, endpoint, [triplesOf(triple)]), false);
+}
+
+/** A path from or to what the scope binds. */
+function pathGroup(build: Build, scope: Scope, place: Place, endpoint: number): Group | undefined {
+  const path = build.draw.pick(["sequence", "alternative", "inverse", "plus"] as const);
+  const triples = generateTriples(build, innerScope(scope), { endpoint, count: 0, path });
+  return triples && inPlace(place, endpoint, [triples]);
 }
 
 export function notExists(build: Build, scope: Scope, place: Place): Filter | undefined {

@@ -3,7 +3,7 @@
  * GRAPH for the oracle. Terms and expressions are SPARQL text without prefixes; `<endpoint:N>` stands for the IRI of
  * endpoint N wherever a term may stand.
  */
-export type GeneratedQuery = SelectQuery | AskQuery | ConstructQuery;
+export type GeneratedQuery = SelectQuery | AskQuery | ConstructQuery | DescribeQuery;
 
 export interface SelectQuery {
   readonly form: "select";
@@ -18,6 +18,12 @@ export interface ConstructQuery {
   readonly template: readonly Triple[];
   readonly where: Group;
 }
+export interface DescribeQuery {
+  readonly form: "describe";
+  /** Empty means `*`. */
+  readonly variables: readonly string[];
+  readonly where: Group;
+}
 
 export interface Select {
   readonly distinct: boolean;
@@ -25,7 +31,7 @@ export interface Select {
   readonly projection: readonly Projection[];
   readonly where: Group;
   readonly groupBy: readonly string[];
-  readonly having: string | undefined;
+  readonly having: Condition | undefined;
   /** `?v` or `DESC(?v)`. */
   readonly orderBy: readonly string[];
   readonly limit: number | undefined;
@@ -115,6 +121,8 @@ function printForm(query: GeneratedQuery, spelling: Spelling): string {
       return printSelect(query.select, spelling, "");
     case "ask":
       return `ASK ${printGroup(query.where, spelling, "")}`;
+    case "describe":
+      return `DESCRIBE ${query.variables.join(" ") || "*"} ${printGroup(query.where, spelling, "")}`;
     default:
       return `CONSTRUCT { ${query.template.map(printTriple).join(" ")} }\nWHERE ${printGroup(query.where, spelling, "")}`;
   }
@@ -127,7 +135,9 @@ function printSelect(select: Select, spelling: Spelling, indent: string): string
     `${indent}WHERE ${printGroup(select.where, spelling, indent)}`,
   ];
   if (select.groupBy.length > 0) lines.push(`${indent}GROUP BY ${select.groupBy.join(" ")}`);
-  if (select.having !== undefined) lines.push(`${indent}HAVING (${select.having})`);
+  if (select.having !== undefined) {
+    lines.push(`${indent}HAVING (${printCondition(select.having, spelling, indent)})`);
+  }
   if (select.orderBy.length > 0) lines.push(`${indent}ORDER BY ${select.orderBy.join(" ")}`);
   if (select.limit !== undefined) lines.push(`${indent}LIMIT ${select.limit}`);
   if (select.offset !== undefined) lines.push(`${indent}OFFSET ${select.offset}`);
@@ -213,13 +223,18 @@ export function innerGroups(element: Element): readonly Group[] {
     case "union":
       return element.branches;
     case "select":
-      return [element.select.where];
+      return groupsOfSelect(element.select);
     case "filter":
       return conditionGroups(element.condition);
     default:
       return [];
   }
 }
+
+const groupsOfSelect = ({ where, having }: Select): readonly Group[] => [
+  where,
+  ...(having ? conditionGroups(having) : []),
+];
 
 function conditionGroups(condition: Condition): readonly Group[] {
   switch (condition.kind) {

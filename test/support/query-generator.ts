@@ -1,6 +1,7 @@
 import { Arbitrary, type Random, stream, type Stream, Value } from "fast-check";
 import { generateData, type Draw, type GeneratedCase, type GeneratedData } from "./query-generator-data.ts";
 import { generateGroup, type Feature, weightedFeatures } from "./query-generator-elements.ts";
+import { exists } from "./query-generator-exists.ts";
 import { isOrderable } from "./query-generator-expressions.ts";
 import { createBuild, emptyScope, hasIdentity, type Build, type Known, type Scope } from "./query-generator-scope.ts";
 import { ordered, summable } from "./query-generator-select.ts";
@@ -8,6 +9,7 @@ import { simplerCases } from "./query-generator-shrink.ts";
 import { generateShape, type Shape } from "./query-generator-shapes.ts";
 import type {
   Aggregate,
+  Condition,
   Element,
   GeneratedQuery,
   Group,
@@ -73,13 +75,15 @@ interface Ingredients {
   readonly shapes?: readonly Shape[];
   /** Percentage of cases with shapes; default 60. */
   readonly shaped?: number;
+  /** Percentage of DESCRIBE, of the twelve that are graphs; default none. */
+  readonly describes?: number;
 }
 
 /** A query over these data. */
 export function generateCase(
   draw: Draw,
   data: GeneratedData,
-  { shapes = [], shaped = 60 }: Ingredients = {},
+  { shapes = [], shaped = 60, describes = 0 }: Ingredients = {},
 ): GeneratedCase {
   const build = createBuild(draw, data);
   const scope = emptyScope();
@@ -89,12 +93,14 @@ export function generateCase(
   const request = { endpoint: undefined, depth: 0, wanted: aggregated ? ["numeric" as const, ...wanted] : wanted };
   const where = generateWhere(build, scope, { ...request, shapes, shaped });
   if (form < 10 || scope.variables.size === 0) return { data, query: { form: "ask", where } };
-  if (form < 22) return { data, query: construct(build, scope, where) };
+  if (form < 22) return { data, query: graphQuery(form < 10 + describes)(build, scope, where) };
   const select = aggregated ? aggregateSelect(build, scope, where) : plainSelect(build, scope, where);
   return { data, query: { form: "select", select: shapes.length > 0 ? someRows(draw, select) : select } };
 }
 
-type WhereRequest = Parameters<typeof generateGroup>[2] & Required<Ingredients>;
+const graphQuery = (describes: boolean) => (describes ? describeSome : construct);
+
+type WhereRequest = Parameters<typeof generateGroup>[2] & Required<Omit<Ingredients, "describes">>;
 
 /** A generated group, or one or two shapes, mostly with nothing beside them that would keep a planner from its better way. */
 function generateWhere(build: Build, scope: Scope, request: WhereRequest): Group {
@@ -153,7 +159,7 @@ function aggregateSelect(build: Build, scope: Scope, where: Group): Select {
   if (needsKey && keys.length === 0) return plainSelect(build, scope, where);
   const items = aggregates(build, scope, keys);
   const projection = [...keys.map(({ name }) => ({ variable: name })), ...items];
-  const having = keys.length > 0 && draw.chance(50) ? havingOf(build, items) : undefined;
+  const having = keys.length > 0 && draw.chance(50) ? havingOf(build, items, keys) : undefined;
   const select: Select = { ...unordered, distinct: false, projection, where, groupBy: keys.map((k) => k.name), having };
   // Keys alone make the order total: there is one row a key.
   return draw.chance(35) ? ordered(build, select, keys) : select;
@@ -188,11 +194,23 @@ function countOf(build: Build, scope: Scope): Projection {
   return { variable, aggregate: "count", expression: `COUNT(${distinct}${counted.name})` };
 }
 
-function havingOf(build: Build, items: readonly Projection[]): string {
+function havingOf(build: Build, items: readonly Projection[], keys: readonly Known[]): Condition {
+  const scope: Scope = { variables: new Map(keys.map((known) => [known.name, known])), anchors: new Map() };
+  const filter = build.draw.chance(25) ? exists(build, scope, { endpoint: undefined, depth: 0 }) : undefined;
+  return filter?.condition ?? { kind: "test", operator: "comparison", text: comparedAggregate(build, items) };
+}
+
+function comparedAggregate(build: Build, items: readonly Projection[]): string {
   const counted = items.find((item) => item.aggregate === "count");
   const other = items.find((item) => item.aggregate !== "count");
   if (other?.expression && build.draw.chance(50)) return `${other.expression} > 1`;
   return `${counted?.expression ?? "COUNT(*)"} >= ${1 + build.draw.below(2)}`;
+}
+
+/** Of all variables, bound or not, or of some. */
+function describeSome({ draw }: Build, scope: Scope, where: Group): GeneratedQuery {
+  const variables = [...scope.variables.keys()].filter(() => draw.chance(50));
+  return { form: "describe", variables, where };
 }
 
 /** What is no triple (SPARQL 1.1 Query, section 16.2.1) is left out: literals as subjects, what is no IRI as predicates. */
@@ -205,11 +223,13 @@ function construct(build: Build, scope: Scope, where: Group): GeneratedQuery {
     const own = subjects.length > 0 ? draw.pick(subjects).name : "<http://data.example/result>";
     const subject = draw.chance(25) ? draw.pick([draw.pick(all).name, "_:made"]) : own;
     const predicate = draw.chance(15) ? draw.pick(all).name : `<http://vocabulary.example/result${index}>`;
-    const object = draw.chance(25) ? draw.pick(templateTerms) : draw.pick(all).name;
+    const object = draw.chance(25) ? draw.pick([...templateTerms, ...lists(draw.pick(all))]) : draw.pick(all).name;
     return { subject, predicate, object };
   });
   return { form: "construct", template, where };
 }
+
+const lists = ({ name }: Known): readonly string[] => [`(${name} 1 ${name})`, `[ <http://v.example/of> ${name} ]`];
 
 const templateTerms = [
   '"\u00FC"@de',

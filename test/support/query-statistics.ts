@@ -64,8 +64,9 @@ export type Operator = (typeof operators)[number];
 /** The operators of one query; each counts once a query. */
 export function operatorsOf(query: GeneratedQuery): ReadonlySet<Operator> {
   const found = new Set<Operator>();
-  if (query.form !== "select") found.add(query.form);
-  else {
+  // DESCRIBE is generated for federations only, of which an operator that is rare is no fault.
+  if (query.form === "ask" || query.form === "construct") found.add(query.form);
+  if (query.form === "select") {
     visitSelect(query.select, found);
     if (query.select.projection.length === 0) found.add("star");
   }

@@ -1,4 +1,4 @@
-import type { Condition, Element, GeneratedQuery, Group, Triple } from "./query-generator-syntax.ts";
+import type { Condition, Element, GeneratedQuery, Group, Select, Triple } from "./query-generator-syntax.ts";
 
 /** The query with the body of each SERVICE in its place, for data that lies in one graph. */
 export function withoutServices(query: GeneratedQuery): GeneratedQuery {
@@ -34,13 +34,13 @@ function spelledOut(triple: Triple): Element {
 type Rewrite = (element: Element) => readonly Element[];
 
 function mapQuery(query: GeneratedQuery, rewrite: Rewrite): GeneratedQuery {
-  const { group } = createMapper(rewrite);
+  const { group, select } = createMapper(rewrite);
   if (query.form !== "select") return { ...query, where: group(query.where) };
-  return { form: "select", select: { ...query.select, where: group(query.select.where) } };
+  return { form: "select", select: select(query.select) };
 }
 
 /** Rewrites the elements of all groups, inner ones first. */
-function createMapper(rewrite: Rewrite): { readonly group: (elements: Group) => Group } {
+function createMapper(rewrite: Rewrite) {
   const group = (elements: Group): Group => elements.flatMap((one) => rewrite(element(one)));
 
   function element(one: Element): Element {
@@ -55,7 +55,7 @@ function createMapper(rewrite: Rewrite): { readonly group: (elements: Group) => 
       case "filter":
         return { ...one, condition: condition(one.condition) };
       case "select":
-        return { ...one, select: { ...one.select, where: group(one.select.where) } };
+        return { ...one, select: select(one.select) };
       default:
         return one;
     }
@@ -75,5 +75,9 @@ function createMapper(rewrite: Rewrite): { readonly group: (elements: Group) => 
     }
   }
 
-  return { group };
+  function select(one: Select): Select {
+    return { ...one, where: group(one.where), having: one.having && condition(one.having) };
+  }
+
+  return { group, select };
 }
