@@ -8,6 +8,7 @@ export function editDistance(left: string, right: string, cap: number): number {
       const substitution = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
       current.push(Math.min(substitution, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
     }
+    if (current.every((distance) => distance > cap)) return cap + 1;
     previous = current;
   }
   return previous[right.length] ?? cap + 1;

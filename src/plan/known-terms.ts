@@ -67,11 +67,13 @@ interface Lacking {
 export function lackOf(
   term: UsedTerm,
   { ids, parsed, terms }: Lacking,
-): { readonly lack: string; readonly meant: string } {
+): { readonly lack: string; readonly meant: () => string } {
   const [first, ...others] = ids;
   const who = others.length === 0 ? `\`${first}\` has no` : `None of the ${ids.length} endpoints has`;
-  const best = terms.nearest(ids, term).find(({ score }) => score >= leastLike);
-  const meant = best === undefined ? "" : ` Did you mean ${written(best.term.slice(1, -1), parsed)}?`;
+  const meant = (): string => {
+    const best = terms.nearest(ids, term).find(({ score }) => score >= leastLike);
+    return best === undefined ? "" : ` Did you mean ${written(best.term.slice(1, -1), parsed)}?`;
+  };
   return { lack: `${who} ${written(term.iri, parsed)}`, meant };
 }
 

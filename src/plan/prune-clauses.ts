@@ -121,21 +121,23 @@ const lacking: Readonly<Record<Certificate["kind"], string>> = {
 /** Which clauses are not asked, and why: an endpoint may lack a term of its clause, and another be meant. */
 function leftOutNote(leftOut: readonly LeftOut[], clauses: readonly AskedEndpoint[], { terms }: PlanContext): PlanNote {
   const parsed = new Map(leftOut.map(({ query }) => [query, parseQuery(query)]));
-  const reasons = leftOut.map(({ id, query, name, certificate }) => {
+  const reasons = new Map<string, () => string>();
+  for (const { id, query, name, certificate } of leftOut) {
     const body = parsed.get(query);
     const used = body && usedTerms(body).flatMap((each) => each.terms);
     const term = used?.find((each) => id !== undefined && terms?.hasTerm(id, each) === "no");
-    if (!body || !terms || !term || id === undefined)
-      return { lack: `\`${name}\` ${lacking[certificate.kind]}`, meant: "" };
-    const { lack, meant } = lackOf(term, { ids: [id], parsed: body, terms });
-    // Of several endpoints some need not have what others have.
-    const isElsewhere = clauses.some((other) => other.id !== undefined && terms.hasTerm(other.id, term) === "yes");
-    return { lack, meant: isElsewhere ? "" : meant };
-  });
-  const why = [...new Set(reasons.map(({ lack }) => lack))];
-  const meant = [...new Set(reasons.map((reason) => reason.meant))].slice(0, namedAtMost).join("");
-  const more = why.length > namedAtMost ? `, and ${why.length - namedAtMost} more` : "";
+    if (body && terms && term && id !== undefined) {
+      const { lack, meant } = lackOf(term, { ids: [id], parsed: body, terms });
+      // Of several endpoints some need not have what others have.
+      const isElsewhere = clauses.some((other) => other.id !== undefined && terms.hasTerm(other.id, term) === "yes");
+      reasons.set(lack, isElsewhere ? () => "" : meant);
+    } else reasons.set(`\`${name}\` ${lacking[certificate.kind]}`, () => "");
+  }
+  const told = [...reasons].slice(0, namedAtMost);
+  const meant = [...new Set(told.map(([, each]) => each()))].join("");
+  const more = reasons.size > namedAtMost ? `, and ${reasons.size - namedAtMost} more` : "";
   const all = clauses.length === 1 ? "" : `${leftOut.length} of ${clauses.length} SERVICE clauses, as `;
-  const message = `Not asked: ${all}${why.slice(0, namedAtMost).join(", ")}${more}.${meant} (\`prune=false\` asks anyway.)`;
+  const why = told.map(([lack]) => lack).join(", ");
+  const message = `Not asked: ${all}${why}${more}.${meant} (\`prune=false\` asks anyway.)`;
   return { code: "CLAUSES_LEFT_OUT", message };
 }

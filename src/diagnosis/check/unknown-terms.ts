@@ -28,10 +28,11 @@ export function unknownTerms(scope: QueryScope, terms: SearchIndex): readonly Un
   const { ids } = scope;
   if (ids.length === 0) return [];
   const found: UnknownTerm[] = [];
+  let compared = 0;
   for (const term of termsOf(scope.patterns)) {
-    if (found.length === mostTerms) break;
     const has = ids.map((id) => terms.hasTerm(id, term));
     if (has.includes("yes")) continue;
+    if (compared++ === mostTerms) break;
     const certain = has.every((each) => each === "no");
     const nearest = terms.nearest(ids, { ...term, near: neighboursOf(term, scope) });
     if (!certain && (nearest[0]?.score ?? 0) < likelyScore) continue;

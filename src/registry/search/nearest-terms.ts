@@ -1,12 +1,22 @@
+import { LRUCache } from "lru-cache";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import { bracketedIri } from "../schema/text.ts";
 import type { IndexState } from "./index-state.ts";
 import { type Term, termKey } from "./term-table.ts";
-import { comparedIri, iriLikeness, termDifferences } from "./term-likeness.ts";
+import { type ComparedIri, comparedIri, iriLikeness, termDifferences } from "./term-likeness.ts";
 
 const mostNearest = 3;
-/** Terms that one is compared with, some microseconds each; of a larger schema the most frequent ones. */
-const mostCompared = 4_000;
+/** Terms that one is compared with; of a larger schema the most frequent ones. Planning waits for it. */
+const mostCompared = 1_000;
+/** Parts of IRIs that were compared before. */
+const known = new LRUCache<string, ComparedIri>({ max: 20_000 });
+
+function partsOf(iri: string): ComparedIri {
+  const parts = known.get(iri) ?? comparedIri(iri);
+  known.set(iri, parts);
+  return parts;
+}
+
 const neighbourBonus = 0.04;
 
 /**
@@ -31,17 +41,16 @@ export function nearestTerms(
   const beside = kind === "class" ? ", has these properties" : ", of the same class";
   return [...keys]
     .flatMap((key) => {
-      const known = key.slice(start.length);
-      const like = iriLikeness(wanted, comparedIri(known));
-      const isNear = near?.has(known) === true;
+      const term = key.slice(start.length);
+      const like = iriLikeness(wanted, partsOf(term));
+      const isNear = near?.has(term) === true;
       if (like === undefined) return [];
       const score = Math.min(0.99, like.score + (isNear ? neighbourBonus : 0));
-      return [{ key, known, score, why: termDifferences[like.kind] + (isNear ? beside : "") }];
+      return [{ key, term, score, why: termDifferences[like.kind] + (isNear ? beside : "") }];
     })
     .toSorted(
-      (one, other) =>
-        other.score - one.score || count(other.key) - count(one.key) || (one.known < other.known ? -1 : 1),
+      (one, other) => other.score - one.score || count(other.key) - count(one.key) || (one.term < other.term ? -1 : 1),
     )
     .slice(0, mostNearest)
-    .map(({ known, score, why }) => ({ term: bracketedIri(known), score: Math.round(score * 100) / 100, why }));
+    .map(({ term, score, why }) => ({ term: bracketedIri(term), score: Math.round(score * 100) / 100, why }));
 }

@@ -23,31 +23,47 @@ export interface ComparedIri {
   readonly folded: string;
   readonly namespace: string;
   readonly local: string;
-  /** In lower case, with blanks between. */
-  readonly words: string;
+  /** The local name in lower case, within bounds. */
+  readonly name: string;
+  /** Its words in one. */
+  readonly joined: string;
+  /** Its words without endings of the plural and of verbs, with blanks between. */
+  readonly stem: string;
+  readonly stems: ReadonlySet<string>;
 }
 
 /** An IRI with its parts. */
 export function comparedIri(iri: string): ComparedIri {
   const { namespace, local } = iriParts(iri);
-  const words = nameWords(local)
-    .map((word) => word.toLowerCase())
-    .join(" ");
-  return { iri, folded: folded(iri), namespace, local, words };
+  const words = nameWords(local).map((word) => word.toLowerCase());
+  const stem = stemOf(words.join(" "));
+  const name = local.slice(0, 128).toLowerCase();
+  return {
+    iri,
+    folded: folded(iri),
+    namespace,
+    local,
+    name,
+    joined: words.join(""),
+    stem,
+    stems: new Set(stem.split(" ")),
+  };
 }
 
 /** How like two IRIs are; undefined when they are not. */
 export function iriLikeness(wanted: ComparedIri, candidate: ComparedIri): TermLikeness | undefined {
   if (wanted.folded === candidate.folded) return sameButFor(wanted.iri, candidate.iri);
+  const names = nameLikeness(wanted, candidate);
+  // Namespaces are long; they are compared where it matters only.
+  return names && { ...names, score: names.score * spaceFactor(wanted.namespace, candidate.namespace) };
+}
+
+function nameLikeness(wanted: ComparedIri, candidate: ComparedIri): TermLikeness | undefined {
   if (wanted.local === "" || candidate.local === "") return undefined;
-  const space = spaceFactor(wanted.namespace, candidate.namespace);
-  if (wanted.local === candidate.local) return { kind: "namespace", score: 0.95 * space };
-  const [words, others] = [wanted.words, candidate.words];
-  if (words.replaceAll(" ", "") === others.replaceAll(" ", "")) {
-    return { kind: "case", score: 0.93 * space };
-  }
-  if (stem(words) === stem(others)) return { kind: "spelling", score: 0.9 * space };
-  return misspelt(wanted.local, candidate.local, space) ?? sharedWords(words, others, space);
+  if (wanted.local === candidate.local) return { kind: "namespace", score: 0.95 };
+  if (wanted.joined === candidate.joined) return { kind: "case", score: 0.93 };
+  if (wanted.stem === candidate.stem) return { kind: "spelling", score: 0.9 };
+  return misspelt(wanted.name, candidate.name) ?? sharedWords(wanted.stems, candidate.stems);
 }
 
 const folded = (iri: string): string =>
@@ -57,8 +73,7 @@ const folded = (iri: string): string =>
     .replace(/\/$/, "")
     .toLowerCase();
 
-/** Without endings of the plural and of verbs. */
-const stem = (words: string): string =>
+const stemOf = (words: string): string =>
   words.replaceAll(/(?:ies|y)\b/g, "i").replaceAll(/(?<=\w{3})(?:e?s|ed|ing)\b/g, "");
 
 function sameButFor(wanted: string, candidate: string): TermLikeness {
@@ -76,13 +91,12 @@ function spaceFactor(one: string, other: string): number {
   return editDistance(left, right, 2) <= 2 ? 0.98 : 0.92;
 }
 
-function misspelt(one: string, other: string, space: number): TermLikeness | undefined {
-  const [left, right] = [one.slice(0, 128).toLowerCase(), other.slice(0, 128).toLowerCase()];
+function misspelt(left: string, right: string): TermLikeness | undefined {
   const cap = Math.max(1, Math.floor(Math.max(left.length, right.length) / 3));
   const distance = areSwapped(left, right) ? 1 : editDistance(left, right, cap);
   if (distance > cap) return undefined;
   const share = distance / Math.max(left.length, right.length);
-  return { kind: "spelling", score: (0.93 - share) * space };
+  return { kind: "spelling", score: 0.93 - share };
 }
 
 /** Two neighbouring letters changed places, which is one mistake. */
@@ -93,10 +107,8 @@ function areSwapped(one: string, other: string): boolean {
   return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2);
 }
 
-function sharedWords(one: string, other: string, space: number): TermLikeness | undefined {
-  const [left, right] = [new Set(stem(one).split(" ")), new Set(stem(other).split(" "))];
-  const shared = [...left].filter((word) => word.length > 2 && right.has(word)).length;
-  if (shared === 0) return undefined;
-  const score = 0.6 * (shared / Math.max(left.size, right.size)) * space;
-  return { kind: "words", score };
+function sharedWords(left: ReadonlySet<string>, right: ReadonlySet<string>): TermLikeness | undefined {
+  let shared = 0;
+  for (const word of left) if (word.length > 2 && right.has(word)) shared++;
+  return shared === 0 ? undefined : { kind: "words", score: 0.6 * (shared / Math.max(left.size, right.size)) };
 }
