@@ -66,14 +66,16 @@ export function createProbe({ planner, direct, federated, sources: verifier, now
     const deadlineMs = now() + timeoutMs;
     const bounds = { signal: deadline.signal, deadlineMs, partial: false, client: owner, requests: budget, sources };
     try {
+      // What was asked before is no answer to what is asked of everybody.
       const narrowed = async (wide: FederatedPlan): Promise<FederatedPlan> =>
-        verifier?.narrow(wide, { ...askingFor({ bounds }), ask: [] }) ?? wide;
+        (prune === false ? undefined : verifier?.narrow(wide, { ...askingFor({ bounds }), ask: [] })) ?? wide;
+      const asked = plan.kind === "direct" ? plan : await narrowed(plan);
       const result =
-        plan.kind === "direct"
-          ? await direct.evaluate(plan, bounds)
-          : await federated.evaluate({ ...(await narrowed(plan)), exclusions: undefined }, bounds);
+        asked.kind === "direct"
+          ? await direct.evaluate(asked, bounds)
+          : await federated.evaluate({ ...asked, exclusions: undefined }, bounds);
       const rows = result.kind === "bindings" ? await firstOf(result.rows, maxRows) : [];
-      const byFacts = plan.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT" || code === "MEMBERS_LEFT_OUT");
+      const byFacts = asked.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT" || code === "MEMBERS_LEFT_OUT");
       return { rows, requests: sources.values().reduce((sum, report) => sum + report.requests, 0), byFacts };
     } finally {
       deadline.stop();
