@@ -1,5 +1,5 @@
 import type { Pattern, PropertyPath, SelectQuery, Term, VariableTerm } from "sparqljs";
-import { runSparqlParser } from "./sparql-parser.ts";
+import { runSparqlParser } from "./parser-tables.ts";
 
 /** The patterns of a group as it is written, braces included. */
 export function parsedGroup(prologue: string, pattern: string): readonly Pattern[] {

@@ -4,7 +4,7 @@ import type { Group, ServiceElement, TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isPath } from "./query-patterns.ts";
 import { visibleInGroup } from "./scope.ts";
-import { runSparqlParser } from "./sparql-parser.ts";
+import { runSparqlParser } from "./parser-tables.ts";
 import { isWord, type Token, tokenAt } from "./tokens.ts";
 import { xsd } from "../rdf/vocabularies.ts";
 

@@ -1,47 +1,7 @@
-import sparqljs, { type SparqlQuery } from "sparqljs";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import { offsetAt, syntaxError, type Token, isWord } from "./tokens.ts";
 import { createHash } from "node:crypto";
-
-type ParserState = [text: string, length: number, line: number, shared: object, rule: number, values: unknown[]];
-
-/** sparqljs' parser as it was generated: rules by their number, symbols by their name. */
-interface Generated {
-  readonly symbols_: Readonly<Record<string, number>>;
-  readonly productions_: readonly (readonly [symbol: number, length: number])[];
-  performAction: (this: unknown, ...state: ParserState) => unknown;
-}
-
-const isGenerated = (parser: object): parser is Generated =>
-  ["symbols_", "productions_", "performAction"].every((name) => name in parser);
-
-/** The syntax tree of a query. @throws what sparqljs throws */
-export function runSparqlParser(text: string): SparqlQuery {
-  // Its check of ungrouped variables refuses `(COUNT(*) AS ?c) (?c + 1 AS ?d)`; check-query.ts does it right.
-  const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true });
-  if (!isGenerated(parser)) throw new Error("sparqljs' parser has no rules");
-  acceptBareNodes(parser);
-  parser._resetBlanks();
-  return parser.parse(text);
-}
-
-/** `CONSTRUCT { [ :p ?o ] . }`: in a template sparqljs fails where no property follows a node in brackets. */
-function acceptBareNodes(parser: Generated): void {
-  const { symbols_: symbols, productions_: productions, performAction } = parser;
-  parser.performAction = function withList(...state) {
-    const [, , , , rule, values] = state;
-    if (productions[rule]?.[0] === symbols["TriplesSameSubject"]) values[values.length - 1] ??= [];
-    return performAction.apply(this, state);
-  };
-}
-
-interface ParserFailure {
-  readonly message: string;
-  readonly hash?: {
-    readonly loc?: { readonly last_line: number; readonly last_column: number };
-    readonly expected?: readonly string[];
-  };
-}
+import type { ParserFailure } from "./parser-tables.ts";
 
 /** At most six of the tokens that would fit, in the reader's words. */
 function expectation(expected: readonly string[]): string | undefined {

@@ -5,7 +5,7 @@ import type { TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import type { PatternTerm } from "./query-patterns.ts";
 import { resolveIri } from "./resolve-iri.ts";
-import { runSparqlParser } from "./sparql-parser.ts";
+import { runSparqlParser } from "./parser-tables.ts";
 import { isWord, tokenAt, whereAt } from "./tokens.ts";
 
 /** Subject, predicate or object of a triple pattern. */
