@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 /** What `setTimeout` gave; opaque. */
 export type Timer = NodeJS.Timeout;
 
@@ -98,4 +99,26 @@ export function every(
       await turn;
     },
   };
+}
+
+/** Milliseconds of work between two turns of the event loop. */
+const sliceMs = 10;
+
+/** Runs steps to their end, with turns of the event loop for others between them. */
+export async function inTurns<Result>(steps: Generator<void, Result>): Promise<Result> {
+  for (let endsMs = performance.now() + sliceMs; ; ) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (performance.now() < endsMs) continue;
+    await nextTurn();
+    endsMs = performance.now() + sliceMs;
+  }
+}
+
+/** Runs steps to their end at once. */
+export function atOnce<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }

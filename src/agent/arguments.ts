@@ -29,6 +29,11 @@ export function namesIn(list: string | undefined): readonly string[] | undefined
   return names.length === 0 ? undefined : names;
 }
 
+/** Characters of arguments that come as JSON in a text. */
+const longestText = 250_000;
+/** Faults that an error names. */
+const mostFaults = 5;
+
 /** What is read of the schema of one argument. */
 interface ScalarSchema {
   readonly type: "string" | "integer" | "number" | "boolean";
@@ -50,10 +55,11 @@ export function readArguments<Input extends TObject>(
 ): Static<Input> {
   const known: Readonly<Record<string, TSchema>> = tool.input.properties;
   const wrong: string[] = [];
+  const unknown: string[] = [];
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(objectOf(tool.name, given))) {
     const schema = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (schema === undefined) wrong.push(unknownArgument(name, Object.keys(known)));
+    if (schema === undefined) unknown.push(name);
     else if (value === null || value === undefined) continue;
     else {
       const scalar = readValue(name, value, schema);
@@ -61,11 +67,12 @@ export function readArguments<Input extends TObject>(
       else read[name] = scalar;
     }
   }
+  wrong.push(...unknown.slice(0, mostFaults).map((name) => unknownArgument(name, Object.keys(known))));
   const missing = (tool.input.required ?? []).filter((name) => !Object.hasOwn(read, name));
   wrong.push(...missing.map((name) => `${name} is missing`));
   if (wrong.length === 0 && Check(tool.input, read)) return read;
   if (wrong.length === 0) wrong.push("they do not fit the schema of the tool");
-  throw new FedwayError("REQUEST_INVALID", `Arguments of ${tool.name}: ${wrong.slice(0, 5).join("; ")}.`, {
+  throw new FedwayError("REQUEST_INVALID", `Arguments of ${tool.name}: ${wrong.slice(0, mostFaults).join("; ")}.`, {
     next: `Call ${tool.name}(${signature(tool.input)}).`,
   });
 }
@@ -85,7 +92,7 @@ class Refusal {
 }
 
 function objectOf(tool: string, given: unknown): object {
-  const value = typeof given === "string" ? parsed(given) : given;
+  const value = typeof given === "string" && given.length <= longestText ? parsed(given) : given;
   if (value === undefined || value === null) return {};
   if (typeof value === "object" && !Array.isArray(value)) return value;
   throw new FedwayError("REQUEST_INVALID", `The arguments of ${tool} are not a JSON object.`, {

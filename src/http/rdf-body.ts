@@ -9,6 +9,7 @@ import {
   writeDocument,
 } from "../registry/catalog/document.ts";
 import { parseAnswer } from "../results/parse.ts";
+import { addJsonBodies } from "./json-body.ts";
 import { utf8Text } from "./protocol-operation.ts";
 import { Readable } from "node:stream";
 import type { CatalogDocument } from "../registry/catalog/catalog.ts";
@@ -40,8 +41,7 @@ export function addDocumentBodies(app: FastifyInstance): void {
       return new RdfBody(mediaType, utf8Text(bytes, "The body"));
     });
   }
-  const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser("application/merge-patch+json", { parseAs: "string" }, parse);
+  addJsonBodies(app, "application/merge-patch+json");
 }
 
 function refuseForeignEncoding({ headers }: FastifyRequest): void {

@@ -1,9 +1,9 @@
+import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { schemaView } from "../registry/schema/schema-view.ts";
-import { agentView } from "../registry/void/agent-view.ts";
-import { catalogVoid, descriptionUrl, plannerView, voidQuads } from "../registry/void/published-documents.ts";
+import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
+import { catalogVoid, descriptionUrl, voidQuads } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import { sendJson, anyOriginHeaders } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
@@ -16,6 +16,7 @@ import {
   SearchParameters,
   VoidParameters,
 } from "./registry-schemas.ts";
+import { createVoidDocuments } from "./void-documents.ts";
 import { answers, answersAs, graphTypes, IdPath } from "./schemas.ts";
 
 const tags = ["Descriptions"];
@@ -36,8 +37,13 @@ async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescr
   });
 }
 
+/** Whether a client has the document already (RFC 9110, section 13.1.2). */
+const isKnown = (given: string | undefined, etag: string): boolean =>
+  given?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*") === true;
+
 function addVoid(app: TypedApp, shell: HttpShell): void {
   const { catalog, publicUrl } = shell;
+  const wholeDocument = createVoidDocuments();
   app.get("/api/endpoints/:id/void", {
     schema: {
       tags,
@@ -56,10 +62,20 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
       const url = descriptionUrl(publicUrl(), id);
       reply.header("Last-Modified", new Date(description.finishedAt).toUTCString());
       if (!isWhole) {
-        const { text } = schemaView(description, { detail: "void", maxTokens: maxTokens ?? 2_000, document: url });
+        const { text } = await schemaViewInTurns(description, {
+          detail: "void",
+          maxTokens: maxTokens ?? 2_000,
+          document: url,
+        });
         return wanted.name === "turtle" ? sendTurtle(reply, text, wanted) : sendQuads(reply, voidQuads(text), wanted);
       }
-      return sendQuads(reply, (view === "agent" ? agentView : plannerView)(description, { variant, url }), wanted);
+      const { chunks, bytes, etag } = await wholeDocument(description, { view, variant, url, format: wanted });
+      const headers = { ...anyOriginHeaders, Vary: "Accept", ETag: etag };
+      if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).headers(headers).send();
+      return reply
+        .headers({ ...headers, "Content-Length": bytes })
+        .type(wanted.contentType)
+        .send(Readable.from(chunks, { objectMode: false }));
     },
   });
   app.get("/.well-known/void", {
@@ -94,7 +110,12 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
       const description = await knownDescription(shell, id);
       const chosen = classes?.split(",").map((name) => name.trim());
       const examples = shell.values.examples(id);
-      const view = schemaView(description, { detail, maxTokens, examples, ...(chosen && { classes: chosen }) });
+      const view = await schemaViewInTurns(description, {
+        detail,
+        maxTokens,
+        examples,
+        ...(chosen && { classes: chosen }),
+      });
       if (format === "json") return sendJson(reply, { ...view, freshness: await shell.descriptions.freshness(id) });
       return reply.headers(anyOriginHeaders).type("text/plain; charset=utf-8").send(`${view.text.trimEnd()}\n`);
     },

@@ -2,7 +2,8 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { randomBytes } from "node:crypto";
 import { fastify } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { utf8Text, addProtocolBodies, protocolError } from "./protocol-operation.ts";
+import { addProtocolBodies, protocolError } from "./protocol-operation.ts";
+import { addJsonBodies } from "./json-body.ts";
 import { addApiRoutes } from "./api-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
@@ -43,6 +44,8 @@ const limits = {
   connections: 10_000,
   pathParameterLength: 200,
 };
+
+const largeBodyBytes = 32_768;
 
 /** The framework takes a bare number for "nobody", so a number of proxies becomes a rule about their distance. */
 function trusted(
@@ -113,19 +116,6 @@ function rawProblem(code: string): string {
   return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`;
 }
 
-/** JSON must be UTF-8, and may not smuggle prototypes in. */
-function readJsonStrictly(app: TypedApp): void {
-  app.removeAllContentTypeParsers();
-  const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes: Buffer, done) => {
-    try {
-      void parse(request, utf8Text(bytes, "The body"), done);
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
-    }
-  });
-}
-
 function addSparql(app: TypedApp, shell: HttpShell): void {
   const { maxQueryBytes } = shell.config.limits;
   void app.register(async (scope: TypedApp) => {
@@ -166,7 +156,13 @@ export async function createHttpServer(deps: HttpDeps) {
   const scraped = config.metricsPort === undefined ? undefined : createMetricsServer(deps, config.metricsPort);
   addGatekeeping(app, deps, sendProblem);
   await documentApi(app, deps);
-  readJsonStrictly(app);
+  app.addHook("preHandler", ({ headers }, _reply, done) => {
+    // A large body is parsed in one turn of the loop and worked with in another.
+    if (Number(headers["content-length"] ?? 0) < largeBodyBytes && headers["transfer-encoding"] === undefined) done();
+    else setImmediate(done);
+  });
+  app.removeAllContentTypeParsers();
+  addJsonBodies(app, "application/json");
   if (config.role === "worker") addHealth(app, deps);
   else addRoutes(app, { ...deps, view: createCatalogView(deps), sendProblem, publicUrl });
   await app.ready();

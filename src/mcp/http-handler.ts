@@ -1,12 +1,30 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import { createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import type { ToolProfile } from "../agent/tool.ts";
+import { requestFault } from "../results/json-structure.ts";
 import { createCallsUnderWay } from "./calls-under-way.ts";
 import type { McpClient } from "./create-server.ts";
 
 /** Bytes of a request. */
 const mostBodyBytes = 4 * 1024 * 1024;
+
+/** JSON-RPC's code of what is no request. */
+const invalidRequest = -32_600;
+
+/** The body; of one that is too large only so much that this can be seen. */
+async function chunksOf(request: IncomingMessage): Promise<readonly Buffer[]> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  if (Number(request.headers["content-length"]) > mostBodyBytes) return chunks;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > mostBodyBytes) break;
+  }
+  return chunks;
+}
 
 /** Who asks, and for which tools; the configured ones when no profile is named. */
 export interface McpHttpClient extends McpClient {
@@ -15,7 +33,7 @@ export interface McpHttpClient extends McpClient {
 
 /** Serves MCP requests of HTTP clients, each by itself. */
 export interface McpHttpHandler {
-  /** Answers a request whose body nobody has read; resolves when the answer is out. */
+  /** Answers a request whose body has not been read; resolves when the answer is out. */
   handle(request: IncomingMessage, response: ServerResponse, client: McpHttpClient): Promise<void>;
   close(): Promise<void>;
 }
@@ -42,10 +60,17 @@ export function createHttpHandler(
       clients.set(extra, { ...client, calls });
       const { method = "GET", url = "/", headers } = request;
       const auth = { token: "", clientId: client.owner, scopes: [], extra };
-      await serve(
-        { method, url, headers, auth, [Symbol.asyncIterator]: () => request[Symbol.asyncIterator]() },
-        response,
-      );
+      const chunks = await chunksOf(request);
+      const fault = requestFault(Buffer.concat(chunks));
+      if (fault === undefined) {
+        await serve(
+          { method, url, headers, auth, [Symbol.asyncIterator]: () => Readable.from(chunks).iterator() },
+          response,
+        );
+      } else {
+        const refusal = { jsonrpc: "2.0", id: null, error: { code: invalidRequest, message: fault } };
+        response.writeHead(400, { "Content-Type": "application/json" }).end(JSON.stringify(refusal));
+      }
     },
     close: () => handler.close(),
   };

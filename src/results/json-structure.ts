@@ -129,6 +129,16 @@ export class JsonStructure {
   }
 }
 
+/** Some ten thousand values: as many as four megabytes can hold take a second to be parsed and looked at. */
+const requestBounds = { maxDepth: 64, maxLoad: 100_000 };
+
+/** Why the JSON of a request is not parsed; undefined when it may be, though it may still be no JSON. */
+export function requestFault(bytes: Uint8Array): string | undefined {
+  const structure = new JsonStructure(requestBounds);
+  structure.push(bytes);
+  return structure.fault;
+}
+
 const outsideText = "There is text outside the JSON document.";
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

@@ -150,11 +150,27 @@ function runParser(text: string, tokens: readonly Token[]): SparqlQuery {
   }
 }
 
+/** Large texts that were parsed last, by text: planning, checking and explaining one query each begin with its tree. */
+const parsedLast = new Map<string, ParsedQuery>();
+const largeText = 2_000;
+const mostKept = 4;
+
 /**
  * Parses one SPARQL 1.1 query.
  * @throws FedwayError `QUERY_SYNTAX` (with line and column), `UPDATE_REFUSED`, `QUERY_MISSING`, `QUERY_TOO_LARGE`
  */
 export function parseQuery(text: string): ParsedQuery {
+  const known = parsedLast.get(text);
+  if (known !== undefined) return known;
+  const parsed = parseText(text);
+  if (text.length < largeText) return parsed;
+  for (const oldest of [...parsedLast.keys()].slice(0, Math.max(0, parsedLast.size + 1 - mostKept)))
+    parsedLast.delete(oldest);
+  parsedLast.set(text, parsed);
+  return parsed;
+}
+
+function parseText(text: string): ParsedQuery {
   const decoded = decodeEscapes(text);
   try {
     return parseDecoded(decoded.text);

@@ -20,6 +20,8 @@ export const textLimits = {
   tokens: 6_000,
   /** Tokens of VALUES data. */
   data: 50_000,
+  /** Characters of one string literal; the parser's stack overflows at one with some more. */
+  literal: 400_000,
   /** Characters that start no token. */
   invalid: 100,
 } as const;
@@ -142,6 +144,7 @@ class TextBounds {
     this.counted[kind]++;
     if (token.kind === "word") this.afterValues = token.text === "VALUES";
     if (token.kind === "punct") this.bracket(token);
+    if (token.text.length > textLimits.literal && token.kind === "string") throw this.tooLong(token);
     if (this.counted[kind] > this.most[kind]) throw this.tooMany(kind, token);
   }
 
@@ -151,6 +154,13 @@ class TextBounds {
     return new FedwayError("QUERY_TOO_LARGE", `The query has more than ${this.most[kind]} ${what}${here}.`, {
       where: whereAt(this.text, start),
       next: kind === "data" ? "Send its values in several queries." : "Split the query, or move constants into VALUES.",
+    });
+  }
+
+  private tooLong({ start }: Token): FedwayError {
+    return new FedwayError("QUERY_TOO_LARGE", `A literal has more than ${textLimits.literal} characters.`, {
+      where: whereAt(this.text, start),
+      next: "Send shorter literals.",
     });
   }
 

@@ -157,7 +157,11 @@ export const modules: readonly Module[] = [
     ],
     packages: ["typebox"],
   },
-  { name: "mcp", imports: whole("agent"), packages: ["@modelcontextprotocol/*"] },
+  {
+    name: "mcp",
+    imports: [...whole("agent"), { module: "results", files: ["json-structure.ts"] }],
+    packages: ["@modelcontextprotocol/*"],
+  },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html.ts", imports: [], packages: [] },
   // Words for runs, also in browsers.

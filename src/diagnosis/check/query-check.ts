@@ -99,7 +99,8 @@ const foreign = (prepared: PreparedQuery, { plan }: Draft): CheckedQuery => ({
 async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: CheckOptions): Promise<CheckedQuery> {
   const { parsed, plan } = draft;
   const scopes = scopesOf(parsed, (service) => askedIn(service, draft, options));
-  const unknown = scopes.flatMap((scope) => unknownTerms(scope, options.search));
+  const unknown: UnknownTerm[] = [];
+  for (const scope of scopes) unknown.push(...(await unknownTerms(scope, options.search)));
   const rejection = plan.kind === "rejected" ? plan.reason : undefined;
   const target = rejection && misnamed(rejection, draft.text);
   const known = scopes.flatMap((scope) => offersFor(scope, unknown, { draft, options }));

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import type { SearchIndex } from "../../registry/search/search-index.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
@@ -24,7 +25,7 @@ const mostTerms = 10;
 const likelyScore = 0.85;
 
 /** The terms of a scope that its endpoints do not have, each with those that may have been meant. */
-export function unknownTerms(scope: QueryScope, terms: SearchIndex): readonly UnknownTerm[] {
+export async function unknownTerms(scope: QueryScope, terms: SearchIndex): Promise<readonly UnknownTerm[]> {
   const { ids } = scope;
   if (ids.length === 0) return [];
   const found: UnknownTerm[] = [];
@@ -33,6 +34,7 @@ export function unknownTerms(scope: QueryScope, terms: SearchIndex): readonly Un
     const has = ids.map((id) => terms.hasTerm(id, term));
     if (has.includes("yes")) continue;
     if (compared++ === mostTerms) break;
+    await nextTurn();
     const certain = has.every((each) => each === "no");
     const nearest = terms.nearest(ids, { ...term, near: neighboursOf(term, scope) });
     if (!certain && (nearest[0]?.score ?? 0) < likelyScore) continue;

@@ -74,17 +74,17 @@ const propertyLimits = [400, 40, 15, 6] as const;
 /** Lines that may be skipped as too long for the rest of the budget before the others are given up. */
 const mostMisses = 10;
 
-/** Puts lines, the prefixes they need and a notice of what was left out into the budget. */
-export function composeView(lines: ViewLines, framing: Framing): SchemaView {
+/** Puts lines, the prefixes they need and a notice of what was left out into the budget, a line at a time. */
+export function* composeView(lines: ViewLines, framing: Framing): Generator<void, SchemaView> {
   const reserve = estimateTokens(noticeText(lines, lines.total)) + 1;
   let filled: Filled | undefined;
   for (const limit of propertyLimits) {
-    const whole = fill(lines, framing, { limit, reserve: 0 });
+    const whole = yield* fill(lines, framing, { limit, reserve: 0 });
     if (whole.missed + whole.longNames === 0) return finish(whole, lines, framing);
-    filled = fill(lines, framing, { limit, reserve });
+    filled = yield* fill(lines, framing, { limit, reserve });
     if (filled.missed === 0) break;
   }
-  return finish(filled ?? fill(lines, framing, { limit: propertyLimits[3], reserve }), lines, framing);
+  return finish(filled ?? (yield* fill(lines, framing, { limit: propertyLimits[3], reserve })), lines, framing);
 }
 
 interface Filled {
@@ -97,7 +97,7 @@ interface Filled {
   readonly longNames: number;
 }
 
-function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve: number }): Filled {
+function* fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve: number }): Generator<void, Filled> {
   let left = framing.maxTokens - how.reserve;
   const takes = (cost: number): boolean => {
     if (cost > left) return false;
@@ -120,6 +120,7 @@ function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve:
   let missed = lines.head.length - head.length;
   let longNames = 0;
   for (const line of lines.body(how.limit)) {
+    yield;
     if (line === undefined) {
       longNames++;
       continue;

@@ -1,3 +1,4 @@
+import { atOnce, inTurns } from "../../clock.ts";
 import type { FactStatus, VoidDescription, ClassPartition } from "../void/void-description.ts";
 import { tellingLabels } from "../void/term-texts.ts";
 import { classNames, classLines } from "./class-lines.ts";
@@ -136,8 +137,19 @@ const viewLines: Readonly<Record<SchemaDetail, (content: ViewContent) => ViewLin
  * The schema of a described endpoint in at most `maxTokens` tokens, cut at whole lines, most frequent first. Counts
  * carry their status: `~` sampled, `>=` lower bound, `*` told by the publisher, `?` unknown.
  */
-export function schemaView(description: VoidDescription, request: SchemaRequest): SchemaView {
-  const table = createPrefixTable(descriptionIris(description));
+export const schemaView = (description: VoidDescription, request: SchemaRequest): SchemaView =>
+  atOnce(viewSteps(description, request));
+
+/** The same, with turns of the event loop for others between its lines. */
+export const schemaViewInTurns = (description: VoidDescription, request: SchemaRequest): Promise<SchemaView> =>
+  inTurns(viewSteps(description, request));
+
+const tables = new WeakMap<VoidDescription, PrefixTable>();
+
+function* viewSteps(description: VoidDescription, request: SchemaRequest): Generator<void, SchemaView> {
+  const table = tables.get(description) ?? createPrefixTable(descriptionIris(description));
+  tables.set(description, table);
+  yield;
   const chosen = chooseClasses(description, table, request.classes);
   const content: ViewContent = {
     description,
@@ -148,7 +160,7 @@ export function schemaView(description: VoidDescription, request: SchemaRequest)
     document: request.document,
   };
   const maxTokens = Math.min(mostTokens, Math.max(1, Math.floor(request.maxTokens) || 1));
-  return composeView(viewLines[request.detail](content), { content, detail: request.detail, maxTokens });
+  return yield* composeView(viewLines[request.detail](content), { content, detail: request.detail, maxTokens });
 }
 
 /** The classes that a view is about. */

@@ -61,7 +61,12 @@ export const countsOfProperty = (partition: PropertyPartition): Counts => [
  * the status of the statements of one property (`rdf:predicate`) on the nodes it was computed on, and by which request
  * (`prov:Activity`) they were found. Answers the query that agents run (registry method, section 6).
  */
-export function agentView(description: VoidDescription, options: ViewOptions): readonly RDF.Quad[] {
+export const agentView = (description: VoidDescription, options: ViewOptions): readonly RDF.Quad[] => [
+  ...agentQuads(description, options),
+];
+
+/** The same, quad by quad: with many classes they are millions. */
+export function* agentQuads(description: VoidDescription, options: ViewOptions): Generator<RDF.Quad> {
   const base = documentUrl(description, options);
   const writer = new QuadWriter();
   const notes = new StatusNotes(base);
@@ -70,16 +75,19 @@ export function agentView(description: VoidDescription, options: ViewOptions): r
   writeDataset(view, description);
   writeNamedGraphs(view, description);
   for (const [at, partition] of description.classPartitions.entries()) {
-    writeClass(view, description.dataset, { partition, name: `class-${at + 1}` });
+    yield* writeClass(view, description.dataset, { partition, name: `class-${at + 1}` });
   }
-  writeProperties(view, { parent: description.dataset, prefix: "", partitions: description.propertyPartitions });
-  for (const term of description.terms ?? []) writeTerm(view, term);
+  yield* writeProperties(view, { parent: description.dataset, prefix: "", partitions: description.propertyPartitions });
+  for (const term of description.terms ?? []) {
+    writeTerm(view, term);
+    yield* writer.take();
+  }
   for (const [at, linkset] of description.linksets.entries()) {
     if (view.extended || linkset.targetEndpoint === undefined) writeLinkset(view, description, { linkset, at });
   }
-  notes.write(writer);
+  yield* notes.write(writer);
   for (const [at, record] of description.records.entries()) writeRecord(view, description, { record, at });
-  return writer.quads;
+  yield* writer.take();
 }
 
 function writeDocument({ writer, base }: View, description: VoidDescription): void {
@@ -160,11 +168,11 @@ function writeCounts({ writer, notes }: View, node: string, counts: Counts): voi
   }
 }
 
-function writeClass(
+function* writeClass(
   view: View,
   dataset: string,
   { partition, name }: { readonly partition: ClassPartition; readonly name: string },
-): void {
+): Generator<RDF.Quad> {
   const { writer, notes } = view;
   const node = `${view.base}#${name}`;
   writer.link(dataset, v.classPartition, node);
@@ -172,7 +180,7 @@ function writeClass(
   notes.add(node, v.class, partition);
   writeCounts(view, node, countsOfClass(partition));
   writer.flag(node, measured.propertiesComplete, partition.propertiesComplete);
-  writeProperties(view, { parent: node, prefix: `${name}-`, partitions: partition.properties });
+  yield* writeProperties(view, { parent: node, prefix: `${name}-`, partitions: partition.properties });
 }
 
 /** Properties of a dataset or class, whose nodes are named by a prefix and a number. */
@@ -182,7 +190,7 @@ export interface PropertyList {
   readonly partitions: readonly PropertyPartition[];
 }
 
-function writeProperties(view: View, { parent, prefix, partitions }: PropertyList): void {
+function* writeProperties(view: View, { parent, prefix, partitions }: PropertyList): Generator<RDF.Quad> {
   const { writer, notes } = view;
   for (const [at, partition] of partitions.entries()) {
     const node = `${view.base}#${prefix}property-${at + 1}`;
@@ -193,6 +201,7 @@ function writeProperties(view: View, { parent, prefix, partitions }: PropertyLis
     writer.flag(node, measured.objectsComplete, partition.objectsComplete);
     writeObjects(view, node, { kind: objectClasses, partitions: partition.objectClasses });
     writeObjects(view, node, { kind: datatypes, partitions: partition.datatypes });
+    yield* writer.take();
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -59,6 +60,8 @@ export function createDescriptionStore(options: DescriptionStoreOptions) {
       const known = parsed.get(id);
       const found = await finished.getVersioned(id, known);
       if (found?.document !== undefined && found !== known) parsed.set(id, found);
+      // The text of a large one takes tens of milliseconds to be read.
+      await nextTurn();
       return found?.document;
     },
     /** Removes the description and any unfinished work. */

@@ -43,7 +43,7 @@ export function catalogVoid({ publicUrl, title, entries, described }: CatalogVoi
     writer.link(dataset, rdfs.seeAlso, descriptionUrl(publicUrl, entry.id));
     writeSize(writer, dataset, described(entry.id));
   }
-  return writer.quads;
+  return writer.take();
 }
 
 const iri = (text: string | undefined): string | undefined =>
@@ -100,7 +100,7 @@ export function serviceDescription(service: DescribedService): readonly RDF.Quad
   for (const feature of service.features) writer.link(node, sd.feature, feature);
   for (const format of service.formats) writer.link(node, sd.resultFormat, format);
   const { dataset } = service;
-  if (dataset === undefined) return writer.quads;
+  if (dataset === undefined) return writer.take();
   const graph = `${service.url}#default-graph`;
   writer.link(node, sd.defaultDataset, dataset.iri);
   writer.type(dataset.iri, sd.Dataset);
@@ -111,7 +111,7 @@ export function serviceDescription(service: DescribedService): readonly RDF.Quad
     writer.type(dataset.describedAt, v.DatasetDescription);
   }
   writeSize(writer, graph, dataset.description);
-  return dataset.description === undefined ? writer.quads : [...writer.quads, ...looseClasses(dataset.description)];
+  return dataset.description === undefined ? writer.take() : [...writer.take(), ...looseClasses(dataset.description)];
 }
 
 const mostTokens = 2_000;
@@ -156,7 +156,12 @@ interface PlannerViewOptions extends ViewOptions {
  * `void:entities` of the dataset, which planners turn into filters. Holds for the endpoint's default graph only; of a
  * description of other graphs nothing but the endpoint is told.
  */
-export function plannerView(description: VoidDescription, options: PlannerViewOptions): readonly RDF.Quad[] {
+export const plannerView = (description: VoidDescription, options: PlannerViewOptions): readonly RDF.Quad[] => [
+  ...plannerQuads(description, options),
+];
+
+/** The same, quad by quad. */
+export function* plannerQuads(description: VoidDescription, options: PlannerViewOptions): Generator<RDF.Quad> {
   const writer = new QuadWriter();
   const base = documentUrl(description, options);
   const { dataset } = description;
@@ -167,18 +172,21 @@ export function plannerView(description: VoidDescription, options: PlannerViewOp
   const outdated =
     options.notBefore !== undefined && Date.parse(description.finishedAt) < Date.parse(options.notBefore);
   // Counts of named graphs say nothing of the default graph, which a planner asks.
-  if (outdated || description.graphs !== undefined || description.namedGraphs !== undefined) return writer.quads;
+  if (outdated || description.graphs !== undefined || description.namedGraphs !== undefined) {
+    yield* writer.take();
+    return;
+  }
   writeExact(writer, dataset, countsOfDataset(description));
   if (description.classesComplete && description.classPartitions.every(({ entities }) => isExact(entities))) {
     const extended = options.variant === "extended";
     for (const [at, partition] of description.classPartitions.entries()) {
-      writeClass(writer, { dataset, node: `${base}#class-${at + 1}`, partition, extended });
+      yield* writeClass(writer, { dataset, node: `${base}#class-${at + 1}`, partition, extended });
     }
   }
   if (description.propertiesComplete) {
-    writeProperties(writer, { parent: dataset, prefix: `${base}#`, partitions: description.propertyPartitions });
+    yield* writeProperties(writer, { parent: dataset, prefix: `${base}#`, partitions: description.propertyPartitions });
   }
-  return writer.quads;
+  yield* writer.take();
 }
 
 const isExact = (count: Count | undefined): boolean => count?.status === "exact";
@@ -194,21 +202,22 @@ interface ClassEntry {
   readonly extended: boolean;
 }
 
-function writeClass(writer: QuadWriter, { dataset, node, partition, extended }: ClassEntry): void {
+function* writeClass(writer: QuadWriter, { dataset, node, partition, extended }: ClassEntry): Generator<RDF.Quad> {
   writer.link(dataset, v.classPartition, node);
   writer.link(node, v.class, partition.class);
   writeExact(writer, node, countsOfClass(partition));
   if (extended && partition.propertiesComplete) {
-    writeProperties(writer, { parent: node, prefix: `${node}-`, partitions: partition.properties });
+    yield* writeProperties(writer, { parent: node, prefix: `${node}-`, partitions: partition.properties });
   }
 }
 
-function writeProperties(writer: QuadWriter, { parent, prefix, partitions }: PropertyList): void {
+function* writeProperties(writer: QuadWriter, { parent, prefix, partitions }: PropertyList): Generator<RDF.Quad> {
   if (!partitions.every(({ triples }) => isExact(triples))) return;
   for (const [at, partition] of partitions.entries()) {
     const node = `${prefix}property-${at + 1}`;
     writer.link(parent, v.propertyPartition, node);
     writer.link(node, v.property, partition.property);
     writeExact(writer, node, countsOfProperty(partition));
+    yield* writer.take();
   }
 }

@@ -13,7 +13,14 @@ const nodeOf = (subject: Subject): RDF.NamedNode | RDF.BlankNode =>
 
 /** Gathers triples about nodes that are named by IRI; undefined values write nothing. */
 export class QuadWriter {
-  readonly quads: RDF.Quad[] = [];
+  #quads: RDF.Quad[] = [];
+
+  /** What was written since it was asked for last. */
+  take(): readonly RDF.Quad[] {
+    const quads = this.#quads;
+    this.#quads = [];
+    return quads;
+  }
 
   /** A blank node of its own. */
   blank(): RDF.BlankNode {
@@ -55,7 +62,7 @@ export class QuadWriter {
   }
 
   #add(subject: Subject, predicate: string, object: RDF.NamedNode | RDF.BlankNode | RDF.Literal): void {
-    this.quads.push(dataFactory.quad(nodeOf(subject), dataFactory.namedNode(predicate), object));
+    this.#quads.push(dataFactory.quad(nodeOf(subject), dataFactory.namedNode(predicate), object));
   }
 }
 
@@ -110,8 +117,8 @@ export class StatusNotes {
     else nodes.push(node);
   }
 
-  /** Writes all notes; call once. */
-  write(writer: QuadWriter): void {
+  /** The quads of all notes, a part at a time. */
+  *write(writer: QuadWriter): Generator<RDF.Quad> {
     let position = 0;
     for (const [key, nodes] of this.#nodesByNote) {
       const [status = "", record = "", predicate = ""] = key.split(" ");
@@ -122,7 +129,10 @@ export class StatusNotes {
       writer.link(note, noteSubject, predicate);
       writer.text(note, dqv.value, status);
       writer.link(note, prov.wasGeneratedBy, this.requestIri(Number(record)));
-      for (const node of nodes) writer.link(note, dqv.computedOn, node);
+      for (const node of nodes) {
+        writer.link(note, dqv.computedOn, node);
+        yield* writer.take();
+      }
     }
   }
 }
