@@ -11,6 +11,8 @@ export interface ReadinessParts {
   readonly stateWatch:
     | { readonly lostAtMs: number | undefined; readonly failingSinceMs: number | undefined }
     | undefined;
+  /** Since when nothing can be stored, and why; undefined while it can. */
+  readonly writeFault?: { readonly sinceMs: number; readonly reason: string } | undefined;
   /** Only where several processes share the state: why shards cannot be built. */
   readonly shards?: { readonly problem: string | undefined } | undefined;
   readonly monitor: Pick<MonitorReader, "heartbeat">;
@@ -31,12 +33,13 @@ export interface Readiness {
  * Whether queries can be answered now. A store that fails does not stop them, neither does a monitor that is silent, nor a
  * data folder in which shards cannot be built, nor a network that cannot be reached: all are told and change nothing.
  */
-export function readiness({ catalog, examples, closing, stateWatch, shards, monitor }: ReadinessParts): Readiness {
+export function readiness(parts: ReadinessParts): Readiness {
+  const { catalog, examples, closing, shards, monitor } = parts;
   const checks = {
     service: { ok: !closing, detail: closing ? "shutting down" : "running" },
     catalogue: { ok: true, detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out` },
     examples: { ok: true, detail: examples ? `${examples.size} hosted` : "off" },
-    state: stateCheck(stateWatch),
+    state: stateCheck(parts),
     ...(shards && {
       shards: {
         ok: shards.problem === undefined,
@@ -51,10 +54,14 @@ export function readiness({ catalog, examples, closing, stateWatch, shards, moni
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-function stateCheck(watch: ReadinessParts["stateWatch"]): Check {
+function stateCheck({ stateWatch: watch, writeFault }: ReadinessParts): Check {
   if (watch?.failingSinceMs !== undefined) {
     const since = iso(watch.failingSinceMs);
     return { ok: false, detail: `cannot be reached since ${since}; queries are answered all the same` };
+  }
+  if (writeFault !== undefined) {
+    const { sinceMs, reason } = writeFault;
+    return { ok: false, detail: `writes fail since ${iso(sinceMs)}: ${reason} Queries are answered all the same` };
   }
   if (watch?.lostAtMs !== undefined) {
     return { ok: true, detail: `was lost at ${iso(watch.lostAtMs)}: what was changed over the API before is gone` };

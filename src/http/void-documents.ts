@@ -1,11 +1,12 @@
 import type * as RDF from "@rdfjs/types";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { vocabularyPrefixes } from "../rdf/vocabularies.ts";
 import { agentQuads } from "../registry/void/agent-view.ts";
 import { plannerQuads } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import type { ResultFormat } from "../results/formats.ts";
-import { serializeResult } from "../results/serialize.ts";
+import { serializeGraph } from "../results/serialize.ts";
 
 /** A description as it is sent. */
 interface VoidDocument {
@@ -60,10 +61,11 @@ export function createVoidDocuments() {
 
 async function written(description: VoidDescription, { view, variant, url, format }: VoidForm): Promise<VoidDocument> {
   const quads = (view === "agent" ? agentQuads : plannerQuads)(description, { variant, url });
+  const prefixes = new Map([...vocabularyPrefixes, [`${url}#`, ""]]);
   const hash = createHash("sha256");
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of serializeResult({ kind: "quads", quads: inTurns(quads) }, format)) {
+  for await (const chunk of serializeGraph(quadsInTurns(quads), format, prefixes)) {
     const part = Buffer.from(chunk);
     hash.update(part);
     chunks.push(part);
@@ -72,7 +74,7 @@ async function written(description: VoidDescription, { view, variant, url, forma
   return { chunks, bytes, etag: `"${hash.digest("base64url")}"` };
 }
 
-async function* inTurns(quads: Iterable<RDF.Quad>): AsyncGenerator<RDF.Quad> {
+async function* quadsInTurns(quads: Iterable<RDF.Quad>): AsyncGenerator<RDF.Quad> {
   let count = 0;
   for (const quad of quads) {
     count += 1;

@@ -20,6 +20,12 @@ export interface TupleSyntax {
   readonly boolean?: (value: boolean, remark?: Remark) => string;
 }
 
+/** Prefixes by namespace, which ends with "#" or "/" and needs no escaping. */
+export type Prefixes = ReadonlyMap<string, string>;
+
+/** Local names that need no escaping in any Turtle parser. */
+const plainLocalName = /^[A-Za-z_](?:[\w.-]*[\w-])?$/;
+
 const string = (value: string): string => JSON.stringify(value);
 
 function literalToJson(literal: RDF.Literal): string {
@@ -202,12 +208,19 @@ export function createNTriplesEncoder(): ItemEncoder<RDF.Quad> {
 }
 
 /** RDF 1.1 Turtle without prefixes; neighbours with the same subject and predicate share them. */
-export function createTurtleEncoder(): ItemEncoder<RDF.Quad> {
+export function createTurtleEncoder(prefixes: Prefixes = new Map()): ItemEncoder<RDF.Quad> {
   let subject = "";
   let predicate = "";
+  const written = (term: RDF.Term): string => {
+    if (term.termType !== "NamedNode" || prefixes.size === 0) return termToText(term);
+    const end = Math.max(term.value.lastIndexOf("#"), term.value.lastIndexOf("/")) + 1;
+    const prefix = prefixes.get(term.value.slice(0, end));
+    const local = term.value.slice(end);
+    return prefix !== undefined && plainLocalName.test(local) ? `${prefix}:${local}` : termToText(term);
+  };
   const start = (quad: RDF.Quad): string => {
-    const nextSubject = termToText(quad.subject);
-    const nextPredicate = quad.predicate.value === rdfType ? "a" : termToText(quad.predicate);
+    const nextSubject = written(quad.subject);
+    const nextPredicate = quad.predicate.value === rdfType ? "a" : written(quad.predicate);
     const sameSubject = nextSubject === subject;
     const samePredicate = sameSubject && nextPredicate === predicate;
     const closer = subject === "" ? "" : " .\n";
@@ -217,8 +230,8 @@ export function createTurtleEncoder(): ItemEncoder<RDF.Quad> {
     return sameSubject ? ` ;\n  ${predicate} ` : `${closer}${subject} ${predicate} `;
   };
   return {
-    open: () => "",
-    item: (quad) => start(quad) + termToText(quad.object),
+    open: () => Array.from(prefixes, ([namespace, prefix]) => `@prefix ${prefix}: <${namespace}> .\n`).join(""),
+    item: (quad) => start(quad) + written(quad.object),
     close: (remark) => (subject === "" ? "" : " .\n") + lineRemark(remark),
     remarks: true,
   };

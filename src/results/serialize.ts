@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import { Readable } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "./formats.ts";
@@ -16,6 +17,7 @@ import {
   tsvSyntax,
   xmlSyntax,
   type ItemEncoder,
+  type Prefixes,
 } from "./encoders.ts";
 
 const tupleSyntaxes: ReadonlyMap<ResultFormat["name"], TupleSyntax> = new Map([
@@ -25,7 +27,7 @@ const tupleSyntaxes: ReadonlyMap<ResultFormat["name"], TupleSyntax> = new Map([
   ["tsv", tsvSyntax],
 ]);
 
-const graphEncoders = new Map([
+const graphEncoders = new Map<ResultFormat["name"], (prefixes?: Prefixes) => ItemEncoder<RDF.Quad>>([
   ["turtle", createTurtleEncoder],
   ["ntriples", createNTriplesEncoder],
   ["jsonld", createJsonLdEncoder],
@@ -49,6 +51,13 @@ export function serializeResult(result: QueryResult, format: ResultFormat, remar
     return createEncodedStream(result.quads, withRemarks(createEncoder(), format, remarks));
   }
   return serializeTuples(result, format, remarks);
+}
+
+/** The bytes of a graph; Turtle declares and uses the prefixes. @throws FedwayError `NOT_ACCEPTABLE` */
+export function serializeGraph(quads: AsyncIterable<RDF.Quad>, format: ResultFormat, prefixes: Prefixes): Readable {
+  const createEncoder = graphEncoders.get(format.name);
+  if (createEncoder === undefined) throw notAcceptable({ kind: "quads" }, format);
+  return createEncodedStream(quads, createEncoder(prefixes));
 }
 
 function serializeTuples(
@@ -76,7 +85,7 @@ function withRemarks<T>(encoder: ItemEncoder<T>, format: ResultFormat, remarks: 
   return { ...encoder, close };
 }
 
-const notAcceptable = (result: QueryResult, format: ResultFormat): FedwayError =>
+const notAcceptable = (result: Pick<QueryResult, "kind">, format: ResultFormat): FedwayError =>
   new FedwayError("NOT_ACCEPTABLE", `${format.mediaType} cannot hold the answer: it is ${result.kind}.`);
 
 /**

@@ -90,6 +90,10 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
     },
     /** The service's own storage has failed once. */
     observeStoreFailure: (): void => storeFailures.inc(),
+    /** Reads at scrape time whether documents cannot be stored. */
+    watchWrites(areFailing: () => boolean): void {
+      instruments.reading("fedway_store_writes_failing", "1 while nothing can be stored", () => Number(areFailing()));
+    },
   };
 }
 

@@ -32,7 +32,53 @@ function add(service: BuiltService, id: string, description: string): Promise<Re
 const statusOf = async (service: BuiltService, id: string): Promise<number> =>
   (await fetch(`${service.url}/api/endpoints/${id}`)).status;
 
+const mebi = 1024 * 1024;
+
+/** Answered by a service whose data folder is a disk of that many bytes; `unshare` lets this process alone see it. */
+async function startOnDisk(bytes: number): Promise<BuiltService> {
+  const mount = `mount -t tmpfs -o size=${bytes} tmpfs "$FEDWAY_DATA_DIR" && exec "$@"`;
+  const service = await startBuiltService(
+    { ...env, FEDWAY_DATA_DIR: newFolder() },
+    `exec unshare --user --map-root-user --mount bash -c '${mount}' bash "$@"`,
+  );
+  closings.push(() => service.stop());
+  return service;
+}
+
+const stateOf = async (service: BuiltService): Promise<{ ok: boolean; detail: string }> =>
+  (
+    (await (await fetch(`${service.url}/health/ready`)).json()) as {
+      checks: { state: { ok: boolean; detail: string } };
+    }
+  ).checks.state;
+
 describe("a full disk", () => {
+  it("still takes deletes, is told as such, and is noticed when there is room again", async () => {
+    const service = await startOnDisk(5.25 * mebi);
+    const text = "What an entry is about. ".repeat(60);
+    const acknowledged: string[] = [];
+    let refused = 0;
+    for (let index = 0; index < 5_000 && refused < 20; index += 1) {
+      const response = await add(service, `entry-${index}`, `${index} ${text}`);
+      const { status } = response;
+      if (status === 201) acknowledged.push(`entry-${index}`);
+      else refused += 1;
+    }
+    process.stdout.write(`${acknowledged.length} entries were acknowledged before the disk was full\n`);
+    expect(acknowledged.length).toBeGreaterThan(100);
+    expect(await stateOf(service)).toMatchObject({ ok: false, detail: expect.stringContaining("writes fail since") });
+    expect(await (await fetch(`${service.url}/status`)).text()).toContain("cannot store anything");
+    expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^fedway_store_writes_failing(\{.*\})? 1$/m);
+    expect(service.log()).toContain("nothing can be stored any more");
+    expect(await answers(service)).toBe(200);
+    for (const id of acknowledged) {
+      const removed = await fetch(`${service.url}/api/endpoints/${id}`, withToken({ method: "DELETE" }));
+      expect([id, removed.status]).toEqual([id, 204]);
+    }
+    await service.until(async () => (await stateOf(service)).ok || undefined);
+    expect((await add(service, "one-more", "There is room again.")).status).toBe(201);
+  });
+
   it("refuses changes with a clear error, keeps what was acknowledged and goes on answering", async () => {
     const folder = newFolder();
     // No file may grow beyond 1 MiB; the write fails as on a full disk, instead of a signal.

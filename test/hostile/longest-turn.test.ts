@@ -68,7 +68,11 @@ describe("one turn of the event loop", () => {
         await new Promise(setImmediate);
       }
     };
-    const sliced = [(await holding(slices)).longestMs, (await holding(slices)).longestMs, (await holding(slices)).longestMs];
+    const sliced = [
+      (await holding(slices)).longestMs,
+      (await holding(slices)).longestMs,
+      (await holding(slices)).longestMs,
+    ];
     expect(Math.min(...sliced)).toBeLessThan(longestMs);
   });
 

@@ -159,6 +159,7 @@ function addStatus(app: TypedApp, shell: HttpShell): void {
     schema: { tags, summary: "The state of all endpoints as a page to read" },
     handler: async (request, reply) => {
       const filter = readStatusFilter(queryOf(request));
+      const { state } = shell.ready().checks;
       const incidents = await readingOf(monitor.incidents({ open: true }));
       const text = statusPage({
         filter,
@@ -166,6 +167,7 @@ function addStatus(app: TypedApp, shell: HttpShell): void {
         titleOf,
         heartbeat: monitor.heartbeat(),
         incidents: incidents.ok ? incidents.value : undefined,
+        storeProblem: state?.ok === false ? state.detail : undefined,
         nowMs: nowOf(shell),
         version,
       });

@@ -23,9 +23,17 @@ interface ShownStatus {
   readonly heartbeat: Heartbeat;
   /** Those that are open; undefined when they cannot be read. */
   readonly incidents: readonly Incident[] | undefined;
+  /** What is wrong with the service's own storage. */
+  readonly storeProblem?: string | undefined;
   readonly nowMs: number;
   readonly version: string;
 }
+
+const storeBanner = (problem: string | undefined): Html =>
+  problem === undefined
+    ? html``
+    : html`<div class="banner down"><p><strong>The service cannot store anything now.</strong> Its storage ${problem}</p></div>
+`;
 
 function tile(shown: ShownStatus, state: HealthState | undefined): Html {
   const { all, filter } = shown;
@@ -158,7 +166,7 @@ export function statusPage(shown: ShownStatus): string {
     part: "status",
     version,
     main: html`<h1>Status</h1>
-${heartbeatBanner(heartbeat)}${tiles(shown)}${openIncidents(shown)}${sortForm(shown)}${stripKey("hour")}
+${storeBanner(shown.storeProblem)}${heartbeatBanner(heartbeat)}${tiles(shown)}${openIncidents(shown)}${sortForm(shown)}${stripKey("hour")}
 <section aria-label="Endpoints">
 ${fleet(shown)}</section>
 ${section("monitor", "The monitor itself", heartbeatFacts(heartbeat))}

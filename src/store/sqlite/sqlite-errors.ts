@@ -24,6 +24,15 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5;
 }
 
+/** True when SQLite found no room, or the disk refused to write, which a quota does too. */
+export function isFull(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === 13 || code === 10;
+}
+
+/** The error for writes for which no room is left. */
+export const noRoom = (): FedwayError => storeFailed(failures[13]?.[0] ?? "", undefined, failures[13]?.[1]);
+
 /** Any error of the database as a `STORE_FAILED`; Fedway's own errors as they are. */
 export function sqliteFailed(error: unknown): FedwayError {
   if (error instanceof FedwayError) return error;

@@ -5,6 +5,7 @@ import { prefixEnd } from "../key-order.ts";
 import type { Store, StoredDocument } from "../store.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
 import { createSweep, type DatabaseOptions, integerOf, openDatabase, type Row, textOf } from "./database.ts";
+import { createReserve } from "./reserve.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 import { createWriteBatch, type WriteBatch } from "./write-batch.ts";
 
@@ -35,13 +36,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const database = openDatabase(options);
   const clock = options.clock ?? systemClock;
   const sequence = database.prepare("UPDATE sequence SET value = value + 1 RETURNING value");
-  const batch = createWriteBatch(database, createSweep(database, clock));
+  const reserve = options.path === ":memory:" ? undefined : createReserve(`${options.path}.reserve`);
+  const batch = createWriteBatch(database, createSweep(database, clock), reserve);
   const watchers = createWatchers();
   const connection: Connection = {
     database,
     clock,
     next: () => integerOf(sequence.get(), "value"),
-    write: (work) => batch.write(work),
+    write: (work, how) => batch.write(work, how),
     read: (work) => {
       if (!database.isOpen) throw storeClosed();
       try {
@@ -66,6 +68,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
   });
 }
+
+/** What deletes, and the counters and leases that go with it, may use the reserve of a full disk. */
+const reserved = { reserved: true } as const;
 
 const documentOf = (row: Row): StoredDocument => ({
   key: textOf(row, "key"),
@@ -119,7 +124,7 @@ function documentMethods(connection: Connection): Pick<StoreAdapter, "get" | "pu
         if ((expected(key, ifVersion) ?? 0) === 0) return false;
         remove.run(key);
         return true;
-      });
+      }, reserved);
       if (isDeleted) watchers.tell({ key, version: 0 });
       return isDeleted;
     },
@@ -161,7 +166,7 @@ function seriesMethods({
       const rows = read(() => between.all(series, fromMs, toMs, limit ?? -1));
       return rows.map((row) => ({ atMs: integerOf(row, "at_ms"), value: textOf(row, "value") }));
     },
-    dropSeries: (series) => write(() => void removeAll.run(series)),
+    dropSeries: (series) => write(() => void removeAll.run(series), reserved),
   };
 }
 
@@ -177,7 +182,7 @@ function counterMethods({ database, clock, write }: Connection): Pick<StoreAdapt
         if (row === undefined) create.run(counter, value, ttlMs === undefined ? null : clock.now() + ttlMs);
         else change.run(value, counter);
         return value;
-      }),
+      }, reserved),
   };
 }
 
@@ -192,7 +197,7 @@ function leaseMethods({ database, clock, write }: Connection): Pick<StoreAdapter
         if (row !== undefined && textOf(row, "owner") !== owner) return false;
         take.run(lease, owner, clock.now() + ttlMs);
         return true;
-      }),
-    release: (lease, owner) => write(() => void give.run(lease, owner)),
+      }, reserved),
+    release: (lease, owner) => write(() => void give.run(lease, owner), reserved),
   };
 }

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { storeClosed } from "../bounds.ts";
-import { isBusy, sqliteFailed } from "./sqlite-errors.ts";
+import type { Reserve } from "./reserve.ts";
+import { isBusy, isFull, noRoom, sqliteFailed } from "./sqlite-errors.ts";
 
 /** Writes per transaction; what waits beyond them goes into the next turn of the event loop. */
 const mostWrites = 256;
@@ -9,28 +10,33 @@ const mostWrites = 256;
 interface WaitingWrite {
   /** Does the write inside the transaction and returns how to acknowledge it. */
   readonly run: () => () => void;
+  /** May use the reserve: it deletes, or is a counter or lease of the same work. */
+  readonly reserved: boolean;
   readonly reject: (error: FedwayError) => void;
 }
 
 /** Writes of one turn of the event loop share one transaction, and so one flush to the disk. */
 export type WriteBatch = ReturnType<typeof createWriteBatch>;
 
-/** @param beside more work for each transaction, e.g. removing what has expired */
-export function createWriteBatch(database: DatabaseSync, beside: () => void) {
+/**
+ * @param beside more work for each transaction, e.g. removing what has expired
+ * @param reserve room for deletes on a full disk; while it is given away, other writes are refused
+ */
+export function createWriteBatch(database: DatabaseSync, beside: () => void, reserve?: Reserve) {
   let waiting: WaitingWrite[] = [];
   let scheduled: NodeJS.Immediate | undefined;
   let closed = false;
 
   const flush = (): void => {
     scheduled = undefined;
-    const writes = waiting.slice(0, mostWrites);
+    const writes = admitted(waiting.slice(0, mostWrites), reserve);
     waiting = waiting.slice(mostWrites);
     try {
       transact(database, writes, beside);
     } catch (error) {
       // Another program's lock would make every single write wait for it again.
       if (isBusy(error)) for (const write of writes) write.reject(sqliteFailed(error));
-      else oneByOne(database, writes);
+      else oneByOne(database, writes, reserve);
     }
     if (waiting.length > 0) scheduled ??= setImmediate(flush);
   };
@@ -40,7 +46,7 @@ export function createWriteBatch(database: DatabaseSync, beside: () => void) {
      * Runs `work` in the next transaction and resolves after its commit. A FedwayError thrown by `work` must come before
      * its first change; it rejects this write alone.
      */
-    write: <Result>(work: () => Result): Promise<Result> =>
+    write: <Result>(work: () => Result, { reserved = false } = {}): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
         if (closed) {
           reject(storeClosed());
@@ -50,7 +56,7 @@ export function createWriteBatch(database: DatabaseSync, beside: () => void) {
           const result = work();
           return () => resolve(result);
         };
-        waiting.push({ run, reject });
+        waiting.push({ run, reserved, reject });
         scheduled ??= setImmediate(flush);
       }),
     /** Commits what waits; later writes are refused. */
@@ -87,13 +93,48 @@ function transact(database: DatabaseSync, writes: readonly WaitingWrite[], besid
   for (const done of acknowledge) done();
 }
 
+/** While the reserve is given away there is room for deletes only. */
+function admitted(writes: readonly WaitingWrite[], reserve: Reserve | undefined): readonly WaitingWrite[] {
+  reserve?.restore();
+  if (reserve?.isReleased !== true) return writes;
+  for (const write of writes) if (!write.reserved) write.reject(noRoom());
+  return writes.filter(({ reserved }) => reserved);
+}
+
 /** One write that does not fit must not take the others down: each gets a transaction of its own. */
-function oneByOne(database: DatabaseSync, writes: readonly WaitingWrite[]): void {
+function oneByOne(database: DatabaseSync, writes: readonly WaitingWrite[], reserve: Reserve | undefined): void {
   for (const write of writes) {
+    const tries = [() => {}, () => compact(database), ...(write.reserved && reserve ? [() => reserve.release()] : [])];
+    let failure: unknown;
+    const isDone = tries.some((prepare, at) => {
+      if (at > 0 && !isFull(failure)) return false;
+      try {
+        prepare();
+        transact(database, [write]);
+        return true;
+      } catch (error) {
+        failure = error;
+        return false;
+      }
+    });
+    if (!isDone) write.reject(sqliteFailed(failure));
+    if (!isDone || reserve?.isReleased !== true) continue;
+    compact(database);
+    reserve.restore();
+  }
+}
+
+/** Gives room in the write-ahead log, and of deleted documents, back to the disk, as far as that can be done now. */
+function compact(database: DatabaseSync): void {
+  for (const step of [
+    "PRAGMA wal_checkpoint(TRUNCATE)",
+    "PRAGMA incremental_vacuum",
+    "PRAGMA wal_checkpoint(TRUNCATE)",
+  ]) {
     try {
-      transact(database, [write]);
+      database.exec(step);
     } catch (error) {
-      write.reject(sqliteFailed(error));
+      if (!isFull(error)) throw error;
     }
   }
 }

@@ -79,6 +79,11 @@ describe("descriptions", () => {
     const whole = await (await get("/api/endpoints/people/void?variant=extended", "text/turtle")).text();
     expect(whole).toContain("void:class <http://v/Person>");
     expect(whole).toContain("dqv:QualityMeasurement");
+    const again = await get("/api/endpoints/people/void?variant=extended", "text/turtle");
+    const etag = again.headers.get("etag") ?? "";
+    const headers = { Accept: "text/turtle", "If-None-Match": etag };
+    const known = await fetch(again.url, { headers });
+    expect([etag.length > 20, known.status, await known.text()]).toEqual([true, 304, ""]);
     const budget = await (await get("/api/endpoints/people/void?variant=extended&maxTokens=900", "text/turtle")).text();
     expect(budget).toBe(whole);
     // Clients that look for a description at the endpoint itself find the classes there.

@@ -247,6 +247,12 @@ describe("backup", () => {
       code: "STORE_FAILED",
     });
     expect(existsSync(join(folder, "missing"))).toBe(false);
-    expect(readdirSync(folder).toSorted()).toEqual(["precious", "store.db", "store.db-shm", "store.db-wal"]);
+    expect(readdirSync(folder).toSorted()).toEqual([
+      "precious",
+      "store.db",
+      "store.db-shm",
+      "store.db-wal",
+      "store.db.reserve",
+    ]);
   });
 });

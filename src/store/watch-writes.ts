@@ -1,0 +1,73 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Store } from "./store.ts";
+
+/** That documents cannot be written. */
+export interface WriteFault {
+  readonly sinceMs: number;
+  /** A sentence. */
+  readonly reason: string;
+}
+
+interface WatchOptions {
+  readonly now: () => number;
+  /** Between two tries while writes fail; default 5,000. */
+  readonly everyMs?: number;
+}
+
+const probe = "state/probe";
+
+/**
+ * The same store, and whether its writes fail: a full disk or a Redis without memory answers what is read, and takes
+ * deletes, as if nothing were wrong. While they fail a small document is tried, so that room is noticed without a client.
+ */
+export function watchWrites(store: Store, { now, everyMs = 5_000 }: WatchOptions) {
+  let fault: WriteFault | undefined;
+  let onChange = (_fault: WriteFault | undefined): void => undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const set = (next: WriteFault | undefined): void => {
+    if ((fault === undefined) === (next === undefined)) return;
+    fault = next;
+    onChange(next);
+  };
+  const followed = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      const result = await work;
+      // A document that has another version than expected was not written.
+      if (result !== undefined) set(undefined);
+      return result;
+    } catch (error) {
+      if (error instanceof FedwayError && error.code === "STORE_FAILED") {
+        set({ sinceMs: now(), reason: error.message });
+        schedule();
+      }
+      throw error;
+    }
+  };
+  const put: Store["put"] = (key, value, options) => followed(store.put(key, value, options));
+  const schedule = (): void => {
+    if (closed) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      put(probe, "{}", { ttlMs: 60_000 }).catch(() => undefined);
+    }, everyMs).unref();
+  };
+  return {
+    store: {
+      ...store,
+      put,
+      append: async (series, points, options) =>
+        void (await followed(store.append(series, points, options).then(() => true))),
+    } satisfies Store,
+    fault: (): WriteFault | undefined => fault,
+    /** Calls back when writes begin to fail, and with undefined when they work again. */
+    listen(listener: typeof onChange): void {
+      onChange = listener;
+    },
+    close(): void {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
