@@ -2,6 +2,7 @@ import type { TObject } from "typebox";
 import { FedwayError, type Problem, toProblem } from "../errors/fedway-error.ts";
 import type { Admission } from "../query/admission.ts";
 import { nearest } from "../errors/nearest.ts";
+import { visible } from "../html.ts";
 import { estimateTokens } from "../registry/schema/compose-view.ts";
 import { problemForModel, problemText } from "./problem-text.ts";
 import type { Caller, Hint, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
@@ -75,7 +76,7 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions): To
         const trace = observed?.context ?? caller.trace;
         const answer = await admitted({ ...caller, trace }, admission, (inside) =>
           tool.call(given, { ...inside, hint }),
-        ).then(bounded);
+        ).then((called) => legible(bounded(called)));
         observed?.end(answer.problem?.code);
         return answer;
       } catch (error) {
@@ -156,6 +157,18 @@ function unknownTool(name: string, tools: readonly Tool[]): FedwayError {
   return new FedwayError("TOOL_UNKNOWN", `There is no tool "${name.slice(0, 64).replaceAll(/\p{Cc}/gu, " ")}".`, {
     next: best === undefined ? `The tools are ${names.join(", ")}.` : `Did you mean ${best}?`,
   });
+}
+
+/**
+ * Foreign characters that are invisible or change the direction of text, as `\uXXXX`: a reader of a model's tools, and the
+ * model, see what is there. In terms of rows that is an escape of N-Triples.
+ */
+function legible(answer: ToolAnswer): ToolAnswer {
+  const json = JSON.stringify(answer.data);
+  const text = visible(answer.text);
+  if (text === answer.text && visible(json) === json) return answer;
+  const read = (_name: string, value: unknown): unknown => (typeof value === "string" ? visible(value) : value);
+  return { ...answer, text, data: JSON.parse(json, read) };
 }
 
 /** Tools keep their answers short themselves; this holds also for one that does not. */

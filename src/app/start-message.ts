@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
+import { signInCode } from "../http/write-access.ts";
 import { type AdminToken, adminTokenFile } from "../store/admin-token.ts";
 
 interface StartedParts {
@@ -29,5 +30,5 @@ function howToChange(url: string, { value, from }: AdminToken, { dataDir }: Conf
   if (value === "off") return "FEDWAY_ADMIN_TOKEN is off: whoever reaches the service may change it.";
   if (from === "environment") return `Changes need the value of FEDWAY_ADMIN_TOKEN; for pages: ${url}/login`;
   const where = from === "folder" ? join(dataDir, adminTokenFile) : "the shared store";
-  return `Changes need the token in ${where}; for pages: ${url}/login?token=${encodeURIComponent(value)}`;
+  return `Changes need the token in ${where}; for pages: ${url}/login?token=${signInCode(value)} (once, within an hour)`;
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import { toolProfiles } from "../agent/tool.ts";
@@ -62,10 +64,13 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
         const mcp = await handler();
         const { exchange, ip, headers, raw } = request;
         const session = headers["fedway-session"] ?? headers["mcp-session-id"];
+        // Clients of 2025 send it with all that follows; nothing is kept under it.
+        if (session === undefined) reply.raw.setHeader("Mcp-Session-Id", randomUUID());
         reply.hijack();
         for (const [name, value] of Object.entries(mcpHeaders(headers.origin))) reply.raw.setHeader(name, value);
         await mcp.handle(raw, reply.raw, {
           owner: clientKey(ip),
+          connection: connectionOf(raw.socket),
           ...(typeof session === "string" && { session: session.slice(0, 128) }),
           trace: exchange.span?.context,
           count: limiter && countCalls(limiter, ip),
@@ -86,21 +91,35 @@ function countCalls(limiter: RateLimiter, address: string): () => void {
   };
 }
 
+const connections = new WeakMap<Socket, string>();
+
+/** A name for a connection that nobody else can know. */
+function connectionOf(socket: Socket): string {
+  const name = connections.get(socket) ?? randomUUID();
+  connections.set(socket, name);
+  return name;
+}
+
 /** Pages that may ask, which has been checked, may read the answer. */
 const mcpHeaders = (origin: string | undefined): Readonly<Record<string, string>> => ({
   ...plainHeaders,
   ...(origin !== undefined && { "Access-Control-Allow-Origin": origin, Vary: "Origin" }),
 });
 
+/** Pages of other sites may not work with tools on behalf of their visitors. @throws FedwayError `WRITE_REFUSED` */
+export function refuseForeignPages(shell: HttpShell, { headers }: FastifyRequest, reply: FastifyReply): void {
+  if (headers.origin === undefined || isKnownOrigin(headers.origin, headers.host, shell)) return;
+  reply.raw.setHeader("Connection", "close");
+  throw new FedwayError("WRITE_REFUSED", "The request comes from a page of another site.", {
+    next: "Name its origin in FEDWAY_CORS_ORIGINS, or send the request from a program.",
+  });
+}
+
 /** @throws FedwayError `WRITE_REFUSED`, `TOKEN_REQUIRED` */
-async function refuseStrangers(shell: HttpShell, { headers }: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function refuseStrangers(shell: HttpShell, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { config, publicUrl } = shell;
-  if (headers.origin !== undefined && !isKnownOrigin(headers.origin, headers.host, shell)) {
-    reply.raw.setHeader("Connection", "close");
-    throw new FedwayError("WRITE_REFUSED", "The request comes from a page of another site.", {
-      next: "Name its origin in FEDWAY_CORS_ORIGINS, or send the request from a program.",
-    });
-  }
+  const { headers } = request;
+  refuseForeignPages(shell, request, reply);
   const { mcpToken } = config;
   const given = /^Bearer +(\S{1,1024}) *$/i.exec(headers.authorization ?? "")?.[1];
   if (mcpToken === undefined || (given !== undefined && isToken(given, mcpToken))) return;

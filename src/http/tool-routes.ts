@@ -3,6 +3,7 @@ import { toolProfiles } from "../agent/tool.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { ownerOf, sessionOf } from "./ownership.ts";
+import { refuseForeignPages } from "./mcp-routes.ts";
 import { clientSignal } from "./exchange.ts";
 import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
@@ -37,7 +38,8 @@ const ListParameters = Type.Object(
 );
 
 /** `GET /api/tools`, and `POST /api/tools/{name}` for every tool. */
-export function addToolRoutes(app: TypedApp, { toolbox: toolboxOf, config }: HttpShell): void {
+export function addToolRoutes(app: TypedApp, shell: HttpShell): void {
+  const { toolbox: toolboxOf } = shell;
   if (toolboxOf === undefined) return;
   const toolbox = toolboxOf();
   app.get("/api/tools", {
@@ -50,15 +52,15 @@ export function addToolRoutes(app: TypedApp, { toolbox: toolboxOf, config }: Htt
     },
     handler: (request, reply) => sendJson(reply, { tools: toolboxOf(request.query.profile).tools }),
   });
-  for (const tool of toolbox.callable) addTool(app, { toolbox, config }, tool);
+  for (const tool of toolbox.callable) addTool(app, { toolbox, shell }, tool);
 }
 
 interface Called {
   readonly toolbox: Toolbox;
-  readonly config: HttpShell["config"];
+  readonly shell: HttpShell;
 }
 
-function addTool(app: TypedApp, { toolbox, config }: Called, { name, title, input }: ListedTool): void {
+function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input }: ListedTool): void {
   app.post(`/api/tools/${name}`, {
     schema: {
       tags,
@@ -67,13 +69,14 @@ function addTool(app: TypedApp, { toolbox, config }: Called, { name, title, inpu
       body: bodyOf(input),
       response: answers(ToolAnswer),
     },
+    onRequest: async (request, reply) => refuseForeignPages(shell, request, reply),
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),
     handler: async (request, reply) => {
       const { exchange } = request;
       const { text, data, problem } = await toolbox.call(name, request.body, {
         signal: clientSignal(exchange),
-        owner: ownerOf(request, config),
+        owner: ownerOf(request, shell.config),
         session: sessionOf(request),
         trace: exchange.span?.context,
       });

@@ -108,6 +108,30 @@ export function sessionCookie({ adminToken, publicUrl }: AccessSettings): string
   return `${cookieName}=${value}; Max-Age=${sessionMs / 1000}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 
+const linkMs = 3_600_000;
+
+const linkText = (untilMs: number, token: string): string =>
+  `${untilMs}.${createHmac("sha256", token).update(`fedway-sign-in ${untilMs}`).digest("base64url")}`;
+
+/** What signs in for an hour, without telling the token: for the link of the start message. */
+export const signInCode = (adminToken: string, nowMs = Date.now()): string => linkText(nowMs + linkMs, adminToken);
+
+/** Takes each code once. */
+export function createCodeCheck(adminToken: string): (code: string) => boolean {
+  const used = new Map<string, number>();
+  return (code) => {
+    const nowMs = Date.now();
+    for (const [old, untilMs] of used) if (untilMs < nowMs) used.delete(old);
+    const untilMs = Number(/^\d{1,15}/.exec(code)?.[0]);
+    if (!(untilMs > nowMs) || used.has(code) || !areEqual(code, linkText(untilMs, adminToken))) return false;
+    used.set(code, untilMs);
+    return true;
+  };
+}
+
+/** Takes the cookie back. */
+export const endedSession = `${cookieName}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict`;
+
 const sessionIn = new RegExp(String.raw`(?:^|; ?)${cookieName}=((\d{1,15})\.[\w-]{43})(?:;|$)`);
 
 function isSession(cookies: string | undefined, token: string): boolean {

@@ -24,6 +24,8 @@ export interface McpParts {
 export interface McpClient extends Pick<Caller, "owner" | "session" | "trace" | "count"> {
   /** Where each request has a server of its own, which hears of no cancellation but that of its connection. */
   readonly calls?: CallsUnderWay | undefined;
+  /** Name of the connection of an HTTP client. */
+  readonly connection?: string | undefined;
 }
 
 const hour = 3_600_000;
@@ -63,12 +65,18 @@ export function createMcpServer(parts: McpParts, client: McpClient): Server {
     return { contents: [content] };
   });
   addPrompt(server, skill);
-  const { calls, owner } = client;
+  const { calls } = client;
   if (calls) {
-    server.setNotificationHandler("notifications/cancelled", ({ params }) => calls.cancel(owner, params.requestId));
+    server.setNotificationHandler("notifications/cancelled", ({ params }) =>
+      calls.cancel(peerOf(client), params.requestId),
+    );
   }
   return server;
 }
+
+/** Whose cancellations count. */
+const peerOf = ({ owner, session, connection }: McpClient): string =>
+  JSON.stringify([owner, session === undefined ? { connection } : { session }]);
 
 const toolEntry = ({ name, title, description, input, annotations }: ListedTool) => ({
   name,
@@ -98,12 +106,13 @@ const anything: StandardSchemaV1<unknown, CallParameters> = {
 async function callTool(
   toolbox: Toolbox,
   { name, arguments: given }: CallParameters,
-  { client: { calls, ...caller }, ctx: { mcpReq } }: { readonly client: McpClient; readonly ctx: ServerContext },
+  { client, ctx: { mcpReq } }: { readonly client: McpClient; readonly ctx: ServerContext },
 ) {
+  const { calls, connection: _connection, ...caller } = client;
   const callWith = async (signal: AbortSignal): Promise<ToolAnswer> =>
     toolbox.call(String(name), given, { ...caller, signal, callId: String(mcpReq.id), onProgress: progressOf(mcpReq) });
   const { text, data, problem } = await (calls
-    ? calls.run(caller.owner, mcpReq.id, (signal) => callWith(AbortSignal.any([signal, mcpReq.signal])))
+    ? calls.run(peerOf(client), mcpReq.id, (signal) => callWith(AbortSignal.any([signal, mcpReq.signal])))
     : callWith(mcpReq.signal));
   return {
     content: [{ type: "text" as const, text }],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createHttpServer } from "../../src/http/server.ts";
+import { signInCode } from "../../src/http/write-access.ts";
 import { fakeAnswer, fakeSettings } from "../support/fake-query-service.ts";
 import { createFakeDeps } from "../support/http-deps.ts";
 import { pageDeps, pageEntries, readOnlyCatalog } from "../support/page-deps.ts";
@@ -66,7 +67,7 @@ it("a page shows what would turn a title round", async () => {
 });
 
 it("the link of the start message signs in, once and without a trace in the address", async () => {
-  const visit = await stage.visit(`/login?token=${token}`);
+  const visit = await stage.visit(`/login?token=${signInCode(token)}`);
   const { page, complaints } = visit;
   expect(page.url()).toBe(`${stage.url}/`);
   expect(await page.evaluate("document.cookie")).toBe("");

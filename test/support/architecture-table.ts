@@ -151,7 +151,7 @@ export const modules: readonly Module[] = [
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
     imports: [
-      ...whole("query", "diagnosis", "rdf", "registry"),
+      ...whole("html.ts", "query", "diagnosis", "rdf", "registry"),
       { module: "outbound", files: ["model-api.ts", "request-budget.ts"] },
       tracer,
     ],

@@ -1,3 +1,4 @@
+import { visible } from "../../html.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import { estimateTokens } from "../../registry/schema/compose-view.ts";
 import { type CsvRows, csvRows } from "./csv-rows.ts";
@@ -68,7 +69,8 @@ interface Shown {
 
 function write(queryText: string, { columns }: TabularAnswer, { rows, end, format }: Shown): string {
   if (format === "json") {
-    const shorter = (row: Rows[number]) => row.map((cell) => cell?.slice(0, 2 * mostCellCharacters) ?? null);
+    const shorter = (row: Rows[number]) =>
+      row.map((cell) => (cell === null ? null : visible(cell.slice(0, 2 * mostCellCharacters))));
     return JSON.stringify({ columns, rows: rows.map(shorter), ...(end.length > 0 && { last: end.map(shorter) }) });
   }
   const csv = csvRows(columns, [...rows, ...end], { queryText, mostCharacters: mostCellCharacters });

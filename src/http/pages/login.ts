@@ -3,7 +3,15 @@ import { Type } from "typebox";
 import { html, type Html } from "../../html.ts";
 import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
-import { isToken, openAccess, sessionCookie, guarded } from "../write-access.ts";
+import {
+  createCodeCheck,
+  endedSession,
+  guarded,
+  hasAccess,
+  isToken,
+  openAccess,
+  sessionCookie,
+} from "../write-access.ts";
 import { page, toCopy } from "./layout.ts";
 import { pageHeaders } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
@@ -14,13 +22,29 @@ const tokenForm = Type.Object({ token: Type.String({ maxLength: 512 }) });
 /** Headers of pages that differ from reader to reader. */
 const privateHeaders = { ...pageHeaders, ...uncached };
 
-function loginPage(version: string, isWrong: boolean): string {
+/** What is wrong with what was sent. */
+type Mistake = "token" | "link";
+
+const mistakes: Readonly<Record<Mistake, string>> = {
+  token: "This is not the admin token.",
+  link: "This link was used already, or is older than an hour: sign in with the admin token.",
+};
+
+const signedInPage = (version: string): string =>
+  page({
+    title: "Signed in - Fedway",
+    version,
+    main: html`<h1>Signed in</h1>
+<form class="card" method="post" action="/logout"><p>This browser may make changes.</p><div class="act"><button>Sign out</button></div></form>`,
+  });
+
+function loginPage(version: string, mistake: Mistake | undefined): string {
   return page({
     title: "Sign in - Fedway",
     version,
     main: html`<h1>Sign in</h1>
 <form class="card" method="post" action="/login">
-${isWrong ? html`<p role="alert">This is not the admin token.</p>\n` : ""}<div><label for="token">Admin token</label><input type="password" id="token" name="token" maxlength="512" required autocomplete="current-password" aria-describedby="where"></div>
+${mistake === undefined ? "" : html`<p role="alert">${mistakes[mistake]}</p>\n`}<div><label for="token">Admin token</label><input type="password" id="token" name="token" maxlength="512" required autocomplete="current-password" aria-describedby="where"></div>
 <p id="where" class="small muted">It is the value of FEDWAY_ADMIN_TOKEN. When that is unset, the service shows it in its start message and keeps it in its data folder, by default <code>.fedway/admin-token</code>.</p>
 <div class="act"><button>Sign in</button></div>
 </form>`,
@@ -28,18 +52,17 @@ ${isWrong ? html`<p role="alert">This is not the admin token.</p>\n` : ""}<div><
 }
 
 /**
- * `/login`: the admin token, from the link of the start message or the form, for a cookie. The URL that it stood in is
- * left at once, and is told to nobody.
+ * `/login`: the code of the start message's link, once and for an hour, or the admin token from the form, for a cookie;
+ * `/logout` takes it back. The URL that the code stood in is left at once.
  */
 export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
-  const signIn = (reply: FastifyReply, token: string | undefined): FastifyReply => {
-    const { adminToken } = config;
+  const { adminToken } = config;
+  const isCode = createCodeCheck(adminToken);
+  const answer = (reply: FastifyReply, isRight: boolean, mistake: Mistake): FastifyReply => {
     void reply.headers(privateHeaders);
     if (adminToken === openAccess) return reply.redirect("/", 303);
-    if (token !== undefined && isToken(token, adminToken)) {
-      return reply.header("Set-Cookie", sessionCookie(config)).redirect("/", 303);
-    }
-    return reply.code(token === undefined ? 200 : 401).send(loginPage(version, token !== undefined));
+    if (isRight) return reply.header("Set-Cookie", sessionCookie(config)).redirect("/", 303);
+    return reply.code(401).send(loginPage(version, mistake));
   };
   // Of forms only the one here sends something.
   app.addContentTypeParser(
@@ -51,7 +74,10 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
     schema: { tags: ["Pages"], summary: "Sign in with the admin token, for pages" },
     handler: (request, reply) => {
       const [, search = ""] = request.originalUrl.split("?", 2);
-      return signIn(reply, new URLSearchParams(search).get("token") ?? undefined);
+      const code = new URLSearchParams(search).get("token");
+      if (code !== null || adminToken === openAccess) return answer(reply, isCode(code ?? ""), "link");
+      const isSignedIn = hasAccess(request, config);
+      return reply.headers(privateHeaders).send(isSignedIn ? signedInPage(version) : loginPage(version, undefined));
     },
   });
   app.post("/login", {
@@ -63,8 +89,15 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
       summary: "Sign in with the form of that page",
       body: { content: { "application/x-www-form-urlencoded": { schema: tokenForm } } },
     },
-    handler: ({ body }, reply) =>
-      signIn(reply, (typeof body === "string" ? new URLSearchParams(body).get("token") : null) ?? ""),
+    handler: ({ body }, reply) => {
+      const token = typeof body === "string" ? new URLSearchParams(body).get("token") : null;
+      return answer(reply, isToken(token ?? "", adminToken), "token");
+    },
+  });
+  app.post("/logout", {
+    schema: { tags: ["Pages"], operationId: "signOut", summary: "Sign out of this browser" },
+    handler: (_request, reply) =>
+      reply.headers(privateHeaders).header("Set-Cookie", endedSession).redirect("/login", 303),
   });
 }
 

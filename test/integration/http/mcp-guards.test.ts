@@ -1,5 +1,7 @@
 import { McpServer } from "@modelcontextprotocol/server";
+import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
+import type { ListedTool, Toolbox } from "../../../src/agent/toolbox.ts";
 import { createHttpHandler } from "../../../src/mcp/http-handler.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { start } from "./http-fixture.ts";
@@ -30,6 +32,30 @@ describe("/mcp", () => {
     expect(await statuses(named, ["https://evil.example", "https://good.example"])).toEqual([403, 200]);
     const answer = await post(named.url, { Origin: "https://good.example" });
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://good.example");
+  });
+
+  it("has the same rule for the tools over HTTP", async () => {
+    const tool = {
+      name: "look",
+      title: "Look",
+      description: "",
+      input: Type.Object({}),
+      annotations: {},
+    } as ListedTool;
+    const toolbox: Toolbox = {
+      tools: [tool],
+      callable: [tool],
+      hint: (text) => text,
+      call: async () => ({ text: "seen", data: {} }),
+    };
+    const app = await start({ toolbox: () => toolbox });
+    const call = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await fetch(`${app.url}/api/tools/look`, { method: "POST", headers, body: "{}" })).status;
+    const type = { "Content-Type": "application/json" };
+    expect(await call(type)).toBe(200);
+    expect(await call({ ...type, Origin: app.url })).toBe(200);
+    expect(await call({ ...type, Origin: "https://evil.example" })).toBe(403);
+    expect(await call({ "Content-Type": "text/plain", Origin: "https://evil.example" })).toBe(403);
   });
 
   it("asks for the token where there is one, and says where its metadata is", async () => {

@@ -148,6 +148,7 @@ describe("documents", () => {
       "/incidents.atom",
       "/incidents/{id}",
       "/login",
+      "/logout",
       "/metrics",
       "/openapi.json",
       "/query",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Job } from "../../../src/jobs/job-queue.ts";
+import { signInCode } from "../../../src/http/write-access.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { start, type Started } from "./http-fixture.ts";
 
@@ -20,19 +21,43 @@ const visit = ({ url }: Started, path: string, init: RequestInit = {}): Promise<
 
 /** The cookie that signing in gives, as a browser sends it. */
 async function signedIn(app: Started): Promise<Readonly<Record<string, string>>> {
-  const { headers } = await visit(app, `/login?token=${token}`);
+  const { headers } = await visit(app, `/login?token=${signInCode(token)}`);
   return { Cookie: headers.get("set-cookie")?.split(";")[0] ?? "" };
 }
 
 describe("/login", () => {
-  it("gives a cookie for the token of the start message, and leaves the URL that it stood in", async () => {
-    const { status, headers } = await visit(await start({ config }), `/login?token=${token}`);
+  it("gives a cookie for the code of the start message, and leaves the URL that it stood in", async () => {
+    const { status, headers } = await visit(await start({ config }), `/login?token=${signInCode(token)}`);
     expect([status, headers.get("location")]).toEqual([303, "/"]);
     expect(headers.get("set-cookie")).toMatch(
       /^fedway-session=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     expect(headers.get("set-cookie")).not.toContain(token);
     expect([headers.get("referrer-policy"), headers.get("cache-control")]).toEqual(["no-referrer", "no-store"]);
+  });
+
+  const hourMs = 3_600_000;
+  it.each([
+    ["a second time", signInCode(token)],
+    ["after an hour", signInCode(token, Date.now() - hourMs - 1)],
+    ["of another token", signInCode("another-token")],
+    ["with a later end", signInCode(token).replace(/^\d/, "2")],
+    ["that is the token itself", token],
+    ["that is empty", ""],
+  ])("gives nothing for a link %s", async (what, code) => {
+    const app = await start({ config });
+    if (what === "a second time") expect((await visit(app, `/login?token=${code}`)).status).toBe(303);
+    const { status, headers } = await visit(app, `/login?token=${code}`);
+    expect([status, headers.has("set-cookie")]).toEqual([401, false]);
+  });
+
+  it("offers those who are signed in to sign out, which takes the cookie back", async () => {
+    const app = await start({ config });
+    const page = await (await visit(app, "/login", { headers: await signedIn(app) })).text();
+    expect(page).toContain('<form class="card" method="post" action="/logout">');
+    const { status, headers } = await visit(app, "/logout", { method: "POST" });
+    expect([status, headers.get("location")]).toEqual([303, "/login"]);
+    expect(headers.get("set-cookie")).toMatch(/^fedway-session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Strict$/);
   });
 
   it("takes the token from its form", async () => {
@@ -46,8 +71,7 @@ describe("/login", () => {
   it("gives nothing for another text", async () => {
     const app = await start({ config });
     for (const answer of [
-      await visit(app, `/login?token=${token}x`),
-      await visit(app, "/login?token="),
+      await visit(app, "/login", { method: "POST", body: new URLSearchParams({ token: `${token}x` }) }),
       await visit(app, "/login", { method: "POST", body: new URLSearchParams({ token: "off" }) }),
       await visit(app, "/login", { method: "POST", body: new URLSearchParams() }),
     ]) {
@@ -121,7 +145,7 @@ describe("jobs", () => {
     return text.includes(secret);
   };
 
-  it("show what is told to webhooks, and what nobody has looked at, to the operator only", async () => {
+  it("show what they were asked and what came of it to the operator only", async () => {
     const app = await start({ config, jobs });
     for (const path of paths) {
       expect([path, await shown(app, path)]).toEqual([path, false]);
@@ -131,9 +155,10 @@ describe("jobs", () => {
     }
   });
 
-  it("show everybody what endpoints were asked", async () => {
+  it("show everybody that there are, also of kinds about endpoints", async () => {
     const app = await start({ config, jobs });
-    expect(await (await visit(app, "/api/jobs/describe-endpoint")).text()).toContain(secret);
-    expect(await (await visit(app, "/api/jobs/a-kind-to-come")).text()).not.toContain(secret);
+    const text = await (await visit(app, "/api/jobs/describe-endpoint")).text();
+    expect(JSON.parse(text)).toMatchObject({ kind: "describe-endpoint", state: "done" });
+    expect(text).not.toContain(secret);
   });
 });

@@ -39,6 +39,37 @@ async function connect(mode: Mode, path = "/mcp"): Promise<Client> {
   return client;
 }
 
+describe("a message that cancels", () => {
+  const post = (message: object, session?: string): Promise<Response> =>
+    fetch(`${service.url}/mcp`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        ...(session !== undefined && { "Mcp-Session-Id": session }),
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    });
+  const call = { id: 7, method: "tools/call", params: { name: "run_query", arguments: { query: everything(6) } } };
+  const cancel = { method: "notifications/cancelled", params: { requestId: 7 } };
+
+  it("counts in the session of the call only, also for clients of one address", async () => {
+    const initialize = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } };
+    const greeting = await post({ id: 1, method: "initialize", params: initialize });
+    const session = greeting.headers.get("mcp-session-id") ?? "";
+    expect(session).toMatch(/^[\w-]{36}$/);
+    endpoint.clearRequests();
+    endpoint.setFault({ kind: "hang" });
+    const answer = post(call, session).then(async (response) => response.text());
+    await until(() => endpoint.requests.length > 0);
+    for (const other of [undefined, "another", session.slice(1)]) expect((await post(cancel, other)).status).toBe(202);
+    expect(endpoint.requests.some(({ aborted }) => aborted)).toBe(false);
+    await post(cancel, session);
+    await until(() => endpoint.requests.every(({ aborted }) => aborted));
+    await answer;
+  });
+});
+
 describe.each<[string, Mode]>([
   ["2026-07-28", { pin: "2026-07-28" }],
   ["2025", "legacy"],

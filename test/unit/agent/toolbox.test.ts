@@ -21,6 +21,17 @@ const said = async (text: string): Promise<ToolAnswer> => ({ text, data: { text 
 const look = answering("look_up", async () => said("found"), ["Looks up.", "Before {walk_to}."]);
 const walk = answering("walk_to", async () => said("there"), ["Walks.", "See {look_up.word}."]);
 
+it("shows characters that are invisible or turn text round, in its text and in its data", async () => {
+  const found = "pay\u202Exe.exe\u200B\u{E0041}";
+  const rows = [[`"${found}"`]];
+  const text = JSON.stringify({ rows });
+  const box = createToolbox([answering("talk", async () => ({ text, data: { rows } }))], { profile: "full" });
+  const answer = await box.call("talk", {}, caller);
+  const shown = String.raw`"pay\u202Exe.exe\u200B\U000E0041"`;
+  expect(answer.data).toEqual({ rows: [[shown]] });
+  expect(answer.text).not.toMatch(/[\u202E\u200B\u{E0041}]/u);
+});
+
 describe("a toolbox", () => {
   it("loses every sentence that names a tool which is off", () => {
     const both = createToolbox([look, walk], { profile: "full" });
