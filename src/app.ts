@@ -20,7 +20,7 @@ import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
 import { openRegistry } from "./app/open-registry.ts";
 import { hostShards, openShards } from "./app/open-shards.ts";
-import { openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
+import { logWriteFaults, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
 import { type Config, packageVersion } from "./config/config.ts";
 import type { Evaluators } from "./engine/evaluators/evaluators.ts";
@@ -38,7 +38,6 @@ import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
 import { openAdminToken } from "./store/admin-token.ts";
-import { watchWrites } from "./store/watch-writes.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { countFailures } from "./telemetry/work-metrics.ts";
@@ -124,19 +123,14 @@ async function openGround(config: Config, life: Lifecycle) {
   const metrics = createMetrics({ version: packageVersion(), role: config.role });
   const opened = await openState(config);
   life.add(() => opened.close());
-  const writes = watchWrites(opened.store, { now: () => steadyClock.now() });
-  life.add(() => writes.close());
-  metrics.watchWrites(() => writes.fault() !== undefined);
-  const store = countFailures(writes.store, () => metrics.observeStoreFailure());
+  metrics.watchWrites(() => opened.writes.fault() !== undefined);
+  const store = countFailures(opened.store, () => metrics.observeStoreFailure());
   const state: State = { ...opened, store };
   const token = await openAdminToken(config, state);
   // After the token, which it must never write.
   const { log, http: httpLog } = createLog({ ...config, adminToken: token.value });
   life.add(() => log.flush());
-  writes.listen((fault) => {
-    if (fault) log.error({ reason: fault.reason }, "nothing can be stored any more");
-    else log.warn("the store can be written to again");
-  });
+  logWriteFaults(opened, log);
   if (token.value === "off") log.warn("FEDWAY_ADMIN_TOKEN is off: whoever reaches this service may change it");
   const pool = openHosting(config);
   life.add(() => pool.close());
@@ -145,7 +139,7 @@ async function openGround(config: Config, life: Lifecycle) {
   const local = localDispatch(config, examples, hostedShards.local);
   const tracing = await openTracing(config);
   if (tracing) life.add(() => tracing.close());
-  return { config, log, httpLog, metrics, state, writes, token, examples, hostedShards, local, tracing };
+  return { config, log, httpLog, metrics, state, token, examples, hostedShards, local, tracing };
 }
 
 type Ground = Awaited<ReturnType<typeof openGround>>;
@@ -236,7 +230,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
         examples,
         closing: life.closing,
         stateWatch,
-        writeFault: parts.writes.fault(),
+        writeFault: state.writes.fault(),
         shards: shards.folder,
         monitor,
       }),

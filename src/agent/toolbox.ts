@@ -159,6 +159,8 @@ function unknownTool(name: string, tools: readonly Tool[]): FedwayError {
   });
 }
 
+const legibleValue = (_name: string, value: unknown): unknown => (typeof value === "string" ? visible(value) : value);
+
 /**
  * Foreign characters that are invisible or change the direction of text, as `\uXXXX`: a reader of a model's tools, and the
  * model, see what is there. In terms of rows that is an escape of N-Triples.
@@ -167,8 +169,7 @@ function legible(answer: ToolAnswer): ToolAnswer {
   const json = JSON.stringify(answer.data);
   const text = visible(answer.text);
   if (text === answer.text && visible(json) === json) return answer;
-  const read = (_name: string, value: unknown): unknown => (typeof value === "string" ? visible(value) : value);
-  return { ...answer, text, data: JSON.parse(json, read) };
+  return { ...answer, text, data: JSON.parse(json, legibleValue) };
 }
 
 /** Tools keep their answers short themselves; this holds also for one that does not. */

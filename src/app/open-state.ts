@@ -13,11 +13,14 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { watchState } from "../store/watch-state.ts";
 import { faultLog } from "../telemetry/log.ts";
+import { watchWrites } from "../store/watch-writes.ts";
 import { databaseFile } from "./backup-state.ts";
 
 /** The service's state, wherever it is kept. */
 export interface State {
   readonly store: Store;
+  /** Whether documents can be stored. */
+  readonly writes: Pick<ReturnType<typeof watchWrites>, "fault" | "listen">;
   /** No other process works on it. */
   readonly soleOwner: boolean;
   /** Tells other processes of this machine where the service answers. */
@@ -37,12 +40,12 @@ export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | 
     const store = await createRedisStore({ url: redisUrl, prefix: redisPrefix }).catch((error: unknown) => {
       throw unreachable(error);
     });
-    return { store, soleOwner: false, announce: async () => {}, close: () => store.close() };
+    return watched({ store, soleOwner: false, announce: async () => {}, close: () => store.close() });
   }
   const folder = await holdDataFolder(dataDir);
   try {
     const store = await openSqliteStore({ path: join(dataDir, databaseFile) });
-    return {
+    return watched({
       store,
       soleOwner: true,
       announce: (url) => folder.announce(url),
@@ -50,12 +53,28 @@ export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | 
         await store.close();
         await folder.release();
       },
-    };
+    });
   } catch (error) {
     await folder.release();
     throw error;
   }
 }
+
+function watched(opened: Omit<State, "writes">): State {
+  const writes = watchWrites(opened.store, { now: () => steadyClock.now() });
+  const close = (): Promise<void> => {
+    writes.close();
+    return opened.close();
+  };
+  return { ...opened, store: writes.store, writes, close };
+}
+
+/** Logs when documents can no longer be stored, and when they can again. */
+export const logWriteFaults = ({ writes }: State, log: Pick<Logger, "error" | "warn">): void =>
+  writes.listen((fault) => {
+    if (fault) log.error({ reason: fault.reason }, "nothing can be stored any more");
+    else log.warn("the store can be written to again");
+  });
 
 /** What a store advises those who use it is of no use to those who start a service. */
 function unreachable(error: unknown): unknown {

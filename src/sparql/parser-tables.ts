@@ -69,36 +69,50 @@ function acceptBareNodes(parser: Generated): void {
 
 /** jison's own loop copies its stacks at each reduction, which takes time with the square of a query's length. */
 function runTables(this: Generated, text: string): unknown {
-  const { table, defaultActions, productions_: productions } = this;
+  const { table, defaultActions } = this;
   const lexer = byFirstCharacter(this.lexer);
   lexer.setInput(text, {});
-  const states = [0];
-  const values: unknown[] = [null];
+  const stacks: Stacks = { states: [0], values: [null] };
   let place = lexer.yylloc;
   let symbol: number | undefined;
   for (;;) {
-    const state = states.at(-1) ?? 0;
+    const state = topOf(stacks);
     if (defaultActions[state] === undefined) symbol ??= lexer.lex();
     const action = defaultActions[state] ?? table[state]?.[symbol ?? 0];
-    if (typeof action !== "object") refuse(this, state, place);
+    if (typeof action !== "object") return refuse(this, state, place);
     const [kind, target] = action;
-    if (kind === 3) return true;
     if (kind === 1) {
-      values.push(lexer.yytext);
-      states.push(target);
+      stacks.values.push(lexer.yytext);
+      stacks.states.push(target);
       place = lexer.yylloc;
       symbol = undefined;
       continue;
     }
-    const [reduced = 0, length = 0] = productions[target] ?? [];
-    const value = { $: values[values.length - length] };
-    const whole = this.performAction.call(value, lexer.yytext, 0, 0, {}, target, values);
+    const whole = kind === 3 || reduce(this, stacks, target);
     if (whole !== undefined) return whole;
-    states.length -= length;
-    values.length -= length;
-    values.push(value.$);
-    states.push(Number(table[states.at(-1) ?? 0]?.[reduced]));
   }
+}
+
+interface Stacks {
+  readonly states: number[];
+  readonly values: unknown[];
+}
+
+const topOf = ({ states }: Stacks): number => states.at(-1) ?? 0;
+
+/** Puts what a rule makes of the topmost values in their place; answers the whole tree when it is complete. */
+function reduce(parser: Generated, stacks: Stacks, rule: number): unknown {
+  const { states, values } = stacks;
+  const [symbol = 0, length = 0] = parser.productions_[rule] ?? [];
+  const value = { $: values[values.length - length] };
+  // The grammar's actions read neither the text nor the place of the last token.
+  const whole = parser.performAction.call(value, "", 0, 0, {}, rule, values);
+  if (whole !== undefined) return whole;
+  states.length -= length;
+  values.length -= length;
+  values.push(value.$);
+  states.push(Number(parser.table[topOf(stacks)]?.[symbol]));
+  return undefined;
 }
 
 /** @throws always, as the parser's own loop does */

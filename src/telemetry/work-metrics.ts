@@ -10,6 +10,7 @@ interface EvaluatorUsage {
   readonly residentBytes: number;
 }
 
+const evaluatorEndsHelp = "Evaluator processes that ended without being asked to";
 /** Why an evaluator process ended. */
 const evaluatorEnds = ["memory", "stalled", "killed", "exit"] as const;
 /** How a run of a job ended: `interrupted` ones were cancelled, or run again elsewhere. */
@@ -33,9 +34,7 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
   const durations = timers("fedway_jobs_seconds", "Duration of runs of jobs", ["kind"]);
   const webhooks = counts("fedway_webhooks_total", "Deliveries of webhooks", ["outcome"]);
   const storeFailures = count("fedway_store_failures_total", "Failures of the service's own storage");
-  const ends = counts("fedway_evaluator_ends_total", "Evaluator processes that ended without being asked to", [
-    "reason",
-  ]);
+  const ends = counts("fedway_evaluator_ends_total", evaluatorEndsHelp, ["reason"]);
   const busy = count("fedway_busy_total", "Queries and calls refused with SERVICE_BUSY");
   // An increase can be seen only where there was a number before.
   for (const reason of evaluatorEnds) ends.of(reason).inc(0);
@@ -91,9 +90,8 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
     /** The service's own storage has failed once. */
     observeStoreFailure: (): void => storeFailures.inc(),
     /** Reads at scrape time whether documents cannot be stored. */
-    watchWrites(areFailing: () => boolean): void {
-      instruments.reading("fedway_store_writes_failing", "1 while nothing can be stored", () => Number(areFailing()));
-    },
+    watchWrites: (areFailing: () => boolean): void =>
+      instruments.reading("fedway_store_writes_failing", "1 while nothing can be stored", () => Number(areFailing())),
   };
 }
 

@@ -102,7 +102,7 @@ it("the token is in a file of this account's and nowhere in the log; the start m
   expect((await stat(join(dataDir, "admin-token"))).mode & 0o777).toBe(0o600);
   const link = /\/login\?token=\S+/.exec(service.log())?.[0] ?? "";
   const visits = [1, 2].map(async () => (await fetch(service.url + link, { redirect: "manual" })).status);
-  expect((await Promise.all(visits)).toSorted()).toEqual([303, 401]);
+  expect(new Set(await Promise.all(visits))).toEqual(new Set([303, 401]));
   await fetch(`${service.url}/nowhere/${token}?token=${token}`, { headers: { Authorization: `Bearer ${token}` } });
   // Lines are written after a quarter of a second.
   await expect.poll(() => service.log().includes('"route":"unmatched"')).toBe(true);

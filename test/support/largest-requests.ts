@@ -4,8 +4,8 @@ import { largestQueries } from "./largest-queries.ts";
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
+  readonly enum?: readonly string[];
+  readonly const?: string;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -57,7 +57,7 @@ export function largestRequests(document: OpenApi, known: Readonly<Record<string
           method: method.toUpperCase(),
           url: query === undefined ? path : `${path}?${query}`,
           headers: headers ?? {},
-          ...(body !== undefined && { body: Buffer.from(body) }),
+          body: body === undefined ? undefined : Buffer.from(body),
         })),
       );
     }),
@@ -108,12 +108,15 @@ function requestsOf(
 function texts(name: string, schema: Schema): readonly Named[] {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return choices.flatMap((each) => texts(name, each));
-  if (schema.const !== undefined) return [[String(schema.const), String(schema.const)]];
-  if (schema.enum !== undefined) return schema.enum.map((word) => [String(word), String(word)]);
+  const words = schema.const === undefined ? schema.enum : [schema.const];
+  if (words !== undefined) return words.map((word) => [word, word]);
   if (schema.type === "integer" || schema.type === "number") return [["largest", String(schema.maximum ?? 1_000_000)]];
   if (schema.type === "boolean") return [["true", "true"]];
   if (schema.type === "array") return texts(name, schema.items ?? {});
-  if (isQuery(name)) return largestQueries();
+  return isQuery(name) ? largestQueries() : largestTexts(schema);
+}
+
+function largestTexts(schema: Schema): readonly Named[] {
   const length = Math.min(schema.maxLength ?? longestText, longestText);
   return length <= 100
     ? [["word", "x".repeat(length)]]
@@ -137,8 +140,11 @@ function bodiesOf(type: string, schema: Schema): readonly Named[] {
   const bytes = bodyBytes[type] ?? otherBytes;
   if (type === "application/x-www-form-urlencoded") {
     const many = filled(bytes, "", (at) => `p${at}=${at}`, "&", "");
-    const texts = largestQueries().slice(0, 5);
-    return [["many fields", many], ...texts.map(([name, text]): Named => [name, `query=${encodeURIComponent(text)}`])];
+    const queries = largestQueries().slice(0, 5);
+    return [
+      ["many fields", many],
+      ...queries.map(([name, text]): Named => [name, `query=${encodeURIComponent(text)}`]),
+    ];
   }
   if (type === "application/sparql-query") return largestQueries();
   if (type === "text/turtle") return turtles(bytes);
@@ -152,8 +158,8 @@ function fields(schema: Schema, bytes: number): readonly Named[] {
   const list: Named = ["a list", filled(bytes, `{${JSON.stringify(names[0])}:[`, (at) => `"w${at}"`, ",", "]}")];
   const one = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
     texts(name, field).map(([what, text]): Named => {
-      const fields = { ...requiredFields(schema), [name]: valueOf(field, text) };
-      return [`${name}=${what}`, JSON.stringify(fields)];
+      const given = { ...requiredFields(schema), [name]: valueOf(field, text) };
+      return [`${name}=${what}`, JSON.stringify(given)];
     }),
   );
   return [...one, list];

@@ -7,7 +7,7 @@ export interface Sent {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array | undefined;
 }
 
 /** What came back. */
@@ -31,6 +31,7 @@ export function openRequestThread() {
     send: (sent: Sent): Promise<Received> =>
       new Promise((resolve) => {
         heard = resolve;
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
         worker.postMessage(sent);
       }),
     close: () => worker.terminate(),
@@ -40,6 +41,11 @@ export function openRequestThread() {
 const answer =
   '{"head":{"vars":["s","p","o"]},"results":{"bindings":[{"s":{"type":"uri","value":"http://x.example/s"}}]}}';
 
+function tell(told: Received | string): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
+  parentPort?.postMessage(told);
+}
+
 if (parentPort !== null) {
   const server = createServer((incoming, response) => {
     incoming.resume().on("end", () => {
@@ -47,7 +53,7 @@ if (parentPort !== null) {
     });
   });
   server.listen(0, "127.0.0.1", () => {
-    parentPort?.postMessage(`http://127.0.0.1:${(server.address() as AddressInfo).port}/sparql`);
+    tell(`http://127.0.0.1:${(server.address() as AddressInfo).port}/sparql`);
   });
 }
 
@@ -56,7 +62,7 @@ const longestHead = 300;
 parentPort?.on("message", ({ method, url, headers, body }: Sent) => {
   let bytes = 0;
   let head = "";
-  const over = (status: number): void => parentPort?.postMessage({ status, bytes, head } satisfies Received);
+  const over = (status: number): void => tell({ status, bytes, head });
   const sent = request(url, { method, headers, agent: false }, (response) => {
     response.on("data", (chunk: Buffer) => {
       if (head.length < longestHead) head = (head + chunk.toString()).slice(0, longestHead);

@@ -48,7 +48,13 @@ afterEach(async () => {
 async function open(): Promise<void> {
   const config = loadConfig({ FEDWAY_CATALOG: folder.path, FEDWAY_EXAMPLES: "off", FEDWAY_MONITOR: "off" });
   const log = pino({ level: "silent" });
-  const state = { store, soleOwner: true, announce: async () => {}, close: async () => {} };
+  const state = {
+    store,
+    soleOwner: true,
+    writes: { fault: () => undefined, listen: () => undefined },
+    announce: async () => {},
+    close: async () => {},
+  };
   const local = () => undefined;
   const clients = openClients(config, local);
   const jobs = openJobs(config, state, () => {});
