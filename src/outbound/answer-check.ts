@@ -44,47 +44,26 @@ function named(names: readonly string[]): string {
   return `${shown.join(", ")}${more}`;
 }
 
-/** Bytes in which an XML document declares its encoding. */
-const declarationBytes = 200;
-const declared = /^\s*<\?xml\b[^>]*\bencoding\s*=\s*["']([\w.-]+)/u;
-const nothing = Buffer.alloc(0);
-
-/** Whether bytes that pass in pieces are UTF-8, or XML that declares another encoding; a piece may end inside a character. */
+/** Whether bytes that pass in pieces are UTF-8; a piece may end inside a character. */
 export class EncodingCheck {
-  /** Where a declaration may stand; undefined in what is no XML. */
-  #opening: Buffer | undefined;
-  #rest: Uint8Array = nothing;
-  #isOther = false;
+  #rest: Uint8Array = Buffer.alloc(0);
 
-  constructor(mediaType: string) {
-    this.#opening = mediaType.endsWith("xml") ? nothing : undefined;
-  }
 
   /** False as soon as they are not. */
   push(chunk: Uint8Array): boolean {
-    if (this.#isOther) return true;
-    if (this.#opening !== undefined && this.#opening.length < declarationBytes) {
-      this.#opening = Buffer.concat([this.#opening, chunk.subarray(0, declarationBytes)]);
-    }
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const whole = wholeCharacters(bytes);
     if (whole === bytes.length) {
       this.#rest = nothing;
-      return isUtf8(bytes) || this.#declaresOther();
+      return isUtf8(bytes);
     }
     this.#rest = Buffer.from(bytes.subarray(whole));
-    return isUtf8(bytes.subarray(0, whole)) || this.#declaresOther();
+    return isUtf8(bytes.subarray(0, whole));
   }
 
   /** False when the last character is not whole. */
   end(): boolean {
-    return this.#rest.length === 0 || this.#isOther;
-  }
-
-  #declaresOther(): boolean {
-    const [, encoding = "utf-8"] = declared.exec(this.#opening?.toString("latin1") ?? "") ?? [];
-    this.#isOther = !/^(?:utf-?8|us-ascii)$/iu.test(encoding);
-    return this.#isOther;
+    return this.#rest.length === 0;
   }
 }
 

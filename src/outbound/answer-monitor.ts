@@ -1,5 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createAnswerScanner } from "../results/scanner.ts";
+import { XmlEncoding } from "../results/xml-encoding.ts";
 import { EncodingCheck, misfit } from "./answer-check.ts";
 import { lastWords, quoted } from "./excerpt.ts";
 import { cappedBy, partialRefused, type PartialSigns } from "./partial-answers.ts";
@@ -42,7 +43,9 @@ const keptBytes = 4_096;
 export class AnswerMonitor {
   readonly #options: MonitorOptions;
   readonly #scanner;
-  readonly #encoding;
+  /** XML may be in other encodings than UTF-8. */
+  readonly #xml: XmlEncoding | undefined;
+  readonly #encoding = new EncodingCheck();
   #bytes = 0;
   /** The head has been compared with the request. */
   #fits = false;
@@ -53,13 +56,17 @@ export class AnswerMonitor {
   constructor(options: MonitorOptions) {
     this.#options = options;
     this.#scanner = createAnswerScanner(options.mediaType);
-    this.#encoding = new EncodingCheck(options.mediaType);
+    this.#xml = options.mediaType.endsWith("xml") ? new XmlEncoding() : undefined;
   }
 
   /** The next decoded bytes; an error when they exceed the cap or cannot be an answer to the request. */
   see(chunk: Buffer): FedwayError | undefined {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#options.maxBytes) return answerTooLarge(this.#options.maxBytes);
+    return this.#check(this.#xml?.toUtf8(chunk) ?? chunk);
+  }
+
+  #check(chunk: Uint8Array): FedwayError | undefined {
     this.#scanner.push(chunk);
     this.#keep(chunk, this.#scanner.soundTo ?? 0);
     if (!this.#encoding.push(chunk)) return notAsAsked(notUtf8);
@@ -78,6 +85,8 @@ export class AnswerMonitor {
   /** The verdict after the last byte; call once. */
   conclude(wireBytes: number): AnswerEnd | FedwayError {
     const { signs, request, status } = this.#options;
+    const last = this.#xml && this.#check(this.#xml.end());
+    if (last !== undefined) return last;
     const { complete, rows, detail = "" } = this.#scanner.end();
     if (!complete) {
       const words = quoted(lastWords(Buffer.concat(this.#kept).toString()));
@@ -104,7 +113,7 @@ export class AnswerMonitor {
     return message === undefined ? undefined : notAsAsked(message);
   }
 
-  #keep(chunk: Buffer, soundTo: number): void {
+  #keep(chunk: Uint8Array, soundTo: number): void {
     if (soundTo > 0) {
       this.#kept = [];
       this.#room = keptBytes;

@@ -14,7 +14,8 @@ export interface ResultFormat {
     | "rdfxml"
     | "n3"
     | "trig"
-    | "nquads";
+    | "nquads"
+    | "boolean";
   readonly mediaType: string;
   /** Value of the Content-Type header. */
   readonly contentType: string;

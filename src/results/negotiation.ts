@@ -90,9 +90,17 @@ function formatsByMediaType(kind: AnswerKind): ReadonlyMap<string, ResultFormat>
   ]);
 }
 
+/** RDF4J's answer to ASK, a bare word; only read. */
+const bareBoolean: ResultFormat = {
+  name: "boolean",
+  mediaType: "text/boolean",
+  contentType: "text/boolean",
+  kinds: ["boolean"],
+};
+
 const byMediaType: Readonly<Record<AnswerKind, ReadonlyMap<string, ResultFormat>>> = {
   bindings: formatsByMediaType("bindings"),
-  boolean: formatsByMediaType("boolean"),
+  boolean: new Map([...formatsByMediaType("boolean"), [bareBoolean.mediaType, bareBoolean]]),
   quads: formatsByMediaType("quads"),
 };
 

@@ -12,6 +12,7 @@ import {
 } from "./decoder.ts";
 import { JsonLdDecoder } from "./parse-json-ld.ts";
 import { XmlScanner } from "./scan-xml.ts";
+import { XmlEncoding } from "./xml-encoding.ts";
 
 /** Turtle and N-Triples; what n3 has recognised comes out with each chunk. */
 class N3Decoder implements GraphDecoder {
@@ -58,6 +59,8 @@ class N3Decoder implements GraphDecoder {
 /** RDF/XML. A scanner beside the parser knows whether the document is whole: the parser does not always complain. */
 class RdfXmlDecoder implements GraphDecoder {
   readonly #parser: QuadTransform;
+  readonly #encoding = new XmlEncoding();
+  readonly #utf8 = createUtf8Reader("RDF/XML");
   readonly #scanner = new XmlScanner({ sparqlResults: false, maxAttributes: 1000, maxDepth: maxXmlDepth });
 
   constructor({ baseIri, factory = DataFactory }: GraphDecoderOptions) {
@@ -65,16 +68,22 @@ class RdfXmlDecoder implements GraphDecoder {
     this.#parser = new QuadTransform("RDF/XML", parser);
   }
 
-  async push(bytes: Uint8Array): Promise<readonly RDF.Quad[]> {
+  push(received: Uint8Array): Promise<readonly RDF.Quad[]> {
+    return this.#take(this.#encoding.toUtf8(received));
+  }
+
+  async #take(bytes: Uint8Array): Promise<readonly RDF.Quad[]> {
     this.#scanner.push(bytes);
     if (this.#scanner.fault !== undefined) throw this.#broken(this.#scanner.fault);
-    return await this.#parser.write(bytes);
+    // The parser takes each piece for a text of its own.
+    return await this.#parser.write(Buffer.from(this.#utf8.read(bytes)));
   }
 
   async end(): Promise<readonly RDF.Quad[]> {
+    const last = await this.#take(this.#encoding.end());
     const verdict = this.#scanner.end();
-    if (verdict.complete) return await this.#parser.end();
-    throw this.#broken(verdict.detail ?? "");
+    if (!verdict.complete) throw this.#broken(verdict.detail ?? "");
+    return [...last, ...(await this.#parser.end())];
   }
 
   #broken(detail: string): Error {

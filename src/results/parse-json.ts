@@ -132,7 +132,7 @@ class JsonDecoder implements TupleDecoder {
 
 const stringOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** The term of one cell; undefined when it is none. `typed-literal` is Virtuoso's word for a literal. */
+/** The term of one cell; undefined when it is none. `typed-literal` is Virtuoso's word for a literal, others have `literal-typed` and `lang`. */
 function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
   if (!isObject(cell)) return undefined;
   const value = cell["value"];
@@ -143,6 +143,7 @@ function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
       return nodeFromIri(value);
     case "literal":
     case "typed-literal":
+    case "literal-typed":
       return literalFromParts(value, languageOf(cell), stringOf(cell["datatype"]));
     case "bnode":
       return blankNodeFromLabel(value);
@@ -153,7 +154,7 @@ function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
 
 /** `its:dir` is the base direction of SPARQL 1.2 Query Results JSON, section 3.2.2. */
 function languageOf(cell: Readonly<Record<string, unknown>>): string | undefined {
-  const language = stringOf(cell["xml:lang"]);
+  const language = stringOf(cell["xml:lang"]) ?? stringOf(cell["lang"]);
   const direction = stringOf(cell["its:dir"]);
   return direction === undefined ? language : `${language}--${direction}`;
 }

@@ -3,6 +3,7 @@ import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder, variab
 import type { Bindings } from "./model.ts";
 import { XmlScanner } from "./scan-xml.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";
+import { XmlEncoding } from "./xml-encoding.ts";
 
 const maxDepth = 64;
 const maxAttributes = 64;
@@ -24,6 +25,7 @@ interface TripleParts {
 export class XmlDecoder implements TupleDecoder {
   head: AnswerHead | undefined;
   readonly #scanner = new XmlScanner({ sparqlResults: true, maxDepth });
+  readonly #encoding = new XmlEncoding();
   readonly #utf8 = createUtf8Reader("XML");
   /** Text behind the last element that was read. */
   #rest = "";
@@ -40,7 +42,11 @@ export class XmlDecoder implements TupleDecoder {
   #text = "";
   #attributes = noAttributes;
 
-  push(bytes: Uint8Array): readonly Bindings[] {
+  push(received: Uint8Array): readonly Bindings[] {
+    return this.#take(this.#encoding.toUtf8(received));
+  }
+
+  #take(bytes: Uint8Array): readonly Bindings[] {
     this.#scanner.push(bytes);
     const { fault, soundTo } = this.#scanner;
     if (fault !== undefined) throw broken(fault);
@@ -51,11 +57,12 @@ export class XmlDecoder implements TupleDecoder {
   }
 
   end(): readonly Bindings[] {
+    const last = this.#take(this.#encoding.end());
     const verdict = this.#scanner.end();
     if (!verdict.complete) throw broken(verdict.detail ?? "");
     const rows = this.#read(this.#rest + this.#utf8.end());
     if (this.head === undefined) throw broken("it has neither results nor boolean.");
-    return rows;
+    return last.length === 0 ? rows : [...last, ...rows];
   }
 
   #read(text: string): readonly Bindings[] {
@@ -156,7 +163,7 @@ export class XmlDecoder implements TupleDecoder {
   }
 
   #language(): string | undefined {
-    const language = this.#attributes.get("xml:lang");
+    const language = this.#attributes.get("xml:lang") ?? this.#attributes.get("lang");
     const direction = this.#attributes.get("its:dir");
     return direction === undefined ? language : `${language}--${direction}`;
   }

@@ -1,6 +1,13 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { malformed, type Pause, type TupleDecoder, type GraphDecoder, type GraphDecoderOptions } from "./decoder.ts";
+import {
+  type AnswerHead,
+  malformed,
+  type Pause,
+  type TupleDecoder,
+  type GraphDecoder,
+  type GraphDecoderOptions,
+} from "./decoder.ts";
 import type { ResultFormat } from "./formats.ts";
 import { ByteSource, createPause, ItemReader, type ParseLimits, createItemStream } from "./item-reader.ts";
 import { type AnswerKind, type Bindings, columnsInOrder, type QueryResult } from "./model.ts";
@@ -30,14 +37,32 @@ export interface ParseOptions {
   readonly check?: (() => void) | undefined;
 }
 
-type TupleFormat = "json" | "xml" | "csv" | "tsv";
+type TupleFormat = "json" | "xml" | "csv" | "tsv" | "boolean";
 
 const tupleDecoders: Readonly<Record<TupleFormat, (pause: Pause) => TupleDecoder>> = {
   json: createJsonDecoder,
   xml: () => new XmlDecoder(),
   csv: createCsvDecoder,
   tsv: createTsvDecoder,
+  boolean: () => new BooleanDecoder(),
 };
+
+/** `text/boolean`: the word alone. */
+class BooleanDecoder implements TupleDecoder {
+  head: AnswerHead | undefined;
+  #text = "";
+
+  push(bytes: Uint8Array): readonly Bindings[] {
+    this.#text = (this.#text + Buffer.from(bytes).toString("latin1")).trim().toLowerCase().slice(0, 10);
+    return [];
+  }
+
+  end(): readonly Bindings[] {
+    if (this.#text !== "true" && this.#text !== "false") throw malformed("The endpoint's answer is no boolean.");
+    this.head = { boolean: this.#text === "true" };
+    return [];
+  }
+}
 
 const isTupleFormat = (name: ResultFormat["name"]): name is TupleFormat => Object.hasOwn(tupleDecoders, name);
 

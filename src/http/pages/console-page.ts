@@ -79,6 +79,7 @@ const extensions: Readonly<Record<(typeof resultFormats)[number]["name"], string
   n3: "n3",
   trig: "trig",
   nquads: "nq",
+  boolean: "txt",
 };
 
 const form = (shown: ShownConsole): Html => html`<form class="card" id="ask" aria-label="Query">
