@@ -157,14 +157,14 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
       monitoring?.monitor.observeTraffic(report);
       registry?.sources.answered(report.endpoint, report.status);
     },
+    onLearned: (endpoint, learned) => registry?.noteFound(endpoint, learned),
   });
   life.add(() => clients.close());
   const jobs = openJobs(config, state, faultLog(log, "background work failed"));
   const foundation = { config, log, state, clients, local, jobs };
   const statusOf = (id: string): HealthState => monitoring?.monitor.health(id)?.state ?? "unknown";
   registry = await openRegistry(foundation, statusOf);
-  life.add(() => registry.close());
-  life.add(() => jobs.close());
+  for (const part of [registry, jobs]) life.add(() => part.close());
   refuseEmpty(registry.catalog, config);
   metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
   monitoring = openMonitoring({ ...foundation, registry, metrics });

@@ -16,7 +16,6 @@ import type { FedwayError } from "../errors/fedway-error.ts";
 import type { Logger } from "pino";
 import { withAvailableMembers } from "./available-members.ts";
 import type { Registry } from "./open-registry.ts";
-import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import { createDirectExecutor } from "../engine/direct-executor.ts";
 import { Evaluators } from "../engine/evaluators/evaluators.ts";
 import type { OutsideWorld } from "../engine/evaluators/outside-world.ts";
@@ -29,6 +28,8 @@ interface ClientObservers {
   readonly tracer?: Tracer | undefined;
   /** Hears of every query to an endpoint but the monitor's own. */
   readonly onTraffic?: (report: ExchangeReport) => void;
+  /** Hears how endpoints must be asked, as their requests show it. */
+  readonly onLearned?: SparqlClientOptions["onLearned"];
 }
 
 /** Endpoints that are remembered with their circuit breakers, so that a large catalogue has room. */
@@ -51,6 +52,7 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
     maxEndpoints,
     local,
     observer: observerOf(observers),
+    onLearned: observers.onLearned,
   };
   const network = openClientNetwork(options);
   const sparql = createSparqlClient(options, network);
@@ -83,7 +85,7 @@ function observerOf({ metrics, tracer, onTraffic }: ClientObservers): OutboundOb
 
 /** Who hears of evaluations, and is asked what they may do. */
 interface EvaluatorObservers {
-  readonly capabilities: Pick<CapabilityService, "noteRowCap">;
+  readonly noteFound: NonNullable<OutsideWorld["onFound"]>;
   readonly planner: Pick<Planner, "clauseAt">;
   readonly sources: Pick<Registry["sources"], "holders">;
   readonly log: Logger;
@@ -94,14 +96,8 @@ interface EvaluatorObservers {
 export function openEvaluators(
   { limits }: Config,
   clients: Clients,
-  { log, metrics, capabilities, planner, sources }: EvaluatorObservers,
+  { log, metrics, noteFound, planner, sources }: EvaluatorObservers,
 ): Evaluators {
-  const onRowCap: OutsideWorld["onRowCap"] = ({ id, url }, rows) => {
-    if (id === undefined) return;
-    capabilities.noteRowCap(id, url, rows).catch((err: unknown) => {
-      log.warn({ err, endpoint: id }, "a row cap was not kept");
-    });
-  };
   const clauseAt: OutsideWorld["clauseAt"] = (clause, iri) => planner.clauseAt(clause, iri);
   const { maxSolutions, maxHeldBytes, heldHeadBytes } = limits;
   const evaluators = new Evaluators({
@@ -116,7 +112,7 @@ export function openEvaluators(
       now: steadyClock.now,
       clauseAt,
       holders: (question) => sources.holders(question),
-      onRowCap,
+      onFound: noteFound,
     },
     onEnd({ reason, detail }) {
       metrics.observeEvaluatorEnd(reason);

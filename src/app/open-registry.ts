@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
-import { CapabilityService } from "../registry/capabilities/capability-service.ts";
+import { CapabilityService, type Found, type NotedEndpoint } from "../registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../registry/capabilities/capabilities.ts";
 import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
 import { createCapabilityProber } from "../registry/capabilities/prober.ts";
@@ -114,6 +114,8 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     search,
     descriptions,
     capabilities,
+    /** Keeps what queries show of how an endpoint must be asked. */
+    noteFound: (endpoint: NotedEndpoint, found: Found): void => void capabilities.note(endpoint, found).catch(onFault),
     linksets,
     values: values.index,
     linker,

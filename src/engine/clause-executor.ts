@@ -2,17 +2,18 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
-import { type BlockSizes, clauseColumns, clauseQuery, type KeyBlock, numberKeys } from "./clause-query.ts";
+import type { BlockSizes, KeyBlock } from "./clause-query.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
+import { type KeyForm, KeyForms, mostFiltered, sentAs } from "./key-forms.ts";
 import { RowCaps } from "./row-caps.ts";
 import { tracedTo } from "./provenance.ts";
 import { SharedAnswers } from "./shared-answers.ts";
 import { stepOf } from "./step-reports.ts";
 import { withUnwritableKeys } from "./unwritable-keys.ts";
-import { failureStatus, goesOnWithout, noteStatus, sourceReport, takesInPart } from "./executor.ts";
+import { failureStatus, goesOnWithout, noteLearned, noteStatus, sourceReport, takesInPart } from "./executor.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
 export interface ClauseExecutor {
@@ -29,6 +30,8 @@ export interface ClauseExecutor {
 interface ClauseExecutorOptions extends Omit<FetchOptions, "rowCaps"> {
   /** Where endpoints are known to cut their answers; default: nothing is known. */
   readonly rowCaps?: RowCaps | undefined;
+  /** How endpoints take join keys; default: nothing is known. */
+  readonly keyForms?: KeyForms | undefined;
   readonly sizes: BlockSizes;
   /** Evaluates the query of a clause whose endpoint does not speak SPARQL, or not all that the clause uses of it. */
   readonly evaluateHere?: EvaluateHere;
@@ -38,8 +41,8 @@ interface ClauseExecutorOptions extends Omit<FetchOptions, "rowCaps"> {
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
   const { bounds, account, evaluateHere } = options;
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
-  const { rowCaps = new RowCaps() } = options;
-  const asking: AskOptions = { ...options, rowCaps, answers: new SharedAnswers(account.held) };
+  const { rowCaps = new RowCaps(), keyForms = new KeyForms() } = options;
+  const asking: AskOptions = { ...options, rowCaps, keyForms, answers: new SharedAnswers(account.held) };
   /** What came first of SILENT clauses, whose blocks are asked side by side. */
   const firsts = new Map<string, "answer" | "failure">();
   /** Endpoints that other requests of this execution need not wait for: why. */
@@ -49,7 +52,9 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
     const { clause } = request;
     const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
     if (failure) throw failure;
-    const askAll = isEvaluatedHere(clause) ? evaluated : (one: ClauseRequest) => askInBlocks(asking, one);
+    // A FILTER binds nothing, so it substitutes nothing.
+    const isHere = isEvaluatedHere(clause) || (clause.substituted && keyForms.of(clause.endpoint) === "filter");
+    const askAll = isHere ? evaluated : (one: ClauseRequest) => askInBlocks(asking, one);
     const rows = withUnwritableKeys(request, askAll);
     return bounds.provenance ? traced(clause.endpoint.id ?? clause.endpoint.url, rows) : rows;
   }
@@ -90,7 +95,8 @@ async function* traced(endpoint: string, rows: AsyncIterable<readonly Bindings[]
   for await (const batch of rows) yield tracedTo(endpoint, batch);
 }
 
-interface AskOptions extends Omit<ClauseExecutorOptions, "rowCaps">, FetchOptions {
+interface AskOptions extends Omit<ClauseExecutorOptions, "rowCaps" | "keyForms">, FetchOptions {
+  readonly keyForms: KeyForms;
   readonly answers: SharedAnswers;
 }
 
@@ -99,25 +105,76 @@ const FEWEST_KEYS = 4;
 // After a failure that does not speak of size, as many show whether it was one of size.
 const TRIED_AFTER_FAILURE = 16;
 
-/** Asks once, and in smaller blocks when the endpoint could not take all of the keys. */
+/**
+ * Asks once; in the other form of keys when the endpoint may not know the one in use, and in smaller blocks when it could not
+ * take all of the keys.
+ */
 async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncIterable<readonly Bindings[]> {
-  const { sizes, bounds } = options;
+  const { sizes, bounds, keyForms } = options;
+  const { endpoint } = request.clause;
+  const form = keyForms.of(endpoint);
   const count = request.keys?.rows.length ?? 0;
   let delivered = 0;
   try {
-    for await (const rows of ask(options, request)) {
+    for await (const rows of ask(options, request, form)) {
       // Not at the end: MINUS and EXISTS leave as soon as they know enough.
-      if (delivered === 0 && rows.length > 0) sizes.accepted(request.clause.endpoint.url, count);
+      if (delivered === 0 && rows.length > 0) sizes.accepted(endpoint.url, count);
       delivered += rows.length;
       yield rows;
     }
-    sizes.accepted(request.clause.endpoint.url, count);
+    sizes.accepted(endpoint.url, count);
+    if (count > 0) keyForms.answered(endpoint, form);
   } catch (error) {
-    const first = toFedwayError(error);
-    if (delivered > 0 || count <= FEWEST_KEYS || bounds.signal.aborted || !mayFitWhenSmaller(first)) throw error;
-    yield* askSmaller(options, request, first);
+    if (delivered > 0 || count === 0 || bounds.signal.aborted) throw error;
+    yield* askAgain(options, request, toFedwayError(error));
   }
 }
+
+async function* askAgain(
+  options: AskOptions,
+  request: ClauseRequest,
+  refused: FedwayError,
+): AsyncIterable<readonly Bindings[]> {
+  const { clause, keys } = request;
+  const mayBeOther = options.keyForms.mayBeOther(clause, refused);
+  if (mayBeOther && (yield* askOtherwise(options, request, options.keyForms.of(clause.endpoint)))) return;
+  if ((keys?.rows.length ?? 0) <= FEWEST_KEYS || !mayFitWhenSmaller(refused)) throw refused;
+  yield* askSmaller(options, request, refused);
+}
+
+/** Some of the keys of a request. */
+const part = (request: ClauseRequest, from: number, to?: number): ClauseRequest => {
+  const { variables = [], rows = [] } = request.keys ?? {};
+  return { ...request, keys: { variables, rows: rows.slice(from, to) } };
+};
+
+/** Asks for a few of the keys in the other form, then for the rest; false when that is refused, too. */
+async function* askOtherwise(
+  options: AskOptions,
+  request: ClauseRequest,
+  refused: KeyForm,
+): AsyncGenerator<readonly Bindings[], boolean> {
+  const { keyForms } = options;
+  const { clause, keys, report } = request;
+  const other = refused === "values" ? "filter" : "values";
+  let delivered = 0;
+  try {
+    for await (const rows of ask(options, part(request, 0, TRIED_AFTER_FAILURE), other)) {
+      delivered += rows.length;
+      yield rows;
+    }
+  } catch (error) {
+    if (delivered > 0 || options.bounds.signal.aborted) throw error;
+    keyForms.tried(clause.endpoint);
+    return false;
+  }
+  keyForms.learned(clause.endpoint, other);
+  noteLearned(report, `Join keys as ${shownForms[refused]} were refused, ${shownForms[other]} works.`);
+  if ((keys?.rows.length ?? 0) > TRIED_AFTER_FAILURE) yield* askInBlocks(options, part(request, TRIED_AFTER_FAILURE));
+  return true;
+}
+
+const shownForms: Readonly<Record<KeyForm, string>> = { values: "VALUES", filter: "FILTER" };
 
 /**
  * Half of the keys at a time. A failure that may have another reason than their number (a plain 5xx) is tried once with
@@ -128,11 +185,8 @@ async function* askSmaller(
   request: ClauseRequest,
   first: FedwayError,
 ): AsyncIterable<readonly Bindings[]> {
-  const { variables = [], rows = [] } = request.keys ?? {};
-  const part = (from: number, to: number): ClauseRequest => ({
-    ...request,
-    keys: { variables, rows: rows.slice(from, to) },
-  });
+  const rows = request.keys?.rows ?? [];
+  const form = options.keyForms.of(request.clause.endpoint);
   const refused = (): void => options.sizes.refused(request.clause.endpoint.url, rows.length);
   const isPlain = first.code === "ENDPOINT_FAILED";
   const half = Math.ceil(rows.length / 2);
@@ -140,7 +194,9 @@ async function* askSmaller(
   if (!isPlain) refused();
   let delivered = 0;
   try {
-    for await (const batch of isPlain ? ask(options, part(0, cut)) : askInBlocks(options, part(0, cut))) {
+    for await (const batch of isPlain
+      ? ask(options, part(request, 0, cut), form)
+      : askInBlocks(options, part(request, 0, cut))) {
       delivered += batch.length;
       yield batch;
     }
@@ -148,8 +204,8 @@ async function* askSmaller(
     throw delivered > 0 ? error : first;
   }
   if (isPlain) refused();
-  if (cut < half) yield* askInBlocks(options, part(cut, half));
-  yield* askInBlocks(options, part(half, rows.length));
+  if (cut < half) yield* askInBlocks(options, part(request, cut, half));
+  yield* askInBlocks(options, part(request, half));
 }
 
 /** Not sent: the endpoint is known not to take so many. */
@@ -166,25 +222,27 @@ function mayFitWhenSmaller({ code, details }: FedwayError): boolean {
 
 const noBindings: Bindings = new Map();
 
-async function* ask(options: AskOptions, { clause, keys, report }: ClauseRequest): AsyncIterable<readonly Bindings[]> {
+async function* ask(
+  options: AskOptions,
+  { clause, keys, report }: ClauseRequest,
+  form: KeyForm,
+): AsyncIterable<readonly Bindings[]> {
   const { account, bounds, answers } = options;
-  if (keys && keys.rows.length > (clause.endpoint.maxValuesRows ?? keys.rows.length)) throw tooManyKeys();
-  const sent = numberKeys(keys);
-  const query = clauseQuery(clause, sent.keys);
+  const most = form === "filter" ? mostFiltered : clause.endpoint.maxValuesRows;
+  if (keys && keys.rows.length > (most ?? keys.rows.length)) throw tooManyKeys();
+  const { query, unlimited, columns, own } = sentAs(form, clause, keys);
   const tolerated = isTolerated(clause, bounds);
   const inPart = isTakenInPart(clause, bounds);
   const apart = account.nextAnswer();
   const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
   const { endpoint, prologue, limit } = clause;
-  const unlimited = limit === undefined ? query : clauseQuery({ ...clause, limit: undefined }, sent.keys);
-  const columns = { asked: clauseColumns(clause, sent.keys) };
   const asked = { endpoint, query, columns, unlimited, prologue, limit, tolerated, inPart, report };
   const send = () => fetchRows(options, { ...asked, step: stepOf(bounds.steps, clause, keys) });
   const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
   for await (const rows of inBatches(answers.rows(request, send))) {
     account.count(rows.length);
-    const own = namesNothing ? rows.map(() => noBindings) : rows.flatMap((row) => sent.own(row)).map(apart);
-    if (own.length > 0) yield own;
+    const solutions = namesNothing ? rows.map(() => noBindings) : rows.flatMap((row) => own(row)).map(apart);
+    if (solutions.length > 0) yield solutions;
   }
 }
 

@@ -36,15 +36,23 @@ export function clauseColumns(clause: FederatedClause, keys?: KeyBlock): readonl
   return names.size === 0 ? [SOLUTION] : [...names];
 }
 
-/** The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys. */
-export function clauseQuery(clause: FederatedClause, keys?: KeyBlock): string {
+/**
+ * The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys.
+ * @param condition says the same of the solutions as the keys, for endpoints without VALUES, which may know no AS either
+ */
+export function clauseQuery(clause: FederatedClause, keys?: KeyBlock, condition?: string): string {
   const names = clauseColumns(clause, keys);
   // A clause without variables still has solutions to count.
-  const projection = names[0] === SOLUTION ? `(1 AS ?${SOLUTION})` : names.map((name) => `?${name}`).join(" ");
+  const counted = condition === undefined ? `(1 AS ?${SOLUTION})` : "*";
+  const projection = names[0] === SOLUTION ? counted : names.map((name) => `?${name}`).join(" ");
   const select = clause.distinct ? "SELECT DISTINCT" : "SELECT";
-  const pattern = withSubstituted(clause, keys);
-  const where = keys && keys.variables.length > 0 ? `{ ${keysText(clause, keys)} ${pattern} }` : pattern;
   const limit = clause.limit === undefined ? "" : ` LIMIT ${clause.limit}`;
+  if (condition !== undefined) {
+    const where = condition === "" ? clause.pattern : `{ ${clause.pattern} FILTER(${condition}) }`;
+    return `${clause.prologue}${select} ${projection} WHERE ${where}${limit}`;
+  }
+  const pattern = withSubstituted(clause, keys);
+  const where = keys && keys.variables.length > 0 ? `{ ${valuesBlock(keys)} ${pattern} }` : pattern;
   return `${clause.prologue}${select} ${projection} WHERE ${where}${limit}`;
 }
 
@@ -75,7 +83,7 @@ function withSubstituted(clause: FederatedClause, keys?: KeyBlock): string {
   let text = pattern;
   for (const { at, variables } of substitution.sites.toReversed()) {
     const part = columns(keys, (name) => variables.includes(name) && isReached(name));
-    if (part.variables.length > 0) text = `${text.slice(0, at)} ${keysText(clause, part)} ${text.slice(at)}`;
+    if (part.variables.length > 0) text = `${text.slice(0, at)} ${valuesBlock(part)} ${text.slice(at)}`;
   }
   return text;
 }
@@ -89,18 +97,6 @@ function columns(keys: KeyBlock, isWanted: (name: string) => boolean): KeyBlock 
     rows.set(termsText(part), part);
   }
   return { variables: at.flatMap((index) => keys.variables[index] ?? []), rows: [...rows.values()] };
-}
-
-const keysText = ({ endpoint }: FederatedClause, keys: KeyBlock): string =>
-  endpoint.inlineData === "bind" ? bindBlock(keys) : valuesBlock(keys);
-
-/** The same solutions as those of `valuesBlock`, for endpoints without VALUES. */
-function bindBlock({ variables, rows }: KeyBlock): string {
-  const branches = rows.map((row) => {
-    const binds = row.map((term, index) => `BIND(${termToText(term)} AS ?${variables[index] ?? ""})`);
-    return `{ ${binds.join(" ")} }`;
-  });
-  return `{ ${branches.join(" UNION ")} }`;
 }
 
 function valuesBlock({ variables, rows }: KeyBlock): string {
@@ -127,7 +123,7 @@ const canonical: Readonly<Record<string, RegExp>> = {
 interface SentKeys {
   readonly keys: KeyBlock | undefined;
   /** The row as the join needs it, with the terms of its key; nothing when it matches none. */
-  own(row: Bindings): readonly Bindings[];
+  readonly own: (row: Bindings) => readonly Bindings[];
 }
 
 /**

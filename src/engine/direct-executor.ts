@@ -9,7 +9,16 @@ import { serializeResult, transcode } from "../results/serialize.ts";
 import { parseCheck } from "../outbound/whole-answer.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import { remarksOn } from "./completeness.ts";
-import { counted, type Executor, failureStatus, noteStatus, readBy, sourceReport, takesInPart } from "./executor.ts";
+import {
+  counted,
+  type Executor,
+  failureStatus,
+  noteLearned,
+  noteStatus,
+  readBy,
+  sourceReport,
+  takesInPart,
+} from "./executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { asMemberFailure, latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
@@ -199,7 +208,8 @@ class RequestReport {
   }
 
   /** The answer has begun. */
-  follow({ requests, partial, whole, end }: SparqlAnswer): void {
+  follow({ requests, partial, whole, end, learned }: SparqlAnswer): void {
+    noteLearned(this.#report, learned);
     this.#report.requests = requests;
     if (partial) noteStatus(this.#report, "partial", partial.how);
     if (whole !== undefined) this.#ended(whole);

@@ -1,4 +1,3 @@
-import type * as RDF from "@rdfjs/types";
 import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import { evaluatedQuery, type KeyBlock, takesKeysInside, termsText } from "./clause-query.ts";
@@ -6,6 +5,7 @@ import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { rowBytes } from "./held-bytes.ts";
 import { goesOnWithout, noteStatus } from "./executor.ts";
+import { mergedRow } from "./key-forms.ts";
 import { memberTimeMs } from "./member-time.ts";
 
 /** Solutions of a SELECT over the triples of an endpoint, as they come; `bounds.sources` are told what that took. */
@@ -120,7 +120,7 @@ export class KeyedRows {
     for (const key of keys) {
       yield* byKey.get(termsText(key)) ?? [];
       for (const row of open) {
-        const merged = merge(row, variables, key);
+        const merged = mergedRow(row, variables, key);
         if (merged) yield merged;
       }
     }
@@ -149,15 +149,4 @@ function createIndex(rows: readonly Bindings[], variables: readonly string[]): I
     else byKey.set(key, [row]);
   }
   return { byKey, open };
-}
-
-/** The row with the key's terms; undefined when it binds one of them otherwise. */
-function merge(row: Bindings, variables: readonly string[], key: readonly RDF.Term[]): Bindings | undefined {
-  const merged = new Map(row);
-  for (const [at, name] of variables.entries()) {
-    const [own, wanted] = [row.get(name), key[at]];
-    if (!wanted || (own && !own.equals(wanted))) return undefined;
-    merged.set(name, wanted);
-  }
-  return merged;
 }

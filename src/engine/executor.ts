@@ -78,6 +78,15 @@ export function noteSilenced(report: SourceReport, reason: string): void {
   report.reason = reason;
 }
 
+const mostLearned = 5;
+
+/** Notes what requests have shown of how the endpoint must be asked. */
+export function noteLearned(report: SourceReport, learned: string | undefined): void {
+  const known = report.learned ?? [];
+  if (learned === undefined || known.length >= mostLearned || known.includes(learned)) return;
+  report.learned = [...known, learned];
+}
+
 /** Notes how one request ended; the worst end of all its requests is the endpoint's status. */
 export function noteStatus(report: SourceReport, status: SourceReport["status"], reason?: string): void {
   if (gravity[status] < gravity[report.status]) return;

@@ -14,6 +14,8 @@ export interface SourceReport {
   shared?: number;
   /** The mirror that was asked in its place, by its catalogue id or URL; its requests are counted here. */
   mirror?: string;
+  /** What its requests have shown of how it must be asked, a few sentences. */
+  learned?: readonly string[];
   rows?: number;
   /** Decoded bytes received. */
   bytes: number;

@@ -8,7 +8,7 @@ import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { KEY_NUMBER } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
-import { noteStatus } from "./executor.ts";
+import { noteLearned, noteStatus } from "./executor.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
 import { cutWithoutSign, type RowCaps, type SuspectAnswer } from "./row-caps.ts";
@@ -112,7 +112,8 @@ const untyped = (name: string, { endpoint: { id, url } }: RowsRequest): FedwayEr
 const answeredBy = ({ endpoint }: RowsRequest, { mirror }: SparqlAnswer): RowsRequest["endpoint"] =>
   mirror === undefined ? endpoint : (endpoint.mirror ?? endpoint);
 
-function noteSaved(report: SourceReport, { saved, mirror }: SparqlAnswer): void {
+function noteSaved(report: SourceReport, { saved, mirror, learned }: SparqlAnswer): void {
+  noteLearned(report, learned);
   if (mirror !== undefined) report.mirror = mirror;
   if (saved !== undefined) report[saved] = (report[saved] ?? 0) + 1;
 }

@@ -18,6 +18,11 @@ const SourceReport = view("Source", {
     Type.Integer({ description: "Answers that came with an equal request of another query that was under way." }),
   ),
   mirror: Type.Optional(Type.String({ description: "The mirror that was asked in its place." })),
+  learned: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "What its requests have shown of how it must be asked; kept with its capabilities.",
+    }),
+  ),
   rows: Type.Optional(Type.Integer()),
   setAside: Type.Optional(
     Type.Object(

@@ -4,7 +4,7 @@ import { type Clock, sleep } from "../clock.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
 import type { EndpointView } from "../registry/capabilities/capabilities.ts";
-import { canary, bindTable, valuesTable } from "../registry/capabilities/probes.ts";
+import { canary, plainCanary, type Probe, valuesTable } from "../registry/capabilities/probes.ts";
 import type { Observation } from "./monitor.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 
@@ -21,7 +21,9 @@ export type EndpointProbe = (entry: CatalogEntry, signal: AbortSignal) => Promis
 interface EndpointProbeOptions {
   /** Past circuit breakers, which would answer in the endpoint's place. */
   readonly asker: Asker;
-  readonly capabilities: { view(id: string): Pick<EndpointView, "lacks" | "method" | "formats"> | undefined };
+  readonly capabilities: {
+    view(id: string): Pick<EndpointView, "lacks" | "method" | "accept" | "formats"> | undefined;
+  };
   readonly clock: Clock;
   /** Time of one try in milliseconds; default 30,000. */
   readonly timeoutMs?: number;
@@ -34,10 +36,6 @@ const retried: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeo
 
 /** Caps that three rows can only hit because somebody set them to three: the answer is whole all the same. */
 const harmless: ReadonlySet<string> = new Set(["virtuoso-maxrows", "row-cap"]);
-
-const usualText = canary.query(valuesTable);
-/** For endpoints that do not know VALUES. */
-const otherText = canary.query(bindTable);
 
 const bounds = { maxRows: 100, maxBytes: 256 * 1024 };
 const tpfBounds = { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000 };
@@ -88,27 +86,34 @@ async function faultIn(trying: Trying): Promise<Fault | "none of its own" | unde
 async function askQuery({ options, entry, signal, timeoutMs }: Trying): Promise<Fault | undefined> {
   const { id, url } = entry;
   const view = options.capabilities.view(id);
-  const method = entry.method ?? view?.method;
-  const formats = view?.formats ?? [];
+  const { method, accept, formats = [], lacks } = view ?? {};
+  const probe = lacks?.has("values") === true ? plainCanary : canary;
   const answer = await options.asker.ask({
-    endpoint: { id, url, ...(method !== undefined && { method }), ...(formats.length > 0 && { formats }) },
-    query: view?.lacks.has("values") === true ? otherText : usualText,
-    kind: canary.kind,
+    endpoint: {
+      id,
+      url,
+      method: entry.method,
+      learned: view && { method, accept },
+      formats: formats.length > 0 ? formats : undefined,
+    },
+    query: probe.query(valuesTable),
+    kind: probe.kind,
     signal,
     timeoutMs,
     ...bounds,
   });
-  return judged(answer);
+  return judged(answer, probe);
 }
 
-function judged(answer: WholeAnswer): Fault | undefined {
-  const wrong = canary.judge(answer);
+function judged(answer: WholeAnswer, probe: Probe): Fault | undefined {
+  const wrong = probe.judge(answer);
   const { partial } = answer;
   if (partial !== undefined && (wrong !== undefined || !harmless.has(partial.how))) {
     return { fault: "partial", detail: publicDetail(partial.detail) };
   }
   if (wrong === undefined) return undefined;
-  return { fault: "wrong-answer", detail: publicDetail(`Asked for the rows 1, 2 and 3 it answered with ${wrong}.`) };
+  const asked = probe === canary ? "for the rows 1, 2 and 3" : "whether there is a solution of nothing";
+  return { fault: "wrong-answer", detail: publicDetail(`Asked ${asked} it answered with ${wrong}.`) };
 }
 
 async function askDocument({ options, entry, signal, timeoutMs }: Trying): Promise<Fault | undefined> {

@@ -44,10 +44,11 @@ function named(names: readonly string[]): string {
   return `${shown.join(", ")}${more}`;
 }
 
+const nothing = Buffer.alloc(0);
+
 /** Whether bytes that pass in pieces are UTF-8; a piece may end inside a character. */
 export class EncodingCheck {
-  #rest: Uint8Array = Buffer.alloc(0);
-
+  #rest: Uint8Array = nothing;
 
   /** False as soon as they are not. */
   push(chunk: Uint8Array): boolean {

@@ -22,7 +22,9 @@ import {
   type EngineQuirks,
   headerOf,
   isSound,
+  isUntold,
   quirksOf,
+  shownMediaType,
   type ResponseHeaders,
 } from "./media-types.ts";
 import { outcomeName, refusalOutcome } from "./observer.ts";
@@ -63,6 +65,35 @@ interface Head {
   readonly freshMs: number | undefined;
 }
 
+const serviceNamespace = "http://www.w3.org/ns/sparql-service-description#";
+
+/** A body whose first bytes decide where it goes. */
+class ShownBody implements BodySink {
+  readonly #choose: (first: Buffer) => BodySink;
+  #sink: BodySink | undefined;
+
+  constructor(choose: (first: Buffer) => BodySink) {
+    this.#choose = choose;
+  }
+
+  #of(first: Buffer): BodySink {
+    this.#sink ??= this.#choose(first);
+    return this.#sink;
+  }
+
+  data(chunk: Buffer): boolean {
+    return this.#of(chunk).data(chunk);
+  }
+
+  end(): void {
+    this.#of(Buffer.alloc(0)).end();
+  }
+
+  fail(error: FedwayError): void {
+    this.#of(Buffer.alloc(0)).fail(error);
+  }
+}
+
 const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
 
 class Attempt implements ExchangeListener {
@@ -94,7 +125,15 @@ class Attempt implements ExchangeListener {
     const { request, state } = this.#call;
     state.quirks = quirksOf(headers) ?? state.quirks;
     const contentType = headerOf(headers, "content-type");
-    const mediaType = status === 200 || status === 206 ? answerMediaType(contentType, request.kind) : undefined;
+    const isAnswer = status === 200 || status === 206;
+    if (isAnswer && isUntold(contentType, request.kind) && codingOf(headers) === "identity") {
+      return new ShownBody((first) => this.#typed(status, headers, shownMediaType(first, request.kind)));
+    }
+    return this.#typed(status, headers, isAnswer ? answerMediaType(contentType, request.kind) : undefined);
+  }
+
+  #typed(status: number, headers: ResponseHeaders, mediaType: string | undefined): BodySink {
+    const { request, state } = this.#call;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" });
     const signs = signsFor(this.#call, status, headers);
     if (signs.partial !== undefined && request.acceptPartial !== true) {
@@ -159,6 +198,14 @@ class Attempt implements ExchangeListener {
     const call = this.#call;
     const decoded = head.coding === "identity" ? received : this.#decode(head, received);
     if (decoded === undefined) return;
+    if (this.#isDescription(decoded)) {
+      const text = "It sent a description of the service.";
+      this.#give({
+        kind: "refusal",
+        refusal: { status: head.status, headers: { "content-type": head.mediaType }, text },
+      });
+      return;
+    }
     const outcome = this.#monitor(head).judge(decoded, call.requestBytes);
     if (outcome instanceof FedwayError) {
       this.fault(outcome);
@@ -168,6 +215,13 @@ class Attempt implements ExchangeListener {
     const isReceived = head.coding === "identity" && call.requestBytes > lookAheadBytes;
     const body = gathered(this.#passes(head) ? received : decoded, isReceived);
     this.#answer(head, { body, whole: outcome, end: Promise.resolve(outcome), partial: outcome.partial });
+  }
+
+  /** A graph that describes the service may be what the endpoint answers a request of this method with, whatever is asked. */
+  #isDescription(decoded: readonly Buffer[]): boolean {
+    const { request, state } = this.#call;
+    if (request.kind !== "quads" || state.isProven || request.query.includes(serviceNamespace)) return false;
+    return decoded.some((piece) => piece.includes(serviceNamespace));
   }
 
   /** Decodes an answer at once; undefined when it is judged elsewhere: it is broken, or too large not to be streamed. */

@@ -6,7 +6,7 @@ import type { LocalDispatch } from "./local-answer.ts";
 import type { Network } from "./network.ts";
 import { healthSign, outcomeName, type OutboundObserver } from "./observer.ts";
 import { reviewRowCap } from "./partial-answers.ts";
-import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
+import type { AnswerEnd, EndpointTarget, LearnedManner, SparqlRequest } from "./sparql-client.ts";
 import { Task } from "./task.ts";
 import { heldBack, takeSlot } from "./waiting.ts";
 
@@ -17,6 +17,7 @@ export interface CallContext {
   readonly local: LocalDispatch | undefined;
   readonly maxAnswerBytes: number;
   readonly retry: RetryOptions;
+  readonly onLearned?: ((endpoint: EndpointTarget, learned: LearnedManner) => void) | undefined;
   /** A query's own deadline that passes before the response head counts as a fault after this long. */
   readonly slowMs: number;
   /** Jitter of back-offs, in [0, 1). */

@@ -32,6 +32,8 @@ export interface SparqlClientOptions extends NetworkOptions {
   /** Endpoints that this process itself hosts; their URLs are never dialled. */
   readonly local?: LocalDispatch | undefined;
   readonly observer?: OutboundObserver | undefined;
+  /** Hears how an endpoint must be asked, when that was found out; must not throw. */
+  readonly onLearned?: CallContext["onLearned"];
   /** Jitter of back-offs, in [0, 1); default `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
@@ -78,6 +80,7 @@ export function createSparqlClient(
     random: options.random ?? Math.random,
     maxAnswerBytes: options.maxAnswerBytes ?? gibibyte,
     retry: { ...defaultRetry, ...options.retry },
+    onLearned: options.onLearned,
   };
 
   const query = async (request: SparqlRequest): Promise<SparqlAnswer> => {
@@ -123,8 +126,8 @@ async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
     if (call.host !== undefined) await awaitTurn(call);
     const reply = await attempt(call, request);
     if (!("kind" in reply)) {
-      conversation.answered();
-      return reply;
+      const learned = conversation.answered();
+      return learned === undefined ? reply : { ...reply, learned };
     }
     const waitMs = conversation.waitMsAfter(reply);
     if (waitMs > 0) await call.pause(waitMs);

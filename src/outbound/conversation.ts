@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { NoAnswer } from "./attempt.ts";
 import type { Call } from "./call.ts";
-import { broadAccept, headerOf, soundAccept, spokenAccept, unsoundAnswer } from "./media-types.ts";
+import { headerOf, loneAccepts, soundAccept, spokenAccept, unsoundAnswer } from "./media-types.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import {
   blamesMethod,
@@ -11,6 +11,7 @@ import {
   rateLimited,
   type Refusal,
   refusalError,
+  suspectedMethod,
 } from "./refusals.ts";
 import { type EncodedRequest, encodeRequest, maxUrlBytes, methodOrder } from "./request-encoding.ts";
 import type { RequestMethod } from "./sparql-client.ts";
@@ -25,6 +26,16 @@ export interface RetryOptions {
   readonly rateLimitedBaseMs: number;
 }
 
+/** Vain attempts with other methods and formats that one endpoint costs in ten minutes. */
+const mostVain = 3;
+const vainMs = 10 * 60_000;
+
+const shownMethods: Readonly<Record<RequestMethod, string>> = {
+  "post-form": "POST of a form",
+  "post-direct": "POST of the query itself",
+  get: "GET",
+};
+
 /**
  * What is sent next, and what has been tried: follows redirects, tries other methods and a broader Accept, and retries
  * what a retry can mend.
@@ -34,23 +45,32 @@ export class Conversation {
   #url: URL;
   #method: RequestMethod;
   #untried: RequestMethod[];
-  /** The first refusal that blamed the method. */
-  #blamed: Refusal | undefined;
+  /** Accept headers that may be tried. */
+  readonly #accepts: string[];
+  /** The first refusal after which another method was tried, and the method that it refused. */
+  #blamed: { readonly refusal: Refusal; readonly method: RequestMethod } | undefined;
+  /** The Accept that was refused. */
+  #refusedAccept: string | undefined;
   #redirects = 0;
   #retries = 0;
-  #broadened = false;
   /** A redirect has turned POST into GET. */
   #turned = false;
 
   constructor(call: Call, url: URL) {
-    const { request, state } = call;
-    const fixed = request.endpoint.method;
-    const method = fixed ?? state.method ?? "post-form";
+    const { endpoint, kind, accept } = call.request;
+    const fixed = endpoint.method;
+    const learned = { ...endpoint.learned, ...call.state.learned };
+    const method = fixed ?? learned.method ?? "post-form";
     this.#call = call;
     this.#url = url;
     this.#method = method;
     this.#untried = fixed === undefined ? methodOrder.filter((other) => other !== method) : [];
-    call.accept = acceptOf(call, request.accept);
+    const others = accept.includes(",")
+      ? [learned.accept?.[kind] ?? accept, accept, ...loneAccepts(kind)]
+      : [accept, "*/*"];
+    const [first = accept, ...rest] = new Set(others);
+    this.#accepts = rest;
+    call.accept = acceptOf(call, first);
   }
 
   /** @throws FedwayError when the query is too long for the method that is left */
@@ -60,9 +80,30 @@ export class Conversation {
     return encoded;
   }
 
-  /** The latest request was answered: its method is remembered when another one had been refused. */
-  answered(): void {
-    if (this.#blamed !== undefined && !this.#turned) this.#call.state.method = this.#method;
+  /**
+   * The latest request was answered: how is remembered, when it had been refused otherwise.
+   * @returns what was learned, one sentence
+   */
+  answered(): string | undefined {
+    const { state, request, context } = this.#call;
+    state.isProven = true;
+    const news: string[] = [];
+    let { method, accept } = { ...request.endpoint.learned, ...state.learned };
+    if (this.#blamed !== undefined && !this.#turned) {
+      method = this.#method;
+      const { status } = this.#blamed.refusal;
+      news.push(
+        `${shownMethods[this.#blamed.method]} was refused (HTTP status ${status}), ${shownMethods[method]} works`,
+      );
+    }
+    if (this.#refusedAccept !== undefined) {
+      accept = { ...accept, [request.kind]: this.#call.accept };
+      news.push(`Accept: ${this.#refusedAccept} was refused (HTTP status 406), ${this.#call.accept} works`);
+    }
+    if (news.length === 0) return undefined;
+    state.learned = { method, accept };
+    context.onLearned?.(request.endpoint, state.learned);
+    return `${news.join("; ")}.`;
   }
 
   /**
@@ -96,26 +137,65 @@ export class Conversation {
   }
 
   #afterRefusal(refusal: Refusal): number {
-    const { request, state } = this.#call;
     if (isRedirect(refusal)) {
       this.#follow(refusal);
       return 0;
     }
-    if (refusal.status === 406 && !this.#broadened) {
-      this.#broadened = true;
-      this.#call.accept = acceptOf(this.#call, broadAccept(request.kind));
-      return 0;
-    }
-    if (blamesMethod(refusal) && request.endpoint.method === undefined) {
-      // Once a method has worked, a mere message no longer casts doubt on it.
-      const doubted = refusal.status >= 405 || state.method === undefined;
-      const next = doubted ? this.#untried.shift() : undefined;
-      this.#blamed ??= refusal;
-      if (next === undefined) throw refusalError(this.#blamed, request.kind);
-      this.#method = next;
-      return 0;
+    if (this.#triesOther(refusal)) return 0;
+    if (this.#blamed !== undefined || this.#refusedAccept !== undefined) this.#noteVain(refusal);
+    if (this.#blamed !== undefined && blamesMethod(refusal)) {
+      throw refusalError(this.#blamed.refusal, this.#call.request.kind);
     }
     return this.#retryDelay(refusal);
+  }
+
+  /** Goes on with another Accept or method, where the refusal may mean the one in use and one is left. */
+  #triesOther(refusal: Refusal): boolean {
+    if (refusal.status === 406) {
+      const next = this.#isVain ? undefined : this.#accepts.shift();
+      if (next === undefined) return false;
+      this.#refusedAccept ??= this.#call.accept;
+      this.#call.accept = acceptOf(this.#call, next);
+      return true;
+    }
+    const next = this.#otherMethod(refusal);
+    if (next === undefined) return false;
+    this.#blamed ??= { refusal, method: this.#method };
+    this.#untried = this.#untried.filter((method) => method !== next);
+    this.#method = next;
+    return true;
+  }
+
+  get #isVain(): boolean {
+    const { vain } = this.#call.state;
+    return vain.tries >= mostVain && this.#call.clock.now() < vain.untilMs;
+  }
+
+  #otherMethod(refusal: Refusal): RequestMethod | undefined {
+    const { request, state } = this.#call;
+    if (request.endpoint.method !== undefined) return undefined;
+    // Once a method has worked, a mere message no longer casts doubt on it.
+    if (blamesMethod(refusal)) return refusal.status >= 405 || !state.isProven ? this.#untried[0] : undefined;
+    const suspected = suspectedMethod(refusal, this.#method);
+    if (suspected === undefined || this.#isVain) return undefined;
+    if (!state.isProven) return this.#untried.find((method) => method === suspected);
+    // What worked may have changed: the next query looks.
+    state.isProven = refusal.status === 400;
+    return undefined;
+  }
+
+  /** So that not each query tries all over again what has just been tried. */
+  #noteVain({ status }: Refusal): void {
+    const { state, clock } = this.#call;
+    const first = this.#blamed?.refusal.status;
+    if (status === 400 && first !== undefined && first !== 400) {
+      // The other method reaches an engine, which refuses the query.
+      state.learned = { ...state.learned, method: this.#method };
+    } else if (status < 500 && status !== 429) {
+      const now = clock.now();
+      state.vain.tries = now < state.vain.untilMs ? state.vain.tries + 1 : 1;
+      state.vain.untilMs = now + vainMs;
+    }
   }
 
   #follow(refusal: Refusal): void {
@@ -158,7 +238,8 @@ export class Conversation {
   #tooLongForGet(): FedwayError {
     const { endpoint, kind } = this.#call.request;
     // A mere message may have blamed the query itself.
-    if (this.#blamed !== undefined && this.#blamed.status < 405) return refusalError(this.#blamed, kind);
+    const blamed = this.#blamed?.refusal;
+    if (blamed !== undefined && blamed.status < 405) return refusalError(blamed, kind);
     const longest = Math.min(maxUrlBytes, endpoint.maxUrlBytes ?? maxUrlBytes);
     const why =
       this.#redirects > 0

@@ -5,14 +5,18 @@ import type { BreakerReport } from "./observer.ts";
 import type { Network } from "./network.ts";
 import { partsOf } from "./request-encoding.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
-import type { EndpointTarget, RequestMethod } from "./sparql-client.ts";
+import type { EndpointTarget, LearnedManner } from "./sparql-client.ts";
 
 /** What is remembered of one endpoint (one origin and path). */
 export interface EndpointState {
   readonly scheduler: Scheduler;
   readonly breaker: Breaker;
-  /** Request method that worked after another one had failed. */
-  method: RequestMethod | undefined;
+  /** What requests have shown of how it must be asked. */
+  learned: LearnedManner;
+  /** The method in use has been answered, so that a refusal hardly means the method. */
+  isProven: boolean;
+  /** How often other methods and formats were tried in vain, and until when that counts. */
+  readonly vain: { tries: number; untilMs: number };
   /** What the engine behind it gets wrong, once a response head has given that engine away. */
   quirks: EngineQuirks | undefined;
   /** The latest row cap that an answer has named. */
@@ -118,7 +122,9 @@ export class EndpointStates {
     return {
       scheduler: new Scheduler(this.#options.scheduler),
       breaker: this.#makeBreaker(target, key),
-      method: undefined,
+      learned: {},
+      isProven: false,
+      vain: { tries: 0, untilMs: 0 },
       quirks: undefined,
       rowCap: undefined,
     };

@@ -2,16 +2,14 @@ import type { AnswerKind } from "../results/model.ts";
 import { bareMediaType, formatOf } from "../results/negotiation.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
-const broadAccepts: Readonly<Record<AnswerKind, string>> = {
-  bindings:
-    "application/sparql-results+json, application/sparql-results+xml;q=0.9, text/csv;q=0.5, text/tab-separated-values;q=0.5, application/json;q=0.4, */*;q=0.1",
-  boolean: "application/sparql-results+json, application/sparql-results+xml;q=0.9, application/json;q=0.4, */*;q=0.1",
-  quads:
-    "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.8, application/ld+json;q=0.7, text/plain;q=0.3, */*;q=0.1",
+const lone: Readonly<Record<AnswerKind, readonly string[]>> = {
+  bindings: ["application/sparql-results+json", "application/sparql-results+xml", "*/*"],
+  boolean: ["application/sparql-results+json", "application/sparql-results+xml", "*/*"],
+  quads: ["text/turtle", "application/rdf+xml", "*/*"],
 };
 
-/** The Accept header for the one retry after a 406: everything Fedway reads for this kind, then anything. */
-export const broadAccept = (kind: AnswerKind): string => broadAccepts[kind];
+/** The Accept headers to try in turn after a 406: one type alone, as old servers know neither lists nor weights. */
+export const loneAccepts = (kind: AnswerKind): readonly string[] => lone[kind];
 
 /**
  * The precise type of an answer of this kind; engines also label results `application/json`, `text/xml`, `text/plain`.
@@ -41,6 +39,27 @@ const byExtension: Readonly<Record<string, string>> = {
 
 /** Types that servers give to files they do not know. */
 const untold = new Set(["", "application/octet-stream", "text/plain", "binary/octet-stream"]);
+
+const beginnings: readonly (readonly [RegExp, string])[] = [
+  [/^\{(?=[^]*"(?:head|results|boolean)"\s*:)/, "application/sparql-results+json"],
+  [/^<(?:\?xml|(?:\w+:)?sparql\b)/, "application/sparql-results+xml"],
+  [/^(?:true|false)\s*$/i, "text/boolean"],
+];
+
+/** Whether the type says nothing of what the body of a tuple answer is. */
+export const isUntold = (contentType: string | undefined, kind: AnswerKind): boolean =>
+  kind !== "quads" && untold.has(bareMediaType(contentType));
+
+/** The media type of an answer by its first bytes; undefined for anything else, such as an error message. */
+export function shownMediaType(first: Buffer, kind: AnswerKind): string | undefined {
+  const text = first
+    .subarray(0, 1_024)
+    .toString("latin1")
+    .replace(/^\u00EF\u00BB\u00BF/, "")
+    .trimStart();
+  const shown = beginnings.find(([pattern]) => pattern.test(text))?.[1];
+  return answerMediaType(shown, kind);
+}
 
 /**
  * The RDF format of a document by its Content-Type, else by the extension of its URL; undefined when it is no RDF.

@@ -4,6 +4,7 @@ import type { AnswerKind } from "../results/model.ts";
 import { bareMediaType } from "../results/negotiation.ts";
 import { quoted } from "./excerpt.ts";
 import { headerOf, type ResponseHeaders, isOtherKind } from "./media-types.ts";
+import type { RequestMethod } from "./sparql-client.ts";
 
 /** A response that is not the answer: another status than 200 or 206, or a media type that is no answer. */
 export interface Refusal {
@@ -50,6 +51,14 @@ const byStatus: Readonly<Record<number, Meaning>> = {
   ),
   403: refused("The endpoint forbids the request", "Ask its operator whether automated clients are welcome."),
   404: refused("There is no endpoint at this URL", "Check the endpoint's URL."),
+  405: refused(
+    "The endpoint takes queries by no method",
+    "Check the endpoint's URL; it may be that of something else.",
+  ),
+  406: refused(
+    "The endpoint answers in no format that Fedway reads",
+    "Check the endpoint's URL; its operator should offer application/sparql-results+json.",
+  ),
   408: timedOut(),
   413: refused("The query is too large for the endpoint", "Send a shorter query, for instance with fewer VALUES rows."),
   414: refused("The query is too long for the endpoint's URL", "Send a shorter query."),
@@ -134,6 +143,16 @@ export function blamesMethod({ status, headers, text }: Refusal): boolean {
   if (status === 405) return headers["retry-after"] === undefined;
   if (status === 415 || status === 501) return true;
   return (status === 400 || status === 403 || status === 404) && methodWords.test(text.slice(0, 2000));
+}
+
+/**
+ * The method to try instead, where a refusal does not blame the one in use but may mean it: POST is often answered by 404, 403,
+ * a form or a description of the service, a form body by 400. What was learned of a method may be wrong by now.
+ */
+export function suspectedMethod({ status }: Refusal, method: RequestMethod): RequestMethod | undefined {
+  if (status === 400) return method === "post-form" ? "post-direct" : "post-form";
+  if (status !== 403 && status !== 404 && status >= 300) return undefined;
+  return method === "get" ? "post-form" : "get";
 }
 
 /** A Retry-After longer than this is cut: no endpoint can shut itself out for days by one header. */

@@ -5,14 +5,24 @@ import type { RequestBudget } from "./request-budget.ts";
 /** How a query is put into an HTTP request (SPARQL 1.1 Protocol, section 2.1). */
 export type RequestMethod = "post-form" | "post-direct" | "get";
 
+/** How an endpoint must be asked, where requests have shown that it is unlike most. */
+export interface LearnedManner {
+  /** The method that worked after another one had been refused. */
+  readonly method?: RequestMethod | undefined;
+  /** The Accept that worked, by the kind of the answer, after a list of formats had been refused. */
+  readonly accept?: Readonly<Partial<Record<AnswerKind, string | undefined>>> | undefined;
+}
+
 /** What must be known of an endpoint to send it something. */
 export interface EndpointTarget {
   /** Catalogue id; absent for an endpoint that is not in the catalogue. Used in metrics and messages. */
   readonly id?: string | undefined;
   /** Absolute http(s) URL without userinfo. */
   readonly url: string;
-  /** Method known to work; without it the client tries post-form, post-direct, get and remembers. */
+  /** The only method to be tried; without it the client finds out and remembers. */
   readonly method?: RequestMethod | undefined;
+  /** What is tried first. */
+  readonly learned?: LearnedManner | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number | undefined;
   /** Media types in which it is known to answer rightly; others are not asked for. */
@@ -122,6 +132,8 @@ export interface SparqlAnswer {
   readonly mirror?: string | undefined;
   /** No request was sent for it: it came with an equal one that was under way, or was kept from an earlier one. */
   readonly saved?: "shared" | "cached" | undefined;
+  /** What its requests have shown of how the endpoint must be asked, one sentence. */
+  readonly learned?: string | undefined;
   /** HTTP requests this answer took (retries, method fallback and redirects included). */
   readonly requests: number;
   /** What `end` settles with, when the body is whole; undefined while bytes are to come. */

@@ -164,7 +164,7 @@ function mirrorsIn(entries: readonly CatalogEntry[]): ReadonlyMap<string, Catalo
 const countingNeeds: Constructs = ["aggregates", "aggregateTruth", "groupHaving", "subquery"];
 
 const lackingOf = (lacks: ReadonlySet<string>): Partial<PlannedEndpoint> => ({
-  inlineData: lacks.has("values") ? "bind" : undefined,
+  keys: lacks.has("values") ? "filter" : undefined,
   existence: lacks.has("notExists") ? "join" : undefined,
   optionals: lacks.has("optional") ? "here" : undefined,
   counting: countingNeeds.some((name) => lacks.has(name)) ? "here" : undefined,
@@ -174,10 +174,10 @@ function withCapabilities(endpoint: PlannedEndpoint, { capabilities }: PlanConte
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined) return endpoint;
   const { silentRowCap = endpoint.rowCap, wholeRows, formats = [], maxUrlBytes, maxValuesRows, lacks } = view;
+  const { method, accept } = view;
   return {
     ...endpoint,
-    // The first method tried needs no telling, and is not held on to when it stops working.
-    method: endpoint.method ?? (view.method === "post-form" ? undefined : view.method),
+    learned: method === undefined && accept === undefined ? undefined : { method, accept },
     rowCap: silentRowCap,
     wholeRows,
     formats: formats.length > 0 ? formats : undefined,

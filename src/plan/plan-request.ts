@@ -1,6 +1,7 @@
 import type { Catalog, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
+import type { AnswerKind } from "../results/model.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import type { Certificate, Exclusion } from "./source-selection.ts";
@@ -121,6 +122,8 @@ export interface KnownCapabilities {
 
 /** What planning goes by; the registry's `EndpointView` fits. What is absent is not known, and forbids nothing. */
 interface KnownEndpoint {
+  /** The Accept header that works, by the kind of the answer, where a list of formats does not. */
+  readonly accept?: Readonly<Partial<Record<AnswerKind, string | undefined>>> | undefined;
   /** The first request form that worked. */
   readonly method?: PlannedEndpoint["method"] | undefined;
   /** Media types that came right when asked for; empty when none was found. */

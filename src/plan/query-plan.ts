@@ -8,6 +8,13 @@ export interface PlannedEndpoint {
   readonly id?: string | undefined;
   readonly url: string;
   readonly method?: "post-form" | "post-direct" | "get" | undefined;
+  /** How it must be asked, as far as that is known: what is tried first. */
+  readonly learned?:
+    | {
+        readonly method?: PlannedEndpoint["method"];
+        readonly accept?: Readonly<Partial<Record<AnswerKind, string | undefined>>> | undefined;
+      }
+    | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number | undefined;
   /** Rows of an answer that is known to have come whole. */
@@ -24,8 +31,8 @@ export interface PlannedEndpoint {
   readonly maxValuesRows?: number | undefined;
   /** How its data is reached when it does not speak SPARQL: triples are matched there and the query is evaluated here. */
   readonly interface?: "tpf" | "file" | undefined;
-  /** How inline data are written into queries for it: "bind" when it does not know VALUES. */
-  readonly inlineData?: "bind" | undefined;
+  /** How join keys are written into queries for it: "filter" when it does not know VALUES. */
+  readonly keys?: "filter" | undefined;
   /** How it is asked which terms are in its data: "join" when it does not know EXISTS. */
   readonly existence?: "join" | undefined;
   /** Where solutions are counted: "here" when it is known to count wrongly, or not in a subquery. */

@@ -54,10 +54,10 @@ function shows(bytes: Uint8Array): boolean {
 
 /** Undefined for UTF-8. */
 function decoderOf(bytes: Uint8Array): InstanceType<typeof TextDecoder> | undefined {
-  const [first, second] = bytes;
-  if ((first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c)) return new TextDecoder("utf-16be");
-  if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) return new TextDecoder("utf-16le");
-  const label = /^<\?xml[^>]{1,200}?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(opening(bytes))?.[1];
+  const text = opening(bytes);
+  if (/^(?:\xFE\xFF|\0<)/.test(text)) return new TextDecoder("utf-16be");
+  if (/^(?:\xFF\xFE|<\0)/.test(text)) return new TextDecoder("utf-16le");
+  const label = /^<\?xml[^>]{1,200}?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(text)?.[1];
   // A single byte a character: the declaration was written before the document was encoded.
   if (label === undefined || /^(?:utf-?(?:8|16(?:[bl]e)?)|us-ascii)$/i.test(label)) return undefined;
   try {

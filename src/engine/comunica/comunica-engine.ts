@@ -15,6 +15,7 @@ import { ExecutionAccount } from "../execution-account.ts";
 import { goesOnWithout, withItems } from "../executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
 import { defaultHeldBytes, type HeldTogether, countUpTo } from "../held-bytes.ts";
+import type { KeyForms } from "../key-forms.ts";
 import type { RowCaps } from "../row-caps.ts";
 import { withProvenance, withProvenanceColumn } from "../provenance.ts";
 import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
@@ -42,6 +43,8 @@ interface ComunicaEngineOptions {
   readonly client: SparqlClient;
   /** Where endpoints are known to cut their answers. */
   readonly rowCaps?: RowCaps;
+  /** How endpoints take join keys; default: each execution finds out. */
+  readonly keyForms?: KeyForms;
   /** How a clause is asked at an endpoint that data name; without it they may not. */
   readonly clauseAt?: ClauseAt;
   /** Which keys members may have; without it, what the plan says of them. */
@@ -61,7 +64,7 @@ interface ComunicaEngineOptions {
 /** Comunica behind the `FederationEngine` port: it evaluates the algebra, our sources and joins make the requests. */
 export function createComunicaEngine(options: ComunicaEngineOptions): FederationEngine {
   const { client, maxSolutions, maxHeldBytes = defaultHeldBytes, now, openSource = noPatternSources } = options;
-  const { maxHeldTogetherBytes: most = Number.POSITIVE_INFINITY, rowCaps, clauseAt, holders } = options;
+  const { maxHeldTogetherBytes: most = Number.POSITIVE_INFINITY, rowCaps, keyForms, clauseAt, holders } = options;
   const heldTogether: HeldTogether = { most, bytes: 0, holders: 0 };
   const sizes = new BlockSizes();
   const clauseSizes = new ClauseSizes();
@@ -78,7 +81,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
 
   function contextOf(plan: FederatedPlan, { bounds, control }: Execution, account: ExecutionAccount) {
     const { over, clauses, skeleton } = plan;
-    const making = { client, bounds, sizes, account, rowCaps, evaluateHere: evaluatorOf(account) };
+    const making = { client, bounds, sizes, account, rowCaps, keyForms, evaluateHere: evaluatorOf(account) };
     const shared: SourceContext = { control, dataFactory };
     const identified = async () => identifiedBy(await parsed(skeleton));
     const labelled: LeafOptions = {

@@ -10,11 +10,12 @@ import type { ExecutionBounds } from "../federation-engine.ts";
 import type { StepReports } from "../step-reports.ts";
 import { partialKind } from "../completeness.ts";
 import { createInProcessExecutor } from "../executor.ts";
+import { KeyForms } from "../key-forms.ts";
 import { RowCaps } from "../row-caps.ts";
 import { heldHead } from "../held-head.ts";
 import {
-  type CappedParams,
   type EvaluatorLimits,
+  type FoundParams,
   type Pong,
   type RunEnd,
   type RunNote,
@@ -42,13 +43,15 @@ const peer = createPeer(channelToParent(), {
 const client = createRemoteClient(peer, now);
 const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now });
 const maxHeldTogetherBytes = getHeapStatistics().heap_size_limit * HEAP_SHARE_HELD;
-const rowCaps = new RowCaps((endpoint, rows) => {
-  const told = peer.call("capped", { endpoint, rows } satisfies CappedParams, { signal: new AbortController().signal });
+const tellFound = (endpoint: FoundParams["endpoint"], found: FoundParams["found"]): void => {
+  const told = peer.call("found", { endpoint, found } satisfies FoundParams, { signal: new AbortController().signal });
   told.catch(() => {});
-});
+};
+const rowCaps = new RowCaps((endpoint, rowCap) => tellFound(endpoint, { rowCap }));
+const keyForms = new KeyForms((endpoint, lacksValues) => tellFound(endpoint, { lacksValues }));
 const clauseAt = createRemoteClauseAt(peer);
 const holders = createRemoteHolders(peer);
-const outside = { client, rowCaps, clauseAt, holders, openSource, now };
+const outside = { client, rowCaps, keyForms, clauseAt, holders, openSource, now };
 const engine = createComunicaEngine({ ...outside, maxHeldTogetherBytes, ...limits });
 const executor = createInProcessExecutor(engine);
 await evaluateOnce();

@@ -4,6 +4,7 @@ import { bytesOf } from "../../results/gathered-body.ts";
 import type {
   AnswerEnd,
   EndpointTarget,
+  LearnedManner,
   SparqlAnswer,
   SparqlClient,
   SparqlRequest,
@@ -31,17 +32,17 @@ export interface OutsideWorld {
   readonly clauseAt?: ((clause: FederatedClause, iri: string) => FederatedClause) | undefined;
   /** Which keys members of a federation may have; absent: any. */
   readonly holders?: ((question: HolderQuestion) => HeldRows) | undefined;
-  /** An endpoint was found to cut its answers after so many rows without a sign. */
-  readonly onRowCap?: ((endpoint: EndpointTarget, rows: number) => void) | undefined;
+  /** An endpoint was found to cut its answers after so many rows without a sign, or to know no VALUES. */
+  readonly onFound?: ((endpoint: EndpointTarget, found: FoundParams["found"]) => void) | undefined;
 }
 
 /** Answers what one evaluator process asks for its runs. */
 export function outsideHandlers(world: OutsideWorld, runs: ReadonlyMap<number, ExecutionBounds>): Handlers {
   return {
     query: { answer: (params: QueryParams, context) => query(world, params, { context, runs }) },
-    capped: {
-      answer: async ({ endpoint, rows }: CappedParams) => {
-        world.onRowCap?.(endpoint, rows);
+    found: {
+      answer: async ({ endpoint, found }: FoundParams) => {
+        world.onFound?.(endpoint, found);
         return { head: undefined };
       },
     },
@@ -62,8 +63,8 @@ async function query({ client, now }: OutsideWorld, params: QueryParams, { conte
   const of = runs.get(run);
   const whose = { client: of?.client, trace: of?.trace, partOf: of, fresh: of?.fresh, budget: of?.requests };
   const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
-  const { body, end, whole, status, mediaType, contentEncoding, partial, requests, saved, mirror } = answer;
-  const head: QueryHead = { status, mediaType, contentEncoding, partial, requests, saved, mirror };
+  const { body, end, whole, status, mediaType, contentEncoding, partial, requests, saved, mirror, learned } = answer;
+  const head: QueryHead = { status, mediaType, contentEncoding, partial, requests, saved, mirror, learned };
   // Whoever reads the body hears of its failure there.
   end.catch(() => {});
   return { head, body: bytesOf(body), end: () => whole ?? end };
@@ -144,10 +145,10 @@ interface DocumentParams extends Omit<DocumentRequest, "signal" | "trace" | "max
 /** The head of a document. */
 type DocumentHead = Pick<SourceDocument, "url" | "mediaType">;
 
-/** `capped`: told by an evaluator. */
-export interface CappedParams {
+/** `found`: told by an evaluator. */
+export interface FoundParams {
   readonly endpoint: EndpointTarget;
-  readonly rows: number;
+  readonly found: { readonly rowCap: number } | { readonly lacksValues: boolean } | LearnedManner;
 }
 
 /** `clause-at`: asked by an evaluator, which does not decide what may be asked; the head is the clause, or nothing. */

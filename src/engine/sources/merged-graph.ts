@@ -264,7 +264,7 @@ const countsFor = ({ mirror, ...endpoint }: PlannedEndpoint): boolean =>
     (one) =>
       one.interface === undefined &&
       one.counting === undefined &&
-      one.inlineData === undefined &&
+      one.keys === undefined &&
       one.existence === undefined,
   );
 

@@ -132,11 +132,11 @@ function questionClause(endpoint: PlannedEndpoint, question: MemberQuestion): Fe
 }
 
 function groupText(
-  { inlineData, existence }: PlannedEndpoint,
+  { keys, existence }: PlannedEndpoint,
   { patterns, conditions = [], optionals = [] }: MemberQuestion,
 ): string {
   // Without VALUES or EXISTS it is no SPARQL 1.1, and may not know COALESCE.
-  const isLimited = inlineData !== undefined || existence !== undefined;
+  const isLimited = keys !== undefined || existence !== undefined;
   const filters = isLimited ? [] : conditions.map((condition) => ` FILTER(${condition})`);
   const added = optionals.map((own) => ` OPTIONAL { ${patternTexts(own)} }`);
   return `{ ${patternTexts(patterns)}${filters.join("")}${added.join("")} }`;
@@ -167,7 +167,7 @@ function identifiedIn(question: MemberQuestion, needs: QueryNeeds): (row: Bindin
 /** Sent with keys for `?node` only; a FILTER without braces, so that it sees them. */
 function nodeClause(endpoint: PlannedEndpoint): FederatedClause {
   const variables = [{ name: "node", certain: true }];
-  if (endpoint.existence === "join") {
+  if (endpoint.existence === "join" || endpoint.keys !== undefined) {
     const pattern = "{ { ?node ?p ?o } UNION { ?s ?q ?node } }";
     return { ...toClause(endpoint, { pattern, variables }), distinct: true };
   }

@@ -164,6 +164,18 @@ function rowCapText({ rowCap, rowCapSilent, wholeRows }: Capabilities): Html | s
   return wholeRows === undefined ? notProbed : `not at ${numberText(wholeRows)} rows`;
 }
 
+/** What queries have shown since. */
+function learnedFact({ learned }: Capabilities): Html {
+  if (learned === undefined) return html``;
+  const { method, accept = {}, lacksValues, at } = learned;
+  const found = [
+    method === undefined ? [] : `asked by ${method}`,
+    Object.entries(accept).map(([kind, type]) => `${kind} as ${type} alone`),
+    lacksValues === undefined ? [] : `join keys as ${lacksValues ? "FILTER" : "VALUES"}`,
+  ].flat();
+  return fact("Learned from queries", html`${found.join("; ")}, ${momentOf(at)}`);
+}
+
 /** What probes found, construct by construct. */
 export function capabilitiesBody(capabilities: Capabilities | undefined, asker: Asker): Html {
   if (capabilities === undefined) {
@@ -179,5 +191,5 @@ ${table({
   heads: ["Construct", "Answer", "#Took", "Instead"],
   rows: probedConstructs.map((construct) => verdictRow(construct, constructs[construct])),
 })}<dl class="facts">
-${fact("Request methods", listed(methods))}${fact("Formats", listed(formats))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}</dl>`;
+${fact("Request methods", listed(methods))}${fact("Formats", listed(formats))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}</dl>`;
 }

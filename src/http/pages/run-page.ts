@@ -67,12 +67,13 @@ ${notes.map(({ code, message }) => html`<li><code>${code}</code> ${message}</li>
 function membersBody({ sources, status }: RunRecord, nameOf: (endpoint: string) => Html): Html {
   if (sources.length === 0) return html`<p class="muted">None was asked.</p>`;
   const row = (source: Source): Html => {
-    const { endpoint, mirror, reason, requests, rows, bytes, ms } = source;
+    const { endpoint, mirror, reason, requests, rows, bytes, ms, learned = [] } = source;
     const [state, mark] = stateOf(source, status);
     const more = [
       reason,
       mirror === undefined ? undefined : html`asked at its mirror ${nameOf(mirror)}`,
       keptText(source),
+      ...learned,
     ];
     return html`<tr><th scope="row">${nameOf(endpoint)}</th><td>${badge(mark, state)} <span class="small muted">${joined(more, ", ")}</span></td><td class="n">${numberText(requests)}</td><td class="n">${rows === undefined ? html`<span class="muted">not known</span>` : numberText(rows)}</td><td class="n">${kilobytes(bytes)}</td><td class="n">${latencyText(ms)}</td></tr>
 `;

@@ -55,6 +55,23 @@ export const capabilitiesSchema = exactly({
   maxValuesRows: Type.Optional(quantity),
   /** Largest URL in bytes that worked by GET of 2 and 8 KiB; longer ones are never sent. */
   maxUrlBytes: Type.Optional(quantity),
+  /** What queries have shown since; a new probing finds it out by itself. */
+  learned: Type.Optional(
+    exactly({
+      method: Type.Optional(Type.Enum(["post-form", "post-direct", "get"])),
+      /** The Accept header that works, by the kind of the answer. */
+      accept: Type.Optional(
+        exactly({
+          bindings: Type.Optional(text(300)),
+          boolean: Type.Optional(text(300)),
+          quads: Type.Optional(text(300)),
+        }),
+      ),
+      /** VALUES was refused where the same keys were taken as a FILTER. */
+      lacksValues: Type.Optional(Type.Boolean()),
+      at: instant,
+    }),
+  ),
   /** SERVICE to itself worked; kept of earlier probes, not probed any more. */
   service: Type.Optional(Type.Boolean()),
   /** The probing ended early, because the endpoint stopped answering or the budget was spent. */
@@ -69,8 +86,9 @@ export type Capabilities = Omit<Frozen<Static<typeof capabilitiesSchema>>, "cons
 /** What planning and sending need to know of an endpoint. What is absent is not known, and forbids nothing. */
 export interface EndpointView
   extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap" | "wholeRows"> {
-  /** The first request form that worked. */
+  /** The request form that worked last, and the Accept header by the kind of the answer. */
   readonly method?: Capabilities["methods"][number] | undefined;
+  readonly accept?: NonNullable<Capabilities["learned"]>["accept"] | undefined;
   /** The row cap, when a cut answer looks like a whole one. */
   readonly silentRowCap?: number | undefined;
   /** Constructs that the endpoint refuses or answers wrongly; a probe that merely failed forbids nothing. */
@@ -81,10 +99,14 @@ export interface EndpointView
 export function endpointView(capabilities: Capabilities): EndpointView | undefined {
   if (!capabilities.reachable) return undefined;
   const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent, wholeRows } = capabilities;
+  const { method = methods[0], accept, lacksValues } = capabilities.learned ?? {};
   const isLacking = (name: ProbedConstruct): boolean =>
-    constructs[name]?.verdict === "wrong" || constructs[name]?.verdict === "refused";
+    name === "values" && lacksValues !== undefined
+      ? lacksValues
+      : constructs[name]?.verdict === "wrong" || constructs[name]?.verdict === "refused";
   return {
-    method: methods[0],
+    method,
+    accept,
     maxUrlBytes,
     maxValuesRows,
     rowCap,

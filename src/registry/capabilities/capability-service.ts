@@ -6,6 +6,7 @@ import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
+import type { EndpointTarget, LearnedManner } from "../../outbound/sparql-client.ts";
 import type { Collection } from "../../store/collection.ts";
 import type { CapabilityProber } from "./prober.ts";
 import type { DocumentCanary } from "./document-canary.ts";
@@ -36,6 +37,15 @@ interface CapabilityServiceOptions {
   readonly concurrency?: number;
 }
 
+/** Without an id it is not in the catalogue. */
+export type NotedEndpoint = Pick<EndpointTarget, "id" | "url">;
+
+/** What queries show of an endpoint. */
+export interface Found extends LearnedManner {
+  readonly rowCap?: number | undefined;
+  readonly lacksValues?: boolean | undefined;
+}
+
 const probeKind = "probe-capabilities";
 const dueKind = "probe-due-capabilities";
 const hourMs = 60 * 60 * 1000;
@@ -54,7 +64,14 @@ type KnownEndpoints = Map<string, { readonly capabilities: Capabilities; readonl
 /** Two states with the same fingerprint hold the same results. */
 const fingerprint = (known: KnownEndpoints): string =>
   [...known]
-    .map(([id, { capabilities }]) => `${id} ${capabilities.probedAt} ${capabilities.rowCap ?? ""}`)
+    .map(
+      ([
+        id,
+        {
+          capabilities: { probedAt, rowCap = "", learned },
+        },
+      ]) => `${id} ${probedAt} ${rowCap} ${learned?.at ?? ""}`,
+    )
     .toSorted((a, b) => (a < b ? -1 : 1))
     .join("\n");
 
@@ -168,14 +185,14 @@ export class CapabilityService {
   }
 
   /**
-   * An answer was found to be cut after so many rows without a sign. Where nothing is stored nothing is noted: such an
-   * endpoint is probed soon. @throws FedwayError `STORE_FAILED`
+   * Adds what queries have shown: after how many rows answers are cut without a sign, or how the endpoint must be asked. Where
+   * nothing is stored nothing is noted: such an endpoint is probed soon. @throws FedwayError `STORE_FAILED`
    */
-  async noteRowCap(id: string, url: string, rows: number): Promise<void> {
-    const known = await this.get(id);
-    if (known === undefined || known.endpoint !== url || known.rowCap === rows) return;
-    const { wholeRows: _, ...rest } = known;
-    const noted: Capabilities = { ...rest, rowCap: rows, rowCapSilent: true };
+  async note({ id, url }: NotedEndpoint, found: Found): Promise<void> {
+    const known = id === undefined ? undefined : await this.get(id);
+    if (id === undefined || known === undefined || known.endpoint !== url) return;
+    const noted = withFound(known, found, new Date(this.#options.clock.now()).toISOString());
+    if (noted === undefined) return;
     await this.#options.capabilities.put(id, noted);
     this.#take(id, noted);
   }
@@ -210,6 +227,17 @@ export class CapabilityService {
     const known = this.#known.get(id);
     return known !== undefined && isWhole(known.capabilities);
   }
+}
+
+/** Undefined where it is known. */
+function withFound(known: Capabilities, { rowCap, ...manner }: Found, at: string): Capabilities | undefined {
+  if (rowCap !== undefined) {
+    const { wholeRows: _, ...rest } = known;
+    return known.rowCap === rowCap ? undefined : { ...rest, rowCap, rowCapSilent: true };
+  }
+  const { at: _, ...learned } = known.learned ?? {};
+  const merged = { ...learned, ...manner };
+  return JSON.stringify(merged) === JSON.stringify(learned) ? undefined : { ...known, learned: { ...merged, at } };
 }
 
 /** One that lacks something does not replace one that is whole. */

@@ -14,6 +14,8 @@ import {
   valuesProbe,
   rowsOfProduct,
   bindTable,
+  emptyTable,
+  plainCanary,
   type Table,
   valuesTable,
 } from "./probes.ts";
@@ -73,6 +75,8 @@ interface Findings {
 }
 
 const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
+/** What takes a table of known rows. */
+const withTables: ReadonlySet<string> = new Set(["result formats", "row cap", "VALUES rows", "URL length"]);
 const blockSizes = [10, 100, 1_000, 10_000];
 /** The transport sends no longer URLs. */
 const urlSizes = [2_048, 8_192];
@@ -94,6 +98,7 @@ class Run {
     const parts = this.#parts();
     try {
       for (const [done, [stage, run]] of parts.entries()) {
+        if (this.#isPlain && withTables.has(stage)) continue;
         onProgress?.({ stage, done, total: parts.length });
         if ((await run()) === "unreachable") return true;
       }
@@ -132,8 +137,17 @@ class Run {
     return outcome;
   }
 
+  /** It knows no inline data, and what takes some can only be seen to be refused. */
+  get #isPlain(): boolean {
+    return this.#table === emptyTable;
+  }
+
+  get #canary(): Probe {
+    return this.#isPlain ? plainCanary : canary;
+  }
+
   async #stillThere(): Promise<void> {
-    const { verdict } = await this.#try(canary);
+    const { verdict } = await this.#try(this.#canary);
     if (verdict !== "right") throw new StopProbing("The endpoint stopped answering.");
   }
 
@@ -147,7 +161,7 @@ class Run {
     }
     if (outcome.verdict !== "failed") {
       this.#table = bindTable;
-      this.findings.reachable = (await this.#try(canary)).verdict === "right";
+      this.findings.reachable = (await this.#try(canary)).verdict === "right" || (await this.#reachPlain());
     }
     if (this.findings.reachable) return undefined;
     // A refusal of everything says nothing about VALUES.
@@ -155,16 +169,26 @@ class Run {
     return "unreachable";
   }
 
+  /** The refusal may have been one of the method, too. */
+  async #reachPlain(): Promise<boolean> {
+    this.#table = emptyTable;
+    for (const method of methodOrder) {
+      if ((await this.#try(plainCanary, { method })).verdict === "right") return true;
+    }
+    return false;
+  }
+
   async #methods(): Promise<undefined> {
     const working: RequestMethod[] = [];
     for (const method of methodOrder) {
-      if ((await this.#try(canary, { method })).verdict === "right") working.push(method);
+      if ((await this.#try(this.#canary, { method })).verdict === "right") working.push(method);
     }
     this.findings.methods.push(...working);
   }
 
   async #construct(construct: ProbedConstruct, probe: Probe): Promise<undefined> {
-    this.findings.constructs.set(construct, await this.#confirmed(probe));
+    const outcome = await this.#confirmed(probe);
+    if (!this.#isPlain || outcome.verdict === "refused") this.findings.constructs.set(construct, outcome);
   }
 
   async #formats(): Promise<undefined> {

@@ -25,6 +25,13 @@ export const canary: Probe = {
   judge: solutions(["x"], ["1"], ["2"], ["3"]),
 };
 
+/** The same for endpoints that know neither VALUES nor BIND (SPARQL 1.0), whose queries can hold no table. */
+export const plainCanary: Probe = {
+  kind: "boolean",
+  query: () => "ASK {}",
+  judge: ({ boolean }) => (boolean === true ? undefined : `${boolean}`),
+};
+
 /** One probe a construct (registry method, section 7), the light ones first. */
 export const constructProbes: readonly ConstructProbe[] = [
   {
@@ -195,6 +202,10 @@ export const bindTable: Table = (variables, rows) => {
   });
   return `{ ${branches.join(" UNION ")} }`;
 };
+
+/** No rows: whether the rest of a query is understood shows all the same. */
+export const emptyTable: Table = (variables) =>
+  variables.map((name) => `<urn:x:none> <urn:x:none> ?${name} .`).join(" ");
 
 const digits = (count: number): readonly (readonly string[])[] =>
   Array.from({ length: count }, (_, digit) => [String(digit)]);

@@ -48,7 +48,7 @@ describe("the rate of a public host", () => {
     ["reset-then-ok", "retries"],
     ["503-then-ok", "retries"],
     ["only-direct", "other methods"],
-    ["not-acceptable", "a broader Accept"],
+    ["not-acceptable", "other Accepts"],
     ["redirect-308-relative", "redirects"],
   ])("%s: %s count", async (caseName) => {
     await shouldFail(limited(once), at("a.example", caseName), ["ENDPOINT_BUSY"]);

@@ -78,7 +78,6 @@ describe("responses that are no answer are named for what they are", () => {
   const cases: readonly Case[] = [
     ["html", "ENDPOINT_NOT_SPARQL", "wrong-media-type"],
     ["wrong-kind", "ENDPOINT_NOT_SPARQL", "wrong-media-type"],
-    ["no-type", "ENDPOINT_NOT_SPARQL", "wrong-media-type"],
     ["no-content", "ENDPOINT_NOT_SPARQL", "wrong-media-type"],
     ["unknown-encoding", "ENDPOINT_MALFORMED", "malformed"],
     ["stacked-encoding", "ENDPOINT_MALFORMED", "malformed"],
@@ -106,9 +105,11 @@ describe("responses that are no answer are named for what they are", () => {
     ["redirect-userinfo", "ADDRESS_REFUSED", "address"],
     ["redirect-file", "ADDRESS_REFUSED", "address"],
   ];
+  // The method may be at fault.
+  const otherMethod = /^(?:html|wrong-kind|no-content|400|400-long|403|404)$/u;
   it.each(cases)("%s: %s, %s", async (caseName, code, fault) => {
     const error = await shouldFail(clientOf(caseName), send(caseName), [code, fault]);
-    expect(sent(caseName)).toBe(1);
+    expect(sent(caseName)).toBe(otherMethod.test(caseName) ? 2 : 1);
     expect(error.message.length).toBeLessThan(500);
     expect(error.message).not.toMatch(/\p{Cc}/u);
     expect(error.details.where?.endpoint).toBe("hostile");

@@ -238,7 +238,7 @@ describe("COUNT", () => {
     );
     expect(requests.at(-1)).toMatch(/^m2: .*VALUES.*SELECT \?p \(COUNT/u);
   });
-  it.each([{ counting: "here" }, { inlineData: "bind" }] as const)(
+  it.each([{ counting: "here" }, { keys: "filter" }] as const)(
     "is counted here for a member with %o",
     async (lacks) => {
       const query = `${prefixes}SELECT (COUNT(*) AS ?n) { ?p :label ?l }`;

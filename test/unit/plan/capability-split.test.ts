@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { clauseQuery } from "../../../src/engine/clause-query.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import type { KnownCapabilities } from "../../../src/plan/plan-request.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import { dataFactory } from "../../../src/rdf/triple-index.ts";
 import type { QueryConstruct } from "../../../src/sparql/used-constructs.ts";
 import { toCatalog, toEntry } from "./plan-cases.ts";
 
@@ -189,18 +187,18 @@ describe("how an endpoint wants to be asked", () => {
   it.each([
     ["get", "get"],
     ["post-direct", "post-direct"],
-    ["post-form", undefined],
-  ] as const)("%s", (method, expected) => {
+    ["post-form", "post-form"],
+  ] as const)("%s first", (method, expected) => {
     const plan = plannerWith({ a: { method } }).plan(select, toA);
-    expect(plan.kind === "direct" && plan.endpoint.method).toBe(expected);
+    expect(plan.kind === "direct" && plan.endpoint.learned?.method).toBe(expected);
   });
   it("by members of a federated plan, too", () => {
     const plan = plannerWith({ b: { method: "get" } }).plan(
       "SELECT * { SERVICE <a> { ?s ?p ?o } SERVICE <b> { ?s ?q ?r } }",
     );
     if (plan.kind !== "federated") throw new Error("no federated plan");
-    expect(plan.clauses.map(({ endpoint }) => endpoint.method)).toEqual([undefined, "get"]);
-    expect(plan.members.map(({ endpoint }) => endpoint.method)).toEqual([undefined, "get"]);
+    expect(plan.clauses.map(({ endpoint }) => endpoint.learned?.method)).toEqual([undefined, "get"]);
+    expect(plan.members.map(({ endpoint }) => endpoint.learned?.method)).toEqual([undefined, "get"]);
   });
   it("with its mirror, which wants to be asked in its own way", () => {
     const views = { copy: { lacks: new Set<QueryConstruct>(), method: "get" } } as const;
@@ -216,16 +214,13 @@ describe("how an endpoint wants to be asked", () => {
     if (plan.kind !== "federated") throw new Error("no federated plan");
     expect(plan.clauses.map(({ endpoint }) => endpoint.mirror)).toMatchObject([
       undefined,
-      { id: "copy", url: "http://copy.example/sparql", method: "get" },
+      { id: "copy", url: "http://copy.example/sparql", learned: { method: "get" } },
     ]);
   });
-  it("without VALUES: join keys are written with BIND", () => {
+  it("without VALUES: join keys are written as a FILTER", () => {
     const { plan } = plannerWith({ b: { lacks: new Set(["values"]) } });
     const made = plan("SELECT * { SERVICE <a> { ?s ?p ?o } SERVICE <b> { ?s ?q ?r } }");
     if (made.kind !== "federated") throw new Error("no federated plan");
-    const keys = { variables: ["s"], rows: [[dataFactory.namedNode("urn:1")], [dataFactory.literal("2")]] };
-    const [withValues, withBind] = made.clauses.map((clause) => clauseQuery(clause, keys));
-    expect(withValues).toContain('{ VALUES (?s) { (<urn:1>) ("2") } {');
-    expect(withBind).toContain('{ { { BIND(<urn:1> AS ?s) } UNION { BIND("2" AS ?s) } } {');
+    expect(made.clauses.map(({ endpoint }) => endpoint.keys)).toEqual([undefined, "filter"]);
   });
 });

@@ -132,7 +132,7 @@ describe("a construct that is refused", () => {
       "valuesUndef",
       "zeroLengthPath",
     ]);
-    expect(endpoint.requests.filter(({ query }) => query.includes("VALUES"))).toHaveLength(2);
+    expect(endpoint.requests.filter(({ query }) => query.includes("VALUES"))).toHaveLength(3);
   });
 });
 
@@ -160,12 +160,38 @@ describe("a construct that is answered wrongly", () => {
   });
 });
 
+it("an endpoint that knows neither VALUES nor BIND is there, and what it refuses is known", async () => {
+  const { capabilities } = await probe({ instead: saying(/VALUES|BIND|COUNT|MINUS|EXISTS|\{ SELECT|BNODE\(|:p>\*/u) });
+  expect(capabilities).toMatchObject({ reachable: true, formats: [] });
+  expect(capabilities.methods).toEqual(["post-form", "post-direct", "get"]);
+  expect([...(endpointView(capabilities)?.lacks ?? [])].toSorted()).toEqual([
+    "aggregateTruth",
+    "aggregates",
+    "blankNodes",
+    "groupHaving",
+    "minus",
+    "notExists",
+    "subquery",
+    "values",
+    "valuesUndef",
+    "zeroLengthPath",
+  ]);
+});
+
 describe("an endpoint that fails", () => {
-  it("refuses everything: nothing but the canary in both spellings", async () => {
+  it("refuses everything: nothing but the canary in its three spellings", async () => {
     const { capabilities, endpoint } = await probe({ instead: () => refuse("no", 403) });
     expect(capabilities).toMatchObject({ reachable: false, methods: [], formats: [] });
     expect(capabilities.constructs).toEqual({ values: expect.objectContaining({ verdict: "failed" }) });
-    expect(endpoint.requests).toHaveLength(2);
+    expect(endpoint.requests.map(({ method }) => method)).toEqual([
+      "post-form",
+      "get",
+      "post-form",
+      "get",
+      "post-form",
+      "post-direct",
+      "get",
+    ]);
     expect(endpointView(capabilities)).toBeUndefined();
   });
   it("answers with a page", async () => {
@@ -173,7 +199,7 @@ describe("an endpoint that fails", () => {
       instead: () => ({ status: 200, mediaType: "text/html", body: "<html></html>" }),
     });
     expect(capabilities).toMatchObject({ reachable: false });
-    expect(endpoint.requests).toHaveLength(1);
+    expect(endpoint.requests.map(({ method }) => method)).toEqual(["post-form", "get"]);
   });
   it("has no row where three were asked for: a wrong canary is no reachable endpoint", async () => {
     const { capabilities } = await probe({ misread: () => "SELECT ?x WHERE { ?x <urn:none> ?y }" });

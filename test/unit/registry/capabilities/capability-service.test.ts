@@ -165,15 +165,33 @@ describe("what is stored", () => {
   });
   it("takes in a row cap that was found out since, of the endpoint that it is about", async () => {
     const { service, run } = setUp(answering(found("people", { wholeRows: 20_000 })));
-    await service.noteRowCap("people", "people", 1_000);
+    await service.note({ id: "people", url: "people" }, { rowCap: 1_000 });
     expect(await service.get("people")).toBeUndefined();
     await run(0, { id: "people" });
     const { endpoint = "" } = (await service.get("people")) ?? {};
-    await service.noteRowCap("people", "http://elsewhere.example/sparql", 1_000);
+    await service.note({ id: "people", url: "http://elsewhere.example/sparql" }, { rowCap: 1_000 });
     expect(service.view("people")).toMatchObject({ wholeRows: 20_000, silentRowCap: undefined });
-    await service.noteRowCap("people", endpoint, 1_000);
+    await service.note({ id: "people", url: endpoint }, { rowCap: 1_000 });
     expect(service.view("people")).toMatchObject({ wholeRows: undefined, silentRowCap: 1_000 });
     expect(service.version).toBe(2);
+  });
+  it("takes in how it must be asked, until it is probed again or has another URL", async () => {
+    const { service, run } = setUp(answering(found("people"), found("people")));
+    await run(0, { id: "people" });
+    const { endpoint: url = "" } = (await service.get("people")) ?? {};
+    await service.note({ id: "people", url }, { method: "get", accept: { bindings: "text/csv" } });
+    await service.note({ id: "people", url }, { lacksValues: true });
+    expect(service.view("people")).toMatchObject({ method: "get", accept: { bindings: "text/csv" } });
+    expect(service.view("people")?.lacks).toContain("values");
+    const { version } = service;
+    await service.note({ id: "people", url }, { lacksValues: true });
+    expect(service.version).toBe(version);
+    await service.note({ id: "people", url }, { lacksValues: false });
+    expect(service.view("people")?.lacks).not.toContain("values");
+    await service.note({ id: undefined, url }, { lacksValues: true });
+    expect((await service.get("people"))?.learned).toMatchObject({ method: "get", lacksValues: false });
+    await run(0, { id: "people" });
+    expect((await service.get("people"))?.learned).toBeUndefined();
   });
   it("goes with its removal", async () => {
     const { service, run } = setUp(answering(found("people")));

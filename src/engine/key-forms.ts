@@ -1,0 +1,137 @@
+import type * as RDF from "@rdfjs/types";
+import { LRUCache } from "lru-cache";
+import type { FedwayError } from "../errors/fedway-error.ts";
+import type { EndpointTarget, SparqlRequest } from "../outbound/sparql-client.ts";
+import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
+import type { Bindings } from "../results/model.ts";
+import { termToText } from "../results/terms.ts";
+import { clauseColumns, clauseQuery, hasOneSpelling, type KeyBlock, numberKeys, termsText } from "./clause-query.ts";
+
+/** How join keys are written: as VALUES, or as a FILTER for endpoints that do not know them (SPARQL 1.0, Virtuoso 6). */
+export type KeyForm = "values" | "filter";
+
+/** Keys of one FILTER: engines read a disjunction by recursion. */
+export const mostFiltered = 256;
+/** Vain attempts with the other form that one endpoint costs in ten minutes. */
+const mostVain = 3;
+const vainMs = 10 * 60_000;
+const ENDPOINTS = 20_000;
+
+interface Known {
+  /** Took keys where the other form was refused. */
+  readonly learned?: KeyForm | undefined;
+  /** Took keys. */
+  readonly proven?: KeyForm | undefined;
+  readonly vain: number;
+}
+
+/** What one process knows of the forms that endpoints take. */
+export class KeyForms {
+  readonly #known: LRUCache<string, Known>;
+  readonly #onLearned: (endpoint: EndpointTarget, lacksValues: boolean) => void;
+
+  /** @param onLearned hears of each endpoint that does not take the form in use, but the other one */
+  constructor(onLearned: (endpoint: EndpointTarget, lacksValues: boolean) => void = () => {}) {
+    this.#known = new LRUCache({ max: ENDPOINTS, ttl: vainMs });
+    this.#onLearned = onLearned;
+  }
+
+  of({ url, keys }: PlannedEndpoint): KeyForm {
+    return this.#known.get(url)?.learned ?? keys ?? "values";
+  }
+
+  /** Whether the refusal of keys in the form in use may be one of the form. */
+  mayBeOther({ endpoint, pattern, substituted }: FederatedClause, { code, message, details }: FedwayError): boolean {
+    const { proven, vain = 0 } = this.#known.get(endpoint.url) ?? {};
+    if (proven === this.of(endpoint) || vain >= mostVain) return false;
+    // A FILTER neither substitutes nor binds.
+    if (substituted || !pattern.trimStart().startsWith("{")) return false;
+    if (details.upstreamStatus === undefined) return false;
+    return code === "ENDPOINT_REJECTED_QUERY" || (code === "ENDPOINT_FAILED" && syntaxWords.test(message));
+  }
+
+  /** Keys were answered in the form. */
+  answered({ url }: PlannedEndpoint, form: KeyForm): void {
+    const known = this.#known.get(url);
+    if (known?.proven !== form) this.#known.set(url, { learned: known?.learned, proven: form, vain: 0 });
+  }
+
+  /** Keys were refused in one form and answered in the other. */
+  learned(endpoint: PlannedEndpoint, form: KeyForm): void {
+    this.#known.set(endpoint.url, { learned: form, proven: form, vain: 0 });
+    this.#onLearned(endpoint, form === "filter");
+  }
+
+  /** Keys were refused in both forms. */
+  tried({ url }: PlannedEndpoint): void {
+    const known = this.#known.get(url);
+    this.#known.set(url, { ...known, vain: (known?.vain ?? 0) + 1 });
+  }
+}
+
+const syntaxWords = /\bVALUES\b|\bsyntax\b|\bpars(?:e|er|ing)\b|\blexical\b|\bencountered\b/iu;
+
+/** A clause as it is sent with keys. */
+interface SentClause {
+  readonly query: string;
+  /** The same without its LIMIT. */
+  readonly unlimited: string;
+  readonly columns: SparqlRequest["columns"];
+  /** The solutions that a row of the answer stands for. */
+  readonly own: (row: Bindings) => readonly Bindings[];
+}
+
+/** The clause with the keys in a form, and how the rows of its answer are read. */
+export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | undefined): SentClause {
+  const whole = { ...clause, limit: undefined };
+  if (form === "values") {
+    const { keys: numbered, own } = numberKeys(keys);
+    const unlimited = clauseQuery(whole, numbered);
+    const query = clause.limit === undefined ? unlimited : clauseQuery(clause, numbered);
+    return { query, unlimited, columns: { asked: clauseColumns(clause, numbered) }, own };
+  }
+  const condition = keys && keys.variables.length > 0 ? keyCondition(clause, keys) : "";
+  const unlimited = clauseQuery(whole, undefined, condition);
+  const isLimited = clause.limit !== undefined && (!keys || isExact(keys));
+  const query = isLimited ? clauseQuery(clause, undefined, condition) : unlimited;
+  const columns = clause.variables.length === 0 ? undefined : { asked: clauseColumns(clause) };
+  return { query, unlimited, columns, own: keys ? joinWithKeys(keys) : (row) => [row] };
+}
+
+/** The condition that one of the keys' rows is compatible with a solution; variables that it may leave unbound may be so. */
+function keyCondition({ variables }: FederatedClause, keys: KeyBlock): string {
+  const certain = new Set(variables.flatMap(({ name, certain: always }) => (always ? [name] : [])));
+  const isKey = (term: RDF.Term, index: number): string => {
+    const name = keys.variables[index] ?? "";
+    const equal = `?${name} = ${termToText(term)}`;
+    return certain.has(name) ? equal : `(!bound(?${name}) || ${equal})`;
+  };
+  return keys.rows.map((row) => `(${row.map(isKey).join(" && ")})`).join(" || ");
+}
+
+/** Whether equality in a FILTER means the keys' terms alone. */
+const isExact = ({ rows }: KeyBlock): boolean => rows.every((row) => row.every((term) => hasOneSpelling(term)));
+
+/**
+ * What the join with the keys makes of a solution that has passed their condition: equal values may be other terms, and
+ * variables that it leaves unbound have the keys' terms.
+ */
+function joinWithKeys({ variables, rows }: KeyBlock): (row: Bindings) => readonly Bindings[] {
+  const known = new Set(rows.map((row) => termsText(row)));
+  return (row) => {
+    const terms = variables.flatMap((name) => row.get(name) ?? []);
+    if (terms.length === variables.length) return known.has(termsText(terms)) ? [row] : [];
+    return rows.flatMap((key) => mergedRow(row, variables, key) ?? []);
+  };
+}
+
+/** The row with the key's terms; undefined when it binds one of them otherwise. */
+export function mergedRow(row: Bindings, variables: readonly string[], key: readonly RDF.Term[]): Bindings | undefined {
+  const merged = new Map(row);
+  for (const [at, name] of variables.entries()) {
+    const [own, wanted] = [row.get(name), key[at]];
+    if (!wanted || (own && !own.equals(wanted))) return undefined;
+    merged.set(name, wanted);
+  }
+  return merged;
+}
