@@ -28,6 +28,7 @@ function traffic(metrics: Metrics): void {
   }
   metrics.setBreaker("alpha", "closed");
   metrics.setBreaker("beta", "open");
+  metrics.observeRefutedFacts("alpha");
 }
 
 /** Creates them with a value in every instrument. */
