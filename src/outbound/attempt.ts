@@ -140,7 +140,7 @@ class Attempt implements ExchangeListener {
       return this.#stop(partialRefused(signs.partial, status));
     }
     const { quirks } = state;
-    if (quirks !== undefined && !isSound(quirks, mediaType, request.kind)) {
+    if (quirks !== undefined && !isSound(quirks, mediaType, request)) {
       this.#give({ kind: "unsound", quirks, mediaType });
       this.#exchange.discard();
       return deaf;

@@ -260,7 +260,7 @@ export class Conversation {
 function acceptOf({ request, state }: Call, accept: string): string {
   const { formats } = request.endpoint;
   const spoken = formats === undefined ? accept : spokenAccept(accept, formats);
-  return state.quirks === undefined ? spoken : soundAccept(spoken, state.quirks, request.kind);
+  return state.quirks === undefined ? spoken : soundAccept(spoken, state.quirks, request);
 }
 
 /** Exponential back-off with jitter: between half of and the whole of `baseMs * 2^retries`. */

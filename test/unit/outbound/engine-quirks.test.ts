@@ -27,7 +27,7 @@ describe("Fuseki", () => {
     ["text/csv, text/tab-separated-values;q=0.4", "bindings", "text/tab-separated-values;q=0.4"],
     ["text/turtle, application/ld+json;q=0.5", "quads", "text/turtle, application/ld+json;q=0.5"],
   ] as const)("is asked for %j, %s, as %j", (accept, kind, expected) => {
-    expect(soundAccept(accept, fuseki, kind)).toBe(expected);
+    expect(soundAccept(accept, fuseki, { kind })).toBe(expected);
   });
 });
 
@@ -44,7 +44,7 @@ describe("Virtuoso", () => {
     ["text/turtle", "quads", false],
     ["application/ld+json", "quads", false],
   ] as const)("%s for %s keeps every term: %s", (mediaType, kind, expected) => {
-    expect(isSound(virtuoso, mediaType, kind)).toBe(expected);
+    expect(isSound(virtuoso, mediaType, { kind })).toBe(expected);
   });
   it.each([
     ["text/turtle, application/n-triples;q=0.9, application/ld+json;q=0.5", "quads", "application/n-triples;q=0.9"],
@@ -57,8 +57,16 @@ describe("Virtuoso", () => {
     ["text/csv", "bindings", "application/sparql-results+json, application/sparql-results+xml"],
     ["", "quads", "application/n-triples, application/rdf+xml"],
   ] as const)("is asked for %j, %s, as %j", (accept, kind, expected) => {
-    const adapted = soundAccept(accept, virtuoso, kind);
+    const adapted = soundAccept(accept, virtuoso, { kind });
     expect(adapted).toBe(expected);
-    expect(soundAccept(adapted, virtuoso, kind)).toBe(expected);
+    expect(soundAccept(adapted, virtuoso, { kind })).toBe(expected);
+  });
+  it.each([
+    ["größe", "application/sparql-results+xml;q=0.9"],
+    ["grosse", "application/sparql-results+json, application/sparql-results+xml;q=0.9"],
+  ])("for the column %s is asked for %j", (name, expected) => {
+    const accept = "application/sparql-results+json, application/sparql-results+xml;q=0.9, text/csv;q=0.2";
+    const columns = { asked: ["s", name] };
+    expect(soundAccept(accept, virtuoso, { kind: "bindings", columns })).toBe(expected);
   });
 });
