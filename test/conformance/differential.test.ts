@@ -4,7 +4,7 @@ import { answerDifference, bindingsAnswer } from "../support/canonical-answer.ts
 import { startEndpoints, startFederation, type Federation, type TestEndpoints } from "../support/federation-harness.ts";
 import { createOracle, expectedAnswer, isInformative, isTotallyOrdered } from "../support/oracle.ts";
 import { generatedCases } from "../support/query-generator.ts";
-import { nTriplesAt, type GeneratedCase } from "../support/query-generator-data.ts";
+import { generateServiceData, nTriplesAt, type GeneratedCase } from "../support/query-generator-data.ts";
 import { reduceCase } from "../support/query-generator-shrink.ts";
 import { printQuery } from "../support/query-generator-syntax.ts";
 import { countCase, createStatistics, printStatistics, rareOperators } from "../support/query-statistics.ts";
@@ -16,6 +16,11 @@ const runs = Math.max(500, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 50
 /** Differences beyond these are counted but not shrunk. */
 const shrunk = 5;
 
+/** Refuses connections: clauses for it are SILENT. */
+const dead = "http://127.0.0.1:9/sparql";
+/** The endpoints of a clause are objects of a pattern before it. */
+const followed = /\/(?:server|mirror)> (\?v\d+) \.\s+\}\s+(?:OPTIONAL \{\s+)?SERVICE (?:SILENT )?\1/u;
+
 let endpoints: TestEndpoints;
 let federation: Federation;
 let urls: readonly string[];
@@ -23,7 +28,7 @@ let urls: readonly string[];
 beforeAll(async () => {
   endpoints = await startEndpoints({ a: "", b: "", c: "", d: "" });
   urls = names.map((name) => endpoints.url(name));
-  federation = await startFederation(endpoints.urls);
+  federation = await startFederation({ ...endpoints.urls, dead });
 });
 
 afterAll(async () => {
@@ -33,11 +38,12 @@ afterAll(async () => {
 
 /** The difference between oracle and federation as text; undefined when there is none. */
 async function difference(value: GeneratedCase): Promise<string | undefined> {
-  for (const [index, name] of names.entries()) endpoints.setData(name, nTriplesAt(value.data, index));
-  const expected = expectedAnswer(value, urls);
+  for (const [index, name] of names.entries())
+    endpoints.setData(name, nTriplesAt(value.data, index, { endpoints: urls, dead }));
+  const expected = expectedAnswer(value, urls, dead);
   try {
     const inOrder = isTotallyOrdered(value.query);
-    const text = printQuery(value.query, { keyword: "SERVICE", endpoints: urls });
+    const text = printQuery(value.query, { keyword: "SERVICE", endpoints: urls, dead });
     return answerDifference(expected, await federation.answer(text, { inOrder, timeoutMs: 120_000 }));
   } catch (error) {
     return `failed: ${error instanceof Error ? error.message : String(error)}`;
@@ -52,7 +58,7 @@ async function shrinkAndPrint(value: GeneratedCase, found: string): Promise<stri
     const again = await difference(simpler).catch(() => undefined);
     return again !== undefined && sortOf(again) === sortOf(found);
   });
-  const spelling = { keyword: "SERVICE" as const, endpoints: ["A", "B", "C", "D"] };
+  const spelling = { keyword: "SERVICE" as const, endpoints: ["A", "B", "C", "D"], dead: "dead" };
   const facts = reduced.data.facts.map(
     (fact) => `${fact.endpoints.join(",")} ${fact.subject} ${fact.predicate} ${fact.object}`,
   );
@@ -65,19 +71,24 @@ test("generated queries have the oracle's answers", { timeout: 1_200_000 }, asyn
   const statistics = createStatistics();
   const failures: string[] = [];
   let failed = 0;
-  for (const value of sample(generatedCases(), { seed, numRuns: runs })) {
-    countCase(statistics, value.query, isInformative(value.query, expectedAnswer(value, urls)));
+  const counts = { dead: 0, followed: 0 };
+  for (const value of sample(generatedCases(generateServiceData), { seed, numRuns: runs })) {
+    countCase(statistics, value.query, isInformative(value.query, expectedAnswer(value, urls, dead)));
+    const text = printQuery(value.query, { keyword: "SERVICE", endpoints: urls, dead });
+    if (text.includes(`SERVICE SILENT <${dead}>`)) counts.dead++;
+    if (followed.test(text)) counts.followed++;
     const found = await difference(value);
     if (found === undefined) continue;
     failed++;
     if (failures.length < shrunk) failures.push(await shrinkAndPrint(value, found));
   }
-  console.log(`${printStatistics(statistics, seed)}\n${failed} differences`);
+  console.log(`${printStatistics(statistics, seed)}\n${JSON.stringify(counts)}\n${failed} differences`);
   expect(failures.join("\n\n")).toBe("");
   expect(failed).toBe(0);
   expect(statistics.cases).toBeGreaterThanOrEqual(500);
   expect(statistics.nonEmpty / statistics.cases).toBeGreaterThanOrEqual(0.6);
   expect(rareOperators(statistics, 30)).toEqual([]);
+  expect(Math.min(counts.dead, counts.followed)).toBeGreaterThanOrEqual(20);
 });
 
 describe("counter-examples", () => {

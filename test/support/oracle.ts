@@ -1,7 +1,7 @@
 import oxigraph from "oxigraph";
 import { isNonEmpty, storeAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
 import { nTriplesAt, type GeneratedCase } from "./query-generator-data.ts";
-import { printQuery, type GeneratedQuery } from "./query-generator-syntax.ts";
+import { printQuery, type GeneratedQuery, type Urls } from "./query-generator-syntax.ts";
 
 export type Oracle = ReturnType<typeof createOracle>;
 
@@ -19,9 +19,10 @@ export function createOracle(data: ReadonlyMap<string, string>) {
 }
 
 /** The expected answer of a generated case at these endpoint URLs. */
-export function expectedAnswer(value: GeneratedCase, endpoints: readonly string[]): CanonicalAnswer {
-  const data = new Map(endpoints.map((url, index) => [url, nTriplesAt(value.data, index)]));
-  return createOracle(data).answer(printQuery(value.query, { keyword: "GRAPH", endpoints }), {
+export function expectedAnswer(value: GeneratedCase, endpoints: readonly string[], dead?: string): CanonicalAnswer {
+  const urls: Urls = { endpoints, ...(dead === undefined ? {} : { dead }) };
+  const data = new Map(endpoints.map((url, index) => [url, nTriplesAt(value.data, index, urls)]));
+  return createOracle(data).answer(printQuery(value.query, { keyword: "GRAPH", ...urls }), {
     inOrder: isTotallyOrdered(value.query),
   });
 }

@@ -1,4 +1,4 @@
-import type { GeneratedQuery } from "./query-generator-syntax.ts";
+import { withUrls, type GeneratedQuery, type Urls } from "./query-generator-syntax.ts";
 
 /** Kind of value that a predicate, and so a variable, has; only values of one kind are compared or ordered. */
 export type Kind =
@@ -38,6 +38,8 @@ export interface Fact {
 export interface GeneratedData {
   readonly endpoints: number;
   readonly facts: readonly Fact[];
+  /** Clauses may be for `<endpoint:dead>`, too, and facts name it. */
+  readonly dead?: boolean;
 }
 
 /** One differential case: a query and the data it runs over. */
@@ -101,6 +103,21 @@ export function generateData(draw: Draw): GeneratedData {
   return generateFacts(draw, { endpoints: 2 + draw.below(3), count: 22 + draw.below(30), rules: predicateRules });
 }
 
+/** Predicates whose objects are endpoints, so that data name the targets of clauses; those of mirrors may be dead. */
+export const serverPredicates = { server: word("server"), mirror: word("mirror") } as const;
+
+/** The same with facts that name endpoints, beside one that refuses connections. */
+export function generateServiceData(draw: Draw): GeneratedData {
+  const endpoints = 2 + draw.below(3);
+  const rule = (predicate: string, dead: number): PredicateRule => ({
+    predicate,
+    kind: "iri",
+    object: (d) => `<endpoint:${d.chance(dead) ? "dead" : d.below(endpoints)}>`,
+  });
+  const rules = [...predicateRules, rule(serverPredicates.server, 0), rule(serverPredicates.mirror, 40)];
+  return { ...generateFacts(draw, { endpoints, count: 25 + draw.below(30), rules }), dead: true };
+}
+
 /** Data whose numbers are spelled in several ways, too, for endpoints that keep spellings. */
 export function generateSpelledData(draw: Draw, endpoints: number, count: number): GeneratedData {
   return generateFacts(draw, { endpoints, count, rules: [...predicateRules, spelledRule, spelledRule] });
@@ -153,9 +170,10 @@ export function factsAt(data: GeneratedData, endpoint: number): readonly Fact[] 
   return data.facts.filter((fact) => fact.endpoints.includes(endpoint));
 }
 
-/** The data of one endpoint as N-Triples. */
-export function nTriplesAt(data: GeneratedData, endpoint: number): string {
-  return factsAt(data, endpoint)
+/** The data of one endpoint as N-Triples; `urls` when facts may name endpoints. */
+export function nTriplesAt(data: GeneratedData, endpoint: number, urls?: Urls): string {
+  const text = factsAt(data, endpoint)
     .map((fact) => `${fact.subject} ${fact.predicate} ${fact.object} .\n`)
     .join("");
+  return urls ? withUrls(text, urls) : text;
 }

@@ -1,4 +1,4 @@
-import { type Fact, type Kind } from "./query-generator-data.ts";
+import { serverPredicates, type Fact, type Kind } from "./query-generator-data.ts";
 import { constantGroup, exists, notExists } from "./query-generator-exists.ts";
 import { boundTest, generateBind, generateCondition, outOfScopeCondition } from "./query-generator-expressions.ts";
 import { generateTriples, leadingValues, values } from "./query-generator-patterns.ts";
@@ -117,8 +117,9 @@ function service(build: Build, scope: Scope, request: ServiceRequest): readonly 
   if (!triples) return [];
   const place: Place = { endpoint: request.endpoint, depth: 2 };
   const body = [triples, ...request.wanted.flatMap((feature) => builders[feature](build, inner, place))];
-  joinScope(scope, inner);
-  return [{ kind: "service", target: request.endpoint, silent: build.draw.chance(9), body }];
+  const dead = build.data.dead === true && build.draw.chance(5);
+  joinScope(scope, inner, !dead);
+  return [{ kind: "service", target: request.endpoint, silent: build.draw.chance(9), dead, body }];
 }
 
 function repeatEndpoint(build: Build, scope: Scope, place: Place): readonly Element[] {
@@ -246,20 +247,58 @@ function braces(build: Build, scope: Scope, place: Place): readonly Element[] {
   return [{ kind: "group", body }];
 }
 
-/** `SERVICE ?g` whose endpoints VALUES names. */
+/** `SERVICE ?g` whose endpoints VALUES or the data name. */
 function serviceVariable(build: Build, scope: Scope, place: Place): readonly Element[] {
   if (place.endpoint !== undefined) return basic(build, scope, place);
+  if (build.draw.chance(60)) {
+    const followed = followedService(build, scope);
+    if (followed.length > 0) return followed;
+  }
   const endpoint = joinableEndpoint(build, scope);
   const [element] = service(build, scope, { endpoint, wanted: [] });
   if (element?.kind !== "service") return [];
   const name = build.fresh();
   const other = (endpoint + 1 + build.draw.below(build.data.endpoints - 1)) % build.data.endpoints;
-  const rows = [endpoint, other].map((index) => [`<endpoint:${index}>`]);
+  const dead = build.data.dead === true && build.draw.chance(30);
+  const rows = [endpoint, other, ...(dead ? ["dead"] : [])].map((target) => [`<endpoint:${target}>`]);
   // Its witness would be an endpoint, which no data names.
   scope.variables.set(name, { name, kind: "iri", witness: undefined, certain: true });
   return [
     { kind: "values", variables: [name], rows },
-    { ...element, target: name },
+    { ...element, dead: false, target: name, silent: dead || element.silent },
+  ];
+}
+
+/** `SERVICE ?g` whose endpoints a triple pattern before it binds, now and then in an OPTIONAL. */
+function followedService(build: Build, scope: Scope): readonly Element[] {
+  const { draw, data } = build;
+  const { server, mirror } = serverPredicates;
+  const naming = data.facts.filter(({ predicate }) => predicate === server || predicate === mirror);
+  if (naming.length === 0) return [];
+  const known = joinable(scope).filter(({ kind }) => kind === "iri");
+  const anchored = naming.filter((fact) => known.some(({ witness }) => witness === fact.subject));
+  const fact = draw.pick(anchored.length > 0 ? anchored : naming);
+  const subject = known.find(({ witness }) => witness === fact.subject)?.name ?? build.fresh();
+  const object = build.fresh();
+  scope.variables.set(subject, { name: subject, kind: "iri", witness: fact.subject, certain: true });
+  scope.variables.set(object, { name: object, kind: "iri", witness: undefined, certain: true });
+  const triples = [{ subject, predicate: fact.predicate, object }];
+  const [index] = fact.object.match(/\d+/u) ?? [];
+  const inner = innerScope(scope);
+  const endpoint = index === undefined ? joinableEndpoint(build, inner) : Number(index);
+  const [element] = service(build, inner, { endpoint, wanted: draw.chance(30) ? ["filter"] : [] });
+  if (element?.kind !== "service") return [];
+  const isOptional = draw.chance(25);
+  joinScope(scope, inner, !isOptional && fact.predicate === server);
+  const clause: Element = {
+    ...element,
+    dead: false,
+    target: object,
+    silent: fact.predicate === mirror || element.silent,
+  };
+  return [
+    { kind: "service", target: draw.pick(fact.endpoints), silent: false, body: [{ kind: "triples", triples }] },
+    isOptional ? { kind: "optional", body: [clause] } : clause,
   ];
 }
 

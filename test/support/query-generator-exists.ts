@@ -11,7 +11,7 @@ export function constantGroup(build: Build, scope: Scope, place: Place): Group |
   if (!chosen) return undefined;
   const { known, fact, endpoint } = chosen;
   const object = draw.chance(60) ? fact.object : build.fresh();
-  return inPlace(place, endpoint, [triplesOf({ subject: known.name, predicate: fact.predicate, object })]);
+  return inPlace(build, place, endpoint, [triplesOf({ subject: known.name, predicate: fact.predicate, object })]);
 }
 
 interface StrangeFact {
@@ -50,14 +50,14 @@ export function exists(build: Build, scope: Scope, place: Place): Filter | undef
   if (path) return existence(path, build.draw.chance(30));
   const object = isConstant(fact) && build.draw.chance(40) ? fact.object : build.fresh();
   const triple = { subject: known.name, predicate: fact.predicate, object };
-  return existence(inPlace(place, endpoint, [triplesOf(triple)]), false);
+  return existence(inPlace(build, place, endpoint, [triplesOf(triple)]), false);
 }
 
 /** A path from or to what the scope binds. */
 function pathGroup(build: Build, scope: Scope, place: Place, endpoint: number): Group | undefined {
   const path = build.draw.pick(["sequence", "alternative", "inverse", "plus"] as const);
   const triples = generateTriples(build, innerScope(scope), { endpoint, count: 0, path });
-  return triples && inPlace(place, endpoint, [triples]);
+  return triples && inPlace(build, place, endpoint, [triples]);
 }
 
 export function notExists(build: Build, scope: Scope, place: Place): Filter | undefined {
@@ -86,8 +86,8 @@ function comparedGroup(
   const text = `${object} ${draw.pick(signs)} ${draw.pick(others).name}`;
   const filter: Filter = { kind: "filter", condition: { kind: "test", operator: "comparison", text } };
   const triples = triplesOf({ subject: known.name, predicate: fact.predicate, object });
-  if (draw.chance(65)) return inPlace(place, endpoint, [triples, filter]);
-  return [...inPlace(place, endpoint, [triples]), filter];
+  if (draw.chance(65)) return inPlace(build, place, endpoint, [triples, filter]);
+  return [...inPlace(build, place, endpoint, [triples]), filter];
 }
 
 const isConstant = ({ kind }: Fact): boolean => isWritten(kind);
@@ -104,6 +104,8 @@ function existence(body: Group, negated: boolean): Filter {
   return { kind: "filter", condition };
 }
 
-function inPlace(place: Place, endpoint: number, body: Group): Group {
-  return place.endpoint === undefined ? [{ kind: "service", target: endpoint, silent: false, body }] : body;
+function inPlace({ draw, data }: Build, place: Place, endpoint: number, body: Group): Group {
+  if (place.endpoint !== undefined) return body;
+  const dead = data.dead === true && draw.chance(8);
+  return [{ kind: "service", target: endpoint, silent: false, dead, body }];
 }

@@ -85,12 +85,18 @@ function* simplerGroups(group: Group): Generator<Group> {
   }
 }
 
-/** `SERVICE ?v` keeps the VALUES that name its endpoints. */
+/** `SERVICE ?v` keeps the VALUES or the pattern that names its endpoints. */
 function targetsAreBound(group: Group): boolean {
-  const bound = new Set(group.flatMap((element) => (element.kind === "values" ? element.variables : [])));
+  const bound = new Set(group.flatMap(boundBy));
   return group.every(
     (element) => element.kind !== "service" || typeof element.target === "number" || bound.has(element.target),
   );
+}
+
+function boundBy(element: Element): readonly string[] {
+  if (element.kind === "service") return element.body.flatMap(boundBy);
+  if (element.kind === "triples") return element.triples.map(({ object }) => object);
+  return element.kind === "values" ? element.variables : [];
 }
 
 function* simplerElements(element: Element): Generator<readonly Element[]> {
@@ -119,7 +125,8 @@ function* simplerElements(element: Element): Generator<readonly Element[]> {
 
 function* simplerBlocks(element: Service | Block): Generator<readonly Element[]> {
   if (element.kind === "optional" || element.kind === "group") yield element.body;
-  if (element.kind === "service" && element.silent) yield [{ ...element, silent: false }];
+  if (element.kind === "service" && element.silent && typeof element.target === "number")
+    yield [{ ...element, silent: false }];
   for (const body of simplerGroups(element.body)) yield [{ ...element, body }];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Structure of a generated query. It is never parsed: the same value prints with SERVICE for the federation and with
  * GRAPH for the oracle. Terms and expressions are SPARQL text without prefixes; `<endpoint:N>` stands for the IRI of
- * endpoint N wherever a term may stand.
+ * endpoint N wherever a term may stand, `<endpoint:dead>` for that of one that refuses connections.
  */
 export type GeneratedQuery = SelectQuery | AskQuery | ConstructQuery | DescribeQuery;
 
@@ -65,6 +65,8 @@ export interface Service {
   /** Number of the endpoint, or a variable. */
   readonly target: number | string;
   readonly silent: boolean;
+  /** For an endpoint that refuses connections instead: SILENT, and so one solution that binds nothing. */
+  readonly dead?: boolean;
   readonly body: Group;
 }
 export interface Block {
@@ -102,17 +104,29 @@ export type Condition =
   | { readonly kind: "not"; readonly inner: Condition }
   | { readonly kind: "exists"; readonly negated: boolean; readonly body: Group };
 
-/** How a query is written down. */
-export interface Spelling {
-  readonly keyword: "SERVICE" | "GRAPH";
-  /** IRI of each endpoint. */
+/** IRI of each endpoint, and of the dead one where there is one. */
+export interface Urls {
   readonly endpoints: readonly string[];
+  readonly dead?: string;
+}
+
+/** How a query is written down. */
+export interface Spelling extends Urls {
+  readonly keyword: "SERVICE" | "GRAPH";
 }
 
 /** The query as SPARQL 1.1 text. */
 export function printQuery(query: GeneratedQuery, spelling: Spelling): string {
-  const text = printForm(query, spelling);
-  return text.replaceAll(/<endpoint:(\d+)>/g, (_, index: string) => `<${endpointIri(spelling, Number(index))}>`);
+  return withUrls(printForm(query, spelling), spelling);
+}
+
+/** The text with the IRIs of endpoints in the place of their numbers. */
+export function withUrls(text: string, { endpoints, dead }: Urls): string {
+  return text.replaceAll(/<endpoint:(\d+|dead)>/g, (_, name: string) => {
+    const iri = name === "dead" ? dead : endpoints[Number(name)];
+    if (iri === undefined) throw new Error(`No endpoint ${name}`);
+    return `<${iri}>`;
+  });
 }
 
 function printForm(query: GeneratedQuery, spelling: Spelling): string {
@@ -155,7 +169,7 @@ function printElement(element: Element, spelling: Spelling, indent: string): str
     case "triples":
       return element.triples.map(printTriple).join(`\n${indent}`);
     case "service":
-      return `${serviceHead(element, spelling)} ${printGroup(element.body, spelling, indent)}`;
+      return printService(element, spelling, indent);
     case "optional":
       return `OPTIONAL ${printGroup(element.body, spelling, indent)}`;
     case "minus":
@@ -175,9 +189,16 @@ function printElement(element: Element, spelling: Spelling, indent: string): str
   }
 }
 
-function serviceHead(service: Service, spelling: Spelling): string {
-  const target = typeof service.target === "number" ? `<endpoint:${service.target}>` : service.target;
-  return `${spelling.keyword}${service.silent && spelling.keyword === "SERVICE" ? " SILENT" : ""} ${target}`;
+function printService({ target, silent, dead, body }: Service, spelling: Spelling, indent: string): string {
+  const group = printGroup(body, spelling, indent);
+  const name = typeof target === "number" ? `<endpoint:${target}>` : target;
+  if (spelling.keyword === "SERVICE") {
+    return dead ? `SERVICE SILENT <endpoint:dead> ${group}` : `SERVICE ${silent ? "SILENT " : ""}${name} ${group}`;
+  }
+  if (dead) return "{ }";
+  const answers = `GRAPH ${name} ${group}`;
+  if (!silent || typeof target === "number" || spelling.dead === undefined) return answers;
+  return `{ { ${answers} } UNION { VALUES ${target} { <endpoint:dead> } } }`;
 }
 
 function printTriple(triple: Triple): string {
@@ -204,12 +225,6 @@ function printCondition(condition: Condition, spelling: Spelling, indent: string
     default:
       return `${condition.negated ? "NOT " : ""}EXISTS ${printGroup(condition.body, spelling, indent)}`;
   }
-}
-
-function endpointIri(spelling: Spelling, index: number): string {
-  const iri = spelling.endpoints[index];
-  if (iri === undefined) throw new Error(`No endpoint ${index}`);
-  return iri;
 }
 
 /** The groups directly inside an element, so that walks need not know every kind. */

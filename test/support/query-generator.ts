@@ -24,7 +24,7 @@ import type {
  * Not generated, because the oracle cannot judge it: patterns outside SERVICE; LIMIT without a total order; joins on
  * blank nodes (local to one answer); zero-length paths from constants or between free variables; ordering, MIN and MAX
  * over mixed or language-tagged values; SAMPLE, GROUP_CONCAT, REDUCED, RAND, NOW, UUID; EXISTS around more than one
- * pattern; SERVICE inside SERVICE; literals in other spellings than Oxigraph's own.
+ * pattern; SERVICE inside SERVICE, and `SERVICE ?g` that nothing before it binds; literals in other spellings than Oxigraph's own.
  */
 export function generatedCases(dataOf: (draw: Draw) => GeneratedData = generateData): Arbitrary<GeneratedCase> {
   return new CaseArbitrary((draw) => generateCase(draw, dataOf(draw)));
