@@ -26,7 +26,9 @@ const evaluators = (): readonly number[] => evaluatorsOf(process.pid).filter((pi
 
 beforeAll(async () => {
   endpoints = await startEndpoints({ left: triples, right: triples });
-  service = await startService(endpoints.urls, { FEDWAY_EVALUATORS: "2", FEDWAY_MAX_EVALUATIONS: "4" });
+  // On a busy machine processes take their time to start again; no query ends for that.
+  const env = { FEDWAY_EVALUATORS: "2", FEDWAY_MAX_EVALUATIONS: "4", FEDWAY_TIMEOUT_MS: "240000" };
+  service = await startService(endpoints.urls, env);
 });
 afterAll(async () => {
   await service.close();
@@ -61,10 +63,12 @@ describe("evaluator processes", () => {
   });
 
   test("that are killed take no answer with them which had not begun", async () => {
-    endpoints.setDelay("left", 700);
+    endpoints.setDelay("left", 60_000);
     const answers = Array.from({ length: 4 }, () => service.query(join(20)));
     await until(async () => (await running()) === 4);
     const before = evaluators();
+    // The requests of the second attempts are answered at once.
+    endpoints.setDelay("left", 0);
     for (const pid of before) process.kill(pid, "SIGKILL");
     for (const answer of answers) expect(await rowsOf(await answer)).toBe(20);
     await until(() => evaluators().length === 2);
@@ -83,7 +87,7 @@ describe("evaluator processes", () => {
   });
 
   test("that die under one query again and again are not blamed on the service's other queries", async () => {
-    endpoints.setDelay("left", 20_000);
+    endpoints.setDelay("left", 60_000);
     await until(() => evaluators().length === 2);
     let hasEnded = false;
     const response = service.query(join(5)).finally(() => (hasEnded = true));
@@ -102,7 +106,7 @@ describe("evaluator processes", () => {
   });
 
   test("stop when the client has gone", async () => {
-    endpoints.setDelay("left", 5_000);
+    endpoints.setDelay("left", 60_000);
     endpoints.clearRequests();
     const leaving = new AbortController();
     const response = service.query(join(5), { signal: leaving.signal });
@@ -123,14 +127,14 @@ describe("evaluator processes", () => {
   });
 
   test("are left at the deadline, with an error that says so", async () => {
-    endpoints.setDelay("left", 5_000);
-    const response = await service.query(join(5), { parameters: { timeout: "300" } });
+    endpoints.setDelay("left", 60_000);
+    const response = await service.query(join(5), { parameters: { timeout: "3000" } });
     expect((await problemOf(response)).code).toMatch(/DEADLINE_EXCEEDED|ENDPOINT_TIMEOUT/u);
     await until(async () => (await running()) === 0);
   });
 
   test("are shared by more queries than may run at once: the others wait", async () => {
-    endpoints.setDelay("left", 200);
+    endpoints.setDelay("left", 1_500);
     const answers = Array.from({ length: 9 }, async () => rowsOf(await service.query(join(3))));
     await until(async () => (await metric('fedway_evaluations{state="waiting"}')) > 0);
     expect(await Promise.all(answers)).toEqual(Array.from({ length: 9 }, () => 3));

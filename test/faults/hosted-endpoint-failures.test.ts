@@ -141,6 +141,12 @@ const startsIn = (log: string) => readFileSync(log).length;
 const scripted = (log: string, ...steps: readonly string[]) =>
   ({ kind: "text", text: JSON.stringify({ log, steps }) }) as const;
 
+/** Resolves when the thread has ended that is started next, and its endpoint knows. */
+const endOfNextThread = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.once("worker", (worker) => worker.once("exit", () => resolve()));
+  });
+
 describe("starting the worker again", () => {
   const restart = { attempts: 3, delayMs: 10, cooldownMs: 300 };
   it("is tried a bounded number of times", async () => {
@@ -159,27 +165,29 @@ describe("starting the worker again", () => {
     expect(await ask(endpoint, one)).toBe("pong 3");
   });
   it("does not wait for a worker that hangs", async () => {
-    const thread = { script, restart, startTimeoutMs: 2_000 };
+    const thread = { script, restart, startTimeoutMs: 5_000 };
     const endpoint = open({ source: scripted(logFile("hang"), "hang", "ready"), thread });
     expect(await ask(endpoint, one)).toBe("pong 2");
   });
   it("happens when the worker ended while it was idle", async () => {
     const log = logFile("idle");
     const endpoint = open({ source: scripted(log, "fragile", "ready"), thread: { script, restart } });
+    const ended = endOfNextThread();
     expect(await ask(endpoint, one)).toBe("pong 1");
-    await sleep(400);
+    await ended;
     expect(await ask(endpoint, one)).toBe("pong 2");
   });
   it("leaves an endpoint that cannot start alone for a while, then tries again", async () => {
     const log = logFile("cooldown");
     const steps = ["fragile", "crash", "crash", "crash", "ready"];
-    const endpoint = open({ source: scripted(log, ...steps), thread: { script, restart } });
+    const thread = { script, restart: { ...restart, cooldownMs: 3_000 } };
+    const endpoint = open({ source: scripted(log, ...steps), thread });
+    const ended = endOfNextThread();
     expect(await ask(endpoint, one)).toBe("pong 1");
-    await sleep(400);
+    await ended;
     expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");
     expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");
     expect(startsIn(log)).toBe(4);
-    await sleep(350);
-    expect(await ask(endpoint, one)).toBe("pong 5");
+    await expect.poll(() => codeOf(ask(endpoint, one))).toBe("pong 5");
   });
 });
