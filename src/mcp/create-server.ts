@@ -26,6 +26,8 @@ export interface McpClient extends Pick<Caller, "owner" | "session" | "trace" | 
   readonly calls?: CallsUnderWay | undefined;
   /** Name of the connection of an HTTP client. */
   readonly connection?: string | undefined;
+  /** Resolves when the next call of the request may begin; undefined: now. */
+  readonly turn?: (() => Promise<void> | undefined) | undefined;
 }
 
 const hour = 3_600_000;
@@ -108,9 +110,16 @@ async function callTool(
   { name, arguments: given }: CallParameters,
   { client, ctx: { mcpReq } }: { readonly client: McpClient; readonly ctx: ServerContext },
 ) {
-  const { calls, connection: _connection, ...caller } = client;
-  const callWith = async (signal: AbortSignal): Promise<ToolAnswer> =>
-    toolbox.call(String(name), given, { ...caller, signal, callId: String(mcpReq.id), onProgress: progressOf(mcpReq) });
+  const { calls, connection: _connection, turn, ...caller } = client;
+  const callWith = async (signal: AbortSignal): Promise<ToolAnswer> => {
+    await turn?.();
+    return toolbox.call(String(name), given, {
+      ...caller,
+      signal,
+      callId: String(mcpReq.id),
+      onProgress: progressOf(mcpReq),
+    });
+  };
   const { text, data, problem } = await (calls
     ? calls.run(peerOf(client), mcpReq.id, (signal) => callWith(AbortSignal.any([signal, mcpReq.signal])))
     : callWith(mcpReq.signal));

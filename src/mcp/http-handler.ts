@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import type { ToolProfile } from "../agent/tool.ts";
@@ -57,7 +58,7 @@ export function createHttpHandler(
     async handle(request, response, client) {
       // The one value that the handler passes through to the server.
       const extra = {};
-      clients.set(extra, { ...client, calls });
+      clients.set(extra, { ...client, calls, turn: createTurns() });
       const { method = "GET", url = "/", headers } = request;
       const auth = { token: "", clientId: client.owner, scopes: [], extra };
       const chunks = await chunksOf(request);
@@ -73,5 +74,15 @@ export function createHttpHandler(
       }
     },
     close: () => handler.close(),
+  };
+}
+
+/** Turns of the event loop for the calls of one request: a batch leaves others time between its calls. The first has its turn. */
+function createTurns(): () => Promise<void> | undefined {
+  let last: Promise<void> | undefined;
+  return () => {
+    const turn = last;
+    last = turn === undefined ? nextTurn() : turn.then(() => nextTurn());
+    return turn;
   };
 }
