@@ -42,10 +42,8 @@ export const runQuery = (parts: RunQueryParts) =>
       max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: defaultRows })),
       timeout_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
       format: Type.Optional(choice(["csv", "json"])),
-      prune: Type.Optional(
-        Type.Boolean({ description: "false: ask endpoints, too, that are believed to have nothing" }),
-      ),
-      cursor: Type.Optional(Type.String({ maxLength: 64, description: "For the next rows" })),
+      prune: Type.Optional(Type.Boolean()),
+      cursor: Type.Optional(Type.String({ maxLength: 64 })),
       ...(parts.keepExample && { question: Type.Optional(askedQuestion) }),
     }),
     annotations: { openWorldHint: true },
