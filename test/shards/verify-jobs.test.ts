@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { verifyKind, type VerifyJobResult } from "../../src/shards/service/verify-jobs.ts";
 import { shardRunner } from "../../src/app/open-shards.ts";
@@ -36,13 +36,25 @@ beforeAll(async () => {
   const { folder: other = "" } = await elsewhere.build();
   service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir, FEDWAY_SHARDS: other });
 });
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-  await cp(kept, folder, { recursive: true });
-});
+afterEach(restore);
 afterAll(async () => {
   await service.close();
 });
+
+/** Puts back what a test has changed, and nothing else: shards whose files are written anew are hosted anew. */
+async function restore(): Promise<void> {
+  const filesBelow = async (at: string): Promise<readonly string[]> => {
+    const entries = await readdir(at, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => relative(at, join(entry.parentPath, entry.name)));
+  };
+  const built = await filesBelow(kept);
+  for (const name of await filesBelow(folder)) if (!built.includes(name)) await rm(join(folder, name));
+  for (const name of built) {
+    const bytes = await readFile(join(kept, name));
+    const found = await readFile(join(folder, name)).catch(() => undefined);
+    if (!found?.equals(bytes)) await writeFile(join(folder, name), bytes);
+  }
+}
 
 const post = (dataset: string, search = ""): Promise<Response> =>
   fetch(`${service.url}/api/shards/${dataset}/verify${search}`, { method: "POST" });
