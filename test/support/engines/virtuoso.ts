@@ -34,7 +34,7 @@ export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
       args: ["+configfile", "virtuoso.ini", "+foreground"],
       cwd: scratch,
       ready: () => answers(`${url}?query=${encodeURIComponent("ASK {}")}`),
-      readyWithinMs: 60_000,
+      readyWithinMs: 240_000,
     });
   let running = await start();
   try {
