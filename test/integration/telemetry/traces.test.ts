@@ -138,7 +138,7 @@ describe("a query", () => {
   });
 
   it("over several endpoints has all its requests under one run", async () => {
-    const query = `SELECT * { { SERVICE <${endpoints.url("ok")}> { ?x ?p ?o } } UNION { SERVICE <${endpoints.url("503-then-ok")}> { ?x ?q ?o } } }`;
+    const query = `SELECT ?x { { SERVICE <${endpoints.url("ok")}> { ?x ?p ?o } } UNION { SERVICE <${endpoints.url("503-then-ok")}> { ?x ?q ?o } } }`;
     const response = await fetch(`${service.url}/api/query`, {
       method: "POST",
       headers: { "content-type": "application/json" },
