@@ -250,7 +250,7 @@ function braces(build: Build, scope: Scope, place: Place): readonly Element[] {
 /** `SERVICE ?g` whose endpoints VALUES or the data name. */
 function serviceVariable(build: Build, scope: Scope, place: Place): readonly Element[] {
   if (place.endpoint !== undefined) return basic(build, scope, place);
-  if (build.draw.chance(60)) {
+  if (build.data.dead === true && build.draw.chance(60)) {
     const followed = followedService(build, scope);
     if (followed.length > 0) return followed;
   }
