@@ -41,8 +41,8 @@ afterAll(async () => {
   await redis.stop();
 });
 
-const get = async <Value>({ url }: RunningService, path: string): Promise<Value> =>
-  (await (await fetch(`${url}${path}`)).json()) as Value;
+const get = async <Value>({ url }: RunningService, path: string, headers?: Record<string, string>): Promise<Value> =>
+  (await (await fetch(`${url}${path}`, headers && { headers })).json()) as Value;
 
 interface Shard {
   readonly id: string;
@@ -130,7 +130,9 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
     expect(response.status).toBe(202);
     const { id } = (await response.json()) as Job;
     await expect.poll(async () => (await get<Job>(webs[0]!, `/api/jobs/${id}`)).state).toBe("done");
-    expect(await get<Job>(webs[0]!, `/api/jobs/${id}`)).toMatchObject({ result: { outcome: "held" } });
+    expect(await get<Job>(webs[0]!, `/api/jobs/${id}`)).not.toHaveProperty("result");
+    const job = await get<Job>(webs[0]!, `/api/jobs/${id}`, { authorization });
+    expect(job).toMatchObject({ result: { outcome: "held" } });
   });
 
   it("follow when the shards are built anew, and take out of the catalogue what is no more", async () => {
