@@ -48,12 +48,15 @@ async function table(query: string, options: object = {}): Promise<Table> {
 const refuted = async (): Promise<string[]> =>
   (await (await fetch(`${url}/metrics`)).text()).match(/^fedway_facts_refuted_total\{.*$/gmu) ?? [];
 
-/** All are described as they are; then one triple of the first is another one. */
-async function swapped(): Promise<void> {
-  // A description that a refuted fact has called for would join with those that are asked for here.
-  await eventually(async () => {
+/** No endpoint is being described: a request for it would join a job that has read older data. */
+const described = () =>
+  eventually(async () => {
     expect(await (await fetch(`${url}/metrics`)).text()).not.toMatch(/^fedway_jobs_open\{.*\} [1-9]/mu);
   });
+
+/** All are described as they are; then one triple of the first is another one. */
+async function swapped(): Promise<void> {
+  await described();
   const before = names.join("");
   for (const id of ids) {
     servers.get(id)?.setData(before);
@@ -65,6 +68,7 @@ async function swapped(): Promise<void> {
     const { sources } = (await explained(`SELECT * { ?s ${x("nick")} ?n }`)) as { sources: { members: string[] }[] };
     expect([rows, sources[0]?.members]).toEqual([[], []]);
   });
+  await described();
   servers.get("s1")?.setData(names.slice(1).join("") + `${x("p1")} ${x("nick")} "n" .\n`);
   for (const server of servers.values()) server.clearRequests();
 }
