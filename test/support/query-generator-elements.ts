@@ -269,6 +269,12 @@ function serviceVariable(build: Build, scope: Scope, place: Place): readonly Ele
   ];
 }
 
+/** One of the facts, about something that a variable stands for if there is one. */
+function pickAnchored({ draw }: Build, facts: readonly Fact[], known: ReturnType<typeof joinable>): Fact {
+  const anchored = facts.filter((fact) => known.some(({ witness }) => witness === fact.subject));
+  return draw.pick(anchored.length > 0 ? anchored : facts);
+}
+
 /** `SERVICE ?g` whose endpoints a triple pattern before it binds, now and then in an OPTIONAL. */
 function followedService(build: Build, scope: Scope): readonly Element[] {
   const { draw, data } = build;
@@ -276,8 +282,7 @@ function followedService(build: Build, scope: Scope): readonly Element[] {
   const naming = data.facts.filter(({ predicate }) => predicate === server || predicate === mirror);
   if (naming.length === 0) return [];
   const known = joinable(scope).filter(({ kind }) => kind === "iri");
-  const anchored = naming.filter((fact) => known.some(({ witness }) => witness === fact.subject));
-  const fact = draw.pick(anchored.length > 0 ? anchored : naming);
+  const fact = pickAnchored(build, naming, known);
   const subject = known.find(({ witness }) => witness === fact.subject)?.name ?? build.fresh();
   const object = build.fresh();
   scope.variables.set(subject, { name: subject, kind: "iri", witness: fact.subject, certain: true });

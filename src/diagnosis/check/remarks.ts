@@ -21,7 +21,10 @@ export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, 
       const at = ids.flatMap((id) => terms.descriptionVersion(id) ?? []);
       return used
         .filter((term) => ids.every((id) => terms.hasTerm(id, term) === "no"))
-        .map((term) => ({ ...lackOf(term, { ids, parsed, terms }), evidence: { kind: "described", at } as const }));
+        .map((term) => {
+          const { lack, meant } = lackOf(term, { ids, parsed, terms });
+          return { lack, meant, evidence: { kind: "described", at } as const };
+        });
     });
     return lacking
       .filter(({ lack }) => !plan.notes.some(({ message }) => message.includes(lack)))

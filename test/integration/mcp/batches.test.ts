@@ -8,7 +8,7 @@ import { start } from "../http/http-fixture.ts";
 
 it("the calls of a batch begin in turns of their own, in their order", async () => {
   let turn = 0;
-  let over = false;
+  const ending = new AbortController();
   const begun: (readonly [name: string, turn: number])[] = [];
   const toolbox: Toolbox = {
     tools: [],
@@ -29,7 +29,7 @@ it("the calls of a batch begin in turns of their own, in their order", async () 
   });
   const names = Array.from({ length: 20 }, (_, id) => `tool-${id}`);
   const turns = (async () => {
-    for (; !over; turn += 1) await nextTurn();
+    for (; !ending.signal.aborted; turn += 1) await nextTurn();
   })();
   const answer = await fetch(`${url}/mcp`, {
     method: "POST",
@@ -37,7 +37,7 @@ it("the calls of a batch begin in turns of their own, in their order", async () 
     body: JSON.stringify(names.map((name, id) => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }))),
   });
   await answer.text();
-  over = true;
+  ending.abort();
   await turns;
   expect(answer.status).toBe(200);
   expect(begun.map(([name]) => name)).toEqual(names);
