@@ -9,7 +9,8 @@ import { nTriplesAt } from "../support/query-generator-data.ts";
 import { printQuery } from "../support/query-generator-syntax.ts";
 import { withoutAlternatives, withoutServices } from "../support/query-without-service.ts";
 
-const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_261_124);
+// A query of the other suites' default seed keeps the oracle busy for more than ten minutes once its SERVICEs are gone.
+const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 7);
 const runs = Math.max(400, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 400));
 const names = [0, 1, 2, 3];
 const endpoints = names.map((index) => `http://m${index}.example/data`);
