@@ -89,7 +89,7 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions): To
   };
 }
 
-/** Runs a call that is part of another one, or has been let in by itself. @throws FedwayError `SERVICE_BUSY`, `CANCELLED` */
+/** Runs a call that is part of another one, or was admitted on its own. @throws FedwayError `SERVICE_BUSY`, `CANCELLED` */
 async function admitted<T>(
   caller: Caller,
   admission: ToolboxOptions["admission"],

@@ -136,7 +136,7 @@ export function createInProcessExecutor(engine: FederationEngine): Executor<Fede
       const { result, count } = counted(await engine.execute(plan, bounds));
       const body = serializeResult(result, format, remarksOn(plan, bounds, headHasLeft));
       const end = finished(body).then(count);
-      // Whoever reads the body hears of its failure there.
+      // The reader of the body gets its failure there.
       end.catch(() => {});
       return { contentEncoding: "identity", body, end };
     },

@@ -30,7 +30,7 @@ export class KeyForms {
   readonly #known: LRUCache<string, Known>;
   readonly #onLearned: (endpoint: EndpointTarget, lacksValues: boolean) => void;
 
-  /** @param onLearned hears of each endpoint that does not take the form in use, but the other one */
+  /** @param onLearned called for each endpoint that refuses the form in use and takes the other one */
   constructor(onLearned: (endpoint: EndpointTarget, lacksValues: boolean) => void = () => {}) {
     this.#known = new LRUCache({ max: ENDPOINTS, ttl: vainMs });
     this.#onLearned = onLearned;

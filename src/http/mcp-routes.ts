@@ -93,7 +93,7 @@ function countCalls(limiter: RateLimiter, address: string): () => void {
 
 const connections = new WeakMap<Socket, string>();
 
-/** A name for a connection that nobody else can know. */
+/** An unguessable name for a connection. */
 function connectionOf(socket: Socket): string {
   const name = connections.get(socket) ?? randomUUID();
   connections.set(socket, name);

@@ -12,9 +12,9 @@ interface AdmissionOptions {
   readonly maxWaitMs?: number;
   /** Requests to endpoints of one call; default 2,000. */
   readonly callRequests?: number;
-  /** Hears of each call that is refused. */
+  /** Called for each refused call. */
   readonly onBusy?: () => void;
-  /** Hears of each call that is over, and of the requests that endpoints had for it. */
+  /** Called when a call ends, with the number of requests sent to endpoints. */
   readonly onLeave?: (client: string, requests: number) => void;
 }
 

@@ -32,7 +32,7 @@ export async function heldAnswer(answer: AnswerBytes, query: string): Promise<At
     const bytes = piecesOf(body).reduce((sum, { length }) => sum + length, 0);
     return { answer, isOfNothing: rows === undefined ? bytes <= most : rows === 0 };
   }
-  // Whoever reads the body hears of its failure there.
+  // The reader of the body gets its failure there.
   end?.catch(() => {});
   const pieces: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   const held: Buffer[] = [];

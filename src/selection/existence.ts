@@ -10,7 +10,7 @@ interface ExistenceOptions {
   readonly clock: Clock;
   /** Whether an endpoint is known not to do subqueries. */
   readonly lacksSubqueries: (id: string) => boolean;
-  /** Answers count for so many milliseconds, whichever they are. */
+  /** Lifetime of answers, in milliseconds. */
   readonly keepMs: number;
 }
 
@@ -20,7 +20,7 @@ export type ExistenceQuestion = Pick<Exclusion, "endpoint" | "patterns">;
 /** How endpoints are asked. */
 interface AskOptions {
   readonly signal: AbortSignal;
-  /** Hears of each answer that came. */
+  /** Called for each answer. */
   readonly onAnswer?: ((id: string, answer: WholeAnswer) => void) | undefined;
   /** Longest wait for one answer. */
   readonly timeoutMs: number;
@@ -138,7 +138,7 @@ export class Existence {
     const asked = { seenAt: clock.now(), order: ++this.#order };
     const request = { endpoint, query: existenceQuery(patterns), timeoutMs, maxBytes: 65_536 };
     const answer = await asker.ask({ ...request, maxRows: patterns.length + 2, signal }).catch(() => undefined);
-    // Nobody knows what would have come.
+    // What would have come is unknown.
     if (answer === undefined && signal.aborted) return;
     const found = answer && foundIn(answer, patterns.length + 1);
     this.#keep(endpoint, found && patterns.map(({ key }, index) => [key, found.has(index)] as const), asked);

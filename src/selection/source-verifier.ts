@@ -130,7 +130,7 @@ export class SourceVerifier {
     if (this.#pending.size > 0) this.#working ??= this.#work();
   }
 
-  /** An endpoint has what its facts deny: they end, and who listens is told. */
+  /** An endpoint has what its facts deny: ends the facts and notifies the listeners. */
   refute(refutation: Refutation): void {
     this.#options.end(refutation.endpoint);
     for (const listener of this.#listeners) listener(refutation);

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { editDistance } from "../../errors/nearest.ts";
 import { comparedIri, iriLikeness, termDifferences } from "../../registry/search/term-likeness.ts";
 
-/** What a reader is told of how a term differs from the one that was probably meant. */
+/** Difference between a term and the one that was probably meant, for the reader. */
 export const differences = {
   ...termDifferences,
   language: "another language tag",

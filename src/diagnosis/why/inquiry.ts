@@ -40,7 +40,7 @@ export interface Finding {
   readonly message: string;
   /** The part that is to blame. */
   readonly part?: QueryPart | undefined;
-  /** The part has no solutions by itself. */
+  /** The part alone has no solutions. */
   readonly isEmptyAlone?: true | undefined;
   /** The part as it should be. */
   readonly fitting?: QueryPart | undefined;

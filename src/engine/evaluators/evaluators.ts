@@ -113,7 +113,7 @@ export class Evaluators implements Executor<FederatedPlan> {
   ): Promise<AnswerBytes> {
     const { body, end } = await this.#run(plan, format, bounds);
     const rows = finished(body).then(async () => (await end).rows);
-    // Whoever reads the body hears of its failure there.
+    // The reader of the body gets its failure there.
     rows.catch(() => {});
     return { contentEncoding: "identity", body, end: rows };
   }

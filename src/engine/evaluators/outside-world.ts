@@ -65,7 +65,7 @@ async function query({ client, now }: OutsideWorld, params: QueryParams, { conte
   const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
   const { body, end, whole, status, mediaType, contentEncoding, partial, requests, saved, mirror, learned } = answer;
   const head: QueryHead = { status, mediaType, contentEncoding, partial, requests, saved, mirror, learned };
-  // Whoever reads the body hears of its failure there.
+  // The reader of the body gets its failure there.
   end.catch(() => {});
   return { head, body: bytesOf(body), end: () => whole ?? end };
 }
@@ -145,7 +145,7 @@ interface DocumentParams extends Omit<DocumentRequest, "signal" | "trace" | "max
 /** The head of a document. */
 type DocumentHead = Pick<SourceDocument, "url" | "mediaType">;
 
-/** `found`: told by an evaluator. */
+/** `found`: reported by an evaluator. */
 export interface FoundParams {
   readonly endpoint: EndpointTarget;
   readonly found: { readonly rowCap: number } | { readonly lacksValues: boolean } | LearnedManner;

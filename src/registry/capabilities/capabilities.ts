@@ -55,7 +55,7 @@ export const capabilitiesSchema = exactly({
   maxValuesRows: Type.Optional(quantity),
   /** Largest URL in bytes that worked by GET of 2 and 8 KiB; longer ones are never sent. */
   maxUrlBytes: Type.Optional(quantity),
-  /** What queries have shown since; a new probing finds it out by itself. */
+  /** What queries have shown since; a new probing ends it. */
   learned: Type.Optional(
     exactly({
       method: Type.Optional(Type.Enum(["post-form", "post-direct", "get"])),

@@ -1,7 +1,7 @@
 import { editDistance } from "../../errors/nearest.ts";
 import { iriParts, nameWords } from "../schema/text.ts";
 
-/** In what two IRIs may differ, and what a reader is told of it. */
+/** Kinds of difference between two IRIs, with the text for the reader. */
 export const termDifferences = {
   scheme: "http instead of https, or the other way round",
   slash: "another end of the IRI",
