@@ -47,11 +47,15 @@ export class ByteSource {
     return piece;
   }
 
-  async release(): Promise<void> {
+  /** @param cause why reading failed: whoever sends the bytes learns it as the end of the answer */
+  async release(cause?: unknown): Promise<void> {
     if (this.#released) return;
     this.#released = true;
-    // An iterator that is waiting for a silent endpoint would not return before its next chunk.
-    if (this.#bytes instanceof Readable) this.#bytes.destroy();
+    if (this.#bytes instanceof Readable) {
+      this.#bytes.once("error", () => {});
+      // An iterator that is waiting for a silent endpoint would not return before its next chunk.
+      this.#bytes.destroy(cause instanceof FedwayError ? cause : undefined);
+    }
     const returned = this.#iterator.return?.().catch(() => undefined);
     if (!this.#reading) await returned;
   }
@@ -124,8 +128,8 @@ const tooLarge = (message: string): FedwayError => new FedwayError("ANSWER_TOO_L
 interface ItemSource<T> {
   /** The next items (none: ask again), or undefined after the last one. */
   next(): Promise<readonly T[] | undefined>;
-  /** Lets go of what feeds the stream; called exactly once, at the end, on failure or when the consumer leaves. */
-  release(): Promise<void>;
+  /** Lets go of what feeds the stream; called exactly once: at the end, on failure (with its cause) or when the consumer leaves. */
+  release(cause?: unknown): Promise<void>;
 }
 
 /**
@@ -239,18 +243,18 @@ class ItemStream<T> implements AsyncIterableIterator<T> {
         return true;
       }
     } catch (error) {
-      await this.#finish().catch(() => undefined);
+      await this.#finish(error).catch(() => undefined);
       throw error;
     }
     await this.#finish();
     return false;
   }
 
-  async #finish(): Promise<void> {
+  async #finish(cause?: unknown): Promise<void> {
     if (this.#done) return;
     this.#done = true;
     this.#batch = [];
-    await this.#source.release();
+    await this.#source.release(cause);
   }
 }
 

@@ -81,7 +81,7 @@ export async function parseAnswer(bytes: AsyncIterable<Uint8Array>, options: Par
     if (!isGraphFormat(format.name)) throw notSparql(options);
     return { kind: "quads", quads: parseGraph(source, format.name, options) };
   } catch (error) {
-    await source.release();
+    await source.release(error);
     throw error;
   }
 }
@@ -108,7 +108,7 @@ async function parseTuples(source: ByteSource, format: TupleFormat, options: Par
     early = undefined;
     return rows.length > 0 ? rows : reader.next();
   };
-  return { kind: "bindings", variables, rows: createItemStream({ next, release: () => source.release() }) };
+  return { kind: "bindings", variables, rows: createItemStream({ next, release: (cause) => source.release(cause) }) };
 }
 
 async function parseBoolean(
@@ -119,9 +119,9 @@ async function parseBoolean(
   for (let items: readonly Bindings[] | undefined = []; items !== undefined; items = await reader.next()) {
     if (items.length > 0) break;
   }
-  await source.release();
   const value = decoder.head?.boolean;
   if (value === undefined) throw malformed("The endpoint answered with rows where a boolean was expected.");
+  await source.release();
   return { kind: "boolean", value };
 }
 
@@ -165,5 +165,5 @@ function parseGraph(
     }
     return quads;
   };
-  return createItemStream({ next, release: () => source.release() });
+  return createItemStream({ next, release: (cause) => source.release(cause) });
 }

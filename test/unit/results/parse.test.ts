@@ -424,6 +424,22 @@ describe("the source", () => {
     await expect(parseAnswer(source, options).then(drain)).rejects.toBe(broke);
   });
 
+  // Whoever sends the bytes reports this error as the end of the answer, not that its reader has left.
+  test.each([
+    ["the deadline", start, new FedwayError("DEADLINE_EXCEEDED", "Over.")],
+    ["a malformed row", `${start},}`, undefined],
+  ] as const)("a readable ends with the error of its reader: %s", async (_name, text, overdue) => {
+    const source = new Readable({ read() {} });
+    source.push(Buffer.from(text));
+    const check = (): void => {
+      if (overdue) throw overdue;
+    };
+    const parsing = parseAnswer(source, { ...options, check }).then(drain);
+    const error: unknown = await parsing.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(FedwayError);
+    expect(source.errored).toBe(error);
+  });
+
   test("a readable that hangs is destroyed when the consumer leaves", async () => {
     const source = new Readable({ read() {} });
     source.push(Buffer.from(start));
