@@ -25,7 +25,7 @@ import { steadyClock } from "./clock.ts";
 import { type Config, packageVersion } from "./config/config.ts";
 import type { Evaluators } from "./engine/evaluators/evaluators.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
-import { createExampleFederation } from "./hosting/examples/example-federation.ts";
+import { createExampleFederation } from "./hosting/example-federation.ts";
 import { readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { JobKind } from "./jobs/job-queue.ts";

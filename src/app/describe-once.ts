@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { createExampleFederation } from "../hosting/examples/example-federation.ts";
+import { createExampleFederation } from "../hosting/example-federation.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
 import {
   type DescribedOnce,

@@ -1,6 +1,6 @@
 import { openEmbedder } from "../embeddings/open-embedder.ts";
 import { EndpointPool } from "../hosting/endpoint-pool.ts";
-import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
+import type { ExampleFederation } from "../hosting/example-federation.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { type Config, packageVersion } from "../config/config.ts";
 import { createRequestSpans, type Tracer, type Tracing } from "../telemetry/tracing.ts";

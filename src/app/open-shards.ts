@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { type EndpointPool, storeMemoryMb } from "../hosting/endpoint-pool.ts";
-import { fileSource } from "../hosting/file-data.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { ShardHost } from "../shards/service/host.ts";
 import { shardTaskRunner } from "../shards/service/run-task.ts";
@@ -22,7 +21,7 @@ export async function hostShards({ dataDir, limits, publicUrl, shards }: Config,
     hostShard: (dataset, { id, triples, path, sha256, lineBytes: bytes }) =>
       pool.endpoint({
         id: `${dataset}/${id}`,
-        source: fileSource([{ path, sha256 }], bytes),
+        source: { kind: "files", files: [{ path, sha256 }], bytes },
         memoryMb: storeMemoryMb({ bytes, triples }, limits.hostedMemoryMb),
       }),
     onRefused: (folder, reason) => log.warn({ folder, reason }, "shards are not hosted"),

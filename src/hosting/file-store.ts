@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { EndpointPool } from "./endpoint-pool.ts";
-import { fileSource } from "./file-data.ts";
 import { answerKindOf } from "./query-form.ts";
 
 /** Bounds of a store: a query's time, the memory of data and queries, the bytes of an answer. */
@@ -24,7 +23,7 @@ async function openStore(files: StoreFiles, limits: FileStoreLimits, signal: Abo
   const { timeoutMs, memoryMb, maxAnswerBytes } = limits;
   const pool = new EndpointPool({ timeoutMs, totalMb: memoryMb * 4, maxAnswerBytes, maxWaiting: 2, maxPerClient: 2 });
   const paths = files.map(({ path }) => ({ path }));
-  const endpoint = pool.endpoint({ id: "verification", source: fileSource(paths, bytes), memoryMb });
+  const endpoint = pool.endpoint({ id: "verification", source: { kind: "files", files: paths, bytes }, memoryMb });
   const answer = async (query: string, stop: AbortSignal, mostMs = timeoutMs) => {
     const kind = answerKindOf(query) ?? "bindings";
     const accept = kind === "quads" ? "application/n-triples" : "application/sparql-results+json";

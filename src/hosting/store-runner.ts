@@ -41,7 +41,7 @@ const defaults: ThreadSettings = {
 };
 
 const mib = 1_048_576;
-/** JavaScript heap of a thread beside its data: messages, the generator's strings. */
+/** JavaScript heap of a thread beside its data: messages and the like. */
 const heapMb = 96;
 /** Memory that a thread may keep of what its queries needed, beside as much again as its data. */
 const keptBytes = 64 * mib;
@@ -200,7 +200,7 @@ export class StoreRunner {
 
 /** N-Quads text passes through the heap once as a string of one or two bytes a character. */
 function heapForText(source: HostedSource): number {
-  const length = source.kind === "text" ? source.text.length : (source.bytes ?? 0);
+  const length = source.kind === "text" ? source.text.length : source.bytes;
   return Math.ceil((length * 4) / mib);
 }
 

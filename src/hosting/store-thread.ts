@@ -2,29 +2,28 @@
  * The thread of one hosted endpoint. Input: `workerData` (`StoreBoot`), then `StoreTask`s. Output: a `StoreReply` to each.
  * It runs from source (Node strips the types) and compiled.
  */
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { workerData } from "node:worker_threads";
+import { gunzipSync } from "node:zlib";
 import { serveTasks } from "../workers/threads.ts";
 import { answerCapture, capWasmMemory } from "./wasm-limits.ts";
 
-/** Where a hosted endpoint's data comes from; the thread can build it again by itself after every restart. */
+/** A file of N-Triples or N-Quads, `.gz` where compressed. */
+interface DataFile {
+  readonly path: string;
+  /** Hexadecimal; a file with another digest is refused. Absent: not checked. */
+  readonly sha256?: string;
+}
+
+/**
+ * N-Triples or N-Quads of a hosted endpoint. The thread reads files itself after every start, so that the main thread
+ * never holds their text; `bytes` is about the size of all of them together, uncompressed.
+ */
 export type HostedSource =
-  | {
-      readonly kind: "text";
-      /** N-Triples or N-Quads. */
-      readonly text: string;
-    }
-  | {
-      readonly kind: "module";
-      /** `file:` URL of a module; its default type of code (TypeScript or JavaScript) is that of this script. */
-      readonly url: string;
-      /** Exported function `(argument: string) => string` that gives N-Triples or N-Quads, always the same. */
-      readonly name: string;
-      readonly argument: string;
-      /** About as many bytes of text come out; absent: few. */
-      readonly bytes?: number;
-    };
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "files"; readonly files: readonly DataFile[]; readonly bytes: number };
 
 /** What the thread is started with. */
 export interface StoreBoot {
@@ -84,17 +83,18 @@ function crashed(thrown: unknown): StoreReply {
 const ownErrors: ReadonlySet<unknown> = new Set([Error.prototype, URIError.prototype]);
 const isOwnError = (thrown: unknown): thrown is Error => ownErrors.has(Object.getPrototypeOf(thrown));
 
-async function readSource(source: HostedSource): Promise<string> {
-  if (source.kind === "text") return source.text;
-  const module: Readonly<Record<string, (argument: string) => string>> = await import(source.url);
-  const build = module[source.name];
-  if (build === undefined) throw new Error(`The data module has no export ${source.name}.`);
-  return build(source.argument);
+function textOf({ path, sha256 }: DataFile): string {
+  const bytes = readFileSync(path);
+  if (sha256 !== undefined && createHash("sha256").update(bytes).digest("hex") !== sha256) {
+    throw new Error("The file has changed since it was written.");
+  }
+  return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
 }
 
-async function load(): Promise<StoreReply> {
+function load({ source }: StoreBoot): StoreReply {
   try {
-    store.load(await readSource(boot.source), { format: "application/n-quads" });
+    const text = source.kind === "text" ? source.text : source.files.map(textOf).join("\n");
+    store.load(text, { format: "application/n-quads" });
     return { kind: "loaded", memoryBytes: memoryBytes() };
   } catch (thrown) {
     return crashed(thrown);
@@ -125,6 +125,6 @@ function answer(query: StoreQuery): StoreReply {
 }
 
 serveTasks<StoreTask, StoreReply>(
-  async (task) => (task === "load" ? load() : answer(task)),
+  async (task) => (task === "load" ? load(boot) : answer(task)),
   (reply) => (reply.kind === "answer" ? [reply.body.buffer] : []),
 );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRandom, type Random } from "../../src/hosting/examples/world.ts";
+import { createRandom, type Random } from "../support/random.ts";
 import { answerDifference, type CanonicalAnswer, isNonEmpty } from "../support/canonical-answer.ts";
 import { type ChangingMembers, openChangingMembers, verifyMs } from "../support/changing-members.ts";
 

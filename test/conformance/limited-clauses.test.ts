@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
-import { createRandom } from "../../src/hosting/examples/world.ts";
+import { createRandom } from "../support/random.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";

@@ -1,6 +1,6 @@
 import { sample } from "fast-check";
 import { expect, test } from "vitest";
-import { createRandom } from "../../src/hosting/examples/world.ts";
+import { createRandom } from "../support/random.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 import { answerDifference } from "../support/canonical-answer.ts";
 import { createLimitedFederation, seenConstructs } from "../support/limited-federation.ts";

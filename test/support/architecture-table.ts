@@ -168,7 +168,7 @@ export const modules: readonly Module[] = [
   { name: "query/run-text.ts", imports: [], packages: [] },
   {
     name: "hosting",
-    imports: [...whole("results", "workers"), { module: "rdf", files: ["term-text.ts"] }],
+    imports: whole("results", "workers"),
     packages: ["oxigraph"],
   },
   {
@@ -248,6 +248,7 @@ export const typePackages: readonly string[] = ["@rdfjs/types"];
 export const outsideFiles: readonly string[] = [
   "../package.json",
   "../catalog/examples/",
+  "../catalog/examples/data/",
   "../dist/console/",
   "../catalog/shapes/entry-shapes.ttl",
   "../shards/",

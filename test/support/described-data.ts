@@ -1,4 +1,4 @@
-import { createRandom, type Random } from "../../src/hosting/examples/world.ts";
+import { createRandom, type Random } from "./random.ts";
 
 /** Terms in N-Triples syntax. */
 export type Triple = readonly [subject: string, predicate: string, object: string];

@@ -1,5 +1,5 @@
 import oxigraph from "oxigraph";
-import { createRandom } from "../../src/hosting/examples/world.ts";
+import { createRandom } from "./random.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";

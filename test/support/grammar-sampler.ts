@@ -1,5 +1,5 @@
 import type { Expression } from "../../src/agent/grammar/grammar.ts";
-import { createRandom, type Random } from "../../src/hosting/examples/world.ts";
+import { createRandom, type Random } from "./random.ts";
 
 type Rules = ReadonlyMap<string, Expression>;
 

@@ -1,4 +1,4 @@
-import { type Random, createRandom } from "../../src/hosting/examples/world.ts";
+import { type Random, createRandom } from "./random.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 
 /** Where in a federated query the clause stands whose endpoint lacks something. */

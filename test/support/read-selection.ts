@@ -1,5 +1,5 @@
 import oxigraph from "oxigraph";
-import type { Random } from "../../src/hosting/examples/world.ts";
+import type { Random } from "./random.ts";
 import {
   patternKey,
   type Certificate,

@@ -1,4 +1,4 @@
-import { createRandom } from "../../src/hosting/examples/world.ts";
+import { createRandom } from "./random.ts";
 import type { Triple } from "./described-data.ts";
 
 /** A query over the default graph that any two of the generated graphs may answer together. */

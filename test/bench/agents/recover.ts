@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRandom } from "../../../src/hosting/examples/world.ts";
+import { createRandom } from "../../support/random.ts";
 import { startService } from "../../support/running-service.ts";
 import { writeReport } from "../proxy/report.ts";
 import { buildShards, exampleQueries, type GoldQuery, publishedQueries } from "./recover/gold-queries.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import oxigraph from "oxigraph";
 import type { Problem } from "../../../src/errors/fedway-error.ts";
-import { createRandom } from "../../../src/hosting/examples/world.ts";
+import { createRandom } from "../../support/random.ts";
 import { startEndpoints } from "../../support/federation-harness.ts";
 import { startService, type RunningService } from "../../support/running-service.ts";
 import { generateLibrary, type LibraryData } from "./why-not/generated-library.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
-import { createExampleFederation } from "../../../src/hosting/examples/example-federation.ts";
+import { createExampleFederation } from "../../../src/hosting/example-federation.ts";
 import { ask, limits } from "../../support/endpoint-under-test.ts";
 
 const pool = new EndpointPool(limits);

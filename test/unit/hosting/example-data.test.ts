@@ -1,8 +1,11 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { namedNode, Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
-import { exampleData, exampleIds } from "../../../src/hosting/examples/example-data.ts";
+import { gunzipSync } from "node:zlib";
+
+const exampleIds = ["museums", "people", "places", "library", "weather"];
+const exampleData = (id: string) =>
+  gunzipSync(readFileSync(new URL(`../../../catalog/examples/data/${id}.nt.gz`, import.meta.url))).toString();
 
 /** The oracle: each endpoint's data in a named graph, SERVICE read as GRAPH. */
 const oracle = new Store();
@@ -22,14 +25,7 @@ function rows(query: string, asOneDataset = false): string[][] {
     .map((line) => line.split("\t"));
 }
 describe("the example data", () => {
-  it("has five endpoints", () => expect(exampleIds).toEqual(["museums", "people", "places", "library", "weather"]));
-  it("is the same on every machine", () => {
-    const hash = createHash("sha256");
-    for (const id of exampleIds) hash.update(exampleData(id));
-    expect(hash.digest("hex")).toBe("2790c28cdc7f5704fb1520a7ac243e77d247dc2a375acb075223ce2846d166f6");
-  });
   it("has about 20,000 triples", () => expect(oracle.size).toBe(21466));
-  it("refuses an unknown endpoint", () => expect(() => exampleData("nobody")).toThrow(RangeError));
 });
 
 const file = (name: string) =>

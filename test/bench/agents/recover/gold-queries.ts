@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createRandom } from "../../../../src/hosting/examples/world.ts";
+import { createRandom } from "../../../support/random.ts";
 import { publishedQuestions } from "../../../support/published-questions.ts";
 import { buildPublishedShards, publishedDatasets } from "../../../support/published-shards.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";

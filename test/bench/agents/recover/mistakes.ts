@@ -1,4 +1,4 @@
-import type { Random } from "../../../../src/hosting/examples/world.ts";
+import type { Random } from "../../../support/random.ts";
 import { parseQuery, type ParsedQuery } from "../../../../src/sparql/parse-query.ts";
 import { withServiceUrls } from "../../../../src/sparql/service-ids.ts";
 import { isWord, type Token, tokenize } from "../../../../src/sparql/tokens.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../../../src/hosting/examples/world.ts";
+import type { Random } from "../../../support/random.ts";
 import {
   authorName,
   bookIri,

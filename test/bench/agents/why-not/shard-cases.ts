@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Random } from "../../../../src/hosting/examples/world.ts";
+import type { Random } from "../../../support/random.ts";
 import { partsOf, type QueryPart } from "../../../../src/diagnosis/why/query-parts.ts";
 import { editText, textOf } from "../../../../src/sparql/edit-text.ts";
 import { type ParsedQuery, parseQuery } from "../../../../src/sparql/parse-query.ts";

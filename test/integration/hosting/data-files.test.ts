@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { ask, open } from "../../support/endpoint-under-test.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
+
+const folder = newFolder();
+const thread = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
+const line = (name: string) => `<urn:x:${name}> <urn:x:p> "é" .`;
+const all = "SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s";
+
+it("reads files, compressed or not", async () => {
+  await writeFile(join(folder, "a.nt"), line("a"));
+  await writeFile(join(folder, "b.nt.gz"), gzipSync(`${line("b")}\n`));
+  const files = [{ path: join(folder, "a.nt") }, { path: join(folder, "b.nt.gz") }];
+  const endpoint = open({ source: { kind: "files", files, bytes: 100 } });
+  expect(await ask(endpoint, all)).toBe("s,o\r\nurn:x:a,é\r\nurn:x:b,é\r\n");
+});
+
+it("refuses a file that is not the one that was written", async () => {
+  const path = join(folder, "c.nt");
+  await writeFile(path, line("c"));
+  const sha256 = createHash("sha256").update(line("c")).digest("hex");
+  const source = { kind: "files", files: [{ path, sha256 }], bytes: 100 } as const;
+  expect(await ask(open({ source }), all)).toBe("s,o\r\nurn:x:c,é\r\n");
+  await writeFile(path, `${line("c")}\n${line("d")}`);
+  await expect(ask(open({ source, thread }), all)).rejects.toMatchObject({
+    code: "ENDPOINT_FAILED",
+    cause: { message: "The file has changed since it was written." },
+  });
+});
