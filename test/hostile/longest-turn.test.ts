@@ -45,7 +45,7 @@ afterAll(async () => {
 const longestMs = 50;
 /** What still takes longer: how long at most, and why. */
 const known: readonly (readonly [name: RegExp, mostMs: number, why: string])[] = [
-  [/\/grammar /, 4_000, "a grammar is written whole, and again until it fits into its bytes"],
+  [/\/grammar /, 1_000, "one try of a grammar is written whole in a turn"],
   [/check_query query=a long filter/, 400, "each repair of a text is parsed in the same turn"],
   [/^POST \/mcp /, 400, "the SDK parses, and the tool repairs and plans, in one turn"],
 ];

@@ -42,12 +42,13 @@ export function createGrammars({ catalog, descriptions }: GrammarParts) {
           next: `POST /api/endpoints/${id}/describe has it described.`,
         });
       }
-      return sparqlGrammar({ sources, asFederation: false, ...options }).text;
+      return (await sparqlGrammar({ sources, asFederation: false, ...options })).text;
     },
     /** Queries with a SERVICE group for each of some endpoints; undefined when none of them is described. */
     async ofEndpoints(ids: readonly string[], options: GrammarOptions): Promise<string | undefined> {
       const sources = await described(ids);
-      return sources.length === 0 ? undefined : sparqlGrammar({ sources, asFederation: true, ...options }).text;
+      if (sources.length === 0) return undefined;
+      return (await sparqlGrammar({ sources, asFederation: true, ...options })).text;
     },
     /** Queries with a SERVICE group for each member. @throws FedwayError `FEDERATION_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
     async ofFederation(id: string, options: GrammarOptions): Promise<string> {
@@ -63,7 +64,7 @@ export function createGrammars({ catalog, descriptions }: GrammarParts) {
       const missing = members.filter((member) => sources.every((source) => source.id !== member));
       const notes =
         missing.length === 0 ? [] : [`Members without a description here: ${missing.join(", ").slice(0, 2_000)}`];
-      return sparqlGrammar({ sources, asFederation: true, notes, ...options }).text;
+      return (await sparqlGrammar({ sources, asFederation: true, notes, ...options })).text;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { type Grammar, type GrammarDialect, writeGrammar } from "./grammar.ts";
 import { type GrammarSource, placesOf, termsOf, type Terms, titleOf } from "./places.ts";
@@ -25,6 +26,11 @@ export interface SparqlGrammar {
   readonly total: number;
 }
 
+/** Terms of the first guess, and how often a number of them is tried. */
+const [firstGuess, mostAttempts] = [100, 16];
+/** Parts of the bytes: what a guess aims at, and what is enough. */
+const [aim, wellFilled] = [0.99, 0.97];
+
 /** The smallest budget: it holds the rules that name no terms and at least one class. */
 export const leastBytes = 8_000;
 
@@ -34,11 +40,11 @@ export const leastBytes = 8_000;
  * and projects only what its pattern binds.
  * @throws FedwayError `DESCRIPTION_UNKNOWN` when the descriptions name no class and no property
  */
-export function sparqlGrammar(request: GrammarRequest): SparqlGrammar {
+export async function sparqlGrammar(request: GrammarRequest): Promise<SparqlGrammar> {
+  const { maxBytes } = request;
   const terms = termsOf(request.sources);
   const total = terms.items.length;
   const made = (count: number): SparqlGrammar => withItems(request, terms, count);
-  const fits = ({ text }: SparqlGrammar): boolean => Buffer.byteLength(text) <= request.maxBytes;
   if (total === 0) {
     throw new FedwayError(
       "DESCRIPTION_UNKNOWN",
@@ -48,19 +54,19 @@ export function sparqlGrammar(request: GrammarRequest): SparqlGrammar {
       },
     );
   }
-  let [fitting, tooMany] = [1, 2];
-  let best = made(1);
-  // Doubled first, so that no grammar of all terms is written for the sake of a few.
-  for (; tooMany <= 2 * total; tooMany *= 2) {
-    const next = made(Math.min(total, tooMany));
-    if (!fits(next)) break;
-    [best, fitting] = [next, Math.min(total, tooMany)];
-  }
-  while (tooMany - fitting > 1 && fitting < total) {
-    const middle = Math.floor((fitting + tooMany) / 2);
-    const next = made(Math.min(total, middle));
-    if (fits(next)) [best, fitting] = [next, middle];
-    else tooMany = middle;
+  // Beyond the rules that name no terms, text grows about as the number of terms does. One grammar is written a turn.
+  let [best, fitting, tooMany] = [made(1), 1, total + 1];
+  const base = Buffer.byteLength(best.text);
+  let guess = Math.min(total, firstGuess);
+  for (let attempt = 0; attempt < mostAttempts && tooMany - fitting > 1; attempt++) {
+    await nextTurn();
+    const next = made(guess);
+    const size = Buffer.byteLength(next.text);
+    if (size > maxBytes) tooMany = guess;
+    else [best, fitting] = [next, guess];
+    if (size <= maxBytes && size > wellFilled * maxBytes) break;
+    const target = Math.floor((guess * (aim * maxBytes - base)) / Math.max(1, size - base));
+    guess = Math.min(tooMany - 1, Math.max(fitting + 1, target));
   }
   return best;
 }

@@ -15,19 +15,19 @@ export async function runGrammarBench({ quick }: { readonly quick: boolean }): P
     ...sources.map((source) => ({ ...defaults, sources: [source] })),
     { ...defaults, sources, asFederation: true },
   ];
-  sample(requests, quick ? 1_000 : 10_000);
+  await sample(requests, quick ? 1_000 : 10_000);
   await ask(sources, quick ? 1 : 3);
 }
 
 const defaults = { asFederation: false, maxBytes: 65_536, dialect: "gbnf" } as const;
 
-function sample(requests: readonly GrammarRequest[], count: number): void {
+async function sample(requests: readonly GrammarRequest[], count: number): Promise<void> {
   const share = Math.ceil(count / requests.length / 2);
   const failures: string[] = [];
   let sampled = 0;
   for (const [seed, request] of requests.entries()) {
     const began = performance.now();
-    const { grammar, text, leftOut, total } = sparqlGrammar(request);
+    const { grammar, text, leftOut, total } = await sparqlGrammar(request);
     const ms = performance.now() - began;
     const sentences = [
       ...sentencesOf(grammar.rules, { start: "query", seed, count: share }),
@@ -78,7 +78,7 @@ async function ask(sources: readonly PublishedSource[], questions: number): Prom
     let [asked, free, constrained] = [0, 0, 0];
     for (const source of sources) {
       const request = { ...defaults, sources: [source] };
-      const grammar = sparqlGrammar(request).text;
+      const grammar = (await sparqlGrammar(request)).text;
       for (const question of source.questions.slice(0, questions)) {
         asked++;
         if (faultOf(await model.ask({ system, question, maxTokens: 150 }), request) === undefined) free++;
