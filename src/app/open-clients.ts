@@ -10,6 +10,7 @@ import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { createJsonClient } from "../outbound/json-client.ts";
+import { createMirroredClient } from "../outbound/mirrored-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 import type { FedwayError } from "../errors/fedway-error.ts";
@@ -61,6 +62,8 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   const embedder = openEmbedder(config.embeddings, json);
   return {
     sparql,
+    /** What answers queries: also the mirror of an endpoint that fails or is slow. */
+    mirrored: createMirroredClient({ client: sparql, now: steadyClock.now }),
     documents,
     asker: createAsker({ client: sparql, documents, clock: steadyClock }),
     json,
@@ -107,7 +110,7 @@ export function openEvaluators(
     keepAnswersMs: limits.subanswerTtlMs,
     limits: { maxSolutions, maxHeldBytes, heldHeadBytes },
     world: {
-      client: clients.sparql,
+      client: clients.mirrored,
       documents: clients.documents,
       now: steadyClock.now,
       clauseAt,
@@ -137,7 +140,7 @@ interface ExecutorParts {
  */
 export function openExecutors({ config, clients, registry, log, metrics }: ExecutorParts, evaluators: Evaluators) {
   const { remoteEngine: url } = config;
-  const direct = createDirectExecutor(clients.sparql, steadyClock.now);
+  const direct = createDirectExecutor(clients.mirrored, steadyClock.now);
   const { verifier: sources } = registry.sources;
   sources.onRefuted(({ endpoint, patterns }) => {
     metrics.observeRefutedFacts(endpoint);

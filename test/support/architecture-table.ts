@@ -47,7 +47,7 @@ export const modules: readonly Module[] = [
     name: "outbound",
     // Circuit breakers are shared through the store.
     imports: [...whole("results"), { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] }],
-    packages: ["undici", "ipaddr.js", "typebox"],
+    packages: ["undici", "ipaddr.js", "lru-cache", "typebox"],
   },
   { name: "store", imports: [], packages: ["typebox"] },
   { name: "store/redis", imports: whole("store"), packages: ["ioredis"] },

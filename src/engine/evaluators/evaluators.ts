@@ -14,7 +14,6 @@ import {
   EvaluatorProcess,
   type EvaluatorProcessOptions,
 } from "./evaluator-process.ts";
-import { createMirroredClient } from "./mirrored-client.ts";
 import { createSharingClient } from "./sharing-client.ts";
 import { FairQueue } from "../../workers/fair-queue.ts";
 
@@ -83,8 +82,7 @@ export class Evaluators implements Executor<FederatedPlan> {
 
   constructor(options: EvaluatorPoolOptions) {
     const { world, keepAnswersMs: keepMs } = options;
-    const { now } = world;
-    const client = createSharingClient({ client: createMirroredClient({ client: world.client, now }), now, keepMs });
+    const client = createSharingClient({ client: world.client, now: world.now, keepMs });
     this.#options = { ...options, world: { ...world, client } };
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }

@@ -195,6 +195,18 @@ describe("a member with a mirror", () => {
     const source = table.sources.find(({ endpoint }) => endpoint === "original");
     expect(source).toMatchObject({ status: "ok", mirror: "copy", requests: 2 });
   });
+
+  it.each(["fails", "hangs"])("is replaced by it where nothing else is asked: it %s", async (how) => {
+    endpoints.setFault("original", how === "hangs" ? hang : { kind: "status", status: 500 });
+    const query = `SELECT ?s ?age { SERVICE <${endpoints.url("original")}> { ?s <x:age> ?age } }`;
+    const table = await federation.table(query);
+    expect(table).toMatchObject({ status: "ok", plan: { kind: "direct" }, sources: [{ mirror: "copy", requests: 2 }] });
+    expect(table.rows).toHaveLength(300);
+    const passedOn = await federation.answer("CONSTRUCT { ?s <x:age> ?age } { ?s <x:age> ?age }", {
+      endpointId: "original",
+    });
+    expect(passedOn.kind === "quads" && passedOn.triples.length).toBe(300);
+  });
 });
 
 describe("equal queries at once", () => {

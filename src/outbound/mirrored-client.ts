@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "../../outbound/sparql-client.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** How mirrors are asked. */
 interface MirroredClientOptions {
@@ -73,8 +73,7 @@ export function createMirroredClient({ client, now }: MirroredClientOptions): Pi
   return {
     query(request) {
       const { mirror, ...endpoint } = request.endpoint;
-      const isForOne = mirror === undefined || request.encoding !== "decode";
-      return isForOne ? client.query(request) : queryBoth({ ...request, endpoint }, mirror);
+      return mirror === undefined ? client.query(request) : queryBoth({ ...request, endpoint }, mirror);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
-import { createMirroredClient } from "../../../src/engine/evaluators/mirrored-client.ts";
+import { createMirroredClient } from "../../../src/outbound/mirrored-client.ts";
 import { createSharingClient } from "../../../src/engine/evaluators/sharing-client.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
