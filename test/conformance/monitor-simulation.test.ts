@@ -3,7 +3,7 @@ import { createHistory } from "../../src/monitor/history.ts";
 import { createMonitor } from "../../src/monitor/create-monitor.ts";
 import type { Incident, Observation } from "../../src/monitor/monitor.ts";
 import { createEndpointProbe } from "../../src/monitor/probe-endpoint.ts";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
 import { createSimulatedClock } from "../support/simulated-clock.ts";
 import { createSimulatedEndpoints, injectedKinds, type InjectedTruth } from "../support/simulated-endpoints.ts";

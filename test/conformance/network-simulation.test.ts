@@ -3,7 +3,7 @@ import type { FaultKind } from "../../src/errors/fedway-error.ts";
 import { createMonitor } from "../../src/monitor/create-monitor.ts";
 import { createHistory } from "../../src/monitor/history.ts";
 import type { Incident } from "../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../support/memory-store.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
 import { createSimulatedClock } from "../support/simulated-clock.ts";
 import { createRandom } from "../support/simulated-endpoints.ts";

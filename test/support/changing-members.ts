@@ -14,7 +14,7 @@ import type { VoidDescription } from "../../src/registry/void/void-description.t
 import { bytesOf } from "../../src/results/gathered-body.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
 import { openSources } from "../../src/selection/open-sources.ts";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "./memory-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 import type { Triple } from "./described-data.ts";

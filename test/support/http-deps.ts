@@ -3,7 +3,7 @@ import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
 import { createSearchIndex, type SearchIndex } from "../../src/registry/search/search-index.ts";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "./memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { shapesFile } from "./catalog-folder.ts";
 import { createFakeMonitor } from "./fake-monitor.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Incident, Observation } from "../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "./memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { newFolder } from "./scratch-folder.ts";

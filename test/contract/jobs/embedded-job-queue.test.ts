@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { describeJobQueue } from "./job-queue-contract.ts";
 
 describeJobQueue("embedded", async () => {

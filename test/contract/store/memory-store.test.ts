@@ -1,4 +1,4 @@
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { describeCollections } from "./collection-contract.ts";
 import { describeStore, type StoreHarness } from "./store-contract.ts";
 

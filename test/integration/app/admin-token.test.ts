@@ -5,7 +5,7 @@ import { createApp } from "../../../src/app.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { type AdminToken, knownAdminToken, offerToken, openAdminToken } from "../../../src/store/admin-token.ts";
 import { holdDataFolder } from "../../../src/store/data-folder.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 

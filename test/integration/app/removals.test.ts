@@ -7,7 +7,7 @@ import { openRegistry, type Registry } from "../../../src/app/open-registry.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
 import { seriesIn } from "../../support/monitored-service.ts";

@@ -4,7 +4,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import * as schemas from "../../../src/http/monitor-schemas.ts";
 import { Problem } from "../../../src/http/schemas.ts";
 import { createMaintenance } from "../../../src/monitor/maintenance.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { json, shouldAnswer, start } from "./http-fixture.ts";
 

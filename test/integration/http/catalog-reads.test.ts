@@ -4,7 +4,7 @@ import { Parser } from "n3";
 import { describe, expect, it } from "vitest";
 import { canonicalNTriples } from "../../../src/rdf/canonical.ts";
 import { openCatalog } from "../../../src/registry/catalog/open-catalog.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
 import { sampleDescription } from "../../support/sample-description.ts";
 import { start, type Started } from "./http-fixture.ts";

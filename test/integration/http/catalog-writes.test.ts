@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { endpointTurtle, federationTurtle } from "../../support/catalog-folder.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { openTestCatalog } from "../../support/http-deps.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { Job, JobContext, JobQueue } from "../../../src/jobs/job-queue.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { createFakeDeps } from "../../support/http-deps.ts";
 
 /** Work that does what the test tells it to, a step at a time. */

@@ -5,7 +5,7 @@ import { createHistory } from "../../../src/monitor/history.ts";
 import { createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Monitor, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { turnsBetween } from "../../../src/monitor/turns.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createSimulatedClock, type SimulatedClock } from "../../support/simulated-clock.ts";

@@ -4,7 +4,7 @@ import { createMonitor, type MonitorOptions } from "../../../src/monitor/create-
 import { createHistory } from "../../../src/monitor/history.ts";
 import type { Incident, Monitor, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createSimulatedClock, type SimulatedClock } from "../../support/simulated-clock.ts";

@@ -8,7 +8,7 @@ import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import { publishSnapshot } from "../../../src/monitor/snapshot.ts";
 import { createTurnClaims, createTurnTable } from "../../../src/monitor/turns.ts";
 import { createWebhookService } from "../../../src/monitor/webhook-service.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 
 /** What version 1.0 stored (`documents`, by key) and what it read of it (the rest). Never written anew. */
 const fixture = JSON.parse(

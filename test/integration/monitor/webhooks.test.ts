@@ -3,7 +3,7 @@ import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.
 import type { Job, JobQueue } from "../../../src/jobs/job-queue.ts";
 import type { IncidentEvent } from "../../../src/monitor/webhook-message.ts";
 import { createWebhookService, type WebhookService } from "../../../src/monitor/webhook-service.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createJsonClient, type JsonClient } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

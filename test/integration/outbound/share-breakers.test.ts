@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applyHealth } from "../../../src/monitor/apply-health.ts";
 import { shareBreakers } from "../../../src/outbound/share-breakers.ts";
 import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";

@@ -5,7 +5,7 @@ import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import { createRunLog, type RunLog, shownTo } from "../../../src/query/run-log.ts";
 import { createSessionLog, type SessionLog } from "../../../src/query/session-log.ts";
 import { shareRuns } from "../../../src/query/shared-runs.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { toFederatedPlan } from "../../support/engine-answer.ts";
 

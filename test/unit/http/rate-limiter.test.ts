@@ -2,7 +2,7 @@ import { setImmediate as settled } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createRateLimiter } from "../../../src/http/rate-limiter.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 function limiterAt(perMinute: number, maxClients?: number) {

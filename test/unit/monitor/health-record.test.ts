@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { blankRecord, type HealthRecord, leftRecord, probedRecord } from "../../../src/monitor/health-record.ts";
 import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
 import type { Observation } from "../../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 
 const url = "http://people.example/sparql";
 const rules = { incidentAfter: 3, recoveredAfter: 2, staleMs: 2_700_000 };

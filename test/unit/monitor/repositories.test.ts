@@ -5,7 +5,7 @@ import { createHeartbeat } from "../../../src/monitor/heartbeat.ts";
 import { createIncidentRepository } from "../../../src/monitor/incident-repository.ts";
 import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import type { Incident, MaintenanceWindow } from "../../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 let store: Store;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createHistory, type History } from "../../../src/monitor/history.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { SeriesPoint, Store } from "../../../src/store/store.ts";
 import { fault, turn } from "../../support/monitor-records.ts";
 

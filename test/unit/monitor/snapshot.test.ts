@@ -8,7 +8,7 @@ import {
   judgeSnapshot,
   type Snapshot,
 } from "../../../src/monitor/snapshot.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { incident, turn } from "../../support/monitor-records.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createTurnClaims, type TurnClaims, createTurnTable, turnsBetween } from "../../../src/monitor/turns.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 const rules = { everyMs: 900_000, jitter: 0.1 };

@@ -8,7 +8,7 @@ import {
   type WebhookService,
   type WebhookServiceOptions,
 } from "../../../src/monitor/webhook-service.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { JsonReply, JsonRequest } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type SharedBreakersOptions, shareBreakers } from "../../../src/outbound/share-breakers.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { HealthSign } from "../../../src/outbound/breaker.ts";
 import { EndpointStates, type EndpointState } from "../../../src/outbound/endpoint-states.ts";

@@ -3,7 +3,7 @@ import { FactFollower } from "../../../src/selection/follow-facts.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import type { CatalogDocument } from "../../../src/registry/catalog/catalog.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { described } from "../../support/described-members.ts";
 import { eventually } from "../../support/eventually.ts";

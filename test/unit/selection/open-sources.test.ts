@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
 import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
 import { openSources } from "../../../src/selection/open-sources.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { scriptedAsker } from "../../support/scripted-asker.ts";
 

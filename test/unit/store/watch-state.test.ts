@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type StateWatch, watchState } from "../../../src/store/watch-state.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 const everyMs = 1_000;

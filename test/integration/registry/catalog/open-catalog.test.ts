@@ -5,7 +5,7 @@ import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 import type { CatalogWrite, EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../../../src/registry/catalog/open-catalog.ts";
-import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import {
   type CatalogFolder,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { EmbeddedJobQueue } from "../../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { ChildJob, Job, JobKind, JobQueue } from "../../../../src/jobs/job-queue.ts";
-import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { kind } from "../../../contract/jobs/job-queue-fixture.ts";
 

@@ -4,7 +4,7 @@ import type { Capabilities } from "../../../../src/registry/capabilities/capabil
 import { CapabilityService } from "../../../../src/registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../../../../src/registry/capabilities/capabilities.ts";
 import type { CapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
-import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
 

@@ -5,7 +5,7 @@ import type { RawExample } from "../../../../src/registry/examples/example.ts";
 import { ExampleService } from "../../../../src/registry/examples/example-service.ts";
 import { analyseQuery } from "../../../../src/sparql/analyse-query.ts";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
-import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";

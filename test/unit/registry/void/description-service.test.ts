@@ -5,7 +5,7 @@ import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/compute/describer.ts";
 import { createDescriptionService } from "../../../../src/registry/void/description-service.ts";
 import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
-import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
-import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 
 describe("descriptions are kept", () => {

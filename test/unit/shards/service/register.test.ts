@@ -3,7 +3,7 @@ import { entryIdOf, withOrigin, registerShards, unregisterLost } from "../../../
 import type { EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
 import { documentOf, withFields } from "../../../../src/registry/catalog/document-fields.ts";
 import type { FinishedShard, ShardDataset } from "../../../../src/shards/finished-folder.ts";
-import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
 import { fakeSettings } from "../../../support/fake-query-service.ts";
 import { openTestCatalog } from "../../../support/http-deps.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";

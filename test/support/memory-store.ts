@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../clock.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import {
   checkedStore,
   counterSum,
@@ -7,10 +7,10 @@ import {
   type StoreAdapter,
   storeClosed,
   sweepEveryMs,
-} from "../bounds.ts";
-import { compareKeys } from "../key-order.ts";
-import type { PutOptions, SeriesPoint, Store, StoredDocument } from "../store.ts";
-import { createWatchers } from "../watchers.ts";
+} from "../../src/store/bounds.ts";
+import { compareKeys } from "../../src/store/key-order.ts";
+import type { PutOptions, SeriesPoint, Store, StoredDocument } from "../../src/store/store.ts";
+import { createWatchers } from "../../src/store/watchers.ts";
 
 /**
  * A store that ends with its process, for tests: the plainest form of what the port promises. What has expired is removed
