@@ -93,7 +93,7 @@ export const measured = {
 } as const;
 
 /** The term under which a note names the property it speaks of. */
-export const noteSubject = `${rdf.namespace}predicate`;
+const noteSubject = `${rdf.namespace}predicate`;
 
 /** Notes how statements are known; statements known alike share one measurement, which keeps documents small. */
 export class StatusNotes {

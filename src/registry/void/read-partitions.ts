@@ -5,11 +5,9 @@ import {
   byCount,
   type ClassPartition,
   type Count,
-  type FactStatus,
   type ObjectPartition,
   type PropertyPartition,
 } from "./void-description.ts";
-import { measured } from "./quad-writer.ts";
 import { agreedNumber, type NodeIndex, nodeKey, onlyIri } from "./values.ts";
 
 /** Partition nodes that are looked at in one document, of all kinds together: shared nodes could multiply without end. */
@@ -43,15 +41,15 @@ export class PartitionReader {
   }
 
   classes(parents: readonly RDF.Term[]): readonly ClassPartition[] {
-    const partitions = this.#each(parents, classKind, (iri, nodes): ClassPartition & Known => {
+    const partitions = this.#each(parents, classKind, (iri, nodes) => {
       const entities = this.#count(nodes, v.entities) ?? this.#count(nodes, v.distinctSubjects);
       return {
         class: iri,
-        ...this.#known(nodes, classKind),
+        ...claimed(this.#source),
         entities,
         ...this.#counts(nodes, ["triples"]),
         properties: this.properties(nodes),
-        propertiesComplete: this.#complete(nodes, measured.propertiesComplete),
+        propertiesComplete: false,
       };
     });
     return partitions.toSorted(
@@ -62,11 +60,11 @@ export class PartitionReader {
   properties(parents: readonly RDF.Term[]): readonly PropertyPartition[] {
     const partitions = this.#each(parents, propertyKind, (property, nodes) => ({
       property,
-      ...this.#known(nodes, propertyKind),
+      ...claimed(this.#source),
       ...this.#counts(nodes, ["triples", "distinctSubjects", "distinctObjects"]),
       objectClasses: this.#objects(nodes, objectClassKind),
       datatypes: this.#objects(nodes, datatypeKind),
-      objectsComplete: this.#complete(nodes, measured.objectsComplete),
+      objectsComplete: false,
     }));
     return partitions.toSorted(
       (one, other) => byCount(one.triples, other.triples) || compareText(one.property, other.property),
@@ -76,7 +74,7 @@ export class PartitionReader {
   #objects(parents: readonly RDF.Term[], kind: Kind): readonly ObjectPartition[] {
     const partitions = this.#each(parents, kind, (iri, nodes) => ({
       iri,
-      ...this.#known(nodes, kind),
+      ...claimed(this.#source),
       ...this.#counts(nodes, ["triples"]),
     }));
     return partitions.toSorted((one, other) => byCount(one.triples, other.triples) || compareText(one.iri, other.iri));
@@ -109,14 +107,6 @@ export class PartitionReader {
     return this.#iris.get(name);
   }
 
-  #known(nodes: readonly RDF.Term[], { key }: Kind): Known {
-    return this.#source.annotations.known(nodes[0]!, key);
-  }
-
-  #complete(nodes: readonly RDF.Term[], predicate: string): boolean {
-    return nodes.some((node) => this.#source.annotations.complete(node, predicate));
-  }
-
   #count(nodes: readonly RDF.Term[], predicate: string): Count | undefined {
     return readCount(this.#source, nodes, predicate);
   }
@@ -131,46 +121,23 @@ export class PartitionReader {
   }
 }
 
-/** How a statement is known. */
-export interface Known {
-  readonly status: FactStatus;
-  readonly record: number;
-}
-
-/** What a document says about how well its statements are known. */
-export interface Annotations {
-  /** How a statement of a node is known. */
-  known(node: RDF.Term, predicate: string): Known;
-  /** Whether a list of a node is said to be complete (`fedway:classesComplete` and the like). */
-  complete(node: RDF.Term, predicate: string): boolean;
-  /** Fedway's own words count: zero counts, catalogue ids of linksets. */
-  readonly own: boolean;
-}
-
-/** Statements of a publisher: all claimed, none complete, zeros not counted as knowledge. */
-export const claimed = (record: number): Annotations => ({
-  known: () => ({ status: "claimed", record }),
-  complete: () => false,
-  own: false,
-});
-
 /** Where the description of one dataset stands. */
 export interface VoidSource {
   readonly index: NodeIndex;
   /** Nodes that describe the dataset together, e.g. a `sd:Dataset` and its default graph. */
   readonly nodes: readonly RDF.Term[];
-  readonly annotations: Annotations;
+  /** Position of the request that the document came by. */
+  readonly record: number;
 }
+
+/** How a publisher's statements are known: all of them are claims, and no list is called complete. */
+export const claimed = ({ record }: Pick<VoidSource, "record">) => ({ status: "claimed", record }) as const;
 
 /**
  * A count that some nodes have. Values that contradict each other are no knowledge, nor is a publisher's zero, which
  * many generators write for "not counted".
  */
 export function readCount(source: VoidSource, nodes: readonly RDF.Term[], predicate: string): Count | undefined {
-  const { index, annotations } = source;
-  const holder = nodes.find((node) => index.has(node, predicate));
-  if (holder === undefined) return undefined;
-  const value = agreedNumber(nodes.flatMap((node) => index.objects(node, predicate)));
-  if (value === undefined || (value === 0 && !annotations.own)) return undefined;
-  return { value, ...annotations.known(holder, predicate) };
+  const value = agreedNumber(nodes.flatMap((node) => source.index.objects(node, predicate)));
+  return value === undefined || value === 0 ? undefined : { value, ...claimed(source) };
 }

@@ -1,7 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, rdfs, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { measured } from "./quad-writer.ts";
-import { PartitionReader, readCount, type VoidSource } from "./read-partitions.ts";
+import { claimed, PartitionReader, readCount, type VoidSource } from "./read-partitions.ts";
 import { readTerms, termIris } from "./term-texts.ts";
 import { iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
 import type { VoidDescription, Linkset } from "./void-description.ts";
@@ -18,9 +17,8 @@ const mostNames = 1000;
 
 /** Everything that VoID (and its extension for object classes and datatypes) says of a dataset. Never throws. */
 export function readVoid(source: VoidSource): VoidFacts {
-  const { nodes, annotations } = source;
+  const { nodes } = source;
   const reader = new PartitionReader(source);
-  const complete = (predicate: string): boolean => nodes.some((node) => annotations.complete(node, predicate));
   const classPartitions = reader.classes(nodes);
   const propertyPartitions = reader.properties(nodes);
   const terms = readTerms(source, termIris({ classPartitions, propertyPartitions }));
@@ -28,9 +26,9 @@ export function readVoid(source: VoidSource): VoidFacts {
     ...readTexts(source),
     ...readTotals(source),
     classPartitions,
-    classesComplete: complete(measured.classesComplete),
+    classesComplete: false,
     propertyPartitions,
-    propertiesComplete: complete(measured.propertiesComplete),
+    propertiesComplete: false,
     languages: readLanguages(source),
     namespaces: namesOf(objectsOf(source, v.uriSpace).map(iriTextOf)),
     linksets: readLinksets(source),
@@ -82,7 +80,6 @@ function namesOf(names: readonly (string | undefined)[]): readonly string[] {
 }
 
 const mostLinksets = 50_000;
-const catalogId = /^[a-z0-9][a-z0-9._-]{0,63}$/u;
 
 /** The linksets of a dataset: its subsets, and those that name it as the side of their subjects (VoID, section 4). */
 function readLinksets(source: VoidSource): readonly Linkset[] {
@@ -102,30 +99,16 @@ function readLinksets(source: VoidSource): readonly Linkset[] {
 }
 
 function readLinkset(source: VoidSource, node: RDF.Term): Linkset | undefined {
-  const { index, annotations } = source;
+  const { index } = source;
   const property = onlyIri(index.objects(node, v.linkPredicate));
   if (property === undefined) return undefined;
   const classOf = (predicate: string): string | undefined =>
     onlyIri(index.objects(node, predicate).flatMap((target) => index.objects(target, v.class)));
-  const subjectClass = classOf(v.subjectsTarget);
-  const objectClass = classOf(v.objectsTarget);
-  const target = annotations.own ? targetOf(source, node) : {};
-  const triples = readCount(source, [node], v.triples);
   return {
     property,
-    ...annotations.known(node, v.linkPredicate),
-    subjectClass,
-    objectClass,
-    ...target,
-    triples,
+    ...claimed(source),
+    subjectClass: classOf(v.subjectsTarget),
+    objectClass: classOf(v.objectsTarget),
+    triples: readCount(source, [node], v.triples),
   };
-}
-
-/** The endpoint that describes the objects, and its dataset unless the side is only a part that this view has named. */
-function targetOf({ index }: VoidSource, node: RDF.Term): Pick<Linkset, "targetEndpoint" | "targetDataset"> {
-  const [side] = index.objects(node, v.objectsTarget);
-  const ids = side === undefined ? [] : index.objects(side, dcterms.identifier);
-  const id = ids.length === 1 ? ids[0]?.value : undefined;
-  if (side === undefined || id === undefined || !catalogId.test(id)) return {};
-  return { targetEndpoint: id, ...(side.value !== `${node.value}-objects` && { targetDataset: side.value }) };
 }

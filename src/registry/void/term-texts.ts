@@ -2,8 +2,8 @@ import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import { dcterms, rdfs, skos } from "../../rdf/vocabularies.ts";
 import { iriParts, nameWords } from "../schema/text.ts";
-import type { Annotations } from "./read-partitions.ts";
-import { isWritable, type NodeIndex, textOf, titleOf } from "./values.ts";
+import { claimed, type VoidSource } from "./read-partitions.ts";
+import { isWritable, textOf, titleOf } from "./values.ts";
 import type { ClassPartition, PropertyPartition, TermText, VoidDescription } from "./void-description.ts";
 
 const longestDescription = 1_000;
@@ -57,14 +57,14 @@ export function termIris(
 
 /** What a document says of the classes and properties of a dataset that it describes; undefined when nothing. */
 export function readTerms(
-  { index, annotations }: { readonly index: NodeIndex; readonly annotations: Annotations },
+  source: Pick<VoidSource, "index" | "record">,
   iris: Iterable<string>,
 ): readonly TermText[] | undefined {
   const terms: TermText[] = [];
   for (const iri of iris) {
     const node = dataFactory.namedNode(iri);
-    const texts = bestTexts((property) => index.objects(node, property));
-    if (texts) terms.push({ iri, ...texts, ...annotations.known(node, rdfs.label) });
+    const texts = bestTexts((property) => source.index.objects(node, property));
+    if (texts) terms.push({ iri, ...texts, ...claimed(source) });
   }
   return terms.length === 0 ? undefined : terms.toSorted((one, other) => (one.iri < other.iri ? -1 : 1));
 }

@@ -5,7 +5,6 @@ import type { AskedEndpoint } from "../catalog/catalog.ts";
 import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
 import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
-import { claimed } from "./read-partitions.ts";
 import { readVoid, type VoidFacts } from "./read-void.ts";
 import { RequestLog } from "../request-log.ts";
 import { type SpotCheck, spotCheck, verdictOf } from "./spot-checks.ts";
@@ -180,7 +179,7 @@ class Cascade {
   async #consider(found: Found): Promise<void> {
     if (found.nodes.length === 0) return;
     const index = indexNodes(found.quads);
-    const facts = readVoid({ index, nodes: found.nodes, annotations: claimed(found.record) });
+    const facts = readVoid({ index, nodes: found.nodes, record: found.record });
     if (partitionsOf(facts) + totalsOf(facts) === 0) return;
     if (this.best !== undefined && !isRicher(facts, this.best.facts)) return;
     const checks = await spotCheck(this.#log, facts);

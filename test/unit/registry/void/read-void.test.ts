@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { chooseDataset, ownEndpoint } from "../../../../src/registry/void/choose-dataset.ts";
 import { indexNodes } from "../../../../src/registry/void/values.ts";
-import { claimed } from "../../../../src/registry/void/read-partitions.ts";
 import { readVoid, type VoidFacts } from "../../../../src/registry/void/read-void.ts";
 import { dataFactory } from "../../../../src/rdf/triple-index.ts";
 import { fromTurtle } from "../../../support/rdf-text.ts";
@@ -15,7 +14,7 @@ const prefixes = `
 const read = (turtle: string): VoidFacts => {
   const index = indexNodes(fromTurtle(prefixes + turtle));
   const nodes = [dataFactory.namedNode("http://ex.example/d")];
-  return readVoid({ index, nodes, annotations: claimed(7) });
+  return readVoid({ index, nodes, record: 7 });
 };
 
 describe("counts", () => {
@@ -61,7 +60,7 @@ describe("IRIs", () => {
         dataFactory.quad(node, v("class"), dataFactory.namedNode(iri)),
       ];
     });
-    const facts = readVoid({ index: indexNodes(quads), nodes: [d], annotations: claimed(0) });
+    const facts = readVoid({ index: indexNodes(quads), nodes: [d], record: 0 });
     expect(facts.classPartitions.map(({ class: iri }) => iri)).toEqual(["http://ex.example/Größe", "urn:x:y"]);
   });
   it("a partition of two classes or of a literal is none", () => {
