@@ -11,15 +11,6 @@ import { resultUri } from "./results/show-result.ts";
 import { skillText } from "./skill.ts";
 import type { Caller, Hint } from "./tool.ts";
 
-/** What can be read, without its content. */
-interface ListedResource {
-  readonly uri: string;
-  /** Unique. */
-  readonly name: string;
-  readonly title: string;
-  readonly mimeType: string;
-}
-
 /** What a resource holds. */
 interface ResourceContent {
   readonly uri: string;
@@ -28,14 +19,7 @@ interface ResourceContent {
 }
 
 /** Resources of agents: larger than an answer of a tool, read by programs rather than by models. */
-export interface AgentResources {
-  /** @throws FedwayError `REQUEST_INVALID` for a cursor that is none */
-  list(cursor?: string): { readonly resources: readonly ListedResource[]; readonly nextCursor?: string };
-  /** By RFC 6570. */
-  readonly templates: readonly (Omit<ListedResource, "uri"> & { readonly uriTemplate: string })[];
-  /** @throws FedwayError `RESOURCE_UNKNOWN`, `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
-  read(uri: string, caller: Pick<Caller, "owner">): Promise<ResourceContent>;
-}
+export type AgentResources = ReturnType<typeof createResources>;
 
 interface Parts {
   readonly catalog: Catalog;
@@ -48,7 +32,8 @@ const pageSize = 100;
 const mostCharacters = 400_000;
 const mostSchemaTokens = 8_000;
 
-const templates: AgentResources["templates"] = [
+/** By RFC 6570; names are unique. */
+const templates = [
   {
     uriTemplate: "fedway://endpoints/{id}/schema",
     name: "schema",
@@ -65,10 +50,11 @@ const templates: AgentResources["templates"] = [
 ];
 
 /** The resources over what this process knows and keeps. */
-export function createResources(parts: Parts, hint: Hint): AgentResources {
+export function createResources(parts: Parts, hint: Hint) {
   const { catalog } = parts;
   return {
-    list(cursor) {
+    /** What can be read, without its content. @throws FedwayError `REQUEST_INVALID` for a cursor that is none */
+    list(cursor?: string) {
       const from = cursor === undefined ? 0 : offsetOf(cursor);
       const own = { uri: "fedway://skill", name: "skill", title: "How to use Fedway", mimeType: "text/markdown" };
       const page = catalog.entries.slice(from, from + pageSize).map(({ id, title }) => ({
@@ -84,7 +70,8 @@ export function createResources(parts: Parts, hint: Hint): AgentResources {
       };
     },
     templates,
-    async read(uri, { owner }) {
+    /** @throws FedwayError `RESOURCE_UNKNOWN`, `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
+    async read(uri: string, { owner }: Pick<Caller, "owner">): Promise<ResourceContent> {
       if (uri === "fedway://skill") return { uri, mimeType: "text/markdown", text: skillText(hint) };
       const result = resultPattern.exec(uri);
       if (result) return readResult(parts, { uri, owner, id: result[1] ?? "", offset: Number(result[2] ?? 0) });

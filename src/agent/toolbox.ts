@@ -21,29 +21,21 @@ export interface ListedTool {
 }
 
 /** The tools of one profile. */
-export interface Toolbox {
-  /** Those that the profile lists, in a fixed order. */
-  readonly tools: readonly ListedTool[];
-  /** All that can be called. */
-  readonly callable: readonly ListedTool[];
-  readonly hint: Hint;
-  /** Calls a tool. Never throws: a failure is an answer with its problem, also a tool that does not exist. */
-  call(name: string, given: unknown, caller: Caller): Promise<ToolAnswer>;
-}
+export type Toolbox = ReturnType<typeof createToolbox>;
 
 /** A call of a tool that exists, as it begins. */
-export interface ObservedCall extends Pick<Caller, "owner" | "session" | "trace" | "callId"> {
+interface ObservedCall extends Pick<Caller, "owner" | "session" | "trace" | "callId"> {
   readonly tool: string;
 }
 
-/** Told of every call; `context` is that of a span for what the call does. */
+/** Notified of every call; `context` is that of a span for what the call does. */
 export type ToolObserver = (call: ObservedCall) => { readonly context?: unknown; end(code?: string): void };
 
 interface ToolboxOptions {
   readonly profile: ToolProfile;
   /** Names of tools that are switched off. */
   readonly off?: readonly string[] | undefined;
-  /** Told of errors that are ours to mend. */
+  /** Receives errors that are defects of Fedway. */
   readonly onDefect?: ((error: unknown) => void) | undefined;
   readonly observe?: ToolObserver | undefined;
   /** Lets calls in; absent: all at once. */
@@ -56,17 +48,20 @@ const waitMs = 10_000;
 /**
  * The tools of a profile without those that are switched off, which vanish from the list, from texts and from all feedback.
  */
-export function createToolbox(all: readonly Tool[], options: ToolboxOptions): Toolbox {
+export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
   const { profile, off = [], onDefect, observe, admission } = options;
   const on = all.filter(({ name }) => !off.includes(name));
   const inProfile = on.filter(({ profiles }) => profiles.includes(profile));
   const hint = createHint(inProfile);
   const byName = new Map(on.map((tool) => [tool.name, tool]));
   return {
+    /** Those that the profile lists, in a fixed order. */
     tools: inProfile.map((tool) => listed(tool, hint)).map(withoutLengths),
+    /** All that can be called. */
     callable: on.map((tool) => listed(tool, hint)),
     hint,
-    async call(name, given, caller) {
+    /** Calls a tool. Never throws: a failure is an answer with its problem, also a tool that does not exist. */
+    async call(name: string, given: unknown, caller: Caller): Promise<ToolAnswer> {
       let observed: ReturnType<ToolObserver> | undefined;
       try {
         const tool = byName.get(name);

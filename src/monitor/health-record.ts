@@ -6,6 +6,9 @@ import { isSilent } from "./network.ts";
 /** An incident that has opened or closed. */
 export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
 
+/** When it opened or closed. */
+export const noticedMs = ({ incident }: IncidentNotice): number => incident.closedMs ?? incident.openedMs;
+
 /** Everything that is known of an endpoint now, or of a host or the network that has an incident; one document of the store, changed by compare-and-set only. */
 export interface HealthRecord extends Hours {
   /** The URL that was probed. */

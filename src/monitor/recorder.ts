@@ -7,6 +7,7 @@ import {
   type HealthRecord,
   type HealthRules,
   leftRecord,
+  noticedMs,
   probedRecord,
   type IncidentNotice,
 } from "./health-record.ts";
@@ -184,9 +185,6 @@ interface AnnouncerOptions {
 /** Time that whoever made a notice, or tries to tell it, gets for that. */
 const patienceMs = 30_000;
 
-/** When the change happened. */
-const atMs = ({ incident }: IncidentNotice): number => incident.closedMs ?? incident.openedMs;
-
 const nameOf = ({ kind, incident }: IncidentNotice): string => `${kind} ${incident.id}`;
 
 /** An announcer over the outboxes of these records. */
@@ -214,7 +212,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
     /** Does so for those that another process, or an earlier try, has left behind. */
     async settleOld(): Promise<void> {
       const nowMs = now();
-      const isOld = (notice: IncidentNotice): boolean => soleOwner || Math.abs(nowMs - atMs(notice)) >= patienceMs;
+      const isOld = (notice: IncidentNotice): boolean => soleOwner || Math.abs(nowMs - noticedMs(notice)) >= patienceMs;
       for (const [endpoint, { outbox }] of records.entries()) {
         if (!outbox.some(isOld)) continue;
         try {

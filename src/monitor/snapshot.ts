@@ -14,57 +14,6 @@ import type {
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
 
-/** One window of a snapshot. */
-interface SnapshotWindow extends Omit<WindowSummary, "firstMs"> {
-  /** The first turn in it, ISO 8601. */
-  readonly first?: string | undefined;
-}
-
-/** An endpoint in a snapshot; moments in ISO 8601. */
-interface SnapshotEndpoint {
-  readonly id: string;
-  readonly title: string;
-  readonly url: string;
-  readonly state: HealthState;
-  /** When it came into this state. */
-  readonly since?: string | undefined;
-  /** The first turn of the last 90 days; absent without one. */
-  readonly observedSince?: string | undefined;
-  readonly last?: (Omit<Observation, "atMs"> & { readonly at: string }) | undefined;
-  readonly windows: readonly SnapshotWindow[];
-  readonly incident?:
-    | {
-        readonly id: string;
-        readonly started: string;
-        readonly opened: string;
-        readonly fault: string;
-      }
-    | undefined;
-  readonly score: Score;
-}
-
-/** The state of all endpoints at one time, to be kept, shown or compared elsewhere; JSON-serialisable. */
-export interface Snapshot {
-  /** Grows when the meaning or the shape of a field changes. */
-  readonly schema: 1;
-  /** Version of Fedway. */
-  readonly version: string;
-  /** ISO 8601. */
-  readonly generated: string;
-  /** Without a trailing slash. */
-  readonly publicUrl: string;
-  readonly heartbeat: {
-    readonly enabled: boolean;
-    readonly alive: boolean;
-    readonly last?: string | undefined;
-    /** Since when the service cannot reach the network. */
-    readonly offline?: string | undefined;
-  };
-  readonly counts: Readonly<Record<HealthState, number>>;
-  /** By id. */
-  readonly endpoints: readonly SnapshotEndpoint[];
-}
-
 /** What is known of one endpoint. */
 interface SnapshotRecord {
   readonly entry: CatalogEntry;
@@ -86,30 +35,39 @@ interface SnapshotInput {
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : iso(ms));
 
-/** The snapshot of these records. */
-export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }: SnapshotInput): Snapshot {
+/**
+ * The state of all endpoints at one time, to be kept, shown or compared elsewhere; JSON-serialisable, its moments in
+ * ISO 8601. `schema` grows when the meaning or the shape of a field changes.
+ */
+export type Snapshot = ReturnType<typeof buildSnapshot>;
+
+/** The snapshot of these records, endpoints by id. */
+export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }: SnapshotInput) {
   const { alive, enabled, lastMs } = heartbeat;
   const endpoints = records.map(endpointOf).toSorted((left, right) => (left.id < right.id ? -1 : 1));
-  const count = (wanted: HealthState): number => endpoints.filter(({ state }) => state === wanted).length;
+  const count = (wanted: HealthState) => endpoints.filter(({ state }) => state === wanted).length;
   return {
-    schema: 1,
+    schema: 1 as const,
     version,
     generated: iso(nowMs),
     publicUrl,
+    /** `offline`: since when the service cannot reach the network. */
     heartbeat: { enabled, alive, last: isoOf(lastMs), offline: isoOf(heartbeat.offline?.sinceMs) },
     counts: { up: count("up"), down: count("down"), unknown: count("unknown") },
     endpoints,
   };
 }
 
-function endpointOf({ entry, health, incident, score, windows }: SnapshotRecord): SnapshotEndpoint {
+function endpointOf({ entry, health, incident, score, windows }: SnapshotRecord) {
   const { id, title, url } = entry;
   return {
     id,
     title,
     url,
-    state: health?.state ?? "unknown",
+    state: health?.state ?? ("unknown" as const),
+    /** When it came into this state. */
     since: isoOf(health?.sinceMs),
+    /** The first turn of the last 90 days. */
     observedSince: isoOf(windows.find(({ window }) => window === "90d")?.firstMs),
     last: health?.last && lastOf(health.last),
     windows: windows.map(windowOf),
@@ -118,11 +76,12 @@ function endpointOf({ entry, health, incident, score, windows }: SnapshotRecord)
   };
 }
 
-const windowOf = ({ firstMs, ...rest }: WindowSummary): SnapshotWindow => ({ ...rest, first: isoOf(firstMs) });
+/** `first`: the first turn in it. */
+const windowOf = ({ firstMs, ...rest }: WindowSummary) => ({ ...rest, first: isoOf(firstMs) });
 
-const lastOf = ({ atMs, ...rest }: Observation): NonNullable<SnapshotEndpoint["last"]> => ({ at: iso(atMs), ...rest });
+const lastOf = ({ atMs, ...rest }: Observation) => ({ at: iso(atMs), ...rest });
 
-const incidentOf = ({ fault, id, openedMs, startedMs }: Incident): NonNullable<SnapshotEndpoint["incident"]> => ({
+const incidentOf = ({ fault, id, openedMs, startedMs }: Incident) => ({
   id,
   started: iso(startedMs),
   opened: iso(openedMs),

@@ -1,48 +1,9 @@
 import { type Static, Type } from "typebox";
 import { createHash, createHmac } from "node:crypto";
-import type { FaultCounts, Incident, MonitorEvent, Observation } from "./monitor.ts";
+import { type IncidentNotice, noticedMs } from "./health-record.ts";
+import type { Incident, Observation } from "./monitor.ts";
 import { subjectOf } from "./subjects.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-
-/** What is told to webhooks. */
-export type IncidentEvent = Extract<MonitorEvent, { readonly incident: Incident }>;
-
-/** An observation with its moment in ISO 8601. */
-interface WebhookObservation extends Omit<Observation, "atMs"> {
-  readonly at: string;
-}
-
-/** The body of a webhook; moments in ISO 8601. */
-interface WebhookMessage {
-  readonly type: "incident.opened" | "incident.closed";
-  /** When it was opened or closed. */
-  readonly timestamp: string;
-  readonly data: {
-    readonly id: string;
-    readonly state: "open" | "closed";
-    readonly subject: "endpoint" | "host" | "network";
-    /** Of an incident of one endpoint. */
-    readonly endpoint?: NamedEndpoint | undefined;
-    /** Of an incident of a host: its name, and its endpoints that failed alike. */
-    readonly host?: string | undefined;
-    readonly endpoints?: readonly NamedEndpoint[] | undefined;
-    readonly started: string;
-    readonly opened: string;
-    readonly closed?: string | undefined;
-    readonly closedBy?: NonNullable<Incident["closedBy"]> | undefined;
-    /** Kind of the first fault. */
-    readonly fault: Incident["fault"];
-    readonly faults: FaultCounts;
-    readonly evidence: readonly WebhookObservation[];
-    readonly links: { readonly incident: string; readonly endpoint?: string | undefined; readonly status: string };
-  };
-}
-
-interface NamedEndpoint {
-  readonly id: string;
-  readonly title: string;
-  readonly url?: string | undefined;
-}
 
 /** What a message is made from. */
 interface MessageContext {
@@ -54,20 +15,19 @@ interface MessageContext {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const evidenceOf = ({ atMs, ...rest }: Observation): WebhookObservation => ({ at: iso(atMs), ...rest });
+const evidenceOf = ({ atMs, ...rest }: Observation) => ({ at: iso(atMs), ...rest });
 
-/** The moment of an event: that of the incident's beginning or end. */
-const momentOf = ({ kind, incident }: IncidentEvent): number =>
-  kind === "incident-closed" ? (incident.closedMs ?? incident.openedMs) : incident.openedMs;
+/** The body of a webhook; moments in ISO 8601. */
+type WebhookMessage = ReturnType<typeof webhookMessage>;
 
 /** The message of an event; the same for every receiver and every delivery. */
-export function webhookMessage(event: IncidentEvent, { entryOf, publicUrl }: MessageContext): WebhookMessage {
+export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: MessageContext) {
   const { incident, kind } = event;
   const { id, closedMs, closedBy, fault, faults, evidence } = incident;
   const about = aboutOf(incident, entryOf);
   return {
     type: kind === "incident-opened" ? "incident.opened" : "incident.closed",
-    timestamp: iso(momentOf(event)),
+    timestamp: iso(noticedMs(event)),
     data: {
       id,
       state: kind === "incident-opened" ? "open" : "closed",
@@ -88,7 +48,7 @@ export function webhookMessage(event: IncidentEvent, { entryOf, publicUrl }: Mes
   };
 }
 
-/** What the incident is of. */
+/** What the incident is of: an endpoint, a host with those of its endpoints that failed alike, or the network. */
 function aboutOf(incident: Incident, entryOf: MessageContext["entryOf"]) {
   const subject = subjectOf(incident);
   const { endpoint: id, endpoints = [], url } = incident;
@@ -107,7 +67,7 @@ const shortHash = (text: string): string => createHash("sha256").update(text).di
 const mostIdLength = 90;
 
 /** The same for the same event and receiver, whoever tells it and however often; fit for the id of a job. */
-export function deliveryId({ kind, incident }: IncidentEvent, receiver: string): string {
+export function deliveryId({ kind, incident }: IncidentNotice, receiver: string): string {
   const { id } = incident;
   const name = /^[\w.-]+$/.test(id) && id.length <= mostIdLength ? id : shortHash(id);
   return `${name}.${kind === "incident-opened" ? "opened" : "closed"}.${receiver}`;

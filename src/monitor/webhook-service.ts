@@ -7,11 +7,11 @@ import { Compile } from "typebox/compile";
 import { createCollection } from "../store/collection.ts";
 import type { JsonClient } from "../outbound/json-client.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { IncidentNotice } from "./health-record.ts";
 import {
   type Delivery,
   deliverySchema,
   deliveryId,
-  type IncidentEvent,
   receiverOf,
   webhookMessage,
   createWebhookSigner,
@@ -59,17 +59,8 @@ export interface WebhookServiceOptions {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Tells receivers of incidents, at least once each, in any order, under a constant delivery id. */
-export interface WebhookService {
-  /** The job that delivers; to be started with the queue also when there are no URLs, as old jobs may be there. */
-  readonly kinds: readonly JobKind[];
-  /** Enqueues one delivery per URL. Telling an event again delivers it under the same ids. @throws FedwayError `STORE_FAILED` */
-  tell(event: IncidentEvent): Promise<void>;
-  /** What was given up, newest first. @throws FedwayError `STORE_FAILED` */
-  dead(): Promise<readonly DeadLetter[]>;
-  /** Sends what was given up again, under the same id; undefined when it is not there. @throws FedwayError `STORE_FAILED` */
-  redeliver(id: string): Promise<Job | undefined>;
-}
+/** Notifies receivers of incidents, at least once each, in any order, under a constant delivery id. */
+export type WebhookService = ReturnType<typeof createWebhookService>;
 
 const kindName = "deliver-webhook";
 /** With the queue's back-off some twenty minutes, or longer where the receiver says so. */
@@ -92,7 +83,7 @@ interface Context extends WebhookServiceOptions {
  * A service for these URLs.
  * @throws FedwayError `CONFIG_INVALID` when there are URLs and no secret, or a secret that cannot be read
  */
-export function createWebhookService(options: WebhookServiceOptions): WebhookService {
+export function createWebhookService(options: WebhookServiceOptions) {
   const { catalog, jobs, publicUrl, secret, urls } = options;
   if (urls.length > 0 && secret === undefined) {
     throw new FedwayError("CONFIG_INVALID", "Webhooks need a secret that their messages are signed with.");
@@ -102,24 +93,27 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   const sign = secret === undefined ? undefined : createWebhookSigner(secret);
   const context: Context = { ...options, letters, sign, urlsByReceiver };
   const enqueue = (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
+  const kind: JobKind = {
+    name: kindName,
+    validate: (payload) => void payloadOf(payload),
+    run: (payload, job) => deliver(payloadOf(payload), job, context),
+    concurrency,
+    maxAttempts,
+  };
   return {
-    kinds: [
-      {
-        name: kindName,
-        validate: (payload) => void payloadOf(payload),
-        run: (payload, job) => deliver(payloadOf(payload), job, context),
-        concurrency,
-        maxAttempts,
-      },
-    ],
-    async tell(event) {
+    /** The job that delivers; to be started with the queue also when there are no URLs, as old jobs may be there. */
+    kinds: [kind],
+    /** Enqueues one delivery per URL, under the same ids when it is called again. @throws FedwayError `STORE_FAILED` */
+    async tell(event: IncidentNotice): Promise<void> {
       const message = webhookMessage(event, { entryOf: (id) => catalog.byId(id), publicUrl });
       for (const receiver of urlsByReceiver.keys()) {
         await enqueue({ id: deliveryId(event, receiver), receiver, message });
       }
     },
+    /** What was given up, newest first. @throws FedwayError `STORE_FAILED` */
     dead: () => letters.list(),
-    async redeliver(id) {
+    /** Sends what was given up again, under the same id; undefined when it is not there. @throws FedwayError `STORE_FAILED` */
+    async redeliver(id: string): Promise<Job | undefined> {
       const payload = await letters.payload(id);
       return payload && enqueue({ ...payload, round: (payload.round ?? 0) + 1 });
     },

@@ -20,36 +20,7 @@ export interface Change<Document> {
  * Documents of one kind, each under the collection's prefix and its own id, as JSON. A document that does not fit the
  * schema counts as absent. Every method throws FedwayError `STORE_FAILED`.
  */
-export interface Collection<Document> {
-  get(id: string): Promise<Document | undefined>;
-  /**
-   * Also tells of a document that cannot be read, so that it can be written over; `known` saves reading again what has
-   * not changed.
-   */
-  getVersioned(id: string, known?: Versioned<Document>): Promise<Versioned<Document> | undefined>;
-  /** Resolves to the new version, or to undefined when `ifVersion` did not hold. */
-  put(id: string, document: Document, options?: PutOptions): Promise<number | undefined>;
-  /** False when there was no such document, or `ifVersion` did not hold. */
-  delete(id: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean>;
-  /** All documents whose id begins with `idPrefix`, in order of ids; read page by page. */
-  entries(idPrefix?: string): AsyncGenerator<readonly [id: string, document: Document]>;
-  /** The same with versions, and with documents that cannot be read; `known` saves reading again what has not changed. */
-  versionedEntries(
-    idPrefix?: string,
-    known?: (id: string) => Versioned<Document> | undefined,
-  ): AsyncGenerator<readonly [id: string, Versioned<Document>]>;
-  /**
-   * Changes a document by compare-and-set, up to 50 times when another writer wins.
-   * @param change must depend on nothing but its argument; undefined, or its argument, leaves the document as it is
-   */
-  change(
-    id: string,
-    change: (document: Document | undefined) => Document | undefined,
-    options?: ChangeOptions<Document>,
-  ): Promise<Change<Document>>;
-  /** As `Store.watch`, with ids. */
-  watch(listener: (change: DocumentChange | undefined) => void): () => void;
-}
+export type Collection<Document> = Pick<StoredCollection<Document>, keyof StoredCollection<Document>>;
 
 /** How a document is changed. */
 export interface ChangeOptions<Document> {
@@ -70,7 +41,7 @@ export class InvalidDocument {
 }
 
 /** Where documents lie and what they look like. */
-export interface CollectionOptions<Schema extends TSchema> {
+interface CollectionOptions<Schema extends TSchema> {
   readonly store: Store;
   /** What the keys begin with, e.g. `monitor/health/`. */
   readonly prefix: string;
@@ -85,13 +56,13 @@ export interface CollectionOptions<Schema extends TSchema> {
 }
 
 /** Between a document and what is stored of it, where they differ. */
-export interface Codec<Schema extends TSchema, Document> {
+interface Codec<Schema extends TSchema, Document> {
   readonly decode: (stored: Static<Schema>) => Document | InvalidDocument;
   /** As JSON text. */
   readonly encode: (document: Document) => string;
 }
 
-type Decoder = (text: string) => unknown;
+type Decoder<Document> = (text: string) => Document | InvalidDocument;
 
 const defaultPageSize = 1_000;
 /** More processes than would change one document at the same time. */
@@ -108,10 +79,12 @@ export function createCollection<Schema extends TSchema, Document>(
 ): Collection<Document>;
 export function createCollection(
   options: CollectionOptions<TSchema>,
-  codec?: Codec<TSchema, unknown>,
+  codec: Codec<TSchema, unknown> = asTheyAre,
 ): Collection<unknown> {
   return new StoredCollection(options, codec);
 }
+
+const asTheyAre: Codec<TSchema, unknown> = { decode: (stored) => stored, encode: JSON.stringify };
 
 /** All documents under a prefix, whatever their text is, in key order and page by page. */
 export async function* documentsUnder(
@@ -127,47 +100,55 @@ export async function* documentsUnder(
   }
 }
 
-class StoredCollection implements Collection<unknown> {
+class StoredCollection<Document> {
   readonly #options: CollectionOptions<TSchema>;
-  readonly #decode: Decoder;
-  readonly #encode: (document: unknown) => string;
+  readonly #decode: Decoder<Document>;
+  readonly #encode: (document: Document) => string;
 
-  constructor(options: CollectionOptions<TSchema>, codec: Codec<TSchema, unknown> | undefined) {
+  constructor(options: CollectionOptions<TSchema>, codec: Codec<TSchema, Document>) {
     this.#options = options;
     this.#decode = decoderOf(options.schema, codec);
-    this.#encode = codec?.encode ?? JSON.stringify;
+    this.#encode = codec.encode;
   }
 
-  async get(id: string): Promise<unknown> {
+  async get(id: string): Promise<Document | undefined> {
     return (await this.getVersioned(id))?.document;
   }
 
-  async getVersioned(id: string, known?: Versioned<unknown>): Promise<Versioned<unknown> | undefined> {
+  /**
+   * Also tells of a document that cannot be read, so that it can be written over; `known` saves reading again what has
+   * not changed.
+   */
+  async getVersioned(id: string, known?: Versioned<Document>): Promise<Versioned<Document> | undefined> {
     const { store, prefix } = this.#options;
     const found = await store.get(prefix + id);
     return known !== undefined && known.version === found?.version ? known : found && this.#read(id, found);
   }
 
-  put(id: string, document: unknown, options?: PutOptions): Promise<number | undefined> {
+  /** Resolves to the new version, or to undefined when `ifVersion` did not hold. */
+  put(id: string, document: Document, options?: PutOptions): Promise<number | undefined> {
     const { store, prefix } = this.#options;
     return store.put(prefix + id, this.#encode(document), options);
   }
 
+  /** False when there was no such document, or `ifVersion` did not hold. */
   delete(id: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean> {
     const { store, prefix } = this.#options;
     return store.delete(prefix + id, options);
   }
 
-  async *entries(idPrefix?: string): AsyncGenerator<readonly [string, unknown]> {
+  /** All documents whose id begins with `idPrefix`, in order of ids; read page by page. */
+  async *entries(idPrefix?: string): AsyncGenerator<readonly [id: string, document: Document]> {
     for await (const [id, { document }] of this.versionedEntries(idPrefix)) {
       if (document !== undefined) yield [id, document];
     }
   }
 
+  /** The same with versions, and with documents that cannot be read; `known` saves reading again what has not changed. */
   async *versionedEntries(
     idPrefix = "",
-    known?: (id: string) => Versioned<unknown> | undefined,
-  ): AsyncGenerator<readonly [string, Versioned<unknown>]> {
+    known?: (id: string) => Versioned<Document> | undefined,
+  ): AsyncGenerator<readonly [id: string, Versioned<Document>]> {
     const { store, prefix, pageSize } = this.#options;
     for await (const found of documentsUnder(store, prefix + idPrefix, pageSize)) {
       const id = found.key.slice(prefix.length);
@@ -176,11 +157,15 @@ class StoredCollection implements Collection<unknown> {
     }
   }
 
+  /**
+   * Changes a document by compare-and-set, up to 50 times when another writer wins.
+   * @param change must depend on nothing but its argument; undefined, or its argument, leaves the document as it is
+   */
   async change(
     id: string,
-    change: (document: unknown) => unknown,
-    options: ChangeOptions<unknown> = {},
-  ): Promise<Change<unknown>> {
+    change: (document: Document | undefined) => Document | undefined,
+    options: ChangeOptions<Document> = {},
+  ): Promise<Change<Document>> {
     let current = options.from ?? (await this.getVersioned(id));
     for (let tries = 0; tries < mostTries; tries += 1) {
       const before = current?.document;
@@ -195,12 +180,13 @@ class StoredCollection implements Collection<unknown> {
     throw new FedwayError("STORE_FAILED", "A document changes all the time and could not be written.");
   }
 
+  /** As `Store.watch`, with ids. */
   watch(listener: (change: DocumentChange | undefined) => void): () => void {
     const { store, prefix } = this.#options;
     return store.watch(prefix, (change) => listener(change && { ...change, key: change.key.slice(prefix.length) }));
   }
 
-  async #read(id: string, { value, version }: { value: string; version: number }): Promise<Versioned<unknown>> {
+  async #read(id: string, { value, version }: { value: string; version: number }): Promise<Versioned<Document>> {
     const document = this.#decode(value);
     if (!(document instanceof InvalidDocument)) return { version, document };
     if (this.#options.removesInvalid) await this.delete(id, { ifVersion: version });
@@ -215,7 +201,7 @@ function putOptions(current: Versioned<unknown> | undefined, ttlMs: number | und
   return ttlMs === undefined ? { ifVersion } : { ifVersion, ttlMs };
 }
 
-function decoderOf(schema: TSchema, codec: Codec<TSchema, unknown> | undefined): Decoder {
+function decoderOf<Document>(schema: TSchema, codec: Codec<TSchema, Document>): Decoder<Document> {
   const validator = Compile(schema);
   return (text) => {
     let value: unknown;
@@ -225,7 +211,7 @@ function decoderOf(schema: TSchema, codec: Codec<TSchema, unknown> | undefined):
       return new InvalidDocument("it is not JSON");
     }
     if (!validator.Check(value)) return new InvalidDocument(reasonOf(validator.Errors(value)));
-    return codec === undefined ? value : codec.decode(value);
+    return codec.decode(value);
   };
 }
 

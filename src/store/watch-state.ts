@@ -3,17 +3,8 @@ import { randomUUID } from "node:crypto";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "./store.ts";
 
-/** What became of the shared state while this process ran. */
-export interface StateWatch {
-  /** When the state was found to be gone; undefined while it never was. */
-  readonly lostAtMs: number | undefined;
-  /** Since when the store cannot be reached; undefined while it can. */
-  readonly failingSinceMs: number | undefined;
-  close(): void;
-}
-
 /** How the state is watched. */
-export interface StateWatchOptions {
+interface StateWatchOptions {
   readonly store: Store;
   readonly now: () => number;
   /** Default 5,000. */
@@ -22,6 +13,9 @@ export interface StateWatchOptions {
   readonly onLost: () => Promise<void>;
   readonly onFault: (error: unknown) => void;
 }
+
+/** What happened to the shared state while this process ran. */
+export type StateWatch = Awaited<ReturnType<typeof watchState>>;
 
 /** The id of the state: written by whoever finds none, and gone when the state is. */
 const key = "state/life";
@@ -40,7 +34,7 @@ async function stateIdOf(store: Store): Promise<string> {
  * Looks now and then whether the state is still the one that this process began with. A store that is emptied under a
  * running service loses what it was told, and that must be said. @throws FedwayError `STORE_FAILED`
  */
-export async function watchState(options: StateWatchOptions): Promise<StateWatch> {
+export async function watchState(options: StateWatchOptions) {
   const { store, now, everyMs = 5_000, onLost, onFault } = options;
   let stateId = await stateIdOf(store);
   const seen: { lostAtMs?: number; failingSinceMs?: number } = {};
@@ -67,13 +61,15 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
     },
   });
   return {
-    get lostAtMs() {
+    /** When the state was found to be gone; undefined while it never was. */
+    get lostAtMs(): number | undefined {
       return seen.lostAtMs;
     },
-    get failingSinceMs() {
+    /** Since when the store cannot be reached; undefined while it can. */
+    get failingSinceMs(): number | undefined {
       return seen.failingSinceMs;
     },
-    close() {
+    close(): void {
       closed = true;
       void looking.stop();
     },

@@ -30,24 +30,22 @@ export interface AskOptions {
 }
 
 /** Answers questions by having a model write queries. */
-export interface AskAgent {
-  /**
-   * Looks for endpoints and terms, has a query written, runs it, and tells the model what went wrong, for as many rounds as
-   * wanted. Failures, also the model's, are part of the answer.
-   * @throws FedwayError `SERVICE_BUSY` when too many questions are being answered, `CANCELLED` when nobody waits any more
-   */
-  ask(request: AskRequest, caller: Caller): Promise<AskAnswer>;
-}
+export type AskAgent = ReturnType<typeof createAskAgent>;
 
 /** Questions that are answered at once. */
 const mostAtOnce = 4;
 
 /** The reference agent over one model. */
-export function createAskAgent(options: AskOptions): AskAgent {
+export function createAskAgent(options: AskOptions) {
   const { clock, timeoutMs, tracer, api } = options;
   const admission = new Admission({ maxConcurrent: mostAtOnce, callRequests: options.callRequests });
   return {
-    async ask(request, caller) {
+    /**
+     * Looks for endpoints and terms, has a query written, runs it, and tells the model what went wrong, for as many rounds
+     * as wanted. Failures, also the model's, are part of the answer.
+     * @throws FedwayError `SERVICE_BUSY` when too many questions are being answered, `CANCELLED` when the client has left
+     */
+    async ask(request: AskRequest, caller: Caller): Promise<AskAnswer> {
       const { owner: client, signal } = caller;
       const characters = request.question.length;
       const admitted = await admission.enter({ client, characters, timeoutMs, signal });

@@ -11,17 +11,6 @@ import type { Collection } from "../../store/collection.ts";
 import type { CapabilityProber } from "./prober.ts";
 import type { DocumentCanary } from "./document-canary.ts";
 
-/** What a run of the job gives. */
-interface ProbeSummary {
-  readonly id: string;
-  readonly reachable: boolean;
-  readonly unfinished: boolean;
-  /** Constructs that are refused or answered wrongly. */
-  readonly lacks: readonly string[];
-  /** False when an earlier, better result was kept instead. */
-  readonly stored: boolean;
-}
-
 /** What the service works with. */
 interface CapabilityServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
@@ -171,7 +160,8 @@ export class CapabilityService {
     return prober.probe({ id, url, method }, { signal, onProgress: progress });
   }
 
-  async #probe(id: string, context: JobContext): Promise<ProbeSummary> {
+  /** Resolves to the job's result; with `stored` false an earlier, better result was kept instead. */
+  async #probe(id: string, context: JobContext) {
     const found = await this.#find(this.#entry(id), context);
     this.#triedAtMs.set(id, this.#options.clock.now());
     const earlier = await this.get(id);

@@ -3,17 +3,6 @@ import { createCollection, type Versioned } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 import { type Example, type ExampleOrigin, outcomeSchema, type RawExample } from "./example.ts";
 
-/** What is kept of runs. */
-export interface Experience {
-  /**
-   * Keeps how a query that was meant to answer a question ended; the same pair again takes the place of the earlier one.
-   * Beyond the bound the oldest go. @throws FedwayError `STORE_FAILED`
-   */
-  add(pair: RawExample): Promise<void>;
-  /** @throws FedwayError `STORE_FAILED` */
-  refresh(): Promise<void>;
-}
-
 interface ExperienceOptions {
   readonly store: Store;
   readonly clock: { now(): number };
@@ -36,8 +25,11 @@ const schema = Type.Object({
 
 type Known = Versioned<Static<typeof schema>>;
 
+/** What is kept of runs. */
+export type Experience = ReturnType<typeof createExperience>;
+
 /** Pairs of question and query with how they ended, in the store; several processes may share them. */
-export function createExperience({ store, clock, keepRuns, onChange, toExample }: ExperienceOptions): Experience {
+export function createExperience({ store, clock, keepRuns, onChange, toExample }: ExperienceOptions) {
   const pairs = createCollection({ store, prefix: "experience/", schema, removesInvalid: true });
   const known = new Map<string, Known>();
 
@@ -61,7 +53,11 @@ export function createExperience({ store, clock, keepRuns, onChange, toExample }
   }
 
   return {
-    async add(pair) {
+    /**
+     * Keeps how a query that was meant to answer a question ended; the same pair again takes the place of the earlier one.
+     * Beyond the bound the oldest go. @throws FedwayError `STORE_FAILED`
+     */
+    async add(pair: RawExample): Promise<void> {
       const example = toExample(pair, { kind: "run", name: "" });
       if (example === undefined) return;
       const { id, question, query, targets, outcome, feedback } = example;
@@ -77,7 +73,8 @@ export function createExperience({ store, clock, keepRuns, onChange, toExample }
       take(id, { version: version ?? 0, document });
       await dropOldest();
     },
-    async refresh() {
+    /** Takes in what other processes keep. @throws FedwayError `STORE_FAILED` */
+    async refresh(): Promise<void> {
       const seen = new Set<string>();
       for await (const [id, version] of pairs.versionedEntries("", (name) => known.get(name))) {
         seen.add(id);

@@ -14,18 +14,14 @@ export interface RedisConnectionOptions {
 }
 
 /** A connection that comes back by itself; while it is away, commands fail at once instead of waiting. */
-export interface RedisConnection {
-  /** @throws FedwayError `STORE_FAILED` */
-  command(name: string, ...args: readonly (string | number | Buffer)[]): Promise<unknown>;
-  /** @throws FedwayError `STORE_FAILED` */
-  script(script: RedisScript, ...args: readonly (string | number | Buffer)[]): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
+
+type Arguments = readonly (string | number | Buffer)[];
 
 const longestReconnectMs = 1_000;
 
 /** @throws FedwayError `CONFIG_INVALID` for an unusable URL, `STORE_FAILED` when Redis does not answer now */
-export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
+export async function connectRedis(options: RedisConnectionOptions) {
   const client = createRedisClient(options);
   let lastError: Error | undefined;
   let closed = false;
@@ -41,11 +37,12 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     client.disconnect();
     throw redisFailed(lastError ?? error);
   }
-  const send = async (name: string, args: readonly (string | number | Buffer)[]): Promise<unknown> => {
+  const send = async (name: string, args: Arguments): Promise<unknown> => {
     if (closed) throw storeClosed();
     return client.call(name, [...args]);
   };
-  const command: RedisConnection["command"] = async (name, ...args) => {
+  /** @throws FedwayError `STORE_FAILED` */
+  const command = async (name: string, ...args: Arguments): Promise<unknown> => {
     try {
       return await send(name, args);
     } catch (error) {
@@ -54,7 +51,8 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
   };
   return {
     command,
-    async script(script, ...args) {
+    /** @throws FedwayError `STORE_FAILED` */
+    async script(script: RedisScript, ...args: Arguments): Promise<unknown> {
       try {
         return await send("EVALSHA", [hashOf(script), script.keys, ...args]);
       } catch (error) {
@@ -62,7 +60,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
         return command("EVAL", script.lua, script.keys, ...args);
       }
     },
-    async close() {
+    async close(): Promise<void> {
       if (closed) return;
       closed = true;
       try {

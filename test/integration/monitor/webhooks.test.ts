@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { Job, JobQueue } from "../../../src/jobs/job-queue.ts";
-import type { IncidentEvent } from "../../../src/monitor/webhook-message.ts";
+import type { IncidentNotice } from "../../../src/monitor/health-record.ts";
 import { createWebhookService, type WebhookService } from "../../../src/monitor/webhook-service.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -12,8 +12,8 @@ import { hang, reset, startWebhookReceiver, status, type WebhookReceiver } from 
 import { until } from "../../support/eventually.ts";
 
 const secret = "correct horse battery staple";
-const opened: IncidentEvent = { kind: "incident-opened", incident: incident() };
-const closed: IncidentEvent = {
+const opened: IncidentNotice = { kind: "incident-opened", incident: incident() };
+const closed: IncidentNotice = {
   kind: "incident-closed",
   incident: incident({ closedMs: Date.parse("2026-03-01T12:00:00Z"), closedBy: "recovered" }),
 };

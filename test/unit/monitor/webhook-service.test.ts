@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { EnqueueOptions, Job, JobContext } from "../../../src/jobs/job-queue.ts";
-import type { IncidentEvent } from "../../../src/monitor/webhook-message.ts";
+import type { IncidentNotice } from "../../../src/monitor/health-record.ts";
 import {
   createWebhookService,
   type DeliveryOutcome,
@@ -15,7 +15,7 @@ import { catalogEntry } from "../../support/catalog-entry.ts";
 import { incident } from "../../support/monitor-records.ts";
 
 const urls = ["https://hooks.example/services/very-secret-key", "https://other.example/?token=very-secret-key"];
-const opened: IncidentEvent = { kind: "incident-opened", incident: incident() };
+const opened: IncidentNotice = { kind: "incident-opened", incident: incident() };
 
 interface Enqueued {
   readonly kind: string;
