@@ -35,8 +35,8 @@ export class Mirror<Document> {
     for (const [id, { document }] of this.#held) if (document !== undefined) yield [id, document];
   }
 
-  /** Takes in what other processes have written. @throws FedwayError `STORE_FAILED` */
-  async refresh(): Promise<void> {
+  /** Takes in what other processes have written; resolves to the ids of what has changed. @throws FedwayError `STORE_FAILED` */
+  async refresh(): Promise<readonly string[]> {
     const before = new Map(this.#held);
     const found = new Map<string, Versioned<Document>>();
     for await (const [id, one] of this.#collection.versionedEntries("", (known) => this.#held.get(known))) {
@@ -46,6 +46,7 @@ export class Mirror<Document> {
     // emptied begins to count anew.
     for (const [id, one] of found) if (this.#held.get(id) === before.get(id)) this.#held.set(id, one);
     for (const [id, one] of before) if (!found.has(id) && this.#held.get(id) === one) this.#held.delete(id);
+    return [...new Set([...before.keys(), ...found.keys()])].filter((id) => this.#held.get(id) !== before.get(id));
   }
 
   /** As `Collection.change`, beginning with what is in memory. @throws FedwayError `STORE_FAILED` */

@@ -63,7 +63,7 @@ export const modules: readonly Module[] = [
     name: "registry",
     imports: [
       ...whole("rdf", "outbound"),
-      { module: "store", files: ["store.ts", "collection.ts"] },
+      { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
       { module: "jobs", files: ["job-queue.ts"] },
       { module: "embeddings", files: ["embedder.ts"], typesOnly: true },
     ],

@@ -8,6 +8,7 @@ import { catalogId } from "../catalog/statements.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
 import type { EndpointTarget, LearnedManner } from "../../outbound/sparql-client.ts";
 import type { Collection } from "../../store/collection.ts";
+import { Mirror } from "../../store/mirror.ts";
 import type { CapabilityProber } from "./prober.ts";
 import type { DocumentCanary } from "./document-canary.ts";
 
@@ -48,22 +49,6 @@ function idOf(payload: unknown): string {
   throw new FedwayError("REQUEST_INVALID", `A ${probeKind} job needs the id of an endpoint.`);
 }
 
-type KnownEndpoints = Map<string, { readonly capabilities: Capabilities; readonly view: EndpointView | undefined }>;
-
-/** Two states with the same fingerprint hold the same results. */
-const fingerprint = (known: KnownEndpoints): string =>
-  [...known]
-    .map(
-      ([
-        id,
-        {
-          capabilities: { probedAt, rowCap = "", learned },
-        },
-      ]) => `${id} ${probedAt} ${rowCap} ${learned?.at ?? ""}`,
-    )
-    .toSorted((a, b) => (a < b ? -1 : 1))
-    .join("\n");
-
 /** What the catalogue's endpoints can do: probed in the background, kept, served. `refresh` it before its views are used. */
 export class CapabilityService {
   /** The jobs that probe one endpoint, and that look for endpoints to be probed again; to be started with the queue. */
@@ -76,10 +61,12 @@ export class CapabilityService {
   readonly #listeners = new Set<(id: string) => void>();
   /** When an endpoint was asked for last, whether or not something better came of it. */
   readonly #triedAtMs = new Map<string, number>();
-  #known: KnownEndpoints = new Map();
+  readonly #known: Mirror<Capabilities>;
+  readonly #views = new WeakMap<Capabilities, EndpointView | undefined>();
 
   constructor(options: CapabilityServiceOptions) {
     this.#options = options;
+    this.#known = new Mirror(options.capabilities);
     this.kinds = [
       {
         name: probeKind,
@@ -104,8 +91,9 @@ export class CapabilityService {
 
   /** What the planner goes by, from memory; undefined when nothing is known. */
   view(id: string): EndpointView | undefined {
-    const known = this.#known.get(id);
-    return known && this.#current(id, known.capabilities) && known.view;
+    const known = this.#current(id, this.#known.get(id));
+    if (known !== undefined && !this.#views.has(known)) this.#views.set(known, endpointView(known));
+    return known && this.#views.get(known);
   }
 
   /** Calls back with the id whenever capabilities were stored or removed here, until the returned function is called. */
@@ -116,25 +104,18 @@ export class CapabilityService {
 
   /** @throws FedwayError `STORE_FAILED` */
   async remove(id: string): Promise<void> {
-    await this.#options.capabilities.delete(id);
-    this.#take(id, undefined);
+    await this.#known.delete(id);
+    this.#changed(id);
   }
 
-  #take(id: string, capabilities: Capabilities | undefined): void {
-    if (capabilities) this.#known.set(id, { capabilities, view: endpointView(capabilities) });
-    else this.#known.delete(id);
+  #changed(id: string): void {
     this.version += 1;
     for (const listener of this.#listeners) listener(id);
   }
 
   /** Takes in what is stored: at the start, and what other processes have probed since. @throws FedwayError `STORE_FAILED` */
   async refresh(): Promise<void> {
-    const known: KnownEndpoints = new Map();
-    for await (const [id, capabilities] of this.#options.capabilities.entries()) {
-      known.set(id, { capabilities, view: endpointView(capabilities) });
-    }
-    if (fingerprint(known) !== fingerprint(this.#known)) this.version += 1;
-    this.#known = known;
+    if ((await this.#known.refresh()).length > 0) this.version += 1;
   }
 
   /**
@@ -167,8 +148,8 @@ export class CapabilityService {
     const earlier = await this.get(id);
     const stored = earlier === undefined || isWhole(found) || !isWhole(earlier);
     if (stored) {
-      await this.#options.capabilities.put(id, found);
-      this.#take(id, found);
+      await this.#known.put(id, found);
+      this.#changed(id);
     }
     const lacks = [...(endpointView(found)?.lacks ?? [])];
     return { id, reachable: found.reachable, unfinished: found.unfinished ?? false, lacks, stored };
@@ -183,8 +164,8 @@ export class CapabilityService {
     if (id === undefined || known === undefined || known.endpoint !== url) return;
     const noted = withFound(known, found, new Date(this.#options.clock.now()).toISOString());
     if (noted === undefined) return;
-    await this.#options.capabilities.put(id, noted);
-    this.#take(id, noted);
+    await this.#known.put(id, noted);
+    this.#changed(id);
   }
 
   /** Enqueues the endpoints that were never probed or too long ago, the oldest first. */
@@ -209,13 +190,13 @@ export class CapabilityService {
 
   /** Minus infinity when it was never probed. */
   #probedAtMs(id: string): number {
-    const capabilities = this.#current(id, this.#known.get(id)?.capabilities);
+    const capabilities = this.#current(id, this.#known.get(id));
     return capabilities === undefined ? Number.NEGATIVE_INFINITY : Date.parse(capabilities.probedAt);
   }
 
   #isWhole(id: string): boolean {
     const known = this.#known.get(id);
-    return known !== undefined && isWhole(known.capabilities);
+    return known !== undefined && isWhole(known);
   }
 }
 

@@ -1,5 +1,6 @@
-import { type Static, Type } from "typebox";
-import { createCollection, type Versioned } from "../../store/collection.ts";
+import { Type } from "typebox";
+import { createCollection } from "../../store/collection.ts";
+import { Mirror } from "../../store/mirror.ts";
 import type { Store } from "../../store/store.ts";
 import { type Example, type ExampleOrigin, outcomeSchema, type RawExample } from "./example.ts";
 
@@ -23,33 +24,26 @@ const schema = Type.Object({
   feedback: Type.Optional(Type.String()),
 });
 
-type Known = Versioned<Static<typeof schema>>;
-
 /** What is kept of runs. */
 export type Experience = ReturnType<typeof createExperience>;
 
 /** Pairs of question and query with how they ended, in the store; several processes may share them. */
 export function createExperience({ store, clock, keepRuns, onChange, toExample }: ExperienceOptions) {
-  const pairs = createCollection({ store, prefix: "experience/", schema, removesInvalid: true });
-  const known = new Map<string, Known>();
+  const pairs = new Mirror(createCollection({ store, prefix: "experience/", schema, removesInvalid: true }));
 
-  function take(id: string, version: Known): void {
-    known.set(id, version);
-    onChange(id, version.document && toExample(version.document, { kind: "run", name: id }));
-  }
-
-  async function drop(id: string): Promise<void> {
-    await pairs.delete(id);
-    known.delete(id);
-    onChange(id, undefined);
+  function changed(id: string): void {
+    const pair = pairs.get(id);
+    onChange(id, pair && toExample(pair, { kind: "run", name: id }));
   }
 
   async function dropOldest(): Promise<void> {
-    if (known.size <= keepRuns) return;
-    const oldest = [...known]
-      .map(([id, { document }]) => ({ id, at: document?.at ?? 0 }))
-      .toSorted((one, other) => one.at - other.at);
-    for (const { id } of oldest.slice(0, known.size - keepRuns)) await drop(id);
+    const kept = [...pairs.entries()];
+    if (kept.length <= keepRuns) return;
+    const oldest = kept.toSorted(([, one], [, other]) => one.at - other.at).slice(0, kept.length - keepRuns);
+    for (const [id] of oldest) {
+      await pairs.delete(id);
+      changed(id);
+    }
   }
 
   return {
@@ -69,21 +63,13 @@ export function createExperience({ store, clock, keepRuns, onChange, toExample }
         outcome,
         ...(feedback !== undefined && { feedback }),
       };
-      const version = await pairs.put(id, document);
-      take(id, { version: version ?? 0, document });
+      await pairs.put(id, document);
+      changed(id);
       await dropOldest();
     },
     /** Takes in what other processes keep. @throws FedwayError `STORE_FAILED` */
     async refresh(): Promise<void> {
-      const seen = new Set<string>();
-      for await (const [id, version] of pairs.versionedEntries("", (name) => known.get(name))) {
-        seen.add(id);
-        if (known.get(id) !== version) take(id, version);
-      }
-      for (const id of [...known.keys()].filter((name) => !seen.has(name))) {
-        known.delete(id);
-        onChange(id, undefined);
-      }
+      for (const id of await pairs.refresh()) changed(id);
       await dropOldest();
     },
   };

@@ -4,7 +4,8 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
 import type { Asker } from "../../outbound/whole-answer.ts";
-import { type Collection, createCollection, type Versioned } from "../../store/collection.ts";
+import { createCollection } from "../../store/collection.ts";
+import { Mirror } from "../../store/mirror.ts";
 import type { Store } from "../../store/store.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
@@ -66,15 +67,15 @@ export class ExampleHarvest {
   readonly schedule: JobSchedule = { name: "read-due-examples", kind: kindName, payload: {}, everyMs: hourMs };
   readonly #options: HarvestOptions;
   readonly #take: TakeExamples;
-  readonly #sets: Collection<ExampleSet>;
-  readonly #known = new Map<string, Versioned<ExampleSet>>();
+  readonly #sets: Mirror<ExampleSet>;
   /** When an endpoint was asked last, whatever came of it. */
   readonly #triedAtMs = new Map<string, number>();
 
   constructor(options: HarvestOptions, take: TakeExamples) {
     this.#options = options;
     this.#take = take;
-    this.#sets = createCollection({ store: options.store, prefix: "example-set/", schema, removesInvalid: true });
+    const { store } = options;
+    this.#sets = new Mirror(createCollection({ store, prefix: "example-set/", schema, removesInvalid: true }));
   }
 
   /** Asks for an endpoint's examples to be read again. @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID`, `STORE_FAILED` */
@@ -85,24 +86,17 @@ export class ExampleHarvest {
 
   /** Takes in what is stored. @throws FedwayError `STORE_FAILED` */
   async refresh(): Promise<void> {
-    const seen = new Set<string>();
-    for await (const [id, version] of this.#sets.versionedEntries("", (name) => this.#known.get(name))) {
-      seen.add(id);
-      if (this.#known.get(id) !== version) this.#set(id, version);
-    }
-    for (const id of [...this.#known.keys()].filter((name) => !seen.has(name))) this.#set(id, undefined);
+    for (const id of await this.#sets.refresh()) this.#changed(id);
   }
 
   /** Forgets what an endpoint has published. @throws FedwayError `STORE_FAILED` */
   async remove(id: string): Promise<void> {
     await this.#sets.delete(id);
-    this.#set(id, undefined);
+    this.#changed(id);
   }
 
-  #set(id: string, version: Versioned<ExampleSet> | undefined): void {
-    if (version === undefined) this.#known.delete(id);
-    else this.#known.set(id, version);
-    const set = version?.document;
+  #changed(id: string): void {
+    const set = this.#sets.get(id);
     // An entry that has got another URL since is another endpoint.
     this.#take(id, set !== undefined && set.endpoint === this.#options.catalog.byId(id)?.url ? set.examples : []);
   }
@@ -116,9 +110,8 @@ export class ExampleHarvest {
     const examples = this.#take(id, found)
       .filter(({ question, query }) => (left -= question.length + query.length) >= 0)
       .map(({ question, query, targets }) => ({ question, query, targets: [...targets] }));
-    const document = { endpoint: url, readAt: clock.now(), examples };
-    const version = await this.#sets.put(id, document);
-    this.#set(id, { version: version ?? 0, document });
+    await this.#sets.put(id, { endpoint: url, readAt: clock.now(), examples });
+    this.#changed(id);
     return { id, examples: examples.length, leftOut: found.length - examples.length };
   }
 
@@ -144,7 +137,7 @@ export class ExampleHarvest {
     return catalog.entries
       .filter((entry) => entry.interface === "sparql" && !isSpared(entry.id))
       .filter(({ id }) => ageMs(this.#triedAtMs.get(id)) >= Math.min(dayMs, maxAgeMs))
-      .filter(({ id }) => ageMs(this.#known.get(id)?.document?.readAt) >= maxAgeMs)
+      .filter(({ id }) => ageMs(this.#sets.get(id)?.readAt) >= maxAgeMs)
       .slice(0, mostDue);
   }
 
