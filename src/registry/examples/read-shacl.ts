@@ -44,7 +44,7 @@ function prefixesOf(index: TripleIndex, declaring: readonly RDF.Term[]): Readonl
   return new Map(
     declarations.flatMap((subject) => {
       const prefix = objectsOf(index, subject, shacl.prefix)[0]?.value;
-      const namespace = objectsOf(index, subject, shacl.prefixNamespace)[0]?.value;
+      const namespace = objectsOf(index, subject, `${shacl.namespace}namespace`)[0]?.value;
       return prefix === undefined || namespace === undefined ? [] : [[prefix, namespace] as const];
     }),
   );
