@@ -3,16 +3,9 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 /** An instrument with labels. Their values come from closed sets or are catalogue ids. */
 type Instrument = readonly [name: string, help: string, labels: readonly string[]];
 
-/** Children by the value of their first label, those below it by the next one's. */
-interface Branch<Child> {
-  readonly labels: readonly string[];
-  child: Child | undefined;
-  readonly below: Map<string, Branch<Child>>;
-}
-
 /** A metric's children by their labels, kept: looking one up costs more than counting in it. */
 export class Series<Child> {
-  readonly #root: Branch<Child> = { labels: [], child: undefined, below: new Map() };
+  readonly #children = new Map<string, { readonly labels: readonly string[]; readonly child: Child }>();
   readonly #make: (labels: readonly string[]) => Child;
   readonly #remove: (labels: readonly string[]) => void;
 
@@ -23,36 +16,22 @@ export class Series<Child> {
 
   /** The child with these labels, in the order of the metric's label names. */
   of(...labels: readonly string[]): Child {
-    let branch = this.#root;
-    for (const label of labels) branch = branch.below.get(label) ?? grow(branch, label);
-    branch.child ??= this.#make(branch.labels);
-    return branch.child;
+    const key = labels.join("\n");
+    const known = this.#children.get(key);
+    if (known !== undefined) return known.child;
+    const child = this.#make(labels);
+    this.#children.set(key, { labels, child });
+    return child;
   }
 
-  /** Values of the first label that have children. */
-  firstLabels(): ReadonlySet<string> {
-    return new Set(this.#root.below.keys());
+  /** Drops the children whose first label is not kept. */
+  retain(isKept: (first: string) => boolean): void {
+    for (const [key, { labels }] of this.#children) {
+      if (isKept(labels[0] ?? "")) continue;
+      this.#children.delete(key);
+      this.#remove(labels);
+    }
   }
-
-  /** Drops the children whose first label has this value. */
-  forget(first: string): void {
-    const branch = this.#root.below.get(first);
-    if (branch === undefined) return;
-    this.#root.below.delete(first);
-    for (const { child, labels } of branchesOf(branch)) if (child !== undefined) this.#remove(labels);
-  }
-}
-
-function grow<Child>({ labels, below }: Branch<Child>, label: string): Branch<Child> {
-  const branch: Branch<Child> = { labels: [...labels, label], child: undefined, below: new Map() };
-  below.set(label, branch);
-  return branch;
-}
-
-/** A branch and all below it. */
-function* branchesOf<Child>(branch: Branch<Child>): Iterable<Branch<Child>> {
-  yield branch;
-  for (const next of branch.below.values()) yield* branchesOf(next);
 }
 
 /** A child of a histogram. */

@@ -12,8 +12,8 @@ export interface LogSettings {
   readonly monitor: { readonly webhooks: readonly string[]; readonly webhookSecret: string | undefined };
 }
 
-/** What is told of a request. */
-type RequestLine = Readonly<Record<string, unknown>> & { readonly query?: string | undefined };
+/** The fields of a request's line. */
+type RequestLine = Readonly<Record<string, unknown>>;
 
 const hidden = "[secret]";
 
@@ -65,47 +65,24 @@ export function createMask(settings: LogSettings): (lines: string) => string {
   };
 }
 
-/** A line that is made later, of the moment when it was due. */
-interface DueLine {
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  readonly line: RequestLine;
-}
-
-/** As pino writes it. */
-const requestLine = ({ time, line }: DueLine): string =>
-  `{"level":${pino.levels.values["info"]},"time":${time},${JSON.stringify(line).slice(1, -1)},"msg":"request"}\n`;
-
-/** The part of the log that tells of requests. */
+/** The log of the HTTP server. */
 export interface HttpLog {
-  /** A defect, with what is known of it. */
+  /** Logs a defect. */
   readonly error: (fields: object, message: string) => void;
   /** Absent when such lines are not wanted. */
   readonly request?: (line: RequestLine) => void;
 }
 
 /**
- * The log on standard error. Lines are written in batches: after a quarter of a second, or soon after the batch before is
- * out, and at the end.
- * They are gathered here: pino's own stream measures its whole batch anew with every line. What it is given stays below
- * its `minLength`, so that at the end of the process nothing is under way but what was begun before. The line of a request
- * is put together with its batch: in the middle of a request it costs a tenth of a small answer's time.
+ * The log on standard error. Lines are gathered in batches (`LineBatch`), since pino's own stream measures its whole batch
+ * anew with every line. A batch stays below `minLength` of that stream, so that at the end of the process nothing is under
+ * way but what was begun before.
  */
 export function createLog(settings: LogSettings): { readonly log: Logger; readonly http: HttpLog } {
   const sink = pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 });
-  const batch = new LineBatch<DueLine>(sink, {
-    characters: 14_000,
-    waitMs: 250,
-    lineOf: requestLine,
-    mask: createMask(settings),
-  });
+  const batch = new LineBatch(sink, { characters: 14_000, waitMs: 250, mask: createMask(settings) });
   const log = pino({ level: settings.log.level, base: null }, batch);
-  const request = (line: RequestLine): void => {
-    const due = { time: Date.now(), line };
-    // Of any length, so that it must be counted at once.
-    if (line.query === undefined) batch.add(due);
-    else batch.write(requestLine(due));
-  };
+  const request = (line: RequestLine): void => log.info(line, "request");
   const http = { error: log.error.bind(log), ...(log.isLevelEnabled("info") && { request }) };
   return { log, http };
 }
@@ -134,47 +111,37 @@ interface LineSink {
 }
 
 /** How lines are gathered. */
-interface LineBatchOptions<Entry> {
+interface LineBatchOptions {
   /** Characters that are worth a write of their own. */
   readonly characters: number;
   /** Longest time that a line waits, in milliseconds. */
   readonly waitMs: number;
-  /** The line of an entry, with its end. */
-  readonly lineOf: (entry: Entry) => string;
   /** Takes out of a whole batch what must not be written. */
   readonly mask: (text: string) => string;
 }
 
-/** No line of an entry is longer by much. */
-const entryCharacters = 320;
-
 /**
- * Gathers lines of a log: a system call and a turn of a thread for each of them would cost more than all that is done to
- * make it. A batch leaves when it is large, when its first line has waited, and with `flushSync`. Entries become lines
- * only then: in a row that costs less than in the middle of a request.
+ * Gathers lines of a log, since a system call and a turn of a thread for each of them would cost more than making it. A
+ * batch is written when it is large, when its first line has waited, and with `flushSync`.
  */
-export class LineBatch<Entry extends object> implements DestinationStream {
+export class LineBatch implements DestinationStream {
   readonly #sink: LineSink;
-  readonly #options: LineBatchOptions<Entry>;
-  #waiting: (string | Entry)[] = [];
-  #characters = 0;
+  readonly #options: LineBatchOptions;
+  #waiting = "";
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(sink: LineSink, options: LineBatchOptions<Entry>) {
+  constructor(sink: LineSink, options: LineBatchOptions) {
     this.#sink = sink;
     this.#options = options;
   }
 
   write(line: string): void {
-    this.#take(line, line.length);
+    if (this.#waiting === "") this.#begin();
+    this.#waiting += line;
+    if (this.#waiting.length >= this.#options.characters) this.flush();
   }
 
-  /** Takes what becomes a line later, of at most some 300 characters; nobody may change it. */
-  add(entry: Entry): void {
-    this.#take(entry, entryCharacters);
-  }
-
-  /** What pino calls when somebody flushes the log. */
+  /** Called by pino when the log is flushed. */
   flush(done?: () => void): void {
     this.#hand();
     this.#sink.flush();
@@ -186,13 +153,6 @@ export class LineBatch<Entry extends object> implements DestinationStream {
     this.#sink.flushSync();
   };
 
-  #take(one: string | Entry, characters: number): void {
-    if (this.#waiting.length === 0) this.#begin();
-    this.#waiting.push(one);
-    this.#characters += characters;
-    if (this.#characters >= this.#options.characters) this.flush();
-  }
-
   /** A log keeps no process alive: what still waits is written as it ends. */
   #begin(): void {
     this.#timer = setTimeout(() => this.flush(), this.#options.waitMs).unref();
@@ -200,15 +160,11 @@ export class LineBatch<Entry extends object> implements DestinationStream {
   }
 
   #hand(): void {
-    if (this.#waiting.length === 0) return;
+    if (this.#waiting === "") return;
     clearTimeout(this.#timer);
     process.off("exit", this.flushSync);
-    const { lineOf, mask } = this.#options;
-    const lines = this.#waiting;
-    this.#waiting = [];
-    this.#characters = 0;
-    let text = "";
-    for (const one of lines) text += typeof one === "string" ? one : lineOf(one);
-    this.#sink.write(mask(text));
+    const text = this.#waiting;
+    this.#waiting = "";
+    this.#sink.write(this.#options.mask(text));
   }
 }

@@ -28,9 +28,7 @@ export function createMetrics(options: MetricsOptions = {}) {
   let rendering: Promise<string> | undefined;
 
   const render = async (): Promise<string> => {
-    for (const one of series) {
-      for (const id of one.firstLabels()) if (id !== unlisted && !isListed(id)) one.forget(id);
-    }
+    for (const one of series) one.retain((id) => id === unlisted || isListed(id));
     const texts: string[] = [];
     for (const { name } of registry.getMetricsAsArray()) {
       texts.push(await registry.getSingleMetricAsString(name));
@@ -55,7 +53,7 @@ export function createMetrics(options: MetricsOptions = {}) {
     },
     /** Drops the series of an endpoint that has left the catalogue. */
     forgetEndpoint(id: string): void {
-      for (const one of series) one.forget(id);
+      for (const one of series) one.retain((each) => each !== id);
     },
     /**
      * Asks at every scrape which endpoints are listed still and forgets the others: an exchange that was under way when

@@ -48,14 +48,7 @@ export function createTrafficMetrics(instruments: Instruments) {
     ["endpoint"],
   );
   /** Series whose first label is an endpoint. */
-  const series: readonly Pick<Series<unknown>, "firstLabels" | "forget">[] = [
-    exchanges,
-    busy,
-    requests,
-    bytes,
-    refuted,
-    breaker,
-  ];
+  const series: readonly Pick<Series<unknown>, "retain">[] = [exchanges, busy, requests, bytes, refuted, breaker];
   return {
     series,
     observeRequest: ({ route, method, status, seconds }: ObservedRequest): void =>

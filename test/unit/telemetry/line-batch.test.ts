@@ -15,9 +15,8 @@ function setUp(characters = 10) {
     flush: () => seen.push("begun"),
     flushSync: () => seen.push("written"),
   };
-  const lineOf = ({ id }: { id: number }): string => `entry ${id}\n`;
   const mask = (text: string): string => text.replaceAll("secret", "[hidden]");
-  return { seen, batch: new LineBatch(sink, { characters, waitMs: 250, lineOf, mask }) };
+  return { seen, batch: new LineBatch(sink, { characters, waitMs: 250, mask }) };
 }
 
 it("hands lines on together once they are many", () => {
@@ -64,24 +63,6 @@ it("listens for the end of the process only while lines wait", () => {
   expect(process.listenerCount("exit")).toBe(before + 1);
   batch.flush();
   expect(process.listenerCount("exit")).toBe(before);
-});
-
-it("makes lines of entries with their batch, in the order of all", () => {
-  const { seen, batch } = setUp(700);
-  batch.add({ id: 1 });
-  batch.write("a line\n");
-  batch.add({ id: 2 });
-  expect(seen).toEqual([]);
-  batch.flushSync();
-  expect(seen).toEqual(["entry 1\na line\nentry 2\n", "written"]);
-});
-
-it("counts entries as long lines", () => {
-  const { seen, batch } = setUp(700);
-  for (let id = 1; id <= 3; id += 1) batch.add({ id });
-  expect(seen).toEqual(["entry 1\nentry 2\nentry 3\n", "begun"]);
-  batch.add({ id: 4 });
-  expect(seen).toHaveLength(2);
 });
 
 it("writes nothing that is masked", () => {
