@@ -5,8 +5,8 @@ import { visible } from "../html.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
 import { queryText } from "./commands.ts";
 import { write } from "./output.ts";
-import { checked, RemoteProblem, unreachable } from "./remote-runner.ts";
-import { chooseService } from "./runner.ts";
+import { checked, post, RemoteProblem } from "./remote-runner.ts";
+import { chooseService, withApp } from "./runner.ts";
 
 interface ToolOptions {
   readonly url?: string;
@@ -21,41 +21,21 @@ interface ToolCall extends ToolOptions {
 /** Calls a tool, here or at a running service, and writes what it says. Resolves to the exit code. @throws RemoteProblem, FedwayError */
 async function runTool(io: CliIo, { name, given, url, json }: ToolCall): Promise<number> {
   const service = await chooseService(io, url);
-  const call = service === undefined ? callHere : callThere(service);
-  const { text, data, problem } = await call(io, name, given);
+  const { text, data, problem } =
+    service === undefined
+      ? await withApp(io, (app) => app.toolbox().call(name, given, { signal: io.interrupted, owner: "command line" }))
+      : await callAt(io, `${service}/api/tools/${name}`, given);
   if (problem !== undefined) throw new RemoteProblem(problem);
   const answer = json === true ? JSON.stringify(data, undefined, 2) : visible(text);
   await write(io.stdout, `${answer.trimEnd()}\n`);
   return exitCodes.ok;
 }
 
-type Calling = (io: CliIo, name: string, given: ToolCall["given"]) => Promise<ToolAnswer>;
-
-const callHere: Calling = async (io, name, given) => {
-  // Standard output belongs to the answer, so the service inside writes no log.
-  const app = await io.openApp({ FEDWAY_LOG_LEVEL: "silent" });
-  try {
-    return await app.toolbox().call(name, given, { signal: io.interrupted, owner: "command line" });
-  } finally {
-    await app.close();
-  }
-};
-
-const callThere =
-  (service: string): Calling =>
-  async ({ fetch: ask, interrupted: signal }, name, given) => {
-    const response = await ask(`${service.replace(/\/+$/, "")}/api/tools/${name}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(given),
-      signal,
-    }).catch((error: unknown) => {
-      throw unreachable(error, signal);
-    });
-    const answer: unknown = await (await checked(response)).json();
-    if (isAnswer(answer)) return answer;
-    throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a tool does.");
-  };
+async function callAt(io: CliIo, url: string, given: ToolCall["given"]): Promise<ToolAnswer> {
+  const answer: unknown = await (await checked(await post(io, url, { body: given }))).json();
+  if (isAnswer(answer)) return answer;
+  throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a tool does.");
+}
 
 const isAnswer = (value: unknown): value is ToolAnswer =>
   typeof value === "object" && value !== null && "text" in value && "data" in value && typeof value.text === "string";
@@ -137,14 +117,7 @@ async function runMcp(io: CliIo, { url, profile }: McpOptions): Promise<number> 
     await io.forwardMcp({ ...streams, url: service, profile, fetch: io.fetch });
     return exitCodes.ok;
   }
-  const app = await io.openApp({
-    FEDWAY_LOG_LEVEL: "silent",
-    ...(profile !== undefined && { FEDWAY_TOOL_PROFILE: profile }),
-  });
-  try {
-    await io.serveMcp(app.mcpParts(), streams);
-    return exitCodes.ok;
-  } finally {
-    await app.close();
-  }
+  const overrides = profile === undefined ? {} : { FEDWAY_TOOL_PROFILE: profile };
+  await withApp(io, (app) => io.serveMcp(app.mcpParts(), streams), overrides);
+  return exitCodes.ok;
 }

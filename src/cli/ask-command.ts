@@ -5,8 +5,8 @@ import { visible } from "../html.ts";
 import { unknownId } from "../errors/unknown-id.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";
-import { checked, unreachable } from "./remote-runner.ts";
-import { chooseService } from "./runner.ts";
+import { checked, post } from "./remote-runner.ts";
+import { chooseService, withApp } from "./runner.ts";
 
 interface AskCommandOptions {
   readonly rounds?: number;
@@ -52,32 +52,18 @@ async function runAsk(io: CliIo, question: string, options: AskCommandOptions): 
 
 type Asked = Pick<AskAnswer, "question"> & { readonly rounds?: number; readonly endpoints?: readonly string[] };
 
-async function askHere(io: CliIo, asked: Asked): Promise<AskAnswer> {
-  const app = await io.openApp({ FEDWAY_LOG_LEVEL: "silent" });
-  try {
-    const unknown = asked.endpoints?.find((id) => app.catalog.byId(id) === undefined);
-    if (unknown !== undefined) throw unknownId("endpoint", unknown, app.catalog);
-    if (app.ask) return await app.ask.ask(asked, { signal: io.interrupted, owner: "command line" });
+const askHere = (io: CliIo, asked: Asked): Promise<AskAnswer> =>
+  withApp(io, async ({ ask, catalog }) => {
+    const unknown = asked.endpoints?.find((id) => catalog.byId(id) === undefined);
+    if (unknown !== undefined) throw unknownId("endpoint", unknown, catalog);
+    if (ask) return ask.ask(asked, { signal: io.interrupted, owner: "command line" });
     throw new FedwayError("CONFIG_INVALID", "No model is configured.", {
       next: "Set FEDWAY_CHAT to the URL of an OpenAI-compatible API, and FEDWAY_CHAT_MODEL to one of its models.",
     });
-  } finally {
-    await app.close();
-  }
-}
+  });
 
 async function askAt(io: CliIo, service: string, asked: Asked): Promise<AskAnswer> {
-  const token = await io.adminToken(service);
-  const response = await io
-    .fetch(`${service.replace(/\/+$/, "")}/api/ask`, {
-      method: "POST",
-      signal: io.interrupted,
-      headers: { "Content-Type": "application/json", ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
-      body: JSON.stringify(asked),
-    })
-    .catch((error: unknown) => {
-      throw unreachable(error, io.interrupted);
-    });
+  const response = await post(io, `${service}/api/ask`, { token: await io.adminToken(service), body: asked });
   if (response.status === 404) {
     throw new FedwayError("CONFIG_INVALID", "The service has no model.", {
       next: "Start it with FEDWAY_CHAT and FEDWAY_CHAT_MODEL.",

@@ -1,9 +1,9 @@
 import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
-import { openRunner, type QueryArguments, type QueryOutput, chooseService } from "./runner.ts";
+import { openRunner, type QueryArguments, type QueryOutput, chooseService, withApp } from "./runner.ts";
 import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
-import { RemoteProblem, checked, unreachable } from "./remote-runner.ts";
+import { RemoteProblem, checked, post, unreachable } from "./remote-runner.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
@@ -41,8 +41,8 @@ async function refuse(io: CliIo, problem: Problem, query: string): Promise<numbe
 async function asking(io: CliIo, argument: string, options: QueryOptions): Promise<QueryArguments> {
   return {
     text: await queryText(argument, io),
-    endpoint: options.endpoint,
-    federation: options.federation,
+    endpointId: options.endpoint,
+    federationId: options.federation,
     accept: acceptOf(io, options.format),
     timeoutMs: options.timeout,
     partial: options.subset === true ? "subset" : (options.partial ?? false),
@@ -100,7 +100,7 @@ export async function runQuery(io: CliIo, argument: string, options: QueryOption
   const asked = await asking(io, argument, options);
   const runner = await openRunner(io, options.url);
   try {
-    const delivery = await runner.run(asked, io.interrupted);
+    const delivery = await runner.run(asked);
     await deliver(io, delivery, options.format);
     return await closing(io, delivery, asked);
   } catch (error) {
@@ -116,7 +116,7 @@ export async function runExplain(io: CliIo, argument: string, options: QueryOpti
   const asked = await asking(io, argument, options);
   const runner = await openRunner(io, options.url);
   try {
-    const plan = await runner.explain(asked, io.interrupted);
+    const plan = await runner.explain(asked);
     if (options.portable && plan.problem) return await refuse(io, plan.problem, asked.text);
     if (options.portable) return await writePortable(io, plan);
     await write(
@@ -200,7 +200,10 @@ export async function runExport(io: CliIo, { output, url, reviewed = false }: Ex
   if (output === "") throw new UsageError("the name of the file is empty");
   if (output !== undefined) await checkOutputFile(output);
   const service = await chooseService(io, url);
-  const snapshot = service === undefined ? await publishHere(io, reviewed) : await publishAt(io, service, reviewed);
+  const snapshot =
+    service === undefined
+      ? await withApp(io, (app) => app.publishSnapshot({ reviewed }))
+      : await publishAt(io, service, reviewed);
   const body = Buffer.from(`${JSON.stringify(snapshot, undefined, 2)}\n`);
   if (output === undefined) {
     await pour(body, io.stdout);
@@ -211,27 +214,9 @@ export async function runExport(io: CliIo, { output, url, reviewed = false }: Ex
   return exitCodes.ok;
 }
 
-async function publishHere(io: CliIo, reviewed: boolean): Promise<unknown> {
-  // Standard output belongs to the snapshot, so the service inside writes no log.
-  const app = await io.openApp({ FEDWAY_LOG_LEVEL: "silent" });
-  try {
-    return await app.publishSnapshot({ reviewed });
-  } finally {
-    await app.close();
-  }
-}
-
 async function publishAt(io: CliIo, service: string, reviewed: boolean): Promise<unknown> {
-  const adminToken = await io.adminToken(service);
-  const response = await io
-    .fetch(`${service.replace(/\/+$/, "")}/api/snapshot${reviewed ? "?reviewed=true" : ""}`, {
-      method: "POST",
-      signal: io.interrupted,
-      ...(adminToken !== undefined && { headers: { Authorization: `Bearer ${adminToken}` } }),
-    })
-    .catch((error: unknown) => {
-      throw unreachable(error, io.interrupted);
-    });
+  const token = await io.adminToken(service);
+  const response = await post(io, `${service}/api/snapshot${reviewed ? "?reviewed=true" : ""}`, { token });
   const answer = await checked(response);
   const body: unknown = await answer.json().catch((error: unknown) => {
     if (error instanceof SyntaxError) return undefined;

@@ -3,6 +3,7 @@ import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { FedwayError, type Problem } from "../errors/fedway-error.ts";
 import type { PlanDescription } from "../query/explain.ts";
 import type { PartialKind, RunStatus } from "../query/run-log.ts";
+import type { CliIo } from "./cli-io.ts";
 import type { Ending, QueryArguments, Runner } from "./runner.ts";
 
 /** A problem document that a running service answered. */
@@ -37,6 +38,37 @@ export async function checked(response: Response): Promise<Response> {
   );
 }
 
+/** What is posted to a running service. */
+interface Posted {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The admin token. */
+  readonly token?: string | undefined;
+  /** Text as it is; anything else becomes JSON. */
+  readonly body?: string | object;
+}
+
+/** Posts to the service at this URL, whatever it answers. @throws FedwayError when there is no answer */
+export async function post(
+  { fetch: ask, interrupted: signal }: Pick<CliIo, "fetch" | "interrupted">,
+  url: string,
+  { headers, token, body }: Posted,
+): Promise<Response> {
+  const isJson = typeof body === "object";
+  const request = {
+    method: "POST",
+    signal,
+    headers: {
+      ...(isJson && { "Content-Type": "application/json" }),
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
+  };
+  return ask(url, request).catch((error: unknown) => {
+    throw unreachable(error, signal);
+  });
+}
+
 /** Why nothing came. */
 export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
   if (signal.aborted) return new FedwayError("CANCELLED", "The request was interrupted.", { cause: error });
@@ -46,7 +78,7 @@ export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
   });
 }
 
-function parametersOf({ timeoutMs, partial, strict, prune, provenance }: QueryArguments): URLSearchParams {
+function parametersOf({ timeoutMs, partial, strict, prune = true, provenance }: QueryArguments): URLSearchParams {
   const parameters = new URLSearchParams();
   if (timeoutMs !== undefined) parameters.set("timeout", String(timeoutMs));
   if (partial !== false) parameters.set("partial", String(partial));
@@ -56,9 +88,9 @@ function parametersOf({ timeoutMs, partial, strict, prune, provenance }: QueryAr
   return parameters;
 }
 
-function routeOf({ endpoint, federation }: QueryArguments): string {
-  if (federation !== undefined) return `/federations/${encodeURIComponent(federation)}/sparql`;
-  return endpoint === undefined ? "/sparql" : `/endpoints/${encodeURIComponent(endpoint)}/sparql`;
+function routeOf({ endpointId, federationId }: QueryArguments): string {
+  if (federationId !== undefined) return `/federations/${encodeURIComponent(federationId)}/sparql`;
+  return endpointId === undefined ? "/sparql" : `/endpoints/${encodeURIComponent(endpointId)}/sparql`;
 }
 
 /** The record of a run; empty when it cannot be had. */
@@ -87,37 +119,37 @@ async function notesOf(ask: typeof fetch, base: string, run: string | null): Pro
 const isNote = (value: unknown): value is { readonly message: string } =>
   typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
 
-/** Runs queries at a service that is already running under `base`. */
-export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
-  const root = base.replace(/\/+$/, "");
-  const post = async (path: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> =>
-    checked(
-      await ask(`${root}${path}`, { method: "POST", ...init }).catch((error: unknown) => {
-        throw unreachable(error, init.signal);
-      }),
-    );
+/** Runs queries at the running service at this URL, which has no slash at its end. */
+export function createRemoteRunner(service: string, io: CliIo): Runner {
   return {
-    run: async (asked, signal) => {
-      const headers = { "Content-Type": "application/sparql-query", Accept: asked.accept };
-      const response = await post(`${routeOf(asked)}?${parametersOf(asked).toString()}`, {
-        headers,
-        body: asked.text,
-        signal,
-      });
+    run: async (asked) => {
+      const response = await checked(
+        await post(io, `${service}${routeOf(asked)}?${parametersOf(asked).toString()}`, {
+          headers: { "Content-Type": "application/sparql-query", Accept: asked.accept },
+          body: asked.text,
+        }),
+      );
       const notes = response.headers.get("Fedway-Notes");
       const run = response.headers.get("Fedway-Run");
       return {
         body: response.body ? Readable.fromWeb(response.body) : Buffer.alloc(0),
         contentType: response.headers.get("Content-Type") ?? "",
-        notes: notes === null ? [] : ((await notesOf(ask, root, run)) ?? notes.split(",")),
-        ending: async () => endingOf(ask, root, run),
+        notes: notes === null ? [] : ((await notesOf(io.fetch, service, run)) ?? notes.split(",")),
+        ending: async () => endingOf(io.fetch, service, run),
       };
     },
-    explain: async ({ text, endpoint, federation, strict, prune, analyze, timeoutMs, partial }, signal) => {
-      const run = analyze && { analyze, timeoutMs, partial };
-      const body = JSON.stringify({ query: text, endpoint, federation, strict, prune, ...run });
-      const response = await post("/api/explain", { headers: { "Content-Type": "application/json" }, body, signal });
-      const plan: unknown = await response.json();
+    explain: async ({
+      text: query,
+      endpointId: endpoint,
+      federationId: federation,
+      strict,
+      prune,
+      analyze,
+      ...rest
+    }) => {
+      const run = analyze && { analyze, timeoutMs: rest.timeoutMs, partial: rest.partial };
+      const body = { query, endpoint, federation, strict, prune, ...run };
+      const plan: unknown = await (await checked(await post(io, `${service}/api/explain`, { body }))).json();
       if (isPlan(plan)) return plan;
       throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a plan.");
     },

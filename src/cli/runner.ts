@@ -8,18 +8,14 @@ import { oneLine, write } from "./output.ts";
 import { createRemoteRunner } from "./remote-runner.ts";
 
 /** What `fedway query` and `fedway explain` ask for. */
-export interface QueryArguments {
-  readonly text: string;
-  readonly endpoint: string | undefined;
-  readonly federation: string | undefined;
+export interface QueryArguments
+  extends Pick<
+    QueryRequest,
+    "text" | "endpointId" | "federationId" | "timeoutMs" | "strict" | "partial" | "prune" | "provenance"
+  > {
   /** Accept header. */
   readonly accept: string;
-  readonly timeoutMs: number | undefined;
-  readonly partial: QueryRequest["partial"];
-  readonly strict: boolean;
-  readonly prune: boolean | "trust";
-  readonly provenance: boolean;
-  /** A plan is run, and says what its steps took. */
+  /** Run the plan and say what its steps took. */
   readonly analyze: boolean;
 }
 
@@ -38,18 +34,19 @@ export interface QueryOutput {
 /** Where queries are run: in this process or by a running service. */
 export interface Runner {
   /** @throws FedwayError, RemoteProblem */
-  run(asked: QueryArguments, signal: AbortSignal): Promise<QueryOutput>;
+  run(asked: QueryArguments): Promise<QueryOutput>;
   /** @throws FedwayError, RemoteProblem */
-  explain(asked: QueryArguments, signal: AbortSignal): Promise<PlanDescription>;
+  explain(asked: QueryArguments): Promise<PlanDescription>;
   close(): Promise<void>;
 }
 
 /**
- * The URL of the service that is meant: the one that was named, else the running one that holds the data folder; undefined
- * when nobody does, so that this process may. @throws FedwayError `STORE_HELD` when it is held by one that answers nowhere
+ * The URL of the service that is meant, without a slash at its end: the one that was named, else the running one that holds
+ * the data folder; undefined when none does, so that this process may.
+ * @throws FedwayError `STORE_HELD` when it is held by one that has not said where it answers
  */
 export async function chooseService(io: CliIo, url: string | undefined): Promise<string | undefined> {
-  if (url !== undefined) return url;
+  if (url !== undefined) return withoutSlash(url);
   const holder = await io.folderHolder();
   if (holder === undefined) return undefined;
   if (holder.url === undefined || !isHttp(holder.url)) throw held(holder.pid);
@@ -58,15 +55,35 @@ export async function chooseService(io: CliIo, url: string | undefined): Promise
     io.stderr,
     `note: a running service holds the data folder; it answers at ${running}, with its settings\n`,
   );
-  return holder.url;
+  return withoutSlash(holder.url);
 }
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
 
 /** The service at `url` or the running one, else this process. @throws FedwayError `STORE_HELD` */
 export async function openRunner(io: CliIo, url: string | undefined): Promise<Runner> {
   const service = await chooseService(io, url);
-  if (service !== undefined) return createRemoteRunner(service, io.fetch);
-  // Standard output belongs to the answer, so the service inside writes no log.
-  return createLocalRunner(await io.openApp({ FEDWAY_LOG_LEVEL: "silent" }));
+  return service === undefined
+    ? createLocalRunner(await openQuietly(io), io.interrupted)
+    : createRemoteRunner(service, io);
+}
+
+/** The service in this process, without a log: standard output belongs to the answer. */
+const openQuietly = (io: CliIo, overrides: Readonly<Record<string, string>> = {}): Promise<CliApp> =>
+  io.openApp({ FEDWAY_LOG_LEVEL: "silent", ...overrides });
+
+/** Uses the service in this process, and closes it. */
+export async function withApp<Result>(
+  io: CliIo,
+  use: (app: CliApp) => Promise<Result>,
+  overrides?: Readonly<Record<string, string>>,
+): Promise<Result> {
+  const app = await openQuietly(io, overrides);
+  try {
+    return await use(app);
+  } finally {
+    await app.close();
+  }
 }
 
 const isHttp = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");
@@ -79,24 +96,12 @@ function held(pid: number | undefined): FedwayError {
 }
 
 /** Runs queries in this process, with the catalogue and limits of the environment. */
-function createLocalRunner(app: CliApp): Runner {
+function createLocalRunner(app: CliApp, signal: AbortSignal): Runner {
   const { queries } = app;
+  const graphs = { defaultGraphs: [], namedGraphs: [] };
   return {
-    run: async (asked, signal) => {
-      const answer = await queries.run({
-        text: asked.text,
-        endpointId: asked.endpoint,
-        federationId: asked.federation,
-        accept: asked.accept,
-        timeoutMs: asked.timeoutMs,
-        defaultGraphs: [],
-        namedGraphs: [],
-        strict: asked.strict,
-        partial: asked.partial,
-        prune: asked.prune,
-        provenance: asked.provenance,
-        signal,
-      });
+    run: async (asked) => {
+      const answer = await queries.run({ ...asked, ...graphs, signal });
       return {
         body: answer.body,
         contentType: answer.contentType,
@@ -107,12 +112,8 @@ function createLocalRunner(app: CliApp): Runner {
         },
       };
     },
-    explain: async ({ text, endpoint, federation, strict, prune, analyze, ...asked }, signal) => {
-      const place = { endpointId: endpoint, federationId: federation, defaultGraphs: [], namedGraphs: [] };
-      if (!analyze) return queries.explain({ text, ...place, strict, prune });
-      const { timeoutMs, partial } = asked;
-      return queries.analyze({ text, ...place, strict, prune, timeoutMs, partial, signal });
-    },
+    explain: async (asked) =>
+      asked.analyze ? queries.analyze({ ...asked, ...graphs, signal }) : queries.explain({ ...asked, ...graphs }),
     close: async () => app.close(),
   };
 }

@@ -42,45 +42,15 @@ interface FigureOptions {
   readonly holding?: readonly string[] | undefined;
 }
 
+/** The figures of a session; the schema of `GET /api/sessions/{id}` describes each of them. */
+export type SessionFigures = ReturnType<typeof sessionFigures>;
+
 /**
  * How a session went, as agents are judged by it (*Agentic SPARQL*, section 4). Shares are from 0 to 1 and null where nothing
  * can be said: of no query, or without knowing what endpoints hold.
+ * @param calls in order of their starts
  */
-export interface SessionFigures {
-  readonly queries: number;
-  /** Other tools' calls by name. */
-  readonly tools: Readonly<Record<string, number>>;
-  /** Queries by outcome. */
-  readonly outcomes: Readonly<Record<Exclude<RunStatus, "running">, number>>;
-  /** Syntactic validity: share of the queries that parse, of those that were parsed. */
-  readonly validity: number | null;
-  /** Share of the queries before which a tool told what endpoints hold. */
-  readonly informed: number | null;
-  /** Consultation: share of the endpoints that hold matches which were really contacted. */
-  readonly consultation: number | null;
-  /** Share of the planned queries that name all endpoints offered. */
-  readonly allEndpoints: number | null;
-  /** Trivial federation: share of the answered queries that name all endpoints offered where fewer gave rows. */
-  readonly trivial: number | null;
-  /** Queries that the session had sent before, to the same target. */
-  readonly repeated: number;
-  /** Queries that follow one that failed or was empty, and differ from it. */
-  readonly corrections: number;
-  /** Corrections that gave rows. */
-  readonly corrected: number;
-  /** Queries that name other endpoints than the planned query before. */
-  readonly switches: number;
-  /** Changes made to texts before they were run. */
-  readonly repairs: number;
-  /** From the first call to the end of the first query that gave rows. */
-  readonly firstRowsMs: number | null;
-  readonly requests: number;
-  /** Received from endpoints, decoded. */
-  readonly bytes: number;
-}
-
-/** The figures of a session's calls, in order of their starts. */
-export function sessionFigures(calls: readonly SessionCall[], { offered, holding }: FigureOptions): SessionFigures {
+export function sessionFigures(calls: readonly SessionCall[], { offered, holding }: FigureOptions) {
   const queries = calls.filter((call) => call.kind === "query");
   const parsed = queries.filter(wasParsed);
   const planned = queries.filter(({ named }) => named.length > 0);
@@ -135,7 +105,7 @@ function toolCounts(calls: readonly SessionCall[]): Record<string, number> {
   return Object.fromEntries(counts);
 }
 
-function outcomeCounts(queries: readonly QueryCall[]): SessionFigures["outcomes"] {
+function outcomeCounts(queries: readonly QueryCall[]) {
   const count = (wanted: RunStatus): number => queries.filter(({ status }) => status === wanted).length;
   return {
     ok: count("ok"),
