@@ -179,7 +179,8 @@ interface Learned {
  * asked yet gets a smaller block first: what it refuses or takes long for is not much then.
  */
 export class BlockSizes {
-  readonly #learned = new LRUCache<string, Learned>({ max: MOST_ENDPOINTS });
+  // Bounded by size: `max` allocates all its places at once.
+  readonly #learned = new LRUCache<string, Learned>({ maxSize: MOST_ENDPOINTS, sizeCalculation: () => 1 });
 
   /** Keys for the next block; at least so many, where larger ones were not refused. */
   next(endpoint: string, least = 1): number {

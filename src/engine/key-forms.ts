@@ -32,7 +32,8 @@ export class KeyForms {
 
   /** @param onLearned called for each endpoint that refuses the form in use and takes the other one */
   constructor(onLearned: (endpoint: EndpointTarget, lacksValues: boolean) => void = () => {}) {
-    this.#known = new LRUCache({ max: ENDPOINTS, ttl: vainMs });
+    // Bounded by size: `max` allocates all its places at once.
+    this.#known = new LRUCache({ maxSize: ENDPOINTS, sizeCalculation: () => 1, ttl: vainMs });
     this.#onLearned = onLearned;
   }
 

@@ -21,7 +21,8 @@ export interface SuspectAnswer {
 
 /** What one process knows of where endpoints cut their answers without a sign. */
 export class RowCaps {
-  readonly #caps = new LRUCache<string, number>({ max: ENDPOINTS });
+  // Bounded by size: `max` allocates all its places at once.
+  readonly #caps = new LRUCache<string, number>({ maxSize: ENDPOINTS, sizeCalculation: () => 1 });
   readonly #onFound: (endpoint: EndpointTarget, rows: number) => void;
 
   /** @param onFound hears of each cap that is found */

@@ -26,7 +26,8 @@ const WAIT_SHARE = 0.25;
  * When both fail, the endpoint's own failure counts.
  */
 export function createMirroredClient({ client, now }: MirroredClientOptions): Pick<SparqlClient, "query"> {
-  const usual = new LRUCache<string, number[]>({ max: ENDPOINTS });
+  // Bounded by size: `max` allocates all its places at once.
+  const usual = new LRUCache<string, number[]>({ maxSize: ENDPOINTS, sizeCalculation: () => 1 });
 
   function begin(request: SparqlRequest, endpoint: EndpointTarget): Attempt {
     const over = new AbortController();

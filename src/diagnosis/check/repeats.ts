@@ -25,7 +25,9 @@ const mostRemembered = 10_000;
 
 /** Remembers which queries an owner has run, by a hash of their tokens: white space, comments and case of keywords do not count. */
 export function createRepeats({ now }: { readonly now: () => number }) {
-  const known = new LRUCache<string, EarlierRun>({ max: mostRemembered, ttl: 24 * 60 * 60 * 1000 });
+  // Bounded by size: `max` allocates all its places at once.
+  const bound = { maxSize: mostRemembered, sizeCalculation: () => 1 };
+  const known = new LRUCache<string, EarlierRun>({ ...bound, ttl: 24 * 60 * 60 * 1000 });
   return {
     find: (asker: Asker): EarlierRun | undefined => known.get(keyOf(asker)),
     remember(asker: Asker, run?: string): void {
