@@ -268,7 +268,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
 /** Background work begins when the service is there for others; a command that asks one query does none. */
 async function startWork(parts: ServedParts): Promise<void> {
   const { config, jobs, metrics, registry, monitoring, shards, evaluators } = parts;
-  if (config.role !== "worker") evaluators.start();
+  if (config.role !== "worker" && config.limits.evaluatorsStart === "service") evaluators.start();
   const work = config.role !== "web";
   await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
   if (work) {

@@ -1,4 +1,4 @@
-import { bytes, integer, type SettingTree } from "./setting-parsers.ts";
+import { bytes, integer, oneOf, type SettingTree } from "./setting-parsers.ts";
 
 const hour = 3_600_000;
 
@@ -28,6 +28,13 @@ export const limitSettings = {
     default: "2",
     meaning: "Processes in which federated queries are evaluated.",
     ...integer(1, 64),
+  },
+  evaluatorsStart: {
+    name: "FEDWAY_EVALUATORS_START",
+    default: "service",
+    meaning:
+      "Whether these processes start with the service, or with the first federated query, which then waits for them: service or query.",
+    ...oneOf("service", "query"),
   },
   evaluatorMemoryMb: {
     name: "FEDWAY_EVALUATOR_MEMORY_MB",

@@ -31,6 +31,7 @@ export async function openService(endpoints: Texts, env: Texts = {}, files: Text
       FEDWAY_CATALOG: folder,
       FEDWAY_MONITOR: "off",
       FEDWAY_EVALUATORS: "1",
+      FEDWAY_EVALUATORS_START: "query",
       FEDWAY_DATA_DIR: join(folder, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
