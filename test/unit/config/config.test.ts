@@ -80,6 +80,7 @@ describe("defaults", () => {
         maxHeldBytes: 128 * 1024 * 1024,
         heldHeadBytes: 16_384,
         evaluators: 2,
+        evaluatorsStart: "service",
         evaluatorMemoryMb: 512,
         maxEvaluations: 64,
         maxQueryBytes: 1_048_576,
