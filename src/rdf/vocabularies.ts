@@ -20,7 +20,7 @@ export const rdf = vocabulary("http://www.w3.org/1999/02/22-rdf-syntax-ns#", "fi
 
 export const rdfs = vocabulary("http://www.w3.org/2000/01/rdf-schema#", "comment label seeAlso");
 
-export const xsd = vocabulary("http://www.w3.org/2001/XMLSchema#", "boolean dateTime decimal integer string");
+export const xsd = vocabulary("http://www.w3.org/2001/XMLSchema#", "boolean date dateTime decimal integer string");
 
 /** Datatypes of `xsd` whose names are functions that cast to them (SPARQL 1.1 Query, section 17.5; dates and durations as in XPath). */
 export const castTypes: ReadonlySet<string> = new Set(

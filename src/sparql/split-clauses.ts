@@ -8,7 +8,7 @@ import { mentionedVariables, visibleInGroup } from "./scope.ts";
 import { isMonotone } from "./monotone.ts";
 import { type Substitution, substitutionOf } from "./substitution.ts";
 import { type Token, tokenAt } from "./tokens.ts";
-import { isUndisputed } from "./undisputed.ts";
+import { sendableCondition } from "./sendable-condition.ts";
 import type { Pattern, Term, Triple } from "sparqljs";
 
 /** A SERVICE clause, cut out of a query's text. */
@@ -109,7 +109,7 @@ function toClause(site: ClauseSite): ClauseText {
   };
 }
 
-/** The conditions that the clause can be asked with: it binds all of their variables, and no endpoint disputes them. */
+/** The conditions that the clause can be asked with: it binds all of their variables. */
 function pushedConditions(site: ClauseSite, certain: ReadonlySet<string>): readonly string[] {
   const { tokens, prologue, needs } = site;
   // What is written behind a subselect goes around it, where values that are substituted no longer have their places.
@@ -117,9 +117,9 @@ function pushedConditions(site: ClauseSite, certain: ReadonlySet<string>): reado
   return needs.conditions.flatMap((range) => {
     const names = [...mentionedVariables(tokens, range)];
     if (names.length === 0 || names.some((name) => !certain.has(name))) return [];
-    const filter = `FILTER(${textOf(site, range)})`;
-    const [parsed] = parsedGroup(prologue, `{ ${filter} }`);
-    return parsed?.type === "filter" && isUndisputed(parsed.expression) ? [filter] : [];
+    const [parsed] = parsedGroup(prologue, `{ FILTER(${textOf(site, range)}) }`);
+    const condition = parsed?.type === "filter" ? sendableCondition(parsed.expression) : undefined;
+    return condition ? [`FILTER(${condition.text})`] : [];
   });
 }
 

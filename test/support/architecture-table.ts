@@ -118,7 +118,10 @@ export const modules: readonly Module[] = [
   {
     // Actors of Comunica are built on its own dependencies for iterators and terms.
     name: "engine/comunica",
-    imports: whole("engine", "engine/expressions", "plan", "outbound", "results"),
+    imports: [
+      ...whole("engine", "engine/expressions", "plan", "outbound", "results"),
+      { module: "sparql", files: ["sendable-condition.ts"] },
+    ],
     packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "lru-cache", "#comunica-engine"],
   },
   {

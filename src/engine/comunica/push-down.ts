@@ -1,6 +1,6 @@
 import { Algebra, algebraUtils } from "@comunica/utils-algebra";
+import { sendableCondition } from "../../sparql/sendable-condition.ts";
 import type { Surroundings } from "../expressions/functions.ts";
-import { conditionText } from "./condition-text.ts";
 import { equalityJoinType } from "./equality-join.ts";
 import { testOf } from "./expression-evaluator.ts";
 import type { GroupDemand, PushedCondition } from "./group-plan.ts";
@@ -68,7 +68,7 @@ export class PushDown {
     if (existencesIn(expression).length > 0 || isVolatile(expression)) return [];
     const variables = [...expressionVariables(expression)];
     const holds = testOf(expression, this.#options.surroundings);
-    return [{ variables, holds, text: conditionText(expression) }];
+    return [{ variables, holds, text: sendableCondition(expression)?.text }];
   }
 }
 

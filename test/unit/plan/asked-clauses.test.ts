@@ -8,6 +8,8 @@ function asked(text: string): string[] {
   if (plan.kind !== "federated") throw new Error(`The plan is ${plan.kind}`);
   return plan.clauses.map((clause) =>
     clauseQuery({ ...clause, prologue: "" })
+      .replaceAll(/"(\d+)"\^\^<[^>]*>/g, "$1")
+      .replaceAll("<urn:d:x>", ":x")
       .replaceAll(/\s+/g, " ")
       .trim(),
   );
@@ -19,59 +21,6 @@ function shouldAsk(text: string, ...expected: readonly string[]): void {
 }
 
 const other = "SERVICE <b> { ?s :p ?z }";
-
-describe("a FILTER of the query goes into a clause", () => {
-  const pushes = (filter: string, pattern = "?s :d ?d") =>
-    shouldAsk(
-      `SELECT * { SERVICE <a> { ${pattern} } ${other} FILTER(${filter}) }`,
-      `SELECT ?s ?d WHERE { ${pattern} FILTER(${filter}) }`,
-    );
-  pushes('?d = "10.1/x"');
-  pushes('"x"@en = ?d');
-  pushes("?d = :x");
-  pushes("?d != :x");
-  pushes("?d = 5");
-  pushes("?d IN (:x, 'y', 3)");
-  pushes("?d NOT IN (:x, :y)");
-  pushes("?d < 5");
-  pushes("2.5 >= ?d");
-  pushes('?d > "2020-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>');
-  pushes("?d = :x || ?d = :y");
-  pushes("!(?d = :x || isBlank(?d))");
-  pushes("isIRI(?d)");
-  pushes("sameTerm(?d, 'x')");
-  pushes('LANG(?d) = "en"');
-  pushes('!LANGMATCHES(LANG(?d), "en")');
-  pushes('STR(?d) = "x"');
-  pushes('STRSTARTS(STR(?d), "http://x/")');
-  pushes('!CONTAINS(?d, "x")');
-  pushes('REGEX(?d, "^ab.*c$")');
-});
-
-describe("a FILTER stays outside when an endpoint may find it true less often", () => {
-  const stays = (filter: string) =>
-    shouldAsk(`SELECT * { SERVICE <a> { ?s :d ?d } ${other} FILTER(${filter}) }`, "SELECT ?s ?d WHERE { ?s :d ?d }");
-  stays("?d != 'x'");
-  // Virtuoso gives its solutions twice.
-  stays("?d IN (:x, :x)");
-  stays("?d = :x || ?d = :x");
-  stays("!(?d = 'x')");
-  stays("?d < 'x'");
-  stays("?d = ?s");
-  stays("?d < 0.1");
-  stays("?d = 1e0");
-  stays("?d + 1 = 2");
-  stays('?d >= "2020-01-01"^^<http://www.w3.org/2001/XMLSchema#date>');
-  stays("REGEX(?d, 'x', 'i')");
-  stays("REGEX(?d, '\\\\d')");
-  stays("CONTAINS(LCASE(?d), 'x')");
-  stays("STR(?d) = '1.0'");
-  stays("DATATYPE(?d) = :x");
-  stays("STRLEN(?d) < 3");
-  stays("COALESCE(?d, :x) = :x");
-  stays("RAND() < 0.5 && ?d = NOW()");
-  stays("EXISTS { SERVICE <b> { ?d :p ?z } }");
-});
 
 describe("a FILTER goes where the clause binds its variables, and no further", () => {
   shouldAsk(
