@@ -252,6 +252,7 @@ export const outsideFiles: readonly string[] = [
   "../package.json",
   "../catalog/examples/",
   "../catalog/examples/data/",
+  "../catalog/examples/queries/",
   "../dist/console/",
   "../catalog/shapes/entry-shapes.ttl",
   "../shards/",

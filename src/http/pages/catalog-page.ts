@@ -11,6 +11,7 @@ import {
 } from "./catalog-filter.ts";
 import { amountText, heartbeatBanner, numberText } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
+import { exampleQueries } from "./example-queries.ts";
 import { badge, consolePath, option, page, toCopy } from "./layout.ts";
 
 /** What the page of the catalogue shows. */
@@ -202,30 +203,6 @@ ${tryIt(shown)}${federationList(shown)}${pointers(publicUrl)}</div></div>`,
   });
 }
 
-/** The first query of the README, over hosted example endpoints. */
-export const exampleQuery = `PREFIX dcterms: <http://purl.org/dc/terms/>
-PREFIX foaf: <http://xmlns.com/foaf/0.1/>
-PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-PREFIX schema: <https://schema.org/>
-
-SELECT ?name ?born ?city (COUNT(?work) AS ?works) WHERE {
-  SERVICE <places> {
-    ?place schema:containedInPlace ?country ; rdfs:label ?city .
-    ?country dcterms:identifier "IS" .
-    FILTER(LANG(?city) = "is")
-  }
-  SERVICE <people> {
-    ?person schema:birthPlace ?place ; foaf:name ?name ; schema:birthDate ?born ; dcterms:identifier ?number .
-  }
-  SERVICE <museums> {
-    ?artist schema:identifier ?number .
-    ?work dcterms:creator ?artist .
-  }
-}
-GROUP BY ?name ?born ?city
-ORDER BY DESC(?works) ?born
-LIMIT 12`;
-
 /** Ids of the hosted endpoints that the example asks. */
 export const exampleEndpoints = ["places", "people", "museums"] as const;
 
@@ -234,7 +211,7 @@ const command = (publicUrl: string, query: string): string =>
 
 /** A command to paste: the README's first query where its endpoints are hosted, else one that needs no endpoint. */
 function tryIt({ publicUrl, hasExamples }: { readonly publicUrl: string; readonly hasExamples: boolean }): Html {
-  const query = hasExamples ? exampleQuery : "SELECT ?one WHERE { VALUES ?one { 1 } }";
+  const query = hasExamples ? exampleQueries.threeEndpoints : "SELECT ?one WHERE { VALUES ?one { 1 } }";
   return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2>
 <p>${
     hasExamples

@@ -1,7 +1,7 @@
 import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
 import { resultFormats } from "../../results/formats.ts";
 import { consoleAssets } from "./assets.ts";
-import { exampleQuery } from "./catalog-page.ts";
+import { exampleQueries } from "./example-queries.ts";
 import { readyQueries } from "./federation-page.ts";
 import { type Html, html } from "../../html.ts";
 import { page } from "./layout.ts";
@@ -48,7 +48,7 @@ const group = (label: string, options: readonly Html[]): Html =>
 const firstQuery = "SELECT * WHERE {\n  ?subject ?property ?value .\n}\nLIMIT 10\n";
 
 const targets = ({ entries, federations, hasExamples }: ShownConsole): Html =>
-  html`<div class="half"><label for="target">Endpoint or federation</label><select id="target" data-first="${hasExamples ? exampleQuery : firstQuery}">
+  html`<div class="half"><label for="target">Endpoint or federation</label><select id="target" data-first="${hasExamples ? exampleQueries.threeEndpoints : firstQuery}">
 <option value="">None: the SERVICE clauses name the endpoints</option>
 ${group(
   "Federations",
@@ -85,7 +85,7 @@ const extensions: Readonly<Record<(typeof resultFormats)[number]["name"], string
 const form = (shown: ShownConsole): Html => html`<form class="card" id="ask" aria-label="Query">
 <div class="filters">
 ${targets(shown)}<div class="half"><span class="label" id="examples-label">Examples</span><ul class="choices" id="examples" aria-labelledby="examples-label">
-${shown.hasExamples ? html`<li><button type="button" data-query="${exampleQuery}">Artists from Iceland: three endpoints</button></li>\n` : ""}<li><button type="button" data-query="SELECT ?one WHERE { VALUES ?one { 1 } }">One row from no endpoint</button></li>
+${shown.hasExamples ? html`<li><button type="button" data-query="${exampleQueries.threeEndpoints}">Artists from Iceland: three endpoints</button></li>\n` : ""}<li><button type="button" data-query="SELECT ?one WHERE { VALUES ?one { 1 } }">One row from no endpoint</button></li>
 ${readyQueries(shown.hasExamples).map(({ federation = "*", title, query }) => html`<li data-federation="${federation}" hidden><button type="button" data-query="${query}">${title}</button></li>\n`)}</ul></div>
 </div>
 <p class="small muted" id="described" hidden>This endpoint has not been described yet, so its classes and properties are not completed. Its page says how to have that done.</p>

@@ -2,6 +2,7 @@ import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts
 import type { EndpointStatus, TermCounts } from "../../registry/search/search-index.ts";
 import { type Html, html } from "../../html.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
+import { exampleQueries } from "./example-queries.ts";
 import { amountText, numberText } from "./figures.ts";
 import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
 
@@ -75,23 +76,10 @@ SELECT ?thing ?name WHERE { ?thing rdfs:label|foaf:name|dcterms:title ?name } LI
   },
 ];
 
-/** The second query of the README. */
 const examples: ReadyQuery = {
   federation: "examples",
   title: "Artists from Iceland, and how many of their works are in museums",
-  query: `${prefixes}PREFIX schema: <https://schema.org/>
-
-SELECT ?name ?born ?city (COUNT(?work) AS ?works) WHERE {
-  ?place schema:containedInPlace ?country ; rdfs:label ?city .
-  ?country dcterms:identifier "IS" .
-  FILTER(LANG(?city) = "is")
-  ?person schema:birthPlace ?place ; foaf:name ?name ; schema:birthDate ?born ; dcterms:identifier ?number .
-  ?artist schema:identifier ?number .
-  ?work dcterms:creator ?artist .
-}
-GROUP BY ?name ?born ?city
-ORDER BY DESC(?works) ?born
-LIMIT 12`,
+  query: exampleQueries.oneDataset,
 };
 
 /** Queries to start from at a federation; those of the example endpoints where they are hosted. */

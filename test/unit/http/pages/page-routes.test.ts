@@ -1,10 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { HttpDeps } from "../../../../src/http/http-deps.ts";
 import { assetPaths } from "../../../../src/http/pages/assets.ts";
-import { exampleQuery } from "../../../../src/http/pages/catalog-page.ts";
 import { createHttpServer, type HttpServer } from "../../../../src/http/server.ts";
 import { fakeNowMs, createFakeDeps } from "../../../support/http-deps.ts";
 import { pageDeps } from "../../../support/page-deps.ts";
@@ -303,9 +301,6 @@ describe("the catalogue", () => {
   });
 
   it("shows the README's first query where its endpoints are hosted", async () => {
-    const file = new URL("../../../../catalog/examples/queries/1-three-endpoints.rq", import.meta.url);
-    const query = (await readFile(file, "utf8")).replaceAll(/^#.*\n/gm, "").trim();
-    expect(exampleQuery).toBe(query);
     const hosted = { contentTypes: [] } as unknown as ReturnType<HttpDeps["hosted"]>;
     expect(await textOf("/", { hosted: () => hosted })).toContain("LIMIT 12&#39;");
     expect(await textOf("/")).not.toContain("LIMIT 12");

@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+
+const folder = new URL("../../../catalog/examples/queries/", import.meta.url);
+
+/** The query in a file, without the comment above it. */
+const queryIn = (file: string): string =>
+  readFileSync(new URL(file, folder), "utf8")
+    .replace(/^(?:#.*\n)+/, "")
+    .trimEnd();
+
+/** Queries over the hosted example endpoints, as the README shows them. */
+export const exampleQueries = {
+  threeEndpoints: queryIn("1-three-endpoints.rq"),
+  oneDataset: queryIn("2-one-dataset.rq"),
+} as const;
