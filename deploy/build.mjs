@@ -2,7 +2,7 @@
 // goes into it has changed; `--start` says that the service is started next.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = new URL("..", import.meta.url);
@@ -29,6 +29,7 @@ if (isBuilt) {
   const beganMs = performance.now();
   say(`Building Fedway, which takes about 15 seconds the first time${isStart ? "; then it is started" : ""} ...`);
   run("node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
+  copyFileSync(inRoot("src/http/pages/style.css"), inRoot("dist/http/pages/style.css"));
   run("deploy/build-engine.mjs");
   run("deploy/build-console.mjs");
   writeFileSync(stamp, digest);

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { baseStyle, partsStyle } from "./style.ts";
 import { plainHeaders } from "../common-headers.ts";
 import { chooseCoding, compressWhole, type ContentCoding, smallestCompressedBytes } from "../compression.ts";
 import type { TypedApp } from "../http-deps.ts";
@@ -30,7 +29,7 @@ function asset(stem: string, extension: Asset["extension"], content: string | Bu
 
 const pathOf = ({ stem, hash, extension }: Asset): string => `/assets/${stem}.${hash}.${extension}`;
 
-const stylesheet = asset("fedway", "css", `${baseStyle.trim()}\n${partsStyle.trim()}\n`);
+const stylesheet = asset("fedway", "css", readFileSync(new URL("./style.css", import.meta.url)));
 
 /** One node that reaches three others. */
 export const emblem = `<path d="M8 16L24 6M8 16h16M8 16l16 10" fill="none" stroke="#2f86d0" stroke-width="2.5"/><circle cx="8" cy="16" r="5.5" fill="#2f86d0"/><circle cx="24.5" cy="6" r="3.5" fill="#2f9e69"/><circle cx="25" cy="16" r="3.5" fill="#2f9e69"/><circle cx="24.5" cy="26" r="3.5" fill="#2f9e69"/>`;
