@@ -9,6 +9,7 @@ import {
   type Gzip,
   gzip,
 } from "node:zlib";
+import { weightedList } from "../results/negotiation.ts";
 
 /** A content coding that Fedway applies itself. */
 export type ContentCoding = "gzip" | "br";
@@ -20,22 +21,10 @@ const flushEveryMs = 50;
 const gzipOptions = { level: 1 };
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-/** Weight of a coding in an Accept-Encoding header: 0 when refused, undefined when not mentioned. */
-function weights(header: string): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const part of header.toLowerCase().split(",", 20)) {
-    const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
-    const q = parameters.find((parameter) => parameter.startsWith("q="));
-    const weight = q === undefined ? 1 : Number(q.slice(2));
-    if (name !== "" && weight >= 0 && weight <= 1) found.set(name, weight);
-  }
-  return found;
-}
-
 /** The coding to apply for an Accept-Encoding header (RFC 9110, section 12.5.3); undefined is identity. Ties go to gzip. */
 export function chooseCoding(header: string | undefined): ContentCoding | undefined {
   if (header === undefined || header === "" || header === "identity") return undefined;
-  const accepted = weights(header);
+  const accepted = new Map(weightedList(header).map(({ name, weight }) => [name, weight]));
   const any = accepted.get("*") ?? 0;
   const gzipWeight = accepted.get("gzip") ?? accepted.get("x-gzip") ?? any;
   const brotliWeight = accepted.get("br") ?? any;

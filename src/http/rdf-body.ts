@@ -15,7 +15,7 @@ import { Readable } from "node:stream";
 import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
-import { formatNamed, type FormatParameters, negotiateFormat } from "../results/negotiation.ts";
+import { formatNamed, type FormatParameters, negotiateFormat, weightedList } from "../results/negotiation.ts";
 import { serializeResult } from "../results/serialize.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 
@@ -121,9 +121,6 @@ export const requestedFormat = (request: {
   readonly headers: { readonly accept?: string | undefined };
 }): FormatParameters => ({ format: request.query.format, accept: request.headers.accept });
 
-const maxAcceptLength = 4_096;
-const maxRanges = 64;
-
 /**
  * The format of a document by the parameter `format`, else by Accept; fields as JSON where nothing else is wanted more.
  * @throws FedwayError `NOT_ACCEPTABLE`
@@ -163,20 +160,12 @@ const notAcceptable = (): FedwayError =>
 
 const isJson = (range: string): boolean => /^(?:application\/(?:json|\*)|\*\/\*)$/i.test(range.trim());
 
-/** Media ranges, the most wanted first, without those that are not wanted (RFC 9110, section 12.5.1). */
-function acceptedRanges(accept: string): readonly string[] {
-  const ranges = accept.slice(0, maxAcceptLength).split(",", maxRanges).map(readRange);
-  return ranges
-    .filter(({ range, weight }) => range !== "" && weight > 0)
+/** Media ranges, the most wanted first, without those that are not wanted. */
+const acceptedRanges = (accept: string): readonly string[] =>
+  weightedList(accept)
+    .filter(({ weight }) => weight > 0)
     .toSorted((left, right) => right.weight - left.weight)
-    .map(({ range }) => range);
-}
-
-function readRange(text: string): { readonly range: string; readonly weight: number } {
-  const [range = "", ...parameters] = text.split(";").map((part) => part.trim());
-  const weight = parameters.find((parameter) => /^q=[\d.]{1,5}$/i.test(parameter));
-  return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
-}
+    .map(({ name }) => name);
 
 /** An etag as header fields write it. */
 export const etagHeader = (etag: string): string => `"${etag}"`;

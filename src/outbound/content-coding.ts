@@ -1,6 +1,7 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import zlib from "node:zlib";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { weightedList } from "../results/negotiation.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
 import { brokeOff } from "./refusals.ts";
 import type { SparqlAnswer } from "./sparql-client.ts";
@@ -32,12 +33,8 @@ export function codingOf(headers: ResponseHeaders): ContentCoding | undefined {
 /** An Accept-Encoding value names this coding and does not forbid it with `q=0`. */
 export function acceptsCoding(acceptEncoding: string, coding: ContentCoding): boolean {
   if (coding === "identity") return true;
-  for (const part of acceptEncoding.toLowerCase().split(",")) {
-    const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
-    if (name !== coding && name !== "*" && name !== `x-${coding}`) continue;
-    return !parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter));
-  }
-  return false;
+  const named = weightedList(acceptEncoding).find(({ name }) => [coding, "*", `x-${coding}`].includes(name));
+  return named !== undefined && named.weight > 0;
 }
 
 /** "deflate" is zlib-wrapped by the book and raw in the wild; the first byte tells (RFC 1950, CM = 8). */

@@ -180,17 +180,29 @@ function wantedness(format: ResultFormat, kind: AnswerKind, ranges: ReadonlyMap<
   return { quality: ranges.get("*/*") ?? 0, precision: precisions.anything };
 }
 
-/** Media range to quality; ranges that are not well-formed are left out, of a repeated one the best counts. */
+/** Media range to quality; of a repeated one the best counts. */
 function parseAccept(header: string): ReadonlyMap<string, number> {
   const ranges = new Map<string, number>();
-  for (const part of header.slice(0, maxAcceptLength).split(",", maxRanges)) {
-    const [type = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
-    const quality = qualityOf(parameters);
-    const range = type === "*" ? "*/*" : type;
-    if (quality === undefined || !/^[^\s/]+\/[^\s/]+$/.test(range)) continue;
-    ranges.set(range, Math.max(quality, ranges.get(range) ?? 0));
+  for (const { name, weight } of weightedList(header)) {
+    const range = name === "*" ? "*/*" : name;
+    if (/^[^\s/]+\/[^\s/]+$/.test(range)) ranges.set(range, Math.max(weight, ranges.get(range) ?? 0));
   }
   return ranges;
+}
+
+/**
+ * What a header field accepts, in lower case, with weights from 0 to 1 (RFC 9110, section 12.4.2). Members whose weight is
+ * not well-formed are left out.
+ */
+export function weightedList(header: string): readonly { readonly name: string; readonly weight: number }[] {
+  return header
+    .slice(0, maxAcceptLength)
+    .split(",", maxRanges)
+    .flatMap((part) => {
+      const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
+      const weight = qualityOf(parameters);
+      return name === "" || weight === undefined ? [] : [{ name, weight }];
+    });
 }
 
 function qualityOf(parameters: readonly string[]): number | undefined {
