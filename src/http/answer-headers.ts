@@ -5,14 +5,8 @@ import { anyOriginHeaders, flat } from "./common-headers.ts";
 
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
 
-/** With one decimal; whole numbers become text in a fraction of the time that others take. */
-function tenths(ms: number): string {
-  const count = Math.round(ms * 10);
-  return `${Math.trunc(count / 10)}.${count % 10}`;
-}
-
 const serverTiming = ({ planMs, firstByteMs, planCached }: QueryTimings): string =>
-  `plan;dur=${tenths(planMs)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${tenths(firstByteMs)}`;
+  `plan;dur=${planMs.toFixed(1)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${firstByteMs.toFixed(1)}`;
 
 /** The head of a SPARQL response: what is known at its first byte, as a flat list of names and values. */
 export function headersOf(answer: QueryAnswer): readonly string[] {

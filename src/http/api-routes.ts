@@ -2,8 +2,7 @@ import type { FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
 import { runUnknown } from "../query/query-service.ts";
-import { ownerOf, SessionHeader, sessionOf } from "./ownership.ts";
-import { clientSignal } from "./exchange.ts";
+import { callerOf, ownerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, RunRecord, TabularAnswer } from "./query-schemas.ts";
 import { answers, IdPath, NoParameters, Problem } from "./schemas.ts";
@@ -43,10 +42,7 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
     prune,
     provenance,
     fresh: wantsFresh(request.headers),
-    owner: ownerOf(request, config),
-    session: sessionOf(request),
-    signal: clientSignal(exchange),
-    trace: exchange.span?.context,
+    ...callerOf(request, config),
   });
   exchange.run = table.run;
   if (table.diagnosis && table.status !== "empty" && table.status !== "ok") exchange.code = table.diagnosis.code;
@@ -78,10 +74,7 @@ async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRe
     timeoutMs,
     partial,
     fresh: wantsFresh(request.headers),
-    owner: ownerOf(request, config),
-    session: sessionOf(request),
-    signal: clientSignal(exchange),
-    trace: exchange.span?.context,
+    ...callerOf(request, config),
   });
   exchange.run = analyzed.run?.id;
   return analyzed;

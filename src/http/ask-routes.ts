@@ -1,28 +1,24 @@
 import { Type } from "typebox";
-import { clientSignal } from "./exchange.ts";
 import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { ownerOf, SessionHeader, sessionOf } from "./ownership.ts";
+import { callerOf, SessionHeader } from "./ownership.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, NoParameters, Problem, view } from "./schemas.ts";
+import { answers, NoParameters, Problem, view, strictObject } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
-const AskBody = Type.Object(
-  {
-    question: Type.String({ minLength: 1, maxLength: 4_000, description: "In plain words." }),
-    rounds: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 9, description: "Corrections after the first query; 2 when absent." }),
-    ),
-    endpoints: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-        minItems: 1,
-        maxItems: 3,
-        description: "Ids of the endpoints to ask; found by the question when absent.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const AskBody = strictObject({
+  question: Type.String({ minLength: 1, maxLength: 4_000, description: "In plain words." }),
+  rounds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 9, description: "Corrections after the first query; 2 when absent." }),
+  ),
+  endpoints: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 3,
+      description: "Ids of the endpoints to ask; found by the question when absent.",
+    }),
+  ),
+});
 
 const count = Type.Integer({ minimum: 0 });
 
@@ -65,12 +61,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
     handler: async (request, reply) => {
       const { exchange, body } = request;
       for (const id of body.endpoints ?? []) knownEntry(shell, id);
-      const answer = await agent.ask(body, {
-        signal: clientSignal(exchange),
-        owner: ownerOf(request, config),
-        session: sessionOf(request),
-        trace: exchange.span?.context,
-      });
+      const answer = await agent.ask(body, callerOf(request, config));
       const { status, diagnosis } = answer;
       if (diagnosis) exchange.code = diagnosis.code;
       const failed = status === "failed" || status === "cancelled";

@@ -1,7 +1,6 @@
 import { type TSchema, Type } from "typebox";
-import { view } from "./schemas.ts";
+import { view, strictObject } from "./schemas.ts";
 
-const strict = { additionalProperties: false } as const;
 const id = Type.String({ maxLength: 64, description: "Catalogue id." });
 
 const oneOf = <const Names extends string[]>(names: [...Names], description: string) =>
@@ -65,21 +64,18 @@ const term = (what: string) =>
   Type.Optional(Type.String({ maxLength: 2048, description: `IRI, prefix:name or name of a ${what} that it has.` }));
 
 /** Parameters of `GET /api/endpoints`. */
-export const EndpointFilter = Type.Object(
-  {
-    q: Type.Optional(Type.String({ maxLength: 500, description: "Words to search for; the best come first." })),
-    class: term("class"),
-    property: term("property"),
-    keyword: Type.Optional(Type.String({ maxLength: 200 })),
-    status: Type.Optional(endpointStatus),
-    interface: Type.Optional(endpointInterface),
-    ...paging,
-  },
-  strict,
-);
+export const EndpointFilter = strictObject({
+  q: Type.Optional(Type.String({ maxLength: 500, description: "Words to search for; the best come first." })),
+  class: term("class"),
+  property: term("property"),
+  keyword: Type.Optional(Type.String({ maxLength: 200 })),
+  status: Type.Optional(endpointStatus),
+  interface: Type.Optional(endpointInterface),
+  ...paging,
+});
 
 /** Parameters of `GET /api/federations`. */
-export const Paging = Type.Object(paging, strict);
+export const Paging = strictObject(paging);
 
 /** One federation; `endpoints` are its members now. */
 export const Federation = view("Federation", {
@@ -175,12 +171,9 @@ function bodiesOf(fields: Fields, required: readonly string[]): DocumentBodies {
     Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, change(name, schema)]));
   const whole = map((name, schema) => (required.includes(name) ? schema : Type.Optional(schema)));
   return {
-    whole: Type.Object({ id: newId, ...whole }, strict),
-    put: Type.Object({ id: Type.Optional(id), ...whole }, strict),
-    merge: Type.Object(
-      map((_name, schema) => Type.Optional(Type.Union([schema, Type.Null()]))),
-      strict,
-    ),
+    whole: strictObject({ id: newId, ...whole }),
+    put: strictObject({ id: Type.Optional(id), ...whole }),
+    merge: strictObject(map((_name, schema) => Type.Optional(Type.Union([schema, Type.Null()])))),
   };
 }
 
@@ -195,4 +188,4 @@ const format = Type.Optional(
 );
 
 /** Parameters of routes that give documents. */
-export const FormatParameters = Type.Object({ format }, strict);
+export const FormatParameters = strictObject({ format });

@@ -3,26 +3,23 @@ import { leastBytes } from "../agent/grammar/sparql-grammar.ts";
 import { createGrammars, type GrammarOptions } from "../agent/grammar/create-grammars.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answersAs, IdPath } from "./schemas.ts";
+import { answersAs, IdPath, strictObject } from "./schemas.ts";
 
-const GrammarParameters = Type.Object(
-  {
-    format: Type.Optional(
-      Type.Union([Type.Literal("gbnf"), Type.Literal("lark")], {
-        description: "gbnf (default) for llama.cpp and XGrammar; lark for llguidance, Outlines, vLLM and SGLang.",
-      }),
-    ),
-    maxBytes: Type.Optional(
-      Type.Integer({
-        minimum: leastBytes,
-        maximum: 1_000_000,
-        default: 65_536,
-        description: "Largest size; the largest classes and properties come first.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const GrammarParameters = strictObject({
+  format: Type.Optional(
+    Type.Union([Type.Literal("gbnf"), Type.Literal("lark")], {
+      description: "gbnf (default) for llama.cpp and XGrammar; lark for llguidance, Outlines, vLLM and SGLang.",
+    }),
+  ),
+  maxBytes: Type.Optional(
+    Type.Integer({
+      minimum: leastBytes,
+      maximum: 1_000_000,
+      default: 65_536,
+      description: "Largest size; the largest classes and properties come first.",
+    }),
+  ),
+});
 
 const routes = [
   { of: "endpoint", operationId: "getGrammar", whose: "an endpoint's" },

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
-import { view } from "./schemas.ts";
+import { view, strictObject } from "./schemas.ts";
 
-const strict = { additionalProperties: false } as const;
 const moment = Type.String({ format: "date-time" });
 const state = Type.Union(
   ["up", "down", "unknown"].map((name) => Type.Literal(name)),
@@ -83,14 +82,11 @@ export const StatusAnswer = view("Status", {
 });
 
 /** Parameters of `GET /api/incidents`. */
-export const IncidentFilter = Type.Object(
-  {
-    endpoint: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "Catalogue id." })),
-    open: Type.Optional(Type.Boolean({ description: "Only those that are open, or only those that are not." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  },
-  strict,
-);
+export const IncidentFilter = strictObject({
+  endpoint: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "Catalogue id." })),
+  open: Type.Optional(Type.Boolean({ description: "Only those that are open, or only those that are not." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+});
 
 /** One incident. */
 export const IncidentRecord = view("Incident", {
@@ -114,20 +110,17 @@ export const IncidentRecord = view("Incident", {
 export const IncidentList = view("IncidentList", { incidents: Type.Array(IncidentRecord) });
 
 /** Body of `POST /api/endpoints/{id}/maintenance`. */
-export const MaintenanceBody = Type.Object(
-  {
-    from: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        description: "ISO 8601 with time zone, or a day in UTC; now when left out.",
-        examples: ["2099-01-31T20:00:00Z"],
-      }),
-    ),
-    to: Type.String({ maxLength: 40, description: "As from.", examples: ["2099-01-31T22:00:00Z"] }),
-    reason: Type.Optional(Type.String({ maxLength: 300 })),
-  },
-  strict,
-);
+export const MaintenanceBody = strictObject({
+  from: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: "ISO 8601 with time zone, or a day in UTC; now when left out.",
+      examples: ["2099-01-31T20:00:00Z"],
+    }),
+  ),
+  to: Type.String({ maxLength: 40, description: "As from.", examples: ["2099-01-31T22:00:00Z"] }),
+  reason: Type.Optional(Type.String({ maxLength: 300 })),
+});
 
 /** A maintenance window. */
 export const MaintenanceRecord = view("Maintenance", {
@@ -142,10 +135,9 @@ export const MaintenanceRecord = view("Maintenance", {
 export const MaintenanceList = view("MaintenanceList", { maintenance: Type.Array(MaintenanceRecord) });
 
 /** Parameters of `POST /api/snapshot`. */
-export const SnapshotParameters = Type.Object(
-  { reviewed: Type.Optional(Type.Boolean({ description: "Publish although it looks implausible." })) },
-  strict,
-);
+export const SnapshotParameters = strictObject({
+  reviewed: Type.Optional(Type.Boolean({ description: "Publish although it looks implausible." })),
+});
 
 /** Answer of `GET /api/webhooks/dead`. */
 export const DeadLetters = Type.Object({ dead: Type.Array(Type.Any()) });

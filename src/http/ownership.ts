@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { clientSignal } from "./exchange.ts";
 import type { HttpSettings } from "./http-deps.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { bearerToken, isToken } from "./write-access.ts";
@@ -17,8 +18,16 @@ const wellFormed = new RegExp(pattern);
 export const sessionName = Type.String({ pattern, description: "Letters, digits and . _ ~ : -, at most 100." });
 export const SessionHeader = Type.Object({ "fedway-session": Type.Optional(sessionName) });
 
+/** For whom a request's work is done: until its client leaves, and within which session and trace. */
+export const callerOf = (request: FastifyRequest, config: Pick<HttpSettings, "adminToken">) => ({
+  signal: clientSignal(request.exchange),
+  owner: ownerOf(request, config),
+  session: sessionOf(request),
+  trace: request.exchange.span?.context,
+});
+
 /** The session that a request says it belongs to. @throws FedwayError `REQUEST_INVALID` */
-export function sessionOf({ headers }: FastifyRequest): string | undefined {
+function sessionOf({ headers }: FastifyRequest): string | undefined {
   const given = headers["fedway-session"];
   if (given === undefined || (typeof given === "string" && wellFormed.test(given))) return given;
   throw new FedwayError("REQUEST_INVALID", "The header Fedway-Session is malformed.", {

@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
-import { partialDescription, Problem, provenanceDescription, pruneDescription, view } from "./schemas.ts";
+import { partialDescription, Problem, provenanceDescription, pruneDescription, view, strictObject } from "./schemas.ts";
 
-const strict = { additionalProperties: false } as const;
 const note = Type.Object({ code: Type.String(), message: Type.String() });
 const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
 const status = Type.Union(
@@ -156,41 +155,33 @@ const prune = Type.Optional(Type.Union([Type.Boolean(), Type.Literal("trust")], 
 
 /** Body of `POST /api/query`; `maxRows` is the service's own limit. */
 export const queryBody = (maxRows: number) =>
-  Type.Object(
-    {
-      query,
-      endpoint,
-      federation,
-      maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
-      timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
-      partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
-      strict: Type.Optional(
-        Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." }),
-      ),
-      prune,
-      provenance: Type.Optional(Type.Boolean({ description: provenanceDescription })),
-      format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
-    },
-    strict,
-  );
-export type QueryBody = Static<ReturnType<typeof queryBody>>;
-
-/** Body of `POST /api/explain`. */
-export const ExplainBody = Type.Object(
-  {
+  strictObject({
     query,
     endpoint,
     federation,
-    strict: Type.Optional(Type.Boolean()),
-    prune,
-    analyze: Type.Optional(
-      Type.Boolean({ description: "Run the query, drop its rows, and say what each step of the plan took." }),
-    ),
-    timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description: "For a plan that is run." })),
+    maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
+    timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
-  },
-  strict,
-);
+    strict: Type.Optional(Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." })),
+    prune,
+    provenance: Type.Optional(Type.Boolean({ description: provenanceDescription })),
+    format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
+  });
+export type QueryBody = Static<ReturnType<typeof queryBody>>;
+
+/** Body of `POST /api/explain`. */
+export const ExplainBody = strictObject({
+  query,
+  endpoint,
+  federation,
+  strict: Type.Optional(Type.Boolean()),
+  prune,
+  analyze: Type.Optional(
+    Type.Boolean({ description: "Run the query, drop its rows, and say what each step of the plan took." }),
+  ),
+  timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description: "For a plan that is run." })),
+  partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
+});
 export type ExplainBody = Static<typeof ExplainBody>;
 
 /** Answer of `POST /api/query`. */

@@ -1,66 +1,55 @@
 import { capabilitiesSchema } from "../registry/capabilities/capabilities.ts";
 import { Type } from "typebox";
-import { view } from "./schemas.ts";
-
-const strict = { additionalProperties: false } as const;
+import { view, strictObject } from "./schemas.ts";
 
 /** Parameters of `GET /api/endpoints/{id}/void`. */
-export const VoidParameters = Type.Object(
-  {
-    view: Type.Optional(
-      Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
-        description: "agent (default): classes and properties within a budget; planner: only what is proven.",
-      }),
-    ),
-    variant: Type.Optional(
-      Type.Union([Type.Literal("standard"), Type.Literal("extended")], {
-        description:
-          "extended: everything, with linksets to other endpoints and how each fact is known; without a budget.",
-      }),
-    ),
-    maxTokens: Type.Optional(
-      Type.Integer({
-        minimum: 200,
-        maximum: 100_000,
-        default: 2000,
-        description: "Budget of the standard agent view as Turtle; the others are given whole, whatever it is.",
-      }),
-    ),
-    format: Type.Optional(
-      Type.String({ maxLength: 100, description: "turtle, ntriples, jsonld or a media type; wins over Accept." }),
-    ),
-  },
-  strict,
-);
+export const VoidParameters = strictObject({
+  view: Type.Optional(
+    Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
+      description: "agent (default): classes and properties within a budget; planner: only what is proven.",
+    }),
+  ),
+  variant: Type.Optional(
+    Type.Union([Type.Literal("standard"), Type.Literal("extended")], {
+      description:
+        "extended: everything, with linksets to other endpoints and how each fact is known; without a budget.",
+    }),
+  ),
+  maxTokens: Type.Optional(
+    Type.Integer({
+      minimum: 200,
+      maximum: 100_000,
+      default: 2000,
+      description: "Budget of the standard agent view as Turtle; the others are given whole, whatever it is.",
+    }),
+  ),
+  format: Type.Optional(
+    Type.String({ maxLength: 100, description: "turtle, ntriples, jsonld or a media type; wins over Accept." }),
+  ),
+});
 
 /** Parameters of `GET /api/endpoints/{id}/schema`. */
-export const SchemaParameters = Type.Object(
-  {
-    detail: Type.Optional(
-      Type.Union([Type.Literal("summary"), Type.Literal("classes"), Type.Literal("lines"), Type.Literal("paths")], {
-        description: "summary (default), names of classes, one line a class, or one line a path.",
-      }),
-    ),
-    classes: Type.Optional(
-      Type.String({ maxLength: 20_000, description: "Classes to show, separated by commas: IRIs or local names." }),
-    ),
-    maxTokens: Type.Optional(Type.Integer({ minimum: 50, maximum: 100_000, default: 2000 })),
-    format: Type.Optional(Type.Union([Type.Literal("json"), Type.Literal("text")])),
-  },
-  strict,
-);
+export const SchemaParameters = strictObject({
+  detail: Type.Optional(
+    Type.Union([Type.Literal("summary"), Type.Literal("classes"), Type.Literal("lines"), Type.Literal("paths")], {
+      description: "summary (default), names of classes, one line a class, or one line a path.",
+    }),
+  ),
+  classes: Type.Optional(
+    Type.String({ maxLength: 20_000, description: "Classes to show, separated by commas: IRIs or local names." }),
+  ),
+  maxTokens: Type.Optional(Type.Integer({ minimum: 50, maximum: 100_000, default: 2000 })),
+  format: Type.Optional(Type.Union([Type.Literal("json"), Type.Literal("text")])),
+});
 
 /** Parameters of `GET /api/search`. */
-export const SearchParameters = Type.Object(
-  {
-    q: Type.String({ minLength: 1, maxLength: 2_048, description: "Words, an IRI, prefix:name or an id." }),
-    kind: Type.Optional(Type.Union([Type.Literal("endpoint"), Type.Literal("class"), Type.Literal("property")])),
-    endpoint: Type.Optional(Type.String({ maxLength: 64, description: "Only this endpoint and its terms." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20 })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, default: 0 })),
-  },
-  strict,
-);
+export const SearchParameters = strictObject({
+  q: Type.String({ minLength: 1, maxLength: 2_048, description: "Words, an IRI, prefix:name or an id." }),
+  kind: Type.Optional(Type.Union([Type.Literal("endpoint"), Type.Literal("class"), Type.Literal("property")])),
+  endpoint: Type.Optional(Type.String({ maxLength: 64, description: "Only this endpoint and its terms." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, default: 0 })),
+});
 
 const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
 
@@ -96,28 +85,23 @@ export const SchemaAnswer = view("Schema", {
 });
 
 /** Body of `POST /api/endpoints/{id}/describe`. */
-export const DescribeParameters = Type.Object(
-  { again: Type.Optional(Type.Boolean({ description: "Start from nothing instead of going on." })) },
-  strict,
-);
+export const DescribeParameters = strictObject({
+  again: Type.Optional(Type.Boolean({ description: "Start from nothing instead of going on." })),
+});
 
 /** Parameters of `POST /api/endpoints/{id}/linksets`. */
-export const LinksParameters = Type.Object(
-  { to: Type.String({ minLength: 1, maxLength: 64, description: "Id of the endpoint that the links lead to." }) },
-  strict,
-);
+export const LinksParameters = strictObject({
+  to: Type.String({ minLength: 1, maxLength: 64, description: "Id of the endpoint that the links lead to." }),
+});
 
 /** Parameters of `GET /api/jobs`. */
-export const JobFilter = Type.Object(
-  {
-    kind: Type.Optional(Type.String({ maxLength: 64 })),
-    state: Type.Optional(
-      Type.Union(["waiting", "running", "done", "failed", "cancelled"].map((state) => Type.Literal(state))),
-    ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  },
-  strict,
-);
+export const JobFilter = strictObject({
+  kind: Type.Optional(Type.String({ maxLength: 64 })),
+  state: Type.Optional(
+    Type.Union(["waiting", "running", "done", "failed", "cancelled"].map((state) => Type.Literal(state))),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+});
 
 /** A job, as the API shows it. */
 export const Job = view("Job", {

@@ -2,7 +2,10 @@ import { Type, type TSchema } from "typebox";
 import { graphPattern, longestGraph } from "./protocol-operation.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 
-const strict = { additionalProperties: false } as const;
+/** An object without other fields than these. */
+export const strictObject = <const Fields extends Record<string, TSchema>>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: false });
+
 /** An object that clients get, under a name of its own in the documentation. */
 export const view = <const Fields extends Record<string, TSchema>>(title: string, fields: Fields) =>
   Type.Object(fields, { title });
@@ -79,7 +82,7 @@ export const graphTypes = mediaTypesOf(resultFormats.filter(({ kinds }) => kinds
 export const nothing: Answers = { 204: Type.Null() };
 
 /** No parameters are known. */
-export const NoParameters = Type.Object({}, strict);
+export const NoParameters = strictObject({});
 
 /** What the parameter `provenance` asks for. */
 export const provenanceDescription =

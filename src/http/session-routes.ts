@@ -5,27 +5,24 @@ import { sessionFigures } from "../query/session-figures.ts";
 import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, sessionName } from "./ownership.ts";
-import { answers, view } from "./schemas.ts";
+import { answers, view, strictObject } from "./schemas.ts";
 
 const SessionPath = Type.Object({ id: sessionName });
 
-const SessionParameters = Type.Object(
-  {
-    federation: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        description: "Its members were all that the session could name; else the catalogue.",
-      }),
-    ),
-    holding: Type.Optional(
-      Type.String({
-        pattern: "^[^\\x00-\\x1f\\x7f,]{1,200}(,[^\\x00-\\x1f\\x7f,]{1,200}){0,99}$",
-        description: "Ids of the endpoints that hold matches, separated by commas; consultation is relative to them.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const SessionParameters = strictObject({
+  federation: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: "Its members were all that the session could name; else the catalogue.",
+    }),
+  ),
+  holding: Type.Optional(
+    Type.String({
+      pattern: "^[^\\x00-\\x1f\\x7f,]{1,200}(,[^\\x00-\\x1f\\x7f,]{1,200}){0,99}$",
+      description: "Ids of the endpoints that hold matches, separated by commas; consultation is relative to them.",
+    }),
+  ),
+});
 
 const count = (description: string) => Type.Integer({ description });
 const share = (description: string) =>

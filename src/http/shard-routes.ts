@@ -7,7 +7,7 @@ import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
 import type { HttpShell, ShardService, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, answersAs, ShardPath, view } from "./schemas.ts";
+import { answers, answersAs, ShardPath, view, strictObject } from "./schemas.ts";
 import { requestValidator } from "./request-validator.ts";
 import { shardUnknown } from "./sparql-routes.ts";
 import { guarded } from "./write-access.ts";
@@ -196,8 +196,6 @@ export function addShardRoutes(app: TypedApp, { shards, ...shell }: HttpShell): 
   addBuilding(app, shards);
 }
 
-const strict = { additionalProperties: false } as const;
-
 /** Path of `/api/shards/{dataset}`. */
 const DatasetPath = Type.Object({
   dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
@@ -205,10 +203,7 @@ const DatasetPath = Type.Object({
 
 /** Body of `POST /api/shards`; shards/README.md says what the other fields of a description are. */
 const BuildBody = Type.Union([
-  Type.Object(
-    { file: Type.String({ minLength: 1, description: "Name of a description below shards-input/." }) },
-    strict,
-  ),
+  strictObject({ file: Type.String({ minLength: 1, description: "Name of a description below shards-input/." }) }),
   Type.Object({
     dataset: Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,31}$" }),
     inputs: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: "RDF files below shards-input/." }),
@@ -221,22 +216,18 @@ const BuildBody = Type.Union([
 ]);
 
 /** Parameters of `POST /api/shards`. */
-const BuildParameters = Type.Object(
-  { dryRun: Type.Optional(Type.Boolean({ description: "Choose rules and predict sizes, write nothing." })) },
-  strict,
-);
+const BuildParameters = strictObject({
+  dryRun: Type.Optional(Type.Boolean({ description: "Choose rules and predict sizes, write nothing." })),
+});
 
 /** Parameters of `POST /api/shards/{dataset}/verify`. */
-const VerifyParameters = Type.Object(
-  {
-    answers: Type.Optional(
-      Type.Boolean({
-        description: "Also compare the answers of all queries over the shards and the whole; default true.",
-      }),
-    ),
-  },
-  strict,
-);
+const VerifyParameters = strictObject({
+  answers: Type.Optional(
+    Type.Boolean({
+      description: "Also compare the answers of all queries over the shards and the whole; default true.",
+    }),
+  ),
+});
 
 const Shard = view("Shard", {
   id: Type.String(),

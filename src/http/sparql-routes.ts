@@ -7,7 +7,6 @@ import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
 import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/void/published-documents.ts";
 import { resultFormats } from "../results/formats.ts";
 import { anyOriginHeaders, wantsFresh } from "./common-headers.ts";
-import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
   type DescriptionOperation,
@@ -16,7 +15,7 @@ import {
   readOperation,
   searchOf,
 } from "./protocol-operation.ts";
-import { ownerOf, sessionOf } from "./ownership.ts";
+import { callerOf } from "./ownership.ts";
 import { consolePath } from "./pages/layout.ts";
 import { graphFormat, prefersPage, sendQuads } from "./rdf-body.ts";
 import { knownEntry } from "./registry-routes.ts";
@@ -184,10 +183,7 @@ const throughQueryService =
       prune: operation.prune,
       provenance: operation.provenance,
       fresh: wantsFresh(headers),
-      owner: ownerOf(request, config),
-      session: sessionOf(request),
-      signal: clientSignal(request.exchange),
-      trace: request.exchange.span?.context,
+      ...callerOf(request, config),
     });
     request.exchange.run = answer.runId;
     const { contentEncoding, body, ending } = answer;

@@ -2,12 +2,11 @@ import { type TObject, Type } from "typebox";
 import { toolProfiles } from "../agent/tool.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { ownerOf, sessionOf } from "./ownership.ts";
+import { callerOf } from "./ownership.ts";
 import { refuseForeignPages } from "./mcp-routes.ts";
-import { clientSignal } from "./exchange.ts";
 import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answers, view } from "./schemas.ts";
+import { answers, view, strictObject } from "./schemas.ts";
 
 const tags = ["Agents"];
 
@@ -28,14 +27,11 @@ const ToolAnswer = view("ToolAnswer", {
   data: Type.Any({ description: "The same for programs." }),
 });
 
-const ListParameters = Type.Object(
-  {
-    profile: Type.Optional(
-      Type.Enum([...toolProfiles], { description: "A set of tools; the configured one by default." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const ListParameters = strictObject({
+  profile: Type.Optional(
+    Type.Enum([...toolProfiles], { description: "A set of tools; the configured one by default." }),
+  ),
+});
 
 /** `GET /api/tools`, and `POST /api/tools/{name}` for every tool. */
 export function addToolRoutes(app: TypedApp, shell: HttpShell): void {
@@ -73,21 +69,15 @@ function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),
     handler: async (request, reply) => {
-      const { exchange } = request;
-      const { text, data, problem } = await toolbox.call(name, request.body, {
-        signal: clientSignal(exchange),
-        owner: ownerOf(request, shell.config),
-        session: sessionOf(request),
-        trace: exchange.span?.context,
-      });
+      const { text, data, problem } = await toolbox.call(name, request.body, callerOf(request, shell.config));
       if (problem === undefined) return sendJson(reply, { text, data });
-      exchange.run = problem.run;
+      request.exchange.run = problem.run;
       throw new FedwayError(problem.code, problem.detail, problem);
     },
   });
 }
 
-const bodyOf = (input: TObject): TObject => Type.Object(input.properties, { additionalProperties: false });
+const bodyOf = (input: TObject): TObject => strictObject(input.properties);
 
 /** `callFindEndpoints`. */
 const operationId = (name: string): string =>

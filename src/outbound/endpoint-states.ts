@@ -3,7 +3,6 @@ import { Breaker, type BreakerOptions } from "./breaker.ts";
 import type { EngineQuirks } from "./media-types.ts";
 import type { BreakerReport } from "./observer.ts";
 import type { Network } from "./network.ts";
-import { partsOf } from "./request-encoding.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
 import type { EndpointTarget, LearnedManner } from "./sparql-client.ts";
 
@@ -59,6 +58,8 @@ const longestReason = 300;
 /** Name of an endpoint in metrics: a closed set. */
 export const metricName = (target: EndpointTarget): string => target.id ?? "unlisted";
 
+const placeOf = ({ origin, pathname }: URL): string => origin + pathname;
+
 const isIdle = ({ scheduler, breaker }: EndpointState): boolean => scheduler.idle && breaker.state === "closed";
 
 /** The states of a client's endpoints; forgets the longest unused idle ones. */
@@ -90,7 +91,7 @@ export class EndpointStates {
   };
 
   of(target: EndpointTarget, url: URL): EndpointState {
-    const key = partsOf(url).place;
+    const key = placeOf(url);
     let state = this.#states.get(key);
     if (state !== undefined && state === this.#latest) return state;
     if (state === undefined) state = this.#make(target, key);
@@ -102,7 +103,7 @@ export class EndpointStates {
 
   #breakerOf(text: string): Breaker | undefined {
     const url = URL.parse(text);
-    return url === null ? undefined : this.#states.get(partsOf(url).place)?.breaker;
+    return url === null ? undefined : this.#states.get(placeOf(url))?.breaker;
   }
 
   get size(): number {

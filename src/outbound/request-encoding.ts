@@ -33,7 +33,7 @@ function datasetParameters({ defaultGraphs, namedGraphs }: ProtocolQuery): strin
 const queryParameters = (query: ProtocolQuery): string => `query=${component(query.query)}${datasetParameters(query)}`;
 
 function pathWith(url: URL, parameters: string): string {
-  const { target } = partsOf(url);
+  const target = url.pathname + url.search;
   return parameters === "" ? target : `${target}${url.search === "" ? "?" : "&"}${parameters}`;
 }
 
@@ -46,7 +46,7 @@ export function encodeRequest(
   url: URL,
   query: ProtocolQuery & { readonly endpoint?: EndpointTarget },
 ): EncodedRequest | undefined {
-  const { origin } = partsOf(url);
+  const { origin } = url;
   if (method === "post-form") {
     const contentType = "application/x-www-form-urlencoded";
     const body = Buffer.from(queryParameters(query), "latin1");
@@ -69,27 +69,4 @@ const headerText = (text: string): string => text.replaceAll(/[^\x20-\x7e]|[()\\
 export function userAgent(version: string, contact = ""): string {
   const comment = headerText(contact);
   return comment === "" ? `Fedway/${headerText(version)}` : `Fedway/${headerText(version)} (${comment})`;
-}
-
-/** The parts of an endpoint's URL that each request to it needs. */
-interface UrlParts {
-  readonly origin: string;
-  /** Path and query string. */
-  readonly target: string;
-  /** Origin and path. */
-  readonly place: string;
-}
-
-// The URL class puts them together anew each time they are read.
-const known = new WeakMap<URL, UrlParts>();
-
-/** The parts of a URL that nobody changes. */
-export function partsOf(url: URL): UrlParts {
-  let parts = known.get(url);
-  if (parts === undefined) {
-    const { origin, pathname, search } = url;
-    parts = { origin, target: pathname + search, place: origin + pathname };
-    known.set(url, parts);
-  }
-  return parts;
 }
