@@ -14,6 +14,17 @@ export function editDistance(left: string, right: string, cap: number): number {
   return previous[right.length] ?? cap + 1;
 }
 
+/** The same, but two neighbouring letters that changed places are one mistake, not two. */
+export const mistypedDistance = (left: string, right: string, cap: number): number =>
+  areSwapped(left, right) ? 1 : editDistance(left, right, cap);
+
+function areSwapped(one: string, other: string): boolean {
+  if (one.length !== other.length || one === other) return false;
+  let at = 0;
+  while (one[at] === other[at]) at++;
+  return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2);
+}
+
 /**
  * The known names most like `wanted`, best first, for messages that suggest a correction: small edit distances, and
  * names that contain the wanted one. Work is bounded by the length of the names (128 characters are looked at).

@@ -1,6 +1,6 @@
-import type { FaultKind } from "../errors/fedway-error.ts";
 import type { EndpointHealth, Monitor, MonitorEvent } from "./monitor.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
+import { transportFaults } from "./network.ts";
 import { isShared } from "./subjects.ts";
 import { type Clock, every } from "../clock.ts";
 
@@ -22,9 +22,6 @@ export interface AppliedHealthOptions {
 
 /** The monitor's findings at work. */
 export type AppliedHealth = Pick<HealthApplication, "availability" | "close">;
-
-/** Faults in which nothing sensible answers; one that answers wrongly is still asked. */
-const silentFaults: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset", "http-5xx"]);
 
 const defaultPollMs = 2_000;
 /** Two tries of a probe and the pause between them: its result may come so late after its beginning. */
@@ -112,7 +109,8 @@ class HealthApplication {
   #hold(health: EndpointHealth, incident: string): void {
     const { endpoint, url, last } = health;
     const { breakers, clock, everyMs, jitter, isLocal } = this.#options;
-    if (last?.fault === undefined || !silentFaults.has(last.fault) || isLocal?.(url) === true) return;
+    // One that answers wrongly is still asked.
+    if (last?.fault === undefined || !transportFaults.has(last.fault) || isLocal?.(url) === true) return;
     // Each failed probe holds it once: what opens or closes the breaker after that is not undone.
     if (this.#holds.get(endpoint)?.probedMs === last.atMs) return;
     this.#holds.set(endpoint, { url, probedMs: last.atMs });

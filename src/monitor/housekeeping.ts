@@ -9,7 +9,6 @@ import type { History } from "./history.ts";
 import type { IncidentRepository } from "./incident-repository.ts";
 import type { Incident, MonitorEvent } from "./monitor.ts";
 
-/** What housekeeping works with. */
 interface HousekeepingOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
   readonly records: HealthRepository;

@@ -10,6 +10,9 @@ import { domainOf } from "./subjects.ts";
  */
 const silentFaults: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset"]);
 
+/** Faults of a host or of the way to it, in which no sensible answer came whatever was asked. */
+export const transportFaults: ReadonlySet<string> = new Set([...silentFaults, "http-5xx"]);
+
 /** Nothing came from the host: what an endpoint that is gone and a lost network have in common. A 504 is an answer. */
 export const isSilent = ({ fault, status }: Observation): boolean =>
   fault !== undefined && status === undefined && silentFaults.has(fault);

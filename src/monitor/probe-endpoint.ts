@@ -6,6 +6,7 @@ import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
 import type { EndpointView } from "../registry/capabilities/capabilities.ts";
 import { canary, plainCanary, type Probe, valuesTable } from "../registry/capabilities/probes.ts";
 import type { Observation } from "./monitor.ts";
+import { transportFaults } from "./network.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 
 /** What a probe found; when and why it was made is known to who called for it. */
@@ -17,7 +18,6 @@ export type Finding = Omit<Observation, "atMs" | "source" | "maintenance">;
  */
 export type EndpointProbe = (entry: CatalogEntry, signal: AbortSignal) => Promise<Finding | undefined>;
 
-/** What a probe is made of. */
 interface EndpointProbeOptions {
   /** Past circuit breakers, which would answer in the endpoint's place. */
   readonly asker: Asker;
@@ -30,9 +30,6 @@ interface EndpointProbeOptions {
   /** Milliseconds between two tries; default 2,000. */
   readonly retryMs?: number;
 }
-
-/** Faults of one moment that are gone in the next one often enough to be asked again before they count. */
-const retried: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset", "http-5xx"]);
 
 /** Caps that three rows can only hit because somebody set them to three: the answer is whole all the same. */
 const harmless: ReadonlySet<string> = new Set(["virtuoso-maxrows", "row-cap"]);
@@ -55,7 +52,8 @@ export function createEndpointProbe(options: EndpointProbeOptions): EndpointProb
   return async (entry, signal) => {
     const trying: Trying = { options, entry, signal, timeoutMs };
     const first = await tryOnce(trying);
-    if (first?.fault === undefined || !retried.has(first.fault)) return first;
+    // Such faults are often gone a moment later.
+    if (first?.fault === undefined || !transportFaults.has(first.fault)) return first;
     await sleep(retryMs, { clock, signal });
     const second = signal.aborted ? undefined : await tryOnce(trying);
     return second && { ...second, tries: 2 };

@@ -13,7 +13,6 @@ import type { TurnClaims } from "./turns.ts";
 /** Makes the probes whose turn it is, and those that are called for. */
 export type Prober = ReturnType<typeof createProber>;
 
-/** What a prober works with. */
 interface ProberOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
   readonly store: Pick<Store, "acquire" | "put" | "list" | "delete" | "watch">;

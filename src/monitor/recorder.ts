@@ -23,7 +23,6 @@ export type Recorder = ReturnType<typeof createRecorder>;
 
 type ProbedEndpoint = Pick<CatalogEntry, "id" | "url">;
 
-/** What a recorder works with. */
 interface RecorderOptions {
   readonly records: HealthRepository;
   readonly history: Pick<History, "record" | "remove">;
@@ -168,7 +167,6 @@ function recordFor(
  */
 export type Announcer = ReturnType<typeof createAnnouncer>;
 
-/** What an announcer works with. */
 interface AnnouncerOptions {
   readonly records: HealthRepository;
   readonly incidents: IncidentRepository;

@@ -23,7 +23,6 @@ interface SnapshotRecord {
   readonly score: Score | undefined;
 }
 
-/** What a snapshot is built from. */
 interface SnapshotInput {
   readonly version: string;
   readonly publicUrl: string;

@@ -1,7 +1,6 @@
-import type { FaultKind } from "../errors/fedway-error.ts";
 import type { HealthState, Observation, TrafficReport } from "./monitor.ts";
+import { transportFaults } from "./network.ts";
 
-/** What a traffic observer works with. */
 interface TrafficObserverOptions {
   readonly now: () => number;
   /** Undefined for what is not in the catalogue. */
@@ -21,15 +20,6 @@ interface Seen {
   good: number;
   bad: number;
 }
-
-const transportFaults: ReadonlySet<TrafficReport["outcome"]> = new Set([
-  "dns",
-  "connect",
-  "tls",
-  "timeout",
-  "reset",
-  "http-5xx",
-] satisfies FaultKind[]);
 
 /** Faults that are the endpoint's, whatever the query was: worth keeping. What a query itself causes is not. */
 const keptFaults: ReadonlySet<string> = new Set([...transportFaults, "http-429", "wrong-media-type", "malformed"]);

@@ -112,7 +112,6 @@ function firstAfter(turns: readonly Turn[], atMs: number): number {
 /** Which turns this process has to see to. */
 export type TurnClaims = ReturnType<typeof createTurnClaims>;
 
-/** What claims are made of. */
 interface TurnClaimsOptions {
   readonly store: Store;
   readonly table: TurnTable;

@@ -5,7 +5,6 @@ import type { Incident, Observation } from "./monitor.ts";
 import { subjectOf } from "./subjects.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
-/** What a message is made from. */
 interface MessageContext {
   /** The catalogue's entry of an endpoint; undefined when it is no longer there. */
   readonly entryOf: (id: string) => { readonly title: string; readonly url: string } | undefined;

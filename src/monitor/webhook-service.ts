@@ -1,9 +1,9 @@
 import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
+import { jobKind } from "../jobs/job-kind.ts";
+import type { Job, JobContext, JobQueue } from "../jobs/job-queue.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock, sleep } from "../clock.ts";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { createCollection } from "../store/collection.ts";
 import type { JsonClient } from "../outbound/json-client.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
@@ -93,13 +93,13 @@ export function createWebhookService(options: WebhookServiceOptions) {
   const sign = secret === undefined ? undefined : createWebhookSigner(secret);
   const context: Context = { ...options, letters, sign, urlsByReceiver };
   const enqueue = (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
-  const kind: JobKind = {
+  const kind = jobKind(deliverySchema, {
     name: kindName,
-    validate: (payload) => void payloadOf(payload),
-    run: (payload, job) => deliver(payloadOf(payload), job, context),
+    needs: "a webhook's message",
+    run: (payload, job) => deliver(payload, job, context),
     concurrency,
     maxAttempts,
-  };
+  });
   return {
     /** The job that delivers; to be started with the queue also when there are no URLs, as old jobs may be there. */
     kinds: [kind],
@@ -118,14 +118,6 @@ export function createWebhookService(options: WebhookServiceOptions) {
       return payload && enqueue({ ...payload, round: (payload.round ?? 0) + 1 });
     },
   };
-}
-
-const isDelivery = Compile(deliverySchema);
-
-function payloadOf(value: unknown): Delivery {
-  if (!isDelivery.Check(value))
-    throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a webhook's message.`);
-  return value;
 }
 
 /** How the receiver took it; without a status it did not answer. */

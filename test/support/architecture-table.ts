@@ -64,7 +64,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("rdf", "outbound"),
       { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
-      { module: "jobs", files: ["job-queue.ts"] },
+      { module: "jobs", files: ["job-kind.ts", "job-queue.ts"] },
       { module: "embeddings", files: ["embedder.ts"], typesOnly: true },
     ],
     packages: ["lru-cache", "minisearch", "rdf-validate-shacl", "typebox"],
@@ -74,7 +74,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("registry", "outbound"),
       { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
-      { module: "jobs", files: ["job-queue.ts"] },
+      { module: "jobs", files: ["job-kind.ts", "job-queue.ts"] },
     ],
     packages: ["typebox"],
   },

@@ -15,7 +15,6 @@ import {
 } from "./bullmq-job.ts";
 import { forAll, type RedisLink } from "./redis-link.ts";
 
-/** What the table needs beside the link. */
 interface JobTableOptions {
   readonly link: RedisLink;
   readonly kinds: ReadonlyMap<string, unknown>;

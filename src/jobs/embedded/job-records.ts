@@ -5,7 +5,6 @@ import type { Store } from "../../store/store.ts";
 import { areTooLarge, childId, type PublicError } from "../bounds.ts";
 import { brokenBy, isOpen, type JobRecord, recordSchema } from "./job-record.ts";
 
-/** What the records need. */
 interface JobRecordsOptions {
   readonly store: Store;
   readonly clock: Clock;

@@ -5,7 +5,6 @@ import type { JobContext, JobKind } from "../job-queue.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { JobRecords } from "./job-records.ts";
 
-/** What a runner needs. */
 interface RunnerOptions {
   readonly records: JobRecords;
   readonly kinds: ReadonlyMap<string, JobKind>;

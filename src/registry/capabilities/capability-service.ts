@@ -1,7 +1,6 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
-import { FedwayError } from "../../errors/fedway-error.ts";
+import { jobKind } from "../../jobs/job-kind.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
@@ -12,7 +11,6 @@ import { Mirror } from "../../store/mirror.ts";
 import type { CapabilityProber } from "./prober.ts";
 import type { DocumentCanary } from "./document-canary.ts";
 
-/** What the service works with. */
 interface CapabilityServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly prober: CapabilityProber;
@@ -42,12 +40,6 @@ const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** Endpoints enqueued at one turn, so that a new catalogue is not probed all at once. */
 const mostDue = 20;
-const payloads = Compile(Type.Object({ id: catalogId }));
-
-function idOf(payload: unknown): string {
-  if (payloads.Check(payload)) return payload.id;
-  throw new FedwayError("REQUEST_INVALID", `A ${probeKind} job needs the id of an endpoint.`);
-}
 
 /** What the catalogue's endpoints can do: probed in the background, kept, served. `refresh` it before its views are used. */
 export class CapabilityService {
@@ -68,12 +60,12 @@ export class CapabilityService {
     this.#options = options;
     this.#known = new Mirror(options.capabilities);
     this.kinds = [
-      {
+      jobKind(Type.Object({ id: catalogId }), {
         name: probeKind,
-        validate: (payload) => void idOf(payload),
-        run: (payload, context) => this.#probe(idOf(payload), context),
+        needs: "the id of an endpoint",
+        run: ({ id }, context) => this.#probe(id, context),
         concurrency: options.concurrency ?? 2,
-      },
+      }),
       { name: dueKind, validate: () => undefined, run: (_payload, { signal }) => this.#enqueueDue(signal) },
     ];
   }

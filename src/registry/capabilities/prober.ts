@@ -30,7 +30,6 @@ interface ProbeOptions {
     | undefined;
 }
 
-/** What a prober is built from. */
 interface CapabilityProberOptions {
   readonly asker: Pick<Asker, "ask">;
   readonly clock?: Clock;

@@ -38,7 +38,6 @@ export class StopProbing extends Error {
   override readonly name = "StopProbing";
 }
 
-/** What a session works with. */
 interface ProbeSessionOptions {
   readonly asker: Pick<Asker, "ask">;
   readonly clock: Clock;

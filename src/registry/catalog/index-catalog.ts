@@ -14,7 +14,6 @@ export interface CatalogOptions extends OwnAddresses {
   readonly search?: ((text: string) => readonly string[]) | undefined;
 }
 
-/** What a catalogue is made of. */
 interface CatalogParts {
   readonly version: number;
   readonly entries: readonly CatalogEntry[];

@@ -18,7 +18,6 @@ import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays
 import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 
-/** How a catalogue that can change is opened. */
 interface OpenCatalogOptions extends LoadCatalogOptions {
   /** Where changes live. */
   readonly store: Store;

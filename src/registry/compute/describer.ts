@@ -68,7 +68,6 @@ export interface DescribeOptions {
   readonly onCheckpoint?: (description: VoidDescription) => void | Promise<void>;
 }
 
-/** What a describer works with. */
 interface DescriberOptions {
   readonly asker: Asker;
   /** Milliseconds since the epoch. */

@@ -75,17 +75,11 @@ function isPossible(base: FactBase, { property, subjectClass, status }: Linkset)
   return (base.properties.has(property) || !base.propertiesComplete) && (hasClass || !base.classesComplete);
 }
 
-function classPartition(iri: string, fact: ClassFact): ClassPartition {
-  return {
-    class: iri,
-    status: fact.status,
-    record: fact.record,
-    entities: fact.entities,
-    triples: fact.triples,
-    properties: propertyPartitions(fact.properties),
-    propertiesComplete: fact.propertiesComplete,
-  };
-}
+const classPartition = (iri: string, fact: ClassFact): ClassPartition => ({
+  ...fact,
+  class: iri,
+  properties: propertyPartitions(fact.properties),
+});
 
 function propertyPartitions(properties: ReadonlyMap<string, PropertyFact>): readonly PropertyPartition[] {
   return Array.from(properties, ([property, fact]) => propertyPartition(property, fact)).toSorted(
@@ -94,31 +88,21 @@ function propertyPartitions(properties: ReadonlyMap<string, PropertyFact>): read
 }
 
 function propertyPartition(property: string, fact: PropertyFact): PropertyPartition {
+  const { objectClasses, datatypes, classesOfObjectsComplete, datatypesComplete, ...counts } = fact;
   return {
+    ...counts,
     property,
-    status: fact.status,
-    record: fact.record,
-    triples: fact.triples,
-    distinctSubjects: fact.distinctSubjects,
-    distinctObjects: fact.distinctObjects,
-    objectClasses: objectPartitions(fact.objectClasses),
-    datatypes: objectPartitions(fact.datatypes),
-    objectsComplete: fact.classesOfObjectsComplete && fact.datatypesComplete,
+    objectClasses: objectPartitions(objectClasses),
+    datatypes: objectPartitions(datatypes),
+    objectsComplete: classesOfObjectsComplete && datatypesComplete,
   };
 }
 
 function objectPartitions(objects: ReadonlyMap<string, CountedFact>): readonly ObjectPartition[] {
-  return Array.from(objects, ([iri, fact]) => objectPartition(iri, fact)).toSorted(
+  return Array.from(objects, ([iri, fact]) => ({ ...fact, iri })).toSorted(
     (one, other) => byCount(one.triples, other.triples) || compareText(one.iri, other.iri),
   );
 }
-
-const objectPartition = (iri: string, { status, record, triples }: CountedFact): ObjectPartition => ({
-  iri,
-  status,
-  record,
-  triples,
-});
 
 /** Links between classes inside the dataset (T4): each property of a class whose objects have a class. */
 function linksetsWithin(partitions: readonly ClassPartition[]): readonly Linkset[] {

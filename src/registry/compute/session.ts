@@ -33,7 +33,6 @@ export interface Unanswered {
 /** What came of a question. */
 export type Outcome = Complete | Unanswered;
 
-/** What a session works with. */
 interface SessionOptions {
   readonly asker: Asker;
   readonly clock: Clock;

@@ -5,7 +5,6 @@ import { type ExampleHit, ExampleIndex, type ExampleQuery } from "./example-inde
 import { createExperience, type Experience } from "./experience.ts";
 import { ExampleHarvest, type HarvestOptions } from "./harvest.ts";
 
-/** What the service works with. */
 interface ExampleServiceOptions extends HarvestOptions {
   readonly readTargets: ReadTargets;
   readonly embedder?: Pick<Embedder, "embed"> | undefined;

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
-import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
+import { jobKind } from "../../jobs/job-kind.ts";
+import type { Job, JobContext, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
 import type { Asker } from "../../outbound/whole-answer.ts";
 import { createCollection } from "../../store/collection.ts";
 import { Mirror } from "../../store/mirror.ts";
@@ -36,7 +36,6 @@ const mostDue = 20;
 /** Characters of the examples that are kept of one endpoint. */
 const mostCharacters = 2_000_000;
 
-const payloads = Compile(Type.Object({ id: Type.Optional(catalogId) }));
 const schema = Type.Object({
   endpoint: Type.String(),
   /** Milliseconds since the epoch. */
@@ -47,22 +46,14 @@ const schema = Type.Object({
 });
 type ExampleSet = Static<typeof schema>;
 
-function payloadOf(payload: unknown): { readonly id?: string | undefined } {
-  if (payloads.Check(payload)) return payload;
-  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of an endpoint, or none for all due.`);
-}
-
 /** The examples that endpoints publish in their own data: read in the background, kept in the store. */
 export class ExampleHarvest {
   /** Reads the examples of one endpoint, or of those that are due; to be started with the queue. */
-  readonly kind: JobKind = {
+  readonly kind = jobKind(Type.Object({ id: Type.Optional(catalogId) }), {
     name: kindName,
-    validate: (payload) => void payloadOf(payload),
-    run: async (payload, context) => {
-      const { id } = payloadOf(payload);
-      return id === undefined ? this.#readDue(context) : this.#read(this.#entry(id), context);
-    },
-  };
+    needs: "the id of an endpoint, or none for all due",
+    run: async ({ id }, context) => (id === undefined ? this.#readDue(context) : this.#read(this.#entry(id), context)),
+  });
   /** To be handed to `JobQueue.schedule`. */
   readonly schedule: JobSchedule = { name: "read-due-examples", kind: kindName, payload: {}, everyMs: hourMs };
   readonly #options: HarvestOptions;

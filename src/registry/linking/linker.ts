@@ -7,7 +7,6 @@ import { bestTerms, type FoundTerm, mergedTerms, reason } from "./merge-terms.ts
 import { createQuestionRanking, type QuestionRanking, type RankingSources } from "./question-ranking.ts";
 import type { SchemaNode } from "./schema-graph.ts";
 
-/** What a linker works with. */
 interface LinkerOptions extends RankingSources {
   readonly search: SearchIndex;
   /** What monitoring says of an endpoint; "unknown" for all when absent. */

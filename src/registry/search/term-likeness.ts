@@ -1,4 +1,4 @@
-import { editDistance } from "../../errors/nearest.ts";
+import { editDistance, mistypedDistance } from "../../errors/nearest.ts";
 import { iriParts, nameWords } from "../schema/text.ts";
 
 /** Kinds of difference between two IRIs, with the text for the reader. */
@@ -93,18 +93,10 @@ function spaceFactor(one: string, other: string): number {
 
 function misspelt(left: string, right: string): TermLikeness | undefined {
   const cap = Math.max(1, Math.floor(Math.max(left.length, right.length) / 3));
-  const distance = areSwapped(left, right) ? 1 : editDistance(left, right, cap);
+  const distance = mistypedDistance(left, right, cap);
   if (distance > cap) return undefined;
   const share = distance / Math.max(left.length, right.length);
   return { kind: "spelling", score: 0.93 - share };
-}
-
-/** Two neighbouring letters changed places, which is one mistake. */
-function areSwapped(one: string, other: string): boolean {
-  if (one.length !== other.length) return false;
-  let at = 0;
-  while (at < one.length && one[at] === other[at]) at++;
-  return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2);
 }
 
 function sharedWords(left: ReadonlySet<string>, right: ReadonlySet<string>): TermLikeness | undefined {

@@ -31,7 +31,6 @@ export interface HarvestBudget {
   readonly rows?: number;
 }
 
-/** What a harvester works with. */
 interface HarvesterOptions {
   readonly asker: Asker;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { editDistance } from "../../errors/nearest.ts";
+import { mistypedDistance } from "../../errors/nearest.ts";
 import { fold } from "../search/words.ts";
 
 /** A row of the table that a text met. */
@@ -95,29 +95,13 @@ function compared(
   if (own === folded) return sameWords(at);
   const longest = mayDiffer(words, own) ? Math.max(own.length, folded.length) : 0;
   const cap = Math.floor(longest * (1 - leastAlike));
-  const distance = isSwapped(own, folded) ? 1 : editDistance(own, folded, cap);
+  const distance = mistypedDistance(own, folded, cap);
   const alike = longest === 0 || distance > cap ? 0 : 0.95 * (1 - distance / longest);
   const ownWords = ` ${own} `;
   const hasAll = words.every((word) => ownWords.includes(` ${word} `));
   const share = hasAll ? 0.5 + 0.4 * (folded.length / own.length) : 0;
   if (Math.max(alike, share) === 0) return undefined;
   return share > alike ? { at, score: share, how: "words" } : { at, score: alike, how: "spelling" };
-}
-
-/** Two neighbours in the wrong order are one error, not two. */
-function isSwapped(left: string, right: string): boolean {
-  if (left.length !== right.length) return false;
-  let at = 0;
-  while (at < left.length && left[at] === right[at]) at += 1;
-  const swapped =
-    left.slice(0, at) +
-    left
-      .slice(at, at + 2)
-      .split("")
-      .toReversed()
-      .join("") +
-    left.slice(at + 2);
-  return swapped === right;
 }
 
 /** The least that a text must have, numbers and codes left out, to be looked for with typing errors. */

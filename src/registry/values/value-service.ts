@@ -1,9 +1,8 @@
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
-import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Embedder } from "../../embeddings/embedder.ts";
-import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import { jobKind } from "../../jobs/job-kind.ts";
+import type { Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
 import type { Collection } from "../../store/collection.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -13,7 +12,6 @@ import type { Harvest } from "./harvest.ts";
 import type { Harvester } from "./harvester.ts";
 import { createValueIndex } from "./value-index.ts";
 
-/** What the service works with. */
 interface ValueServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
@@ -32,12 +30,6 @@ interface ValueServiceOptions {
 const kindName = "harvest-values";
 /** After descriptions, which more depends on. */
 const priority = -100;
-const payloads = Compile(Type.Object({ id: catalogId }));
-
-function payloadOf(payload: unknown) {
-  if (payloads.Check(payload)) return payload;
-  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of an endpoint.`);
-}
 
 /**
  * Labels and values of the catalogue's endpoints: read in the background after each description, kept, found. The index follows the stored harvests, whichever process has stored them; it is filled in
@@ -73,12 +65,12 @@ export function createValueService(options: ValueServiceOptions) {
   return {
     index,
     /** The job that reads one endpoint; to be started with the queue. */
-    kind: {
+    kind: jobKind(Type.Object({ id: catalogId }), {
       name: kindName,
-      validate: (payload: unknown) => void payloadOf(payload),
-      run: runOf(options),
+      needs: "the id of an endpoint",
+      run: ({ id }, context) => harvestEndpoint(options, id, context),
       concurrency: 1,
-    },
+    }),
     /** Has an endpoint read now. @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED` */
     request,
     async remove(id: string): Promise<void> {
@@ -93,28 +85,17 @@ export function createValueService(options: ValueServiceOptions) {
   };
 }
 
-function runOf({
-  catalog,
-  descriptions,
-  harvester,
-  harvests,
-  capabilities,
-  mayHarvest,
-}: ValueServiceOptions): JobKind["run"] {
-  return async (payload, { signal, progress }) => {
-    const { id } = payloadOf(payload);
-    const entry = catalog.byId(id);
-    const description = await descriptions.get(id);
-    if (entry === undefined) throw unknownId("endpoint", id, catalog);
-    if (description === undefined || entry.interface !== "sparql" || !mayHarvest(id)) return { id, rows: 0 };
-    const { url, method } = entry;
-    const rowCap = entry.rowCap ?? (await capabilities(id))?.rowCap;
-    const harvest = await harvester.harvest(
-      { endpoint: { id, url, method }, description, rowCap },
-      { signal, onProgress: progress },
-    );
-    await harvests.put(id, harvest);
-    const { rows, complete, cost } = harvest;
-    return { id, rows: rows.length, complete, cost };
-  };
+async function harvestEndpoint(options: ValueServiceOptions, id: string, { signal, progress }: JobContext) {
+  const { catalog, descriptions, harvester, harvests, capabilities, mayHarvest } = options;
+  const entry = catalog.byId(id);
+  const description = await descriptions.get(id);
+  if (entry === undefined) throw unknownId("endpoint", id, catalog);
+  if (description === undefined || entry.interface !== "sparql" || !mayHarvest(id)) return { id, rows: 0 };
+  const { url, method } = entry;
+  const rowCap = entry.rowCap ?? (await capabilities(id))?.rowCap;
+  const target = { endpoint: { id, url, method }, description, rowCap };
+  const harvest = await harvester.harvest(target, { signal, onProgress: progress });
+  await harvests.put(id, harvest);
+  const { rows, complete, cost } = harvest;
+  return { id, rows: rows.length, complete, cost };
 }

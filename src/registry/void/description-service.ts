@@ -1,9 +1,9 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import { Type } from "typebox";
-import { Compile } from "typebox/compile";
 import type { Clock } from "../../clock.ts";
-import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { EnqueueOptions, Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import { toFedwayError } from "../../errors/fedway-error.ts";
+import { jobKind } from "../../jobs/job-kind.ts";
+import type { EnqueueOptions, Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
@@ -22,7 +22,6 @@ export interface Freshness {
   readonly ageMs?: number;
 }
 
-/** What the service works with. */
 interface DescriptionServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly retriever: VoidRetriever;
@@ -44,12 +43,7 @@ const kindName = "describe-endpoint";
 const monthMs = 30 * 24 * 60 * 60 * 1000;
 
 /** `again`: start from nothing instead of going on with unfinished work. */
-const payloads = Compile(Type.Object({ id: catalogId, again: Type.Optional(Type.Boolean()) }));
-
-function payloadOf(payload: unknown) {
-  if (payloads.Check(payload)) return payload;
-  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of an endpoint.`);
-}
+const payload = Type.Object({ id: catalogId, again: Type.Optional(Type.Boolean()) });
 
 /** The descriptions of the catalogue's endpoints: made in the background, kept, served. */
 export type DescriptionService = ReturnType<typeof createDescriptionService>;
@@ -77,13 +71,15 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     if (entry === undefined) throw unknownId("endpoint", id, catalog);
     return targetOf(entry, publicUrl);
   };
-  const run: JobKind["run"] = (payload, context) => {
-    const { id, again = false } = payloadOf(payload);
-    return describeEndpoint({ ...options, get, put, target: target(id) }, { id, again }, context);
-  };
   return {
     /** The job that describes one endpoint; to be started with the queue. */
-    kind: { name: kindName, validate: (payload: unknown) => void payloadOf(payload), run, concurrency },
+    kind: jobKind(payload, {
+      name: kindName,
+      needs: "the id of an endpoint",
+      run: ({ id, again = false }, context) =>
+        describeEndpoint({ ...options, get, put, target: target(id) }, { id, again }, context),
+      concurrency,
+    }),
     /**
      * Asks for a description to be made or gone on with; a job that is waiting or running already is returned. `again`
      * starts from nothing instead of going on with unfinished work.
@@ -120,7 +116,6 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
 
 type Target = DescribeTarget & { readonly dataset: string };
 
-/** What a run works with. */
 interface RunOptions extends DescriptionServiceOptions {
   readonly target: Target;
   readonly get: (id: string) => Promise<VoidDescription | undefined>;

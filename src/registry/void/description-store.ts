@@ -6,7 +6,6 @@ import { createCollection, InvalidDocument, type Versioned } from "../../store/c
 import type { Store } from "../../store/store.ts";
 import { checkDescription, type VoidDescription } from "./void-description.ts";
 
-/** What a description store is built from. */
 interface DescriptionStoreOptions {
   readonly store: Store;
   /** Characters of one stored description; default 32 Mi. */

@@ -8,7 +8,6 @@ import { catalogId } from "../catalog/statements.ts";
 import type { DescriptionService } from "./description-service.ts";
 import { type LinkSide, type LinksetFinder, withLinksets } from "./linkset-finder.ts";
 
-/** What the service works with. */
 interface LinksetServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly finder: LinksetFinder;

@@ -9,12 +9,10 @@ import { createReserve } from "./reserve.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 import { createWriteBatch, type WriteBatch } from "./write-batch.ts";
 
-/** How a store in a file is opened. */
 interface SqliteStoreOptions extends DatabaseOptions {
   readonly clock?: Pick<Clock, "now">;
 }
 
-/** What the methods share. */
 interface Connection {
   readonly database: DatabaseSync;
   readonly clock: Pick<Clock, "now">;
