@@ -158,7 +158,7 @@ export const modules: readonly Module[] = [
       { module: "outbound", files: ["model-api.ts", "request-budget.ts"] },
       tracer,
     ],
-    packages: ["typebox"],
+    packages: ["lru-cache", "typebox"],
   },
   {
     name: "mcp",

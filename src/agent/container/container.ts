@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";
 import { type Building, refused, replay, type Step } from "./draft.ts";
 import { type ContainerCall, createJudge, type JudgeParts } from "./judge.ts";
-import { createDraftStore, type StoredDraft } from "./draft-store.ts";
 import { type NumberedList, numbered, optionsOf } from "./options.ts";
 import { type AskedStep, readStep } from "./read-step.ts";
 import { type Schema, schemaOf } from "./schema.ts";
@@ -38,10 +38,15 @@ export type QueryContainer = ReturnType<typeof createQueryContainer>;
 const mostEndpoints = 20;
 const mostSteps = 60;
 const keptSchemas = 8;
+/** Of all owners; the one that was changed longest ago goes first. */
+const keptDrafts = 1_000;
+const keptDraftsOfOwner = 20;
+/** Time without a change after which a draft is dropped. */
+const keptMs = 30 * 60_000;
 
 /** A container over the stored descriptions; drafts live in this process, with an owner and for a time. */
 export function createQueryContainer(parts: ContainerParts) {
-  const drafts = createDraftStore(parts);
+  const drafts = createDrafts(parts);
   const schemaFor = createSchemas(parts);
   const judge = createJudge(parts);
   const current = async (handle: string, { owner }: ContainerCall): Promise<Current> => {
@@ -49,7 +54,7 @@ export function createQueryContainer(parts: ContainerParts) {
     return { draft, schema: await schemaFor(draft.endpoints), building: replay(draft.steps) };
   };
   /** Counts a draft that has lost a step, or is looked at again, and keeps it. */
-  const counted = async (changed: NewDraft, schema: Schema, call: ContainerCall): Promise<ContainerAnswer> => {
+  const counted = async (changed: KeptDraft, schema: Schema, call: ContainerCall): Promise<ContainerAnswer> => {
     const rows = await judge.count(replay(changed.steps).draft, { schema, call });
     const draft = { ...changed, rows };
     drafts.put(draft);
@@ -102,10 +107,19 @@ export function createQueryContainer(parts: ContainerParts) {
   };
 }
 
-type NewDraft = Omit<StoredDraft, "expiresAtMs">;
+/** A query under construction; as JSON it is a few kilobytes. */
+interface KeptDraft {
+  readonly handle: string;
+  readonly owner: string;
+  /** Ids of the endpoints. */
+  readonly endpoints: readonly string[];
+  readonly steps: readonly Step[];
+  /** Of its query, as they were counted; null: unknown. */
+  readonly rows: number | null;
+}
 
 interface Current {
-  readonly draft: StoredDraft;
+  readonly draft: KeptDraft;
   readonly schema: Schema;
   readonly building: Building;
 }
@@ -117,7 +131,7 @@ interface Shown {
   readonly words?: string;
 }
 
-function answerOf(draft: NewDraft, schema: Schema, { wanted, notes = [], words = "" }: Shown): ContainerAnswer {
+function answerOf(draft: KeptDraft, schema: Schema, { wanted, notes = [], words = "" }: Shown): ContainerAnswer {
   const building = replay(draft.steps);
   const options = optionsOf(building, schema);
   const { opened } = building;
@@ -160,9 +174,33 @@ function endpointsOf(ids: readonly string[], { catalog }: ContainerParts): reado
   return [...new Set(endpoints)].slice(0, mostEndpoints);
 }
 
+/** Drafts by handle, for their owners. */
+function createDrafts({ now }: Pick<ContainerParts, "now">) {
+  const drafts = new LRUCache<string, KeptDraft>({ max: keptDrafts, ttl: keptMs, ttlResolution: 0, perf: { now } });
+  return {
+    /** Keeps a draft, and gives it its time again. */
+    put(draft: KeptDraft): void {
+      drafts.delete(draft.handle);
+      const own = [...drafts.rvalues()].flatMap((other) => (other?.owner === draft.owner ? other.handle : []));
+      if (own[0] !== undefined && own.length >= keptDraftsOfOwner) drafts.delete(own[0]);
+      drafts.set(draft.handle, draft);
+    },
+    /** @throws FedwayError `DRAFT_UNKNOWN` for one that never was, has expired or is somebody else's: all alike */
+    get(handle: string, owner: string): KeptDraft {
+      const draft = drafts.peek(handle);
+      if (draft?.owner === owner) return draft;
+      throw new FedwayError(
+        "DRAFT_UNKNOWN",
+        "There is no query under construction with this handle; unused ones are dropped after half an hour.",
+        { next: "Open one: step open with the ids of endpoints." },
+      );
+    },
+  };
+}
+
 /** Schemas of the last few sets of endpoints; those without a description are left out. */
 function createSchemas({ descriptions }: ContainerParts) {
-  const kept = new Map<string, { readonly version: string; readonly schema: Schema }>();
+  const kept = new LRUCache<string, { readonly version: string; readonly schema: Schema }>({ max: keptSchemas });
   return async (ids: readonly string[]): Promise<Schema> => {
     const found = await Promise.all(ids.map(async (id) => ({ id, description: await descriptions.get(id) })));
     const sources = found.flatMap(({ id, description }) => (description ? [{ id, description }] : []));
@@ -173,12 +211,10 @@ function createSchemas({ descriptions }: ContainerParts) {
     }
     const key = ids.join(" ");
     const version = sources.map(({ description }) => description.finishedAt).join(" ");
-    const known = kept.get(key);
+    const known = kept.peek(key);
     if (known?.version === version) return known.schema;
     const schema = schemaOf(sources);
-    kept.delete(key);
     kept.set(key, { version, schema });
-    if (kept.size > keptSchemas) kept.delete(kept.keys().next().value ?? "");
     return schema;
   };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 
@@ -32,37 +33,30 @@ export type ResultStore = ReturnType<typeof createResultStore>;
 
 /** Opens an empty store. */
 export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 1024 * 1024 }: ResultStoreOptions) {
-  // Oldest first.
-  const kept = new Map<string, Entry>();
-  let bytes = 0;
-  const drop = (entry: Entry): void => {
-    kept.delete(entry.id);
-    bytes -= entry.bytes;
-  };
-  const makeRoom = (): void => {
-    for (const entry of kept.values()) {
-      if (bytes <= maxBytes && entry.expiresAtMs > now()) return;
-      drop(entry);
-    }
-  };
+  const kept = new LRUCache<string, Entry>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ bytes }) => bytes,
+    ttl: ttlMs,
+    ttlResolution: 0,
+    perf: { now },
+  });
   return {
     /** Keeps an answer; one that is larger than a quarter of the memory is not kept, which is undefined. */
     keep(owner: string, query: string, answer: TabularAnswer): KeptResult | undefined {
-      const size = bytesOf(query, answer);
-      if (size > maxBytes / 4) return undefined;
+      const bytes = bytesOf(query, answer);
+      if (bytes > maxBytes / 4) return undefined;
       const expiresAtMs = now() + ttlMs;
       // The time in the handle tells an expired one from one that never was.
       const id = `${randomBytes(9).toString("base64url")}.${Math.floor(expiresAtMs / 1000).toString(36)}`;
-      const entry: Entry = { id, owner, query, answer, keptAtMs: now(), expiresAtMs, bytes: size };
+      const entry: Entry = { id, owner, query, answer, keptAtMs: now(), expiresAtMs, bytes };
+      kept.purgeStale();
       kept.set(id, entry);
-      bytes += size;
-      makeRoom();
       return entry;
     },
     /** @throws FedwayError `RESULT_UNKNOWN`, also for those of other owners, `RESULT_EXPIRED` */
     get(owner: string, id: string): KeptResult {
-      makeRoom();
-      const entry = kept.get(id);
+      kept.purgeStale();
+      const entry = kept.peek(id);
       if (entry?.owner === owner) return entry;
       const [, expiry] = /^[\w-]{12}\.([0-9a-z]{5,8})$/.exec(id) ?? [];
       if (expiry !== undefined && Number.parseInt(expiry, 36) * 1000 <= now())
@@ -71,14 +65,14 @@ export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 10
     },
     /** The latest whole answer to the same query, where it is kept. */
     repeated(owner: string, query: string): KeptResult | undefined {
-      makeRoom();
-      return [...kept.values()].findLast(
+      // The latest comes first.
+      return [...kept.values()].find(
         (entry) => entry.owner === owner && entry.query === query && /^(?:ok|empty)$/.test(entry.answer.status),
       );
     },
     /** Estimated bytes of what is kept. */
     get bytes(): number {
-      return bytes;
+      return kept.calculatedSize;
     },
   };
 }

@@ -25,7 +25,7 @@ interface Bounds {
 function open({ answers = Number.POSITIVE_INFINITY }: Bounds = {}) {
   const catalog = { ...toCatalog([toEntry("a"), toEntry("b")]), membersOf: () => [] };
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
-  const clock = { nowMs: 0, asked: 0 };
+  const clock = { nowMs: 1, asked: 0 };
   const container = createQueryContainer({
     catalog,
     descriptions: { get: async () => description },
@@ -154,7 +154,7 @@ describe("a query container", () => {
     await expect(container.look(oldest, call)).rejects.toEqual(refusal("DRAFT_UNKNOWN"));
     await expect(container.look(second, { ...call, owner: "you" })).rejects.toEqual(refusal("DRAFT_UNKNOWN"));
     await container.look(second, call);
-    clock.nowMs = 30 * 60_000;
+    clock.nowMs += 30 * 60_000 + 1;
     await expect(container.look(second, call)).rejects.toEqual(refusal("DRAFT_UNKNOWN"));
   });
 });
