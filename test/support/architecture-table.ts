@@ -12,6 +12,8 @@ export interface Module {
   readonly name: string;
   readonly imports: readonly ModuleImport[] | "everything";
   readonly packages: readonly string[];
+  /** It names no type of a package either. */
+  readonly ownTypesOnly?: boolean;
 }
 
 const whole = (...modules: string[]): readonly ModuleImport[] => modules.map((module) => ({ module }));
@@ -116,13 +118,25 @@ export const modules: readonly Module[] = [
     packages: ["rdf-data-factory", "re2js", "lru-cache"],
   },
   {
-    // Actors of Comunica are built on its own dependencies for iterators and terms.
+    // The operators of the algebra, whoever parses it and finds them.
+    name: "engine/evaluator",
+    imports: [
+      ...whole("engine", "engine/expressions", "results"),
+      { module: "plan", files: ["query-plan.ts"], typesOnly: true },
+      { module: "rdf", files: ["term.ts"], typesOnly: true },
+    ],
+    packages: [],
+    ownTypesOnly: true,
+  },
+  {
+    // Comunica as their host.
     name: "engine/comunica",
     imports: [
-      ...whole("engine", "engine/expressions", "plan", "outbound", "results"),
+      ...whole("engine", "engine/evaluator", "engine/expressions", "plan", "outbound", "results"),
+      { module: "rdf", files: ["term.ts"], typesOnly: true },
       { module: "sparql", files: ["sendable-condition.ts"] },
     ],
-    packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "lru-cache", "#comunica-engine"],
+    packages: ["@comunica/*", "rdf-data-factory", "lru-cache", "#comunica-engine"],
   },
   {
     name: "query",

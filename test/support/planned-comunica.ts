@@ -1,5 +1,4 @@
 import { QueryEngine } from "@comunica/query-sparql";
-import type { BindingsStream } from "@comunica/types";
 import { canonicalRow, canonicalTerm } from "./canonical-answer.ts";
 
 /** A source as the planner sees it: any URL, where the queries really go, and the description it is given. */
@@ -33,7 +32,7 @@ export function createPlannedComunica(): PlannedComunica {
   async function select(query: string, sources: readonly PlannedSource[]): Promise<readonly string[]> {
     const bySource = new Map(sources.map((source) => [source.url, source]));
     const asked = new Set<PlannedSource>();
-    const stream: BindingsStream = await engine.queryBindings(query, {
+    const stream = await engine.queryBindings(query, {
       sources: sources.map(({ url }) => ({ type: "sparql" as const, value: url })) as unknown as [string],
       fetch: (input, init) => answer(bySource, new Request(input, init), asked),
     });

@@ -97,7 +97,7 @@ function violation(file: string, reference: ImportReference): string | undefined
   if (!module) return "the file is in no module of the table";
   if (specifier.startsWith("node:")) return undefined;
   if (specifier.startsWith(".")) return moduleViolation(module, posix.join(posix.dirname(file), specifier), typeOnly);
-  if (typeOnly && typePackages.includes(packageOf(specifier))) return undefined;
+  if (typeOnly && !module.ownTypesOnly && typePackages.includes(packageOf(specifier))) return undefined;
   const allowed = module.packages.find((name) =>
     name.endsWith("/*") ? specifier.startsWith(name.slice(0, -1)) : packageOf(specifier) === name,
   );

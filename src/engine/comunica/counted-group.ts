@@ -1,6 +1,6 @@
-import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
-import { leafOperation } from "./clause-operands.ts";
-import { type Conjunct, groupVariables } from "./conjuncts.ts";
+import type * as Algebra from "../evaluator/algebra.ts";
+import { leafOf } from "../evaluator/leaf.ts";
+import { type Conjunct, groupVariables } from "../evaluator/conjuncts.ts";
 import type { PatternLeaves } from "./pattern-leaves.ts";
 
 /**
@@ -16,12 +16,11 @@ export function countedGroup(
   if (aggregates.length === 0 || !aggregates.every((one) => countsSolutions(one, bound))) return undefined;
   const count = leaves.fresh();
   const by = variables.map(({ value }) => value);
-  const source = leaves.counting(conjuncts, by, count.value);
-  if (!source) return undefined;
-  const factory = new AlgebraFactory(leaves.dataFactory);
-  const counted = factory.createTermExpression(count);
-  const sums = aggregates.map(({ variable }) => factory.createBoundAggregate(variable, "sum", counted, false));
-  return factory.createGroup(leafOperation(source, leaves.dataFactory), [...variables], sums);
+  const clause = leaves.counting(conjuncts, by, count.value);
+  if (!clause) return undefined;
+  const expression = { type: "expression", subType: "term", term: count } as const;
+  const sums = aggregates.map((aggregate) => ({ ...aggregate, aggregator: "sum", distinct: false, expression }));
+  return { type: "group", input: leafOf(clause), variables, aggregates: sums };
 }
 
 /** COUNT of everything, or of a variable that each solution binds. */
@@ -30,6 +29,6 @@ function countsSolutions(
   bound: ReadonlySet<string>,
 ): boolean {
   if (aggregator !== "count" || distinct) return false;
-  const { term } = expression as Partial<Algebra.TermExpression>;
-  return expression.subType === "wildcard" || (term?.termType === "Variable" && bound.has(term.value));
+  if (expression.subType !== "term") return expression.subType === "wildcard";
+  return expression.term.termType === "Variable" && bound.has(expression.term.value);
 }

@@ -1,5 +1,5 @@
-import type * as RDF from "@rdfjs/types";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
+import type { Bindings } from "../../results/model.ts";
 import type { MergedGraph, Wanted } from "../sources/merged-graph.ts";
 import { type PatternUnit, unitVariables } from "../sources/pattern-units.ts";
 import { type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
@@ -11,13 +11,13 @@ import {
   groupVariables,
   type PathConjunct,
   triplesIn,
-} from "./conjuncts.ts";
+} from "../evaluator/conjuncts.ts";
 
 /** A FILTER above a group whose verdict on a solution depends on nothing but these variables. */
 export interface PushedCondition {
   readonly variables: readonly string[];
   /** False also where it has no value. */
-  readonly holds: (row: RDF.Bindings) => boolean;
+  readonly holds: (row: Bindings) => boolean;
   /** The same or less in SPARQL, for endpoints; undefined where engines could differ. */
   readonly text: string | undefined;
 }

@@ -1,5 +1,3 @@
-import type * as RDF from "@rdfjs/types";
-import type { ComunicaDataFactory } from "@comunica/types";
 import type { Bindings } from "../../results/model.ts";
 import { type KeyBlock, keyRows, type BlockSizes } from "../clause-query.ts";
 import { type HeldBytes, rowBytes } from "../held-bytes.ts";
@@ -7,12 +5,12 @@ import { interleave } from "../interleave.ts";
 import type { MergedGraph } from "../sources/merged-graph.ts";
 import { hasSubject } from "../sources/pattern-units.ts";
 import type { PathEvaluator } from "../sources/property-path.ts";
-import { type BoundJoin, boundJoin } from "./bound-join.ts";
-import { bufferedInnerJoin, keyOn } from "./buffered-join.ts";
-import { pathSolutions } from "./path-solutions.ts";
-import { Row, termsOf } from "./row.ts";
+import { type BoundJoin, boundJoin } from "../evaluator/bound-join.ts";
+import { bufferedInnerJoin, keyOn } from "../evaluator/buffered-join.ts";
+import { pathSolutions } from "../evaluator/path-solutions.ts";
 import { inBatches } from "../../results/item-reader.ts";
-import { connectedOrder } from "./conjuncts.ts";
+import { connectedOrder } from "../evaluator/conjuncts.ts";
+import { each } from "../evaluator/execution.ts";
 import type { GroupPart, PlannedGroup, PushedCondition } from "./group-plan.ts";
 /** What groups are evaluated with. */
 export interface GroupContext {
@@ -21,7 +19,6 @@ export interface GroupContext {
   readonly sizes: BlockSizes;
   /** Key of the learned block sizes. */
   readonly blocksOf: string;
-  readonly dataFactory: ComunicaDataFactory;
   readonly held: HeldBytes;
   /** Aborted when the execution is over. */
   readonly signal: AbortSignal;
@@ -43,7 +40,7 @@ export async function* groupSolutions(
     return;
   }
   let joined: JoinedSoFar = {
-    solutions: toRows(each([keys ? keyRows(keys) : [new Map<string, RDF.Term>()]])),
+    solutions: each([keys ? keyRows(keys) : [new Map()]]),
     names: new Set(keys?.variables),
     certain: new Set(keys?.variables),
   };
@@ -60,7 +57,7 @@ export async function* groupSolutions(
     };
     joined = fulfilling(joined, open);
   }
-  for await (const solutions of joined.solutions) yield solutions.map(termsOf);
+  yield* joined.solutions;
 }
 
 interface StartedPart {
@@ -68,7 +65,7 @@ interface StartedPart {
   /** About how many solutions it has, where that is known. */
   readonly size: number | undefined;
   /** Its solutions, asked for already. */
-  readonly rows: AsyncIterable<readonly RDF.Bindings[]> | undefined;
+  readonly rows: AsyncIterable<readonly Bindings[]> | undefined;
 }
 
 // For what no member can tell without being asked.
@@ -126,11 +123,11 @@ function keysExpected(group: PlannedGroup, before: readonly SizedPart[], names: 
 }
 
 /** The solutions of a part, whose requests go out now. */
-function begun(context: GroupContext, part: GroupPart): AsyncIterable<readonly RDF.Bindings[]> {
-  const gather = async (): Promise<readonly RDF.Bindings[]> => {
-    const rows: RDF.Bindings[] = [];
+function begun(context: GroupContext, part: GroupPart): AsyncIterable<readonly Bindings[]> {
+  const gather = async (): Promise<readonly Bindings[]> => {
+    const rows: Bindings[] = [];
     const holding = context.held.open();
-    for await (const batch of toRows(partSolutions(context, part, undefined))) {
+    for await (const batch of partSolutions(context, part, undefined)) {
       for (const row of batch) {
         holding.add(rowBytes(row));
         rows.push(row);
@@ -147,7 +144,7 @@ function begun(context: GroupContext, part: GroupPart): AsyncIterable<readonly R
 }
 
 interface JoinedSoFar {
-  readonly solutions: AsyncIterable<readonly RDF.Bindings[]>;
+  readonly solutions: AsyncIterable<readonly Bindings[]>;
   /** Variables that they may bind. */
   readonly names: ReadonlySet<string>;
   /** Those that all of them bind. */
@@ -156,7 +153,7 @@ interface JoinedSoFar {
 
 interface WholePart {
   readonly part: GroupPart;
-  readonly rows: AsyncIterable<readonly RDF.Bindings[]>;
+  readonly rows: AsyncIterable<readonly Bindings[]>;
 }
 
 /** A part that is taken in whole. */
@@ -164,7 +161,7 @@ function hashJoin(
   { held, signal }: GroupContext,
   { solutions: left, names, certain }: JoinedSoFar,
   { part, rows: right }: WholePart,
-): AsyncIterable<readonly RDF.Bindings[]> {
+): AsyncIterable<readonly Bindings[]> {
   const shared = part.variables.map(({ name }) => name).filter((name) => names.has(name));
   const isCertain = new Set(part.variables.flatMap((variable) => (variable.certain ? [variable.name] : [])));
   const key = keyOn(shared.filter((name) => certain.has(name) && isCertain.has(name)));
@@ -176,15 +173,15 @@ async function* keyJoin(
   context: GroupContext,
   left: JoinedSoFar,
   { part, size, wanted }: Pick<StartedPart, "part" | "size"> & Pick<BoundJoin, "wanted">,
-): AsyncIterable<readonly RDF.Bindings[]> {
+): AsyncIterable<readonly Bindings[]> {
   const blocks = new PartBlocks(part);
   const right = {
     endpoint: context.blocksOf,
     blankKeys: true,
     variables: part.variables,
     wholeFrom: size !== undefined && size <= MOST_IN_WHOLE ? Math.max(SMALL, size / ROWS_FOR_A_KEY) : undefined,
-    async *solutions(keys: KeyBlock | undefined): AsyncIterable<readonly RDF.Bindings[]> {
-      yield* toRows(partSolutions(context, part, keys));
+    async *solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
+      yield* partSolutions(context, part, keys);
       blocks.answered();
     },
   };
@@ -225,7 +222,7 @@ function fulfilling(joined: JoinedSoFar, open: Set<PushedCondition>): JoinedSoFa
   const now = [...open].filter(({ variables }) => variables.every((name) => joined.certain.has(name)));
   if (now.length === 0) return joined;
   for (const condition of now) open.delete(condition);
-  async function* kept(): AsyncIterable<readonly RDF.Bindings[]> {
+  async function* kept(): AsyncIterable<readonly Bindings[]> {
     for await (const rows of joined.solutions) yield rows.filter((row) => now.every(({ holds }) => holds(row)));
   }
   return { ...joined, solutions: kept() };
@@ -253,13 +250,4 @@ async function* partSolutions(
     default:
       yield* interleave(each(part.branches.map((branch) => groupSolutions(context, branch, keys))), BRANCHES_AT_ONCE);
   }
-}
-
-/** The items as a stream. */
-export async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
-  yield* items;
-}
-
-async function* toRows(solutions: AsyncIterable<readonly Bindings[]>): AsyncIterable<readonly RDF.Bindings[]> {
-  for await (const batch of solutions) yield batch.map((terms) => new Row(terms));
 }

@@ -1,4 +1,4 @@
-import type { ComunicaDataFactory } from "@comunica/types";
+import type { DataFactory } from "rdf-data-factory";
 
 const strings = String.raw`"""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'`;
 const nameCharacter = String.raw`[\w\u0080-\u{10FFFF}]`;
@@ -37,8 +37,8 @@ export const outerName = (name: string): string => (isInner.test(name) ? name.sl
  * The factory of terms for one query's algebra. Comunica names the variables that it makes `var0`, `var1` and so on, and begins
  * again behind each subselect, so that two path sequences shared a variable: each of them is a new one here.
  */
-export function withFreshVariables(factory: ComunicaDataFactory): ComunicaDataFactory {
+export function withFreshVariables(factory: DataFactory): DataFactory {
   let count = 0;
   const variable = (name: string) => factory.variable(/^var\d+$/.test(name) ? `${prefix}fresh${count++}` : name);
-  return Object.assign(Object.create(factory) as ComunicaDataFactory, { variable });
+  return Object.assign(Object.create(factory) as DataFactory, { variable });
 }

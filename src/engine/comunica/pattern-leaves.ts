@@ -1,20 +1,18 @@
 import type * as RDF from "@rdfjs/types";
-import type { ComunicaDataFactory } from "@comunica/types";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import { isTrace } from "../provenance.ts";
 import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
-import { ClauseSource, type LeafClause, type SourceContext } from "./clause-source.ts";
-import { type Conjunct, groupSelectivity, groupVariables, patternsOf, placesIn } from "./conjuncts.ts";
-import { placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
+import type { LeafClause } from "../evaluator/leaf.ts";
+import { type Conjunct, groupSelectivity, groupVariables, patternsOf, placesIn } from "../evaluator/conjuncts.ts";
+import { patternVariable, placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
 import { canCount, type GroupDemand, planGroup, takesAlong, type PlannedGroup } from "./group-plan.ts";
 import { type GroupContext, groupSolutions } from "./group-solutions.ts";
 import type { QueryUse } from "./query-use.ts";
 
 /** A group of patterns over the merged graph of an execution, as a leaf of the algebra. */
 export class PatternClause implements LeafClause {
-  readonly iri: string;
   readonly variables: readonly ClauseVariable[];
   readonly silent = false;
   readonly blankKeys = true;
@@ -25,8 +23,7 @@ export class PatternClause implements LeafClause {
   readonly #demand: Demand;
   #plan: PlannedGroup | undefined;
 
-  constructor(conjuncts: readonly Conjunct[], context: GroupContext, { iri, variables, ...demand }: Shown) {
-    this.iri = iri;
+  constructor(conjuncts: readonly Conjunct[], context: GroupContext, { variables, ...demand }: Shown) {
     this.variables = variables;
     this.conjuncts = conjuncts;
     this.selectivity = groupSelectivity(conjuncts);
@@ -56,7 +53,6 @@ export class PatternClause implements LeafClause {
 type Demand = Omit<GroupDemand, "variables">;
 
 interface Shown extends Demand {
-  readonly iri: string;
   readonly variables: readonly ClauseVariable[];
 }
 
@@ -64,30 +60,19 @@ interface Shown extends Demand {
 export class PatternLeaves {
   readonly use: QueryUse;
   readonly #group: GroupContext;
-  readonly #source: SourceContext;
   #variables = 0;
-  #leaves = 0;
 
-  constructor(use: QueryUse, group: GroupContext, source: SourceContext) {
+  constructor(use: QueryUse, group: GroupContext) {
     this.use = use;
     this.#group = group;
-    this.#source = source;
-  }
-
-  get dataFactory(): ComunicaDataFactory {
-    return this.#group.dataFactory;
   }
 
   fresh(): RDF.Variable {
-    return this.variable(`fedway_${this.#variables++}`);
-  }
-
-  variable(name: string): RDF.Variable {
-    return this.#group.dataFactory.variable(name);
+    return patternVariable(`fedway_${this.#variables++}`);
   }
 
   /** The leaf of a group of patterns. */
-  leaf(conjuncts: readonly Conjunct[]): ClauseSource {
+  leaf(conjuncts: readonly Conjunct[]): PatternClause {
     const { use } = this;
     for (const conjunct of conjuncts) {
       use.add(patternsOf(conjunct));
@@ -97,7 +82,7 @@ export class PatternLeaves {
   }
 
   /** The leaf of a group of patterns of which this is wanted. */
-  demanding(conjuncts: readonly Conjunct[], demand: Demand): ClauseSource {
+  demanding(conjuncts: readonly Conjunct[], demand: Demand): PatternClause {
     const variables = groupVariables(conjuncts).filter(({ name }) =>
       this.use.isNeeded(name, placesIn(conjuncts, name)),
     );
@@ -125,15 +110,14 @@ export class PatternLeaves {
    * The leaf that says how many solutions a group of patterns has of each kind by these variables, as another one;
    * undefined when they cannot be counted where they are.
    */
-  counting(conjuncts: readonly Conjunct[], by: readonly string[], count: string): ClauseSource | undefined {
+  counting(conjuncts: readonly Conjunct[], by: readonly string[], count: string): PatternClause | undefined {
     if (!canCount(this.#group.graph, conjuncts, by)) return undefined;
     const variables = [...by, count].map((name) => ({ name, certain: true }));
     return this.#showing(conjuncts, variables, { conditions: [], distinct: false, count });
   }
 
-  #showing(conjuncts: readonly Conjunct[], variables: readonly ClauseVariable[], demand: Demand): ClauseSource {
-    const shown = { ...demand, iri: `urn:fedway:patterns:${this.#leaves++}`, variables };
-    return new ClauseSource(new PatternClause(conjuncts, this.#group, shown), this.#source);
+  #showing(conjuncts: readonly Conjunct[], variables: readonly ClauseVariable[], demand: Demand): PatternClause {
+    return new PatternClause(conjuncts, this.#group, { ...demand, variables });
   }
 }
 

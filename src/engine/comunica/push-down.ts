@@ -1,10 +1,9 @@
-import { Algebra, algebraUtils } from "@comunica/utils-algebra";
 import { sendableCondition } from "../../sparql/sendable-condition.ts";
+import type * as Algebra from "../evaluator/algebra.ts";
+import { testOf } from "../evaluator/expressions.ts";
 import type { Surroundings } from "../expressions/functions.ts";
-import { equalityJoinType } from "./equality-join.ts";
-import { testOf } from "./expression-evaluator.ts";
 import type { GroupDemand, PushedCondition } from "./group-plan.ts";
-import { existencesIn, expressionVariables, inputsOf, preparedType } from "./prepared-input.ts";
+import { existencesIn, expressionVariables, inputsOf, inScopeVariables, withInputs } from "../evaluator/operations.ts";
 
 /** What is above an operation and can be told to the patterns below it. */
 type Demand = Omit<GroupDemand, "variables">;
@@ -48,8 +47,7 @@ export class PushDown {
     const inputs = inputsOf(operation);
     if (inputs.length === 0) return operation;
     const parts = inputs.map((input, index) => this.#push(input, this.#demandOn(operation, demand, index)));
-    const { input } = operation as { readonly input?: unknown };
-    return Object.assign({}, operation, { input: Array.isArray(input) ? parts : parts[0] });
+    return withInputs(operation, parts);
   }
 
   /** What an operation wants of one of its inputs. */
@@ -72,7 +70,7 @@ export class PushDown {
   }
 }
 
-const isGroup = (operation: Algebra.Operation): operation is Algebra.Group => operation.type === Algebra.Types.GROUP;
+const isGroup = (operation: Algebra.Operation): operation is Algebra.Group => operation.type === "group";
 
 interface Pushed {
   readonly operation: unknown;
@@ -86,42 +84,42 @@ const withoutLimit = ({ demand: { conditions, distinct } }: Pushed): Demand => (
 
 /** What an operation of each type wants of its inputs, by their index; what is not here wants all that there is. */
 const wantsOf: Readonly<Record<string, (pushed: Pushed, index: number) => Demand>> = {
-  [Algebra.Types.ASK]: () => ({ conditions: [], distinct: true, limit: { rows: 1 } }),
-  [Algebra.Types.SLICE]({ operation }) {
+  ask: () => ({ conditions: [], distinct: true, limit: { rows: 1 } }),
+  slice({ operation }) {
     const { start, length } = operation as Algebra.Slice;
     return length === undefined ? nothing : { ...nothing, limit: { rows: start + length } };
   },
   // What is not projected is another variable of the same name.
-  [Algebra.Types.PROJECT]({ operation, demand }) {
+  project({ operation, demand }) {
     const own = new Set((operation as Algebra.Project).variables.map(({ value }) => value));
     return {
       ...demand,
       conditions: demand.conditions.filter(({ variables }) => variables.every((name) => own.has(name))),
     };
   },
-  [Algebra.Types.DISTINCT]({ operation, demand: { conditions, limit } }) {
-    const distinctIn = new Set(algebraUtils.inScopeVariables(operation as Algebra.Distinct).map(({ value }) => value));
+  distinct({ operation, demand: { conditions, limit } }) {
+    const distinctIn = inScopeVariables(operation as Algebra.Distinct);
     return { conditions, distinct: true, limit: limit && { ...limit, distinctIn } };
   },
-  [Algebra.Types.UNION]: ({ demand }) => demand,
-  [preparedType]: ({ demand }) => demand,
-  [Algebra.Types.EXTEND]({ operation, demand }) {
+  union: ({ demand }) => demand,
+  "fedway:prepared": ({ demand }) => demand,
+  extend({ operation, demand }) {
     const { value } = (operation as Algebra.Extend).variable;
     return { ...demand, conditions: demand.conditions.filter(({ variables }) => !variables.includes(value)) };
   },
-  [Algebra.Types.FILTER]({ operation, demand: { conditions, distinct }, conditionsOf }) {
+  filter({ operation, demand: { conditions, distinct }, conditionsOf }) {
     return { distinct, conditions: [...conditions, ...conditionsOf((operation as Algebra.Filter).expression)] };
   },
-  [Algebra.Types.JOIN]: withoutLimit,
-  [Algebra.Types.ORDER_BY]: withoutLimit,
-  [equalityJoinType]: withoutLimit,
-  [Algebra.Types.LEFT_JOIN]({ operation, demand, conditionsOf }, index) {
+  join: withoutLimit,
+  orderby: withoutLimit,
+  "fedway:equality-join": withoutLimit,
+  leftjoin({ operation, demand, conditionsOf }, index) {
     if (index === 0) return demand;
     const { expression } = operation as Algebra.LeftJoin;
     return { distinct: demand.distinct, conditions: expression ? conditionsOf(expression) : [] };
   },
-  [Algebra.Types.MINUS]: (pushed, index) => (index === 0 ? withoutLimit(pushed) : { ...nothing, distinct: true }),
-  [Algebra.Types.CONSTRUCT]: ({ operation }) => ({
+  minus: (pushed, index) => (index === 0 ? withoutLimit(pushed) : { ...nothing, distinct: true }),
+  construct: ({ operation }) => ({
     ...nothing,
     distinct: !makesBlankNodes(operation as Algebra.Construct),
   }),

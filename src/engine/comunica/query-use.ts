@@ -1,4 +1,4 @@
-import type { Algebra } from "@comunica/utils-algebra";
+import type * as Algebra from "../evaluator/algebra.ts";
 import type * as RDF from "@rdfjs/types";
 import type { QueryNeeds } from "../sources/merged-graph.ts";
 import { pathVariables } from "../sources/property-path.ts";
@@ -26,17 +26,16 @@ export class QueryUse implements QueryNeeds {
 
   /** Takes the whole algebra in; once, before the patterns are replaced by leaves. */
   read(operation: Algebra.Operation): void {
-    const { type } = operation;
-    if (TELLING_APART.has(type)) this.#tellsApart = true;
+    if (TELLING_APART.has(operation.type)) this.#tellsApart = true;
     if (isDistinctWildcard(operation)) this.#tellsAllApart = true;
-    if (type === "values") for (const { value } of (operation as Algebra.Values).variables) this.#given.add(value);
-    if (type === "extend") this.#given.add((operation as Algebra.Extend).variable.value);
-    if (type === "bgp") {
-      for (const { subject, predicate, object } of (operation as Algebra.Bgp).patterns) {
+    if (operation.type === "values") for (const { value } of operation.variables) this.#given.add(value);
+    if (operation.type === "extend") this.#given.add(operation.variable.value);
+    if (operation.type === "bgp") {
+      for (const { subject, predicate, object } of operation.patterns) {
         this.#readPattern(subject, predicate, object);
       }
-    } else if (type === "path") {
-      const { subject, object } = operation as Algebra.Path;
+    } else if (operation.type === "path") {
+      const { subject, object } = operation;
       this.#readPattern(subject, object);
     } else {
       for (const [key, value] of Object.entries(operation)) {
@@ -103,10 +102,8 @@ export class QueryUse implements QueryNeeds {
 }
 
 /** `COUNT(DISTINCT *)`. */
-function isDistinctWildcard(operation: Algebra.Operation): boolean {
-  const { distinct, expression } = operation as Partial<Algebra.AggregateExpression>;
-  return distinct === true && expression?.subType === "wildcard";
-}
+const isDistinctWildcard = (part: Algebra.Operation | Algebra.Expression): boolean =>
+  "subType" in part && part.subType === "aggregate" && part.distinct && part.expression.subType === "wildcard";
 
 const isTerm = (value: unknown): value is RDF.Term =>
   typeof value === "object" && value !== null && typeof (value as RDF.Term).termType === "string";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { equalityKey } from "../../../src/engine/comunica/equality-join.ts";
+import { equalityKey } from "../../../src/engine/evaluator/equality-join.ts";
 import { literalFromParts } from "../../../src/results/terms.ts";
 import { engineAnswer } from "../../support/engine-answer.ts";
 

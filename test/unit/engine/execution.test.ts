@@ -1,7 +1,5 @@
-import { fromArray } from "asynciterator";
 import { expect, it } from "vitest";
-import { createExecution } from "../../../src/engine/comunica/execution.ts";
-import { createHeldBytes } from "../../../src/engine/held-bytes.ts";
+import { createRun } from "../../../src/engine/evaluator/run.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 
 const bounds: ExecutionBounds = {
@@ -11,13 +9,9 @@ const bounds: ExecutionBounds = {
   sources: new Map(),
 };
 
-it("a result that fails before it is read is no empty result", async () => {
-  const source = fromArray([1, 2, 3]);
-  const items = createExecution(bounds, { count: () => {}, held: createHeldBytes(1_000) }).stream(
-    source,
-    (item) => item,
-  );
-  source.destroy(new Error("broken before"));
+it("a result that fails before its first row is no empty result", async () => {
+  const next = () => Promise.reject(new Error("broken before"));
+  const items = createRun(bounds).stream({ [Symbol.asyncIterator]: () => ({ next }) }, (item: never) => item);
   const first = items[Symbol.asyncIterator]().next();
   await expect(first).rejects.toMatchObject({ code: "INTERNAL" });
 });

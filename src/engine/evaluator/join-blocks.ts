@@ -1,4 +1,5 @@
-import type * as RDF from "@rdfjs/types";
+import type * as RDF from "../../rdf/term.ts";
+import type { Bindings } from "../../results/model.ts";
 import { type KeyBlock, hasOneSpelling, termsText } from "../clause-query.ts";
 import { type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 
@@ -21,11 +22,11 @@ export interface JoinBlock {
   /** What the right side is asked for; undefined when the rows bind no join variable: all of its solutions. */
   readonly keys: KeyBlock | undefined;
   /** All left solutions of the block, in order of arrival. */
-  readonly rows: readonly RDF.Bindings[];
+  readonly rows: readonly Bindings[];
   /** Bytes of the rows, as counted. */
   readonly bytes: number;
   /** Positions in `rows` of the left solutions that share their key with a right solution. */
-  partners(right: RDF.Bindings): readonly number[];
+  partners(right: Bindings): readonly number[];
 }
 
 /** How rows are gathered. */
@@ -45,13 +46,13 @@ interface BlockOptions {
  * where the right side always has a term of its own can have no partner.
  */
 export async function* joinBlocks(
-  left: AsyncIterable<readonly RDF.Bindings[]>,
+  left: AsyncIterable<readonly Bindings[]>,
   variables: readonly JoinVariable[],
   { size, blankKeys, holding }: BlockOptions,
 ): AsyncIterable<JoinBlock> {
   const open = new Map<string, OpenBlock>();
   let isFirst = true;
-  const closedBy = (row: RDF.Bindings): JoinBlock | undefined => {
+  const closedBy = (row: Bindings): JoinBlock | undefined => {
     if (!blankKeys && variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
       return loneRow(row);
     }
@@ -81,26 +82,26 @@ export async function* joinBlocks(
   for (const block of [...rest, whole]) if (block) yield block.close(only);
 }
 
-function isKey(row: RDF.Bindings, { name, oneSpelling }: JoinVariable, blankKeys: boolean): boolean {
+function isKey(row: Bindings, { name, oneSpelling }: JoinVariable, blankKeys: boolean): boolean {
   const term = row.get(name);
   if (term === undefined || term.termType === "Quad" || (oneSpelling && !hasOneSpelling(term))) return false;
   return blankKeys || term.termType !== "BlankNode";
 }
 
-function loneRow(row: RDF.Bindings): JoinBlock {
+function loneRow(row: Bindings): JoinBlock {
   return { hasNoPartner: true, keys: undefined, rows: [row], bytes: 0, partners: () => [] };
 }
 
 interface OpenBlock {
   /** Gives the bytes of the row. */
-  add(row: RDF.Bindings): number;
+  add(row: Bindings): number;
   keyCount(): number;
   /** @param only the join has no other block */
   close(only: boolean): JoinBlock;
 }
 
 function openBlock(variables: readonly string[]): OpenBlock {
-  const rows: RDF.Bindings[] = [];
+  const rows: Bindings[] = [];
   const keyTerms: RDF.Term[][] = [];
   const positions = new Map<string, number[]>();
   let bytes = 0;

@@ -1,12 +1,12 @@
-import type * as RDF from "@rdfjs/types";
-import { termsText } from "../clause-query.ts";
+import type { Bindings } from "../../results/model.ts";
 import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { createTurns, type Turns } from "./execution.ts";
+import { merged, rowText } from "./rows.ts";
 
 /** A join whose right side cannot be asked by key: it is taken in whole. */
 export interface BufferedJoin {
-  readonly left: AsyncIterable<readonly RDF.Bindings[]>;
-  readonly right: AsyncIterable<readonly RDF.Bindings[]>;
+  readonly left: AsyncIterable<readonly Bindings[]>;
+  readonly right: AsyncIterable<readonly Bindings[]>;
   /** What solutions that may be compatible agree on: the keys of the hash table. One without a key has no partner. */
   readonly key: { readonly left: RowKey; readonly right: RowKey };
   /** All shared variables. */
@@ -17,13 +17,13 @@ export interface BufferedJoin {
   readonly signal: AbortSignal;
 }
 
-type RowKey = (row: RDF.Bindings) => string | undefined;
+type RowKey = (row: Bindings) => string | undefined;
 
 /** The key of solutions that all bind these variables. */
 export const keyOn =
   (names: readonly string[]): RowKey =>
   (row) =>
-    termsText(names.map((name) => row.get(name)));
+    rowText(row, names);
 
 const ROWS_PER_BATCH = 64;
 
@@ -31,29 +31,29 @@ const ROWS_PER_BATCH = 64;
 export interface Condition {
   /** How many solutions are judged at once, whichever left solutions they are of. */
   readonly atOnce: number;
-  holds(merged: readonly RDF.Bindings[]): Promise<readonly boolean[]>;
+  holds(solutions: readonly Bindings[]): Promise<readonly boolean[]>;
 }
 
 /** Those of the candidates for which the condition holds. */
-export async function accepted<T extends { readonly merged: RDF.Bindings }>(
+export async function accepted<T extends { readonly merged: Bindings }>(
   candidates: readonly T[],
   condition: Condition | undefined,
 ): Promise<readonly T[]> {
-  const verdicts = await condition?.holds(candidates.map(({ merged }) => merged));
+  const verdicts = await condition?.holds(candidates.map((candidate) => candidate.merged));
   return verdicts ? candidates.filter((_, index) => verdicts[index]) : candidates;
 }
 
 /** Join (SPARQL 1.1 Query, section 18.5). */
-export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<readonly RDF.Bindings[]> {
+export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<readonly Bindings[]> {
   yield* withTable(join, async function* ({ candidates, turns }) {
     for await (const rows of join.left) {
-      let batch: RDF.Bindings[] = [];
+      let batch: Bindings[] = [];
       for (const row of rows) {
         for (const candidate of candidates(row)) {
           const pause = turns();
           if (pause) await pause;
-          const merged = row.merge(candidate);
-          if (merged) batch.push(merged);
+          const solution = merged(row, candidate);
+          if (solution) batch.push(solution);
           if (batch.length < ROWS_PER_BATCH) continue;
           yield batch;
           batch = [];
@@ -65,10 +65,7 @@ export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<read
 }
 
 /** LeftJoin (SPARQL 1.1 Query, section 18.5) with its condition. */
-export async function* bufferedLeftJoin(
-  join: BufferedJoin,
-  condition?: Condition,
-): AsyncIterable<readonly RDF.Bindings[]> {
+export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Condition): AsyncIterable<readonly Bindings[]> {
   const atOnce = condition?.atOnce ?? 1;
   yield* withTable(join, async function* ({ candidates, turns }) {
     let batch = new LeftBatch();
@@ -79,8 +76,8 @@ export async function* bufferedLeftJoin(
         for (const candidate of candidates(row)) {
           const pause = turns();
           if (pause) await pause;
-          const merged = row.merge(candidate);
-          if (merged) batch.partners.push({ left, merged });
+          const solution = merged(row, candidate);
+          if (solution) batch.partners.push({ left, merged: solution });
           if (batch.size < Math.max(atOnce, ROWS_PER_BATCH)) continue;
           yield await judged();
           batch = new LeftBatch();
@@ -96,13 +93,13 @@ export async function* bufferedLeftJoin(
 }
 
 interface LeftRow {
-  readonly row: RDF.Bindings;
+  readonly row: Bindings;
   matched: boolean;
 }
 
 interface LeftPartner {
   readonly left: LeftRow;
-  readonly merged: RDF.Bindings;
+  readonly merged: Bindings;
 }
 
 /** Left solutions whose partners are judged together. */
@@ -116,20 +113,20 @@ class LeftBatch {
   }
 
   /** @param kept the partners for which the condition holds */
-  solutions(kept: readonly LeftPartner[]): RDF.Bindings[] {
+  solutions(kept: readonly LeftPartner[]): Bindings[] {
     for (const { left } of kept) left.matched = true;
     const alone = this.ended.filter(({ matched }) => !matched);
-    return [...kept.map(({ merged }) => merged), ...alone.map(({ row }) => row)];
+    return [...kept.map((partner) => partner.merged), ...alone.map(({ row }) => row)];
   }
 }
 
 /** Minus (SPARQL 1.1 Query, section 18.5): compatible solutions with no variable in common take nothing away. */
-export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<readonly RDF.Bindings[]> {
-  const takesAway = (row: RDF.Bindings, candidate: RDF.Bindings): boolean =>
-    join.shared.some((name) => row.has(name) && candidate.has(name)) && row.merge(candidate) !== undefined;
+export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<readonly Bindings[]> {
+  const takesAway = (row: Bindings, candidate: Bindings): boolean =>
+    join.shared.some((name) => row.has(name) && candidate.has(name)) && merged(row, candidate) !== undefined;
   yield* withTable(join, async function* ({ candidates, turns }) {
     for await (const rows of join.left) {
-      const batch: RDF.Bindings[] = [];
+      const batch: Bindings[] = [];
       for (const row of rows) {
         let isTaken = false;
         for (const candidate of candidates(row)) {
@@ -146,18 +143,18 @@ export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<readonly
 }
 
 interface Table {
-  readonly candidates: (row: RDF.Bindings) => readonly RDF.Bindings[];
+  readonly candidates: (row: Bindings) => readonly Bindings[];
   readonly turns: Turns;
 }
 
 async function* withTable(
   { right, key, held, signal }: BufferedJoin,
-  join: (table: Table) => AsyncIterable<readonly RDF.Bindings[]>,
-): AsyncIterable<readonly RDF.Bindings[]> {
+  join: (table: Table) => AsyncIterable<readonly Bindings[]>,
+): AsyncIterable<readonly Bindings[]> {
   const holding = held.open();
   try {
     const table = await hashTable(right, key.right, holding);
-    const candidates = (row: RDF.Bindings): readonly RDF.Bindings[] => {
+    const candidates = (row: Bindings): readonly Bindings[] => {
       const text = key.left(row);
       return text === undefined ? [] : (table.get(text) ?? []);
     };
@@ -168,12 +165,12 @@ async function* withTable(
 }
 
 async function hashTable(
-  solutions: AsyncIterable<readonly RDF.Bindings[]>,
+  solutions: AsyncIterable<readonly Bindings[]>,
   keyOf: RowKey,
   holding: Holding,
-): Promise<ReadonlyMap<string, readonly RDF.Bindings[]>> {
-  const table = new Map<string, RDF.Bindings[]>();
-  const add = (solution: RDF.Bindings): void => {
+): Promise<ReadonlyMap<string, readonly Bindings[]>> {
+  const table = new Map<string, Bindings[]>();
+  const add = (solution: Bindings): void => {
     const key = keyOf(solution);
     if (key === undefined) return;
     const known = table.get(key);

@@ -1,39 +1,34 @@
-import type * as RDF from "@rdfjs/types";
-import type { IActionContext, IQueryOperationResult } from "@comunica/types";
-import type { Algebra } from "@comunica/utils-algebra";
+import type * as RDF from "../../rdf/term.ts";
+import type { Bindings } from "../../results/model.ts";
 import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import { type Holding, rowBytes, termBytes } from "../held-bytes.ts";
-import { batches, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
-import { controlKey, passedOn, createTurns, type Turns } from "./execution.ts";
-import type { ValueOf } from "./expression-evaluator.ts";
+import type { Expression, OrderBy } from "./algebra.ts";
+import {
+  createTurns,
+  type Execution,
+  passedOn,
+  type Rows,
+  type Solutions,
+  solutionsOf,
+  type Turns,
+} from "./execution.ts";
+import { type ValueOf, valueIn } from "./expressions.ts";
 
-/**
- * ORDER BY that counts what it holds, computes each key once, and gives others their turn. Below a LIMIT it holds
- * little more than the rows that are wanted (Comunica's `sort-limit-pushdown` tells how many).
- */
-export class OrderBy extends SolutionOperator<Algebra.OrderBy> {
-  constructor(args: OperatorArgs) {
-    super(args, "orderby");
-  }
-
-  protected override async runOperation(
-    operation: Algebra.OrderBy,
-    context: IActionContext,
-  ): Promise<IQueryOperationResult> {
-    const input = await this.operand(operation.input, context);
-    const criteria = operation.expressions.map(toCriterion);
+/** ORDER BY, each key of which is computed once. Below a LIMIT it holds little more than the rows that are wanted. */
+export async function orderBy(
+  { input, expressions, limit = Number.POSITIVE_INFINITY }: OrderBy,
+  execution: Execution,
+): Promise<Solutions> {
+  const solutions = await solutionsOf(input, execution);
+  const criteria = expressions.map(toCriterion);
+  const sort: Sort = {
     // An expression that fails sorts like an unbound variable.
-    const keys = criteria.map(({ expression }) => this.args.expressions.compile(expression, context));
-    const { signal, held } = context.getSafe(controlKey);
-    const sort: Sort = {
-      keys,
-      compare: rowOrder(criteria),
-      limit: (operation.metadata?.["sortLimit"] as number | undefined) ?? Number.POSITIVE_INFINITY,
-      turns: createTurns(signal),
-    };
-    const bindingsStream = passedOn(context, () => sorted(batches(input), sort, held.open()));
-    return { type: "bindings", bindingsStream, metadata: input.metadata };
-  }
+    keys: criteria.map(({ expression }) => valueIn(expression, execution)),
+    compare: rowOrder(criteria),
+    limit,
+    turns: createTurns(execution.signal),
+  };
+  return passedOn(solutions, execution, () => sorted(solutions.rows, sort, execution.held.open()));
 }
 
 interface Sort {
@@ -45,18 +40,18 @@ interface Sort {
 }
 
 interface Criterion {
-  readonly expression: Algebra.Expression;
+  readonly expression: Expression;
   readonly descending: boolean;
 }
 
-function toCriterion(expression: Algebra.Expression): Criterion {
-  const { operator, args } = expression as Partial<Algebra.OperatorExpression>;
-  const [only] = args ?? [];
-  return operator === "desc" && only ? { expression: only, descending: true } : { expression, descending: false };
+function toCriterion(expression: Expression): Criterion {
+  if (expression.subType !== "operator") return { expression, descending: false };
+  const { operator, args } = expression;
+  return operator === "desc" && args[0] ? { expression: args[0], descending: true } : { expression, descending: false };
 }
 
 interface KeyedRow {
-  readonly row: RDF.Bindings;
+  readonly row: Bindings;
   readonly keys: readonly SortKey[];
   readonly bytes: number;
 }
@@ -75,11 +70,7 @@ function rowOrder(criteria: readonly Criterion[]) {
 // Sorting twice as many rows as are wanted, and then dropping the half, costs little more than a heap.
 const FEWEST_ROWS = 1_000;
 
-async function* sorted(
-  rows: AsyncIterable<readonly RDF.Bindings[]>,
-  sort: Sort,
-  held: Holding,
-): AsyncIterable<readonly RDF.Bindings[]> {
+async function* sorted(rows: Rows, sort: Sort, held: Holding): Rows {
   const { keys, compare, limit, turns } = sort;
   let kept: KeyedRow[] = [];
   try {
@@ -103,7 +94,7 @@ async function* sorted(
   }
 }
 
-function keyedRow(row: RDF.Bindings, keysOf: readonly ValueOf[]): KeyedRow | Promise<KeyedRow> {
+function keyedRow(row: Bindings, keysOf: readonly ValueOf[]): KeyedRow | Promise<KeyedRow> {
   const found = keysOf.map((keyOf) => keyOf(row));
   const made = (terms: readonly (RDF.Term | undefined)[]): KeyedRow => {
     const bytes = terms.reduce((sum, term) => sum + termBytes(term), rowBytes(row));
@@ -145,10 +136,10 @@ async function merge<T>(left: readonly T[], right: readonly T[], { compare, turn
   while (i < left.length && j < right.length) {
     const pause = turns();
     if (pause) await pause;
-    if (compare(left[i] as T, right[j] as T) <= 0) merged.push(left[i++] as T);
-    else merged.push(right[j++] as T);
+    if (compare(left[i]!, right[j]!) <= 0) merged.push(left[i++]!);
+    else merged.push(right[j++]!);
   }
-  while (i < left.length) merged.push(left[i++] as T);
-  while (j < right.length) merged.push(right[j++] as T);
+  while (i < left.length) merged.push(left[i++]!);
+  while (j < right.length) merged.push(right[j++]!);
   return merged;
 }

@@ -1,73 +1,59 @@
-import type * as RDF from "@rdfjs/types";
-import type { IActionContext, IQueryOperationResult } from "@comunica/types";
-import type { Algebra } from "@comunica/utils-algebra";
-import { string, numberOf, numeric } from "../expressions/values.ts";
-import { type Holding, keyBytes, rowBytes, termBytes } from "../held-bytes.ts";
-import { batches, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
-import { controlKey, passedOn, createTurns, type Turns } from "./execution.ts";
-import type { ValueOf } from "./expression-evaluator.ts";
-import { Row } from "./row.ts";
-import { keyText } from "./distinct.ts";
+import type * as RDF from "../../rdf/term.ts";
+import type { Bindings } from "../../results/model.ts";
 import { termKey } from "../../results/terms.ts";
+import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import { ExpressionError, longestComputed, tooLong } from "../expressions/expression-error.ts";
 import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
-import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
-import type { Bindings } from "../../results/model.ts";
+import { string, numberOf, numeric } from "../expressions/values.ts";
+import { type Holding, keyBytes, rowBytes, termBytes } from "../held-bytes.ts";
 import { isTrace } from "../provenance.ts";
+import type { BoundAggregate, Group } from "./algebra.ts";
+import {
+  createTurns,
+  type Execution,
+  passedOn,
+  type Rows,
+  type Solutions,
+  solutionsOf,
+  type Turns,
+} from "./execution.ts";
+import { type ValueOf, valueIn } from "./expressions.ts";
+import { rowText } from "./rows.ts";
 
 /**
  * GROUP BY and aggregates (SPARQL 1.1 Query, section 18.5.1), one row after the other: of a group only its key and what
  * its aggregates have so far are held, and that is counted.
  */
-export class Group extends SolutionOperator<Algebra.Group> {
-  constructor(args: OperatorArgs) {
-    super(args, "group");
-  }
-
-  protected override async runOperation(
-    operation: Algebra.Group,
-    context: IActionContext,
-  ): Promise<IQueryOperationResult> {
-    const input = await this.operand(operation.input, context);
-    const { signal, held } = context.getSafe(controlKey);
-    const { variables, aggregates } = operation;
-    const uses = aggregates.map((aggregate) => ({
-      aggregate,
-      valueOf: aggregatedBy(aggregate) ?? this.args.expressions.compile(aggregate.expression, context),
-    }));
-    const open = (): AsyncIterable<readonly RDF.Bindings[]> =>
-      grouped(batches(input), { variables, holding: held.open(), uses, turns: createTurns(signal) });
-    const assigned = [...variables, ...aggregates.map(({ variable }) => variable)];
-    return {
-      type: "bindings",
-      bindingsStream: passedOn(context, open),
-      metadata: async () => ({
-        ...(await input.metadata()),
-        variables: assigned.map((variable) => ({ variable, canBeUndef: true })),
-      }),
-    };
-  }
+export async function group({ input, variables, aggregates }: Group, execution: Execution): Promise<Solutions> {
+  const { rows, size } = await solutionsOf(input, execution);
+  const uses = aggregates.map((aggregate) => ({
+    aggregate,
+    valueOf: aggregatedBy(aggregate) ?? valueIn(aggregate.expression, execution),
+  }));
+  const names = variables.map(({ value }) => value);
+  const assigned = [...names, ...aggregates.map(({ variable }) => variable.value)];
+  return passedOn({ variables: assigned.map((name) => ({ name, certain: false })), size }, execution, () =>
+    grouped(rows, { names, holding: execution.held.open(), uses, turns: createTurns(execution.signal) }),
+  );
 }
 
 /** An aggregate, and what it takes of a solution. */
 interface Use {
-  readonly aggregate: Algebra.BoundAggregate;
+  readonly aggregate: BoundAggregate;
   readonly valueOf: ValueOf;
 }
 
 /** COUNT(*) counts solutions, each distinct one by all that it binds; undefined for other aggregates. */
-function aggregatedBy({ expression, distinct }: Algebra.BoundAggregate): ValueOf | undefined {
+function aggregatedBy({ expression, distinct }: BoundAggregate): ValueOf | undefined {
   if (expression.subType !== "wildcard") return undefined;
   return distinct ? (row) => string(wholeRow(row)) : () => something;
 }
 
 const something = string("");
 
-function wholeRow(row: RDF.Bindings): string {
-  const variables = [...row.keys()]
-    .filter(({ value }) => !isTrace(value))
-    .toSorted((a, b) => (a.value < b.value ? -1 : 1));
-  return `${variables.map(({ value }) => value).join(" ")} ${keyText(row, variables)}`;
+function wholeRow(row: Bindings): string {
+  const names = [...row.keys()].filter((name) => !isTrace(name)).toSorted();
+  return `${names.join(" ")} ${rowText(row, names)}`;
 }
 
 interface OneGroup {
@@ -78,7 +64,8 @@ interface OneGroup {
 }
 
 interface Grouping {
-  readonly variables: readonly RDF.Variable[];
+  /** Of the variables that are grouped by. */
+  readonly names: readonly string[];
   readonly holding: Holding;
   readonly uses: readonly Use[];
   readonly turns: Turns;
@@ -86,11 +73,8 @@ interface Grouping {
 
 const GROUPS_PER_BATCH = 64;
 
-async function* grouped(
-  rows: AsyncIterable<readonly RDF.Bindings[]>,
-  grouping: Grouping,
-): AsyncIterable<readonly RDF.Bindings[]> {
-  const { variables, uses, holding, turns } = grouping;
+async function* grouped(rows: Rows, grouping: Grouping): Rows {
+  const { names, uses, holding, turns } = grouping;
   const groups = new Map<string, OneGroup>();
   try {
     for await (const batch of rows) {
@@ -105,10 +89,10 @@ async function* grouped(
       }
     }
     // Without GROUP BY all rows are one group, also when there are none.
-    if (variables.length === 0) accumulatorsFor(new Row(new Map()), groups, grouping);
-    let batch: RDF.Bindings[] = [];
-    for (const group of groups.values()) {
-      batch.push(resultOf(group, uses));
+    if (names.length === 0) accumulatorsFor(new Map(), groups, grouping);
+    let batch: Bindings[] = [];
+    for (const one of groups.values()) {
+      batch.push(resultOf(one, uses));
       if (batch.length < GROUPS_PER_BATCH) continue;
       yield batch;
       batch = [];
@@ -120,38 +104,37 @@ async function* grouped(
 }
 
 /** The accumulators of the row's group, which is made when it is the first one. */
-function accumulatorsFor(row: RDF.Bindings, groups: Map<string, OneGroup>, grouping: Grouping): readonly Accumulator[] {
-  const { variables, holding } = grouping;
-  const key = keyText(row, variables);
+function accumulatorsFor(row: Bindings, groups: Map<string, OneGroup>, grouping: Grouping): readonly Accumulator[] {
+  const { names, holding } = grouping;
+  const key = rowText(row, names);
   const known = groups.get(key);
   if (known) return known.accumulators;
   const terms = new Map<string, RDF.Term>();
-  for (const variable of variables) {
-    const term = row.get(variable);
-    if (term) terms.set(variable.value, term);
+  for (const name of names) {
+    const term = row.get(name);
+    if (term) terms.set(name, term);
   }
   holding.add(keyBytes(key) + rowBytes(terms));
-  const group: OneGroup = { key: terms, accumulators: accumulatorsOf(grouping) };
-  groups.set(key, group);
-  return group.accumulators;
+  const accumulators = accumulatorsOf(grouping);
+  groups.set(key, { key: terms, accumulators });
+  return accumulators;
 }
 
 function accumulatorsOf({ uses, holding }: Grouping): Accumulator[] {
   return uses.map(({ aggregate }) => {
-    const { aggregator: name, distinct } = aggregate;
-    const { separator } = aggregate as Partial<Algebra.GroupConcatExpression>;
+    const { aggregator: name, distinct, separator } = aggregate;
     return createAccumulator({ name, distinct, separator }, holding);
   });
 }
 
 /** An aggregate that fails leaves its variable unbound. */
-function resultOf({ key, accumulators }: OneGroup, uses: readonly Use[]): RDF.Bindings {
+function resultOf({ key, accumulators }: OneGroup, uses: readonly Use[]): Bindings {
   const terms = new Map(key);
   for (const [at, { aggregate }] of uses.entries()) {
     const term = accumulators[at]?.result();
     if (term) terms.set(aggregate.variable.value, term);
   }
-  return new Row(terms);
+  return terms;
 }
 
 /** Which aggregate, over which values. */

@@ -1,5 +1,5 @@
-import type * as RDF from "@rdfjs/types";
-import { Algebra } from "@comunica/utils-algebra";
+import type * as RDF from "../../rdf/term.ts";
+import type { Bgp, Path, PathSymbol } from "./algebra.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import { type PropertyPath, stepsOf } from "../sources/property-path.ts";
 import { patternSelectivity, patternText, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
@@ -28,7 +28,7 @@ export type Conjunct =
 type FreshVariable = () => RDF.Variable;
 
 /** The conjuncts of a basic graph pattern; undefined inside GRAPH: a merged graph has no named graphs. */
-export function bgpConjuncts(bgp: Algebra.Bgp): readonly Conjunct[] | undefined {
+export function bgpConjuncts(bgp: Bgp): readonly Conjunct[] | undefined {
   if (bgp.patterns.some(({ graph }) => graph.termType !== "DefaultGraph")) return undefined;
   // A triple is in a graph once: a pattern that is written twice asks for nothing more.
   const distinct = new Map(bgp.patterns.map((pattern) => [patternText(pattern), pattern]));
@@ -66,7 +66,7 @@ function replaceIn(pattern: TriplePattern, name: string, term: RDF.Term): Triple
 }
 
 /** The conjuncts of a property path pattern (SPARQL 1.1 Query, section 18.2.2.4); undefined inside GRAPH. */
-export function pathConjuncts(operation: Algebra.Path, fresh: FreshVariable): readonly Conjunct[] | undefined {
+export function pathConjuncts(operation: Path, fresh: FreshVariable): readonly Conjunct[] | undefined {
   if (operation.graph.termType !== "DefaultGraph") return undefined;
   const { subject, object } = operation;
   return connect({ subject, path: toPath(operation.predicate), object }, fresh);
@@ -96,37 +96,22 @@ function connect({ subject, path, object }: Omit<PathConjunct, "kind">, fresh: F
 }
 
 function toPath(symbol: PathSymbol): PropertyPath {
-  const { path, input = [], iri, iris = [] } = symbol;
-  const inner = (): PropertyPath => toPath(path as PathSymbol);
-  switch (symbol.type as Algebra.Types) {
-    case Algebra.Types.LINK:
-      return { kind: "link", iri: iri as RDF.NamedNode };
-    case Algebra.Types.NPS:
-      return { kind: "not", iris: iris.map(({ value }) => value) };
-    case Algebra.Types.INV:
-      return { kind: "inverse", path: inner() };
-    case Algebra.Types.ALT:
-      return { kind: "alternative", paths: input.map((part) => toPath(part)) };
-    case Algebra.Types.SEQ:
-      return { kind: "sequence", paths: input.map((part) => toPath(part)) };
-    case Algebra.Types.ZERO_OR_ONE_PATH:
-      return { kind: "closure", path: inner(), zero: true, many: false };
-    case Algebra.Types.ZERO_OR_MORE_PATH:
-      return { kind: "closure", path: inner(), zero: true, many: true };
-    case Algebra.Types.ONE_OR_MORE_PATH:
-      return { kind: "closure", path: inner(), zero: false, many: true };
-    default:
-      throw new Error(`Unknown kind of path: ${symbol.type}`);
+  switch (symbol.type) {
+    case "link":
+      return { kind: "link", iri: symbol.iri };
+    case "nps":
+      return { kind: "not", iris: symbol.iris.map(({ value }) => value) };
+    case "inv":
+      return { kind: "inverse", path: toPath(symbol.path) };
+    case "alt":
+      return { kind: "alternative", paths: symbol.input.map(toPath) };
+    case "seq":
+      return { kind: "sequence", paths: symbol.input.map(toPath) };
+    default: {
+      const [zero, many] = [symbol.type !== "OneOrMorePath", symbol.type !== "ZeroOrOnePath"];
+      return { kind: "closure", path: toPath(symbol.path), zero, many };
+    }
   }
-}
-
-/** Comunica's tree of a property path; which parts there are depends on its type. */
-interface PathSymbol {
-  readonly type: string;
-  readonly path?: PathSymbol;
-  readonly input?: readonly PathSymbol[];
-  readonly iri?: RDF.NamedNode;
-  readonly iris?: readonly RDF.NamedNode[];
 }
 
 /** Variables of a conjunct, in order of appearance. */

@@ -1,9 +1,11 @@
-import type * as RDF from "@rdfjs/types";
+import type { Bindings } from "../../results/model.ts";
 import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import { type HeldBytes, type Holding, rowBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { accepted, type Condition } from "./buffered-join.ts";
+import { each } from "./execution.ts";
 import { type JoinBlock, joinBlocks, type JoinVariable } from "./join-blocks.ts";
+import { merged } from "./rows.ts";
 
 // Blocks of one join under way at once; the outbound client bounds the endpoint as a whole.
 const BLOCKS_IN_FLIGHT = 4;
@@ -18,7 +20,7 @@ export interface BoundSide {
   readonly variables: readonly JoinVariable[];
   /** Keys for more than so many are not asked for: the side has about as many solutions, and is taken in whole. */
   readonly wholeFrom?: number | undefined;
-  solutions(keys: KeyBlock | undefined): AsyncIterable<readonly RDF.Bindings[]>;
+  solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]>;
 }
 
 /**
@@ -29,7 +31,7 @@ type JoinMode = "inner" | "optional" | "minus";
 
 /** A join of solutions at hand with a clause. */
 export interface BoundJoin {
-  readonly left: AsyncIterable<readonly RDF.Bindings[]>;
+  readonly left: AsyncIterable<readonly Bindings[]>;
   /** Variables that left solutions may bind. */
   readonly leftVariables: readonly string[];
   readonly right: BoundSide;
@@ -47,7 +49,7 @@ export interface BoundJoin {
  * Joins with one request a block of distinct join keys (the bind join of FedX and HeFQUIN), a few blocks at a time. The
  * multiset of solutions is that of Join or LeftJoin; their order is not defined.
  */
-export async function* boundJoin(join: BoundJoin): AsyncIterable<readonly RDF.Bindings[]> {
+export async function* boundJoin(join: BoundJoin): AsyncIterable<readonly Bindings[]> {
   const { left, leftVariables, right } = join;
   const shared = right.variables.filter(({ name }) => leftVariables.includes(name));
   const holding = join.held.open();
@@ -69,7 +71,7 @@ async function* mapBlocks(
   blocks: AsyncIterable<JoinBlock>,
   join: BoundJoin,
   { holding, pace }: Progress,
-): AsyncIterable<AsyncIterable<RDF.Bindings[]>> {
+): AsyncIterable<AsyncIterable<Bindings[]>> {
   for await (const block of blocks) {
     const right = await pace.rightFor(block);
     const isAlone = pace.isGrowing;
@@ -84,7 +86,7 @@ async function* joinAndRelease(
   block: JoinBlock,
   join: BoundJoin,
   { holding, over }: { readonly holding: Holding; readonly over: () => void },
-): AsyncIterable<RDF.Bindings[]> {
+): AsyncIterable<Bindings[]> {
   try {
     yield* joinBlock(block, join);
     holding.add(-block.bytes);
@@ -108,7 +110,7 @@ class Pace {
   #most: number;
   #isFirst = true;
   #sent = 0;
-  #whole: readonly RDF.Bindings[] | undefined;
+  #whole: readonly Bindings[] | undefined;
 
   constructor(join: BoundJoin, holding: Holding) {
     this.#join = join;
@@ -139,12 +141,12 @@ class Pace {
       this.#whole = await takenIn(right, this.#holding);
     }
     const rows = this.#whole;
-    return rows ? { ...right, solutions: () => once(rows) } : right;
+    return rows ? { ...right, solutions: () => each([rows]) } : right;
   }
 }
 
-async function takenIn(right: BoundSide, holding: Holding): Promise<readonly RDF.Bindings[]> {
-  const rows: RDF.Bindings[] = [];
+async function takenIn(right: BoundSide, holding: Holding): Promise<readonly Bindings[]> {
+  const rows: Bindings[] = [];
   for await (const batch of right.solutions(undefined)) {
     for (const row of batch) {
       holding.add(rowBytes(row));
@@ -154,11 +156,7 @@ async function takenIn(right: BoundSide, holding: Holding): Promise<readonly RDF
   return rows;
 }
 
-async function* once(rows: readonly RDF.Bindings[]): AsyncIterable<readonly RDF.Bindings[]> {
-  yield rows;
-}
-
-async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<RDF.Bindings[]> {
+async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<Bindings[]> {
   const matched = new Set<number>();
   const { mode } = join;
   const disjoint = mode === "minus" && block.keys === undefined;
@@ -172,16 +170,17 @@ async function* mergeBlock(
   block: JoinBlock,
   { right, mode, condition }: BoundJoin,
   matched: Set<number>,
-): AsyncIterable<RDF.Bindings[]> {
+): AsyncIterable<Bindings[]> {
   const atOnce = Math.max(ROWS_PER_BATCH, condition?.atOnce ?? 0);
   let batch: Partner[] = [];
   for await (const solutions of right.solutions(block.keys)) {
     for (const solution of solutions) {
       for (const position of block.partners(solution)) {
-        const merged = block.rows[position]?.merge(solution);
-        if (!merged) continue;
+        const row = block.rows[position];
+        const partner = row && merged(row, solution);
+        if (!partner) continue;
         if (mode === "minus") matched.add(position);
-        else batch.push({ position, merged });
+        else batch.push({ position, merged: partner });
       }
       if (mode === "minus" && matched.size === block.rows.length) return;
       if (batch.length < atOnce) continue;
@@ -194,11 +193,11 @@ async function* mergeBlock(
 
 interface Partner {
   readonly position: number;
-  readonly merged: RDF.Bindings;
+  readonly merged: Bindings;
 }
 
-async function judged(batch: readonly Partner[], matched: Set<number>, condition?: Condition): Promise<RDF.Bindings[]> {
+async function judged(batch: readonly Partner[], matched: Set<number>, condition?: Condition): Promise<Bindings[]> {
   const kept = await accepted(batch, condition);
   for (const { position } of kept) matched.add(position);
-  return kept.map(({ merged }) => merged);
+  return kept.map((partner) => partner.merged);
 }

@@ -1,4 +1,4 @@
-import type * as RDF from "@rdfjs/types";
+import type * as RDF from "../../rdf/term.ts";
 import type { Bindings } from "../../results/model.ts";
 import { termToText } from "../../results/terms.ts";
 import { type KeyBlock, termsText } from "../clause-query.ts";

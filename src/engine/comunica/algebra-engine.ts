@@ -1,0 +1,284 @@
+import { toFedwayError } from "../../errors/fedway-error.ts";
+import type { ClauseVariable, FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
+import { inBatches, itemsOf } from "../../results/item-reader.ts";
+import { type Bindings, columnsInOrder, type QueryResult } from "../../results/model.ts";
+import type { SparqlClient } from "../../outbound/sparql-client.ts";
+import { BlockSizes } from "../clause-query.ts";
+import { createClauseExecutor } from "../clause-executor.ts";
+import { ClauseSizes } from "../clause-sizes.ts";
+import type { EvaluateHere } from "../evaluated-clause.ts";
+import type { Operation } from "../evaluator/algebra.ts";
+import type { Evaluate, Execution, Result } from "../evaluator/execution.ts";
+import type { LeafClause } from "../evaluator/leaf.ts";
+import { createRun, type Run } from "../evaluator/run.ts";
+import { Truths } from "../evaluator/truths.ts";
+import { type ClauseAt, createFollowedRows, type FollowedOptions } from "../followed-clause.ts";
+import { ExecutionAccount } from "../execution-account.ts";
+import { goesOnWithout, withItems } from "../executor.ts";
+import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
+import { defaultHeldBytes, type HeldTogether, countUpTo } from "../held-bytes.ts";
+import type { KeyForms } from "../key-forms.ts";
+import type { RowCaps } from "../row-caps.ts";
+import { withProvenance, withProvenanceColumn } from "../provenance.ts";
+import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
+import { noPatternSources, type OpenPatternSource } from "../sources/pattern-source.ts";
+import { MergedGraph } from "../sources/merged-graph.ts";
+import { PathEvaluator } from "../sources/property-path.ts";
+import type { Holders } from "../sources/key-routes.ts";
+import { assignLeaves, type LeafSources } from "./assign-clauses.ts";
+import { PatternLeaves } from "./pattern-leaves.ts";
+import { QueryUse } from "./query-use.ts";
+import { innerName, outerName } from "./parser-text.ts";
+
+// Joins may make more solutions than they are given; they are passed on, not kept.
+const MADE_FOR_EACH_TAKEN = 4;
+const countMade = (maxSolutions: number) => countUpTo(maxSolutions * MADE_FOR_EACH_TAKEN);
+
+/** A query's algebra and its BASE. */
+export interface ParsedSkeleton {
+  readonly operation: Operation;
+  readonly base: string | undefined;
+}
+
+/** What parses a query, and finds the operator of each operation of its algebra. */
+export interface AlgebraHost {
+  /** The variables of the algebra have inner names. */
+  parse(skeleton: string): Promise<ParsedSkeleton>;
+  readonly evaluate: Evaluate;
+}
+
+/** What the engine works with. */
+export interface EngineOptions {
+  readonly client: SparqlClient;
+  /** Where endpoints are known to cut their answers. */
+  readonly rowCaps?: RowCaps;
+  /** How endpoints take join keys; default: each execution finds out. */
+  readonly keyForms?: KeyForms;
+  /** How a clause is asked at an endpoint that data name; without it they may not. */
+  readonly clauseAt?: ClauseAt;
+  /** Which keys members may have; without it, what the plan says of them. */
+  readonly holders?: Holders;
+  /** Opens endpoints whose interface is "tpf" or "file"; without it they are refused. */
+  readonly openSource?: OpenPatternSource;
+  /** Solutions that one execution may take in from its endpoints; its joins may make four times as many. */
+  readonly maxSolutions: number;
+  /** Bytes that the operators of one execution may hold at once, estimated; default 128 MiB. */
+  readonly maxHeldBytes?: number;
+  /** The same for all executions together; default unlimited. */
+  readonly maxHeldTogetherBytes?: number;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+}
+
+/** The evaluator behind the `FederationEngine` port. */
+export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): FederationEngine {
+  const { maxSolutions, maxHeldBytes = defaultHeldBytes, now } = options;
+  const { maxHeldTogetherBytes: most = Number.POSITIVE_INFINITY } = options;
+  const heldTogether: HeldTogether = { most, bytes: 0, holders: 0 };
+  const shared = { ...options, host, sizes: new BlockSizes(), clauseSizes: new ClauseSizes() };
+
+  async function evaluated(plan: FederatedPlan, run: Run, account: ExecutionAccount): Promise<QueryResult> {
+    /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
+    const evaluateHere: EvaluateHere = (endpoint, query, bounds) => {
+      const nested = { ...noPlan, query, skeleton: query, over: { members: [endpoint] } };
+      return rowsOf(() => runPlan(nested, { ...bounds, partial: false }, account));
+    };
+    const count = countMade(maxSolutions);
+    const sources = sourcesOf(plan, { ...shared, bounds: run.bounds, account, evaluateHere, count });
+    const { operation: skeleton, base } = await host.parse(plan.skeleton);
+    const surroundings = { base, now: new Date().toISOString() };
+    const { operation, wanted } = assignLeaves(skeleton, { ...sources, surroundings });
+    const execution: Execution = {
+      evaluate: host.evaluate,
+      signal: run.bounds.signal,
+      count,
+      held: account.held,
+      traced: run.bounds.provenance === true,
+      surroundings,
+      sizes: shared.sizes,
+      truths: new Truths(account.held),
+      wanted,
+    };
+    const result = await host.evaluate(operation, execution);
+    return toResult(result, { run, traced: execution.traced, order: plan.columns?.asked });
+  }
+
+  async function runPlan(
+    plan: FederatedPlan,
+    bounds: ExecutionBounds,
+    account: ExecutionAccount,
+  ): Promise<QueryResult> {
+    const run = createRun(bounds);
+    try {
+      return await run.race(evaluated(plan, run, account));
+    } catch (error) {
+      run.end();
+      throw toFedwayError(error);
+    }
+  }
+
+  return {
+    execute(plan, bounds) {
+      const account = new ExecutionAccount({ maxSolutions, maxHeldBytes, heldTogether, now });
+      return accounted(runPlan(plan, bounds, account), account);
+    },
+  };
+}
+
+/** What the leaves of one execution are made with. */
+interface Making extends EngineOptions {
+  readonly host: AlgebraHost;
+  readonly sizes: BlockSizes;
+  readonly clauseSizes: ClauseSizes;
+  readonly bounds: ExecutionBounds;
+  readonly account: ExecutionAccount;
+  readonly evaluateHere: EvaluateHere;
+  /** Counts solutions that are made. */
+  readonly count: Execution["count"];
+}
+
+/** What the leaves of a plan stand for. */
+function sourcesOf({ over, skeleton, clauses }: FederatedPlan, making: Making): Omit<LeafSources, "surroundings"> {
+  const { host, bounds, account, clauseAt, clauseSizes, sizes, openSource = noPatternSources } = making;
+  const { count, held } = account;
+  const identified = async () => identifiedBy(await host.parse(skeleton));
+  const labelled: LeafOptions = {
+    clauseSizes,
+    following: { bounds, clauseAt, values: new Set() },
+    executor: createClauseExecutor({ ...making, identified }),
+    held,
+    identified,
+  };
+  const leaves = new Map(clauses.map((clause) => [clause.iri, toLeafClause(clause, labelled)]));
+  if (!over) return { clauses: leaves, patterns: undefined };
+  const use = new QueryUse();
+  const asking = { ...making, bounds: { ...bounds, partial: goesOnWithout(over, bounds) } };
+  const executor = createClauseExecutor({ ...asking, identified: async () => (name) => use.identified(name) });
+  const graph = new MergedGraph(over, { ...asking, executor, needs: use, openSource, count, held });
+  const blocksOf = `urn:fedway:merged:${over.federation ?? over.members[0]?.url ?? ""}`;
+  const paths = new PathEvaluator(graph, making.count);
+  const patterns = new PatternLeaves(use, { graph, paths, sizes, blocksOf, held, signal: bounds.signal });
+  return { clauses: leaves, patterns };
+}
+
+/** Which variables of the clauses are told apart; asked for only when a blank node turns up. */
+function identifiedBy({ operation }: ParsedSkeleton): (name: string) => boolean {
+  const use = new QueryUse();
+  use.read(operation);
+  return (name) => use.identified(innerName(name));
+}
+
+/** The same result; at its end, however it ends, the execution holds nothing any more. */
+async function accounted(running: Promise<QueryResult>, { held }: ExecutionAccount): Promise<QueryResult> {
+  const over = (): void => held.close();
+  try {
+    const result = await running;
+    if (result.kind === "boolean") over();
+    return withItems(result, (items) => itemsOf(inBatches(items), over));
+  } catch (error) {
+    over();
+    throw error;
+  }
+}
+
+async function* rowsOf(run: () => Promise<QueryResult>): AsyncIterable<readonly Bindings[]> {
+  const result = await run();
+  if (result.kind === "bindings") yield* inBatches(result.rows);
+}
+
+const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: [], notes: [] } as const;
+
+interface LeafOptions extends LabelledRowsOptions {
+  readonly clauseSizes: ClauseSizes;
+  readonly following: Omit<FollowedOptions, "rowsOf">;
+}
+
+/** A SERVICE clause as its leaf asks it. */
+function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause {
+  const { targetVariable: target } = clause;
+  const bound = boundVariables(clause);
+  const variables = bound.map(({ name, certain }) => ({ name: innerName(name), certain }));
+  const renames = bound.some(({ name }) => innerName(name) !== name);
+  let isInBlocks = false;
+  const askedRows = (asked: FederatedClause) => createLabelledRows(asked, { ...options, inBlocks: () => isInBlocks });
+  const solutions =
+    target === undefined
+      ? askedRows(clause)
+      : createFollowedRows(clause, target, { ...options.following, rowsOf: askedRows });
+  return {
+    ...clause,
+    variables,
+    targetVariable: target && innerName(target),
+    size: options.clauseSizes.of(clause),
+    blocksOf: clause.endpoint.url,
+    blankKeys: false,
+    correlated: clause.substitution?.variables.map(innerName),
+    substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
+    substituted: clause.substituted?.map(innerName),
+    askedInBlocks() {
+      isInBlocks = true;
+    },
+    solutions(keys) {
+      const asked = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
+      const rows = keys || clause.silent || clause.limit !== undefined ? asked : measured(asked, clause, options);
+      return renames ? renamed(rows) : rows;
+    },
+  };
+}
+
+/** What the solutions of a clause bind, its target among it where that is a variable. */
+function boundVariables({ variables, targetVariable: target }: FederatedClause): readonly ClauseVariable[] {
+  if (target === undefined) return variables;
+  return [...variables.filter(({ name }) => name !== target), { name: target, certain: true }];
+}
+
+/** The rows; their number is remembered when they are all. */
+async function* measured(
+  rows: AsyncIterable<readonly Bindings[]>,
+  clause: FederatedClause,
+  { clauseSizes }: LeafOptions,
+): AsyncIterable<readonly Bindings[]> {
+  let count = 0;
+  for await (const batch of rows) {
+    count += batch.length;
+    yield batch;
+  }
+  clauseSizes.note(clause, count);
+}
+
+async function* renamed(rows: AsyncIterable<readonly Bindings[]>): AsyncIterable<readonly Bindings[]> {
+  for await (const batch of rows) yield batch.map(innerRow);
+}
+
+const innerRow = (row: Bindings): Bindings => new Map([...row].map(([name, term]) => [innerName(name), term]));
+
+/** The values of its keys are among the solutions that it gives, wherever they stand in it. */
+function substituting(clause: FederatedClause, substituted: readonly string[]): FederatedClause {
+  const own = new Set(clause.variables.map(({ name }) => name));
+  const added = substituted.filter((name) => !own.has(name)).map((name) => ({ name, certain: false }));
+  return { ...clause, substituted, variables: [...clause.variables, ...added] };
+}
+
+interface Shown {
+  readonly run: Run;
+  readonly traced: boolean;
+  readonly order: readonly string[] | undefined;
+}
+
+async function toResult(result: Result, { run, traced, order }: Shown): Promise<QueryResult> {
+  if (result.kind === "quads") return { kind: "quads", quads: run.stream(result.quads, (quad) => quad) };
+  if (result.kind === "boolean") {
+    const value = await result.value();
+    run.end();
+    return { kind: "boolean", value };
+  }
+  const names = result.variables.map(({ name }) => outerName(name));
+  const ordered = columnsInOrder(names, order);
+  const renames = result.variables.some(({ name }, at) => name !== names[at]);
+  const toRow = renames ? outerRow : (row: Bindings) => row;
+  if (!traced) return { kind: "bindings", variables: ordered, rows: run.stream(result.rows, toRow) };
+  const rows = run.stream(result.rows, (row) => withProvenance(toRow(row)));
+  return { kind: "bindings", variables: withProvenanceColumn(ordered), rows };
+}
+
+const outerRow = (row: Bindings): Bindings => new Map([...row].map(([name, term]) => [outerName(name), term]));

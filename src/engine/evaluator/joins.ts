@@ -1,0 +1,201 @@
+import type { ClauseVariable } from "../../plan/query-plan.ts";
+import type { EqualityJoin, Expression, Join, LeftJoin, Minus, Operation } from "./algebra.ts";
+import { type BoundJoin, boundJoin, type BoundSide } from "./bound-join.ts";
+import {
+  type BufferedJoin,
+  bufferedInnerJoin,
+  bufferedLeftJoin,
+  bufferedMinus,
+  type Condition,
+  keyOn,
+} from "./buffered-join.ts";
+import { connectedOrder } from "./conjuncts.ts";
+import { equalityKey } from "./equality-join.ts";
+import { each, type Execution, made, type Solutions, solutionsOf } from "./execution.ts";
+import { prepareExistences } from "./existence.ts";
+import { conditionOf } from "./expressions.ts";
+import { certainIn, leavesOf, sideOf, takesKeys } from "./keyed-operation.ts";
+import { existencesIn } from "./operations.ts";
+
+// What EXISTS in the condition of an OPTIONAL is asked for.
+const ROWS_PREPARED_AT_ONCE = 512;
+
+/** An operand and its solutions. */
+interface Operand {
+  readonly operation: Operation;
+  readonly solutions: Solutions;
+}
+
+const operandOf = async (operation: Operation, execution: Execution): Promise<Operand> => ({
+  operation,
+  solutions: await solutionsOf(operation, execution),
+});
+
+/** Joins any number of operands: those that are no clauses first, then clause after clause with the keys at hand. */
+export async function join({ input }: Join, execution: Execution): Promise<Solutions> {
+  const operands = await Promise.all(input.map((operation) => operandOf(operation, execution)));
+  const all = operands.map(({ solutions }) => solutions);
+  if (all.some(({ isEmpty }) => isEmpty))
+    return none(all.reduce<readonly ClauseVariable[]>(boundTogether, []), execution);
+  const asked = operands.filter(({ operation }) => isAsked(operation, input));
+  const others = operands.filter((operand) => !asked.includes(operand)).map(({ solutions }) => solutions);
+  let result = ordered(others.map((solutions) => ({ item: solutions, solutions }))).reduce<Solutions | undefined>(
+    (left, right) => (left ? joinedInWhole(left, right, execution) : right),
+    undefined,
+  );
+  // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
+  const order = ordered(
+    asked.map((operand) => ({ item: operand, solutions: operand.solutions })),
+    result,
+  );
+  for (const operand of [...order.filter((one) => !isFollowed(one)), ...asked.filter(isFollowed)]) {
+    result = result ? joinedByKeys(result, operand, execution) : operand.solutions;
+  }
+  return result ?? made({ variables: [], size: 1 }, execution, () => each([[new Map()]]));
+}
+
+const none = (variables: readonly ClauseVariable[], execution: Execution): Solutions =>
+  made({ variables, size: 0, isEmpty: true }, execution, () => each([]));
+
+interface Ordered<T> {
+  readonly item: T;
+  readonly solutions: Solutions;
+}
+
+function ordered<T>(parts: readonly Ordered<T>[], start?: Solutions): readonly T[] {
+  const sized = parts.map(({ item, solutions }) => ({ item, size: solutions.size, names: namesOf(solutions) }));
+  return connectedOrder(sized, start ? namesOf(start) : []);
+}
+
+const namesOf = ({ variables }: Solutions): readonly string[] => variables.map(({ name }) => name);
+
+/** Its endpoints are named by what the others bind: it comes last, in the order of the query. */
+const isFollowed = ({ operation }: Operand): boolean =>
+  operation.type === "fedway:leaf" && operation.clause.targetVariable !== undefined;
+
+/** It can be asked with keys that the others bind; what cannot is taken in whole and comes first. */
+function isAsked(operation: Operation, operands: readonly Operation[]): boolean {
+  if (operation.type === "fedway:leaf") return true;
+  if (leavesOf(operation).length === 0) return false;
+  const names = operands.flatMap((other) => (other === operation ? [] : [...certainIn(other)]));
+  return takesKeys(operation, new Set(names));
+}
+
+function joinedByKeys(left: Solutions, right: Operand, execution: Execution): Solutions {
+  const side = sideOf(right, left.variables, execution);
+  if (!side) return hashJoined(left, right.solutions, execution);
+  return made(joinFacts(left, right.solutions), execution, () => byKeys(left, side, { execution, mode: "inner" }));
+}
+
+/** The join of solutions of which the smaller ones are taken in whole. */
+const joinedInWhole = (left: Solutions, right: Solutions, execution: Execution): Solutions =>
+  left.size < right.size ? hashJoined(right, left, execution) : hashJoined(left, right, execution);
+
+const hashJoined = (left: Solutions, right: Solutions, execution: Execution): Solutions =>
+  made(joinFacts(left, right), execution, () => bufferedInnerJoin(buffered(left, right, execution)));
+
+/** The join of two operands whose solutions a FILTER finds equal, as a hash join. */
+export async function equalityJoin({ input, names }: EqualityJoin, execution: Execution): Promise<Solutions> {
+  const [left, right] = await Promise.all(input.map((operation) => solutionsOf(operation, execution)));
+  const [leftName, rightName] = names;
+  if (!left || !right || leftName === undefined || rightName === undefined) throw missing();
+  const key = { left: keyAt(leftName), right: keyAt(rightName) };
+  const facts = { ...joinFacts(left, right), size: Math.max(left.size, right.size) };
+  return made(facts, execution, () => bufferedInnerJoin({ ...buffered(left, right, execution), key, shared: [] }));
+}
+
+/** Without a value there is no key that another solution has: the FILTER would find an error. */
+function keyAt(name: string): BufferedJoin["key"]["left"] {
+  return (row) => {
+    const term = row.get(name);
+    return term && equalityKey(term);
+  };
+}
+
+/** OPTIONAL with its condition: a clause is asked by key, everything else is taken in whole. */
+export async function leftJoin({ input, expression }: LeftJoin, execution: Execution): Promise<Solutions> {
+  const [left, right] = await bothSides(input, execution);
+  const condition = expression && judging(expression, execution);
+  const known = new Set(namesOf(left));
+  const added = right.solutions.variables.filter(({ name }) => !known.has(name));
+  const variables = [...left.variables, ...added.map(({ name }) => ({ name, certain: false }))];
+  const side = sideOf(right, left.variables, execution);
+  return made({ variables, size: left.size }, execution, () =>
+    side
+      ? byKeys(left, side, { execution, mode: "optional", condition })
+      : bufferedLeftJoin(buffered(left, right.solutions, execution), condition),
+  );
+}
+
+function judging(expression: Expression, execution: Execution): Condition {
+  const isTrue = conditionOf(expression, execution);
+  const existences = existencesIn(expression);
+  return {
+    atOnce: existences.length > 0 ? ROWS_PREPARED_AT_ONCE : 1,
+    async holds(solutions) {
+      if (existences.length > 0) await prepareExistences(existences, solutions, execution);
+      const verdicts: boolean[] = [];
+      for (const row of solutions) verdicts.push(await isTrue(row));
+      return verdicts;
+    },
+  };
+}
+
+/** MINUS: a clause whose shared variables are always bound is asked by key, everything else is taken in whole. */
+export async function minus({ input }: Minus, execution: Execution): Promise<Solutions> {
+  const [left, right] = await bothSides(input, execution);
+  const known = new Set(namesOf(left));
+  const shared = right.solutions.variables.filter(({ name }) => known.has(name));
+  // Solutions without a shared variable are never taken away (SPARQL 1.1 Query, section 8.3.3).
+  if (shared.length === 0) return left;
+  // Keys sent along would bind what the clause itself leaves unbound, and so look like a variable in common.
+  const side = shared.every(({ certain }) => certain) ? sideOf(right, left.variables, execution) : undefined;
+  return made(left, execution, () =>
+    side ? byKeys(left, side, { execution, mode: "minus" }) : bufferedMinus(buffered(left, right.solutions, execution)),
+  );
+}
+
+async function bothSides(input: readonly Operation[], execution: Execution): Promise<[Solutions, Operand]> {
+  const [left, right] = await Promise.all(input.map((operation) => operandOf(operation, execution)));
+  if (!left || !right) throw missing();
+  return [left.solutions, right];
+}
+
+const missing = (): Error => new Error("A join needs two operands");
+
+interface KeyJoin extends Pick<BoundJoin, "mode" | "condition"> {
+  readonly execution: Execution;
+}
+
+/** Solutions joined with an operand that is asked block by block. */
+const byKeys = (left: Solutions, right: BoundSide, { execution, ...options }: KeyJoin): Solutions["rows"] =>
+  boundJoin({
+    ...options,
+    left: left.rows,
+    leftVariables: namesOf(left),
+    right,
+    sizes: execution.sizes,
+    wanted: execution.wanted,
+    held: execution.held,
+  });
+
+function buffered(left: Solutions, right: Solutions, { held, signal }: Execution): BufferedJoin {
+  const isCertain = new Map(left.variables.map(({ name, certain }) => [name, certain]));
+  const shared = right.variables.filter(({ name }) => isCertain.has(name));
+  const key = keyOn(shared.flatMap(({ name, certain }) => (certain && isCertain.get(name) ? [name] : [])));
+  const names = shared.map(({ name }) => name);
+  return { left: left.rows, right: right.rows, key: { left: key, right: key }, shared: names, held, signal };
+}
+
+/** A rough guess: a common variable joins about one solution with each. */
+function joinFacts(left: Solutions, right: Solutions): Pick<Solutions, "variables" | "size"> {
+  const variables = boundTogether(left.variables, right);
+  const isConnected = variables.length < left.variables.length + right.variables.length;
+  return { variables, size: isConnected ? Math.max(left.size, right.size) : left.size * right.size };
+}
+
+function boundTogether(variables: readonly ClauseVariable[], other: Solutions): readonly ClauseVariable[] {
+  const known = new Map(variables.map(({ name, certain }) => [name, certain]));
+  for (const { name, certain } of other.variables) known.set(name, certain || known.get(name) === true);
+  return [...known].map(([name, certain]) => ({ name, certain }));
+}

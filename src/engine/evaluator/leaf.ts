@@ -1,0 +1,82 @@
+import type * as RDF from "../../rdf/term.ts";
+import type { ClauseVariable } from "../../plan/query-plan.ts";
+import type { Bindings } from "../../results/model.ts";
+import type { KeyBlock } from "../clause-query.ts";
+import type { Leaf } from "./algebra.ts";
+import type { BoundSide } from "./bound-join.ts";
+import { type Execution, made, type Rows, type Solutions } from "./execution.ts";
+
+// For a clause that has not been asked before: one value for all keeps the textual order. Rather large, so that one that is
+// known to have some thousand solutions comes before one that may have millions.
+const UNKNOWN_SIZE = 10_000;
+const MOST_SELECTIVE = 6;
+// What has fewer solutions is not worth a second kind of request.
+const LEAST_WHOLE = 64;
+
+/** What a leaf of the algebra stands for: a SERVICE clause, or a group of patterns over a merged graph. */
+export interface LeafClause {
+  readonly variables: readonly ClauseVariable[];
+  /** All variables may be left unbound by a failure. */
+  readonly silent: boolean;
+  /** Variable without a key for which it cannot be asked, and which all of its solutions bind (`SERVICE ?g`). */
+  readonly targetVariable?: string | undefined;
+  readonly selectivity: number;
+  /** About how many solutions it has, where that is known. */
+  readonly size?: number | undefined;
+  /** Key of the learned block sizes. */
+  readonly blocksOf: string;
+  /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
+  readonly blankKeys: boolean;
+  /** Variables for which substituting a value is not the same as joining it. */
+  readonly correlated?: readonly string[] | undefined;
+  /** The same clause with the keys for these variables substituted. */
+  substituting?(variables: readonly string[]): LeafClause;
+  /** Those of a clause that was made so. */
+  readonly substituted?: readonly string[] | undefined;
+  /** Says that an operation around it is evaluated for several blocks of keys. */
+  askedInBlocks?(): void;
+  /** Its solutions as they come, compatible with one of the keys when given, whose variables they bind. */
+  solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]>;
+}
+
+export const leafOf = (clause: LeafClause): Leaf => ({ type: "fedway:leaf", clause });
+
+/** Solutions of a leaf; the request goes out when the first one is read. */
+export async function leaf({ clause }: Leaf, execution: Execution): Promise<Solutions> {
+  const { size, selectivity } = clause;
+  const expected = size ?? UNKNOWN_SIZE / 10 ** Math.min(selectivity, MOST_SELECTIVE);
+  const facts = { variables: leafVariables(clause), size: expected };
+  return made(facts, execution, () => clause.solutions(undefined));
+}
+
+/** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */
+export function leafVariables({ variables, silent, targetVariable }: LeafClause): readonly ClauseVariable[] {
+  return silent ? variables.map(({ name }) => ({ name, certain: name === targetVariable })) : variables;
+}
+
+/** The clause as the right side of a bound join. */
+export function leafSide(clause: LeafClause): BoundSide {
+  const { blocksOf, blankKeys, variables, substituted = [], size } = clause;
+  const open = new Set(variables.flatMap(({ name, certain }) => (certain ? [] : [name])));
+  // The values that are substituted come back with the number of their key.
+  for (const name of substituted) open.delete(name);
+  return {
+    endpoint: blocksOf,
+    blankKeys,
+    wholeFrom: size === undefined || substituted.length > 0 ? undefined : Math.max(LEAST_WHOLE, size),
+    variables: leafVariables(clause).map(({ name, certain }) => ({
+      name,
+      certain,
+      oneSpelling: !blankKeys && open.has(name),
+    })),
+    solutions: (keys) => askedFor(clause, keys),
+  };
+}
+
+async function* askedFor(clause: LeafClause, keys: KeyBlock | undefined): Rows {
+  // A blank node is not known under any name at an endpoint: no solution can be compatible with it.
+  if (!clause.blankKeys && keys?.rows.every((row) => hasBlankNode(row))) return;
+  yield* clause.solutions(keys);
+}
+
+const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");

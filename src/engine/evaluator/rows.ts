@@ -1,0 +1,39 @@
+import type { Bindings } from "../../results/model.ts";
+import { termsText } from "../clause-query.ts";
+import { type Holding, keyBytes } from "../held-bytes.ts";
+
+/** The solution that two compatible ones make together; undefined where they differ in a variable. */
+export function merged(row: Bindings, other: Bindings): Bindings | undefined {
+  const terms = new Map(row);
+  for (const [name, term] of other) {
+    const own = terms.get(name);
+    if (own === undefined) terms.set(name, term);
+    else if (own !== term && !own.equals(term)) return undefined;
+  }
+  return terms;
+}
+
+/** A text that no other terms of these variables have, bound or not (SPARQL 1.1 Query, section 18.5.1). */
+export const rowText = (row: Bindings, names: readonly string[]): string =>
+  termsText(names.map((name) => row.get(name)));
+
+/** Items whose key did not come before. */
+export async function* once<T>(
+  items: AsyncIterable<readonly T[]>,
+  keyOf: (item: T) => string,
+  held: Holding,
+): AsyncIterable<readonly T[]> {
+  const seen = new Set<string>();
+  const isNew = (item: T): boolean => {
+    const key = keyOf(item);
+    if (seen.has(key)) return false;
+    held.add(keyBytes(key));
+    seen.add(key);
+    return true;
+  };
+  try {
+    for await (const batch of items) yield batch.filter(isNew);
+  } finally {
+    held.release();
+  }
+}
