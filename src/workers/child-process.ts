@@ -31,13 +31,18 @@ const STDERR_KEPT = 4_096;
  * (growing a Map, hashing a string), whatever its `resourceLimits` say.
  */
 export function forkScript(script: URL, { memoryMb, args = [] }: ForkOptions): ChildProcess {
-  const compiled = getCompileCacheDir();
   return fork(script, [...args], {
     execArgv: [`--max-old-space-size=${memoryMb}`],
-    env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) },
+    env: compileCacheEnv(),
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
+}
+
+/** All that a child or a thread gets as its environment: where this process has a cache of compiled code, that one. */
+export function compileCacheEnv(): NodeJS.ProcessEnv {
+  const compiled = getCompileCacheDir();
+  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
 }
 
 /** Settles when the child has ended or could not be started; never rejects. */

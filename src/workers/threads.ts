@@ -1,5 +1,6 @@
 import { Worker, parentPort } from "node:worker_threads";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { compileCacheEnv } from "./child-process.ts";
 import { errorOf, tellError, type ToldError } from "./told-error.ts";
 
 interface RunOptions<Progress> {
@@ -81,7 +82,7 @@ export class Threads<Task, Result, Progress = never> {
       workerData: this.#options.data,
       // Flags of the main thread (loaders, inspectors) and its environment are none of a thread's business.
       execArgv: [],
-      env: {},
+      env: compileCacheEnv(),
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb ?? defaultHeapMb },

@@ -2,10 +2,11 @@
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { serveTasks } from "../../../src/workers/threads.ts";
 
-export type ScriptedTask = "echo" | "refuse" | "full disk" | "exit" | "fill the memory" | "never end";
+export type ScriptedTask = "echo" | "environment" | "refuse" | "full disk" | "exit" | "fill the memory" | "never end";
 
 const scripts: Readonly<Record<ScriptedTask, () => unknown>> = {
   echo: () => "echo",
+  environment: () => Object.keys(process.env),
   refuse() {
     throw new FedwayError("DATASET_INVALID", "in.nt, line 3: no.", {
       where: { line: 3 },

@@ -73,6 +73,14 @@ describe("threads", () => {
     expect(running()).toEqual([]);
   });
 
+  it("see nothing of our environment but the cache of compiled code", async () => {
+    process.env["FEDWAY_TEST_SECRET"] = "hidden";
+    const threads = start();
+    expect(await threads.run("environment")).toEqual(["NODE_COMPILE_CACHE"]);
+    delete process.env["FEDWAY_TEST_SECRET"];
+    await threads.close();
+  });
+
   it("are not started for work that was cancelled before", async () => {
     const why = new Error("no more");
     const threads = start(AbortSignal.abort(why));
