@@ -158,7 +158,9 @@ async function closeNetwork(options: SharedIncidentsOptions, { probed }: Network
 
 /** Faults that came before the loss was seen count no more. */
 async function withdraw({ records, catalog, history }: SharedIncidentsOptions, lostMs: number): Promise<void> {
-  for (const { id, ...entry } of catalog.entries) {
+  // Entries as the catalogue has them: of a copy, the domain is looked up anew.
+  for (const entry of catalog.entries) {
+    const { id } = entry;
     const record = records.get(id);
     if (record === undefined || domainOf(entry) === undefined || faultsSince(record, lostMs).length === 0) continue;
     const { before, after } = await records.change(id, (one) => one && withdrawnFaults(one, lostMs));
