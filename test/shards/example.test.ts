@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import { appendFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
-import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
-import { fromTurtle, selectFrom } from "../../support/rdf-text.ts";
-import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
-import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
-import { type RunningService, startService } from "../../support/running-service.ts";
+import { EndpointPool } from "../../src/hosting/endpoint-pool.ts";
+import type { HostedEndpoint } from "../../src/hosting/hosted-endpoint.ts";
+import { fromTurtle, selectFrom } from "../support/rdf-text.ts";
+import type { ShardReport } from "../../src/shards/report/shard-report.ts";
+import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
 import {
   type ExampleQuery,
   exampleQueries,
   openBuiltWorkspace,
   openWorkspace,
   type ShardWorkspace,
-} from "../../support/shard-workspace.ts";
+} from "../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let folder: string;
