@@ -27,8 +27,12 @@ const evaluators = (): readonly number[] => evaluatorsOf(process.pid).filter((pi
 beforeAll(async () => {
   endpoints = await startEndpoints({ left: triples, right: triples });
   // On a busy machine processes take their time to start again; no query ends for that.
-  const env = { FEDWAY_EVALUATORS: "2", FEDWAY_MAX_EVALUATIONS: "4", FEDWAY_TIMEOUT_MS: "240000" };
-  service = await startService(endpoints.urls, env);
+  service = await startService(endpoints.urls, {
+    FEDWAY_EVALUATORS: "2",
+    FEDWAY_EVALUATORS_START: "service",
+    FEDWAY_MAX_EVALUATIONS: "4",
+    FEDWAY_TIMEOUT_MS: "240000",
+  });
 });
 afterAll(async () => {
   await service.close();

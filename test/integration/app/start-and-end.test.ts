@@ -7,6 +7,7 @@ import { loadConfig } from "../../../src/config/config.ts";
 import { dataFolderHolder } from "../../../src/store/data-folder.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
+import { evaluatorsOf } from "../../support/child-processes.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
 let folder: Awaited<ReturnType<typeof createCatalogFolder>>;
@@ -80,6 +81,25 @@ describe("a start", () => {
     await Promise.all([app.close(), app.close()]);
     expect(await listening).toMatchObject({ code: "CANCELLED" });
     expect(await dataFolderHolder(dataDir)).toBeUndefined();
+  });
+
+  it.each([
+    ["service", 1],
+    ["query", 0],
+  ])("has its evaluators with the %s", async (start, atOnce) => {
+    const others = evaluatorsOf(process.pid);
+    const own = (): number => evaluatorsOf(process.pid).filter((pid) => !others.includes(pid)).length;
+    const app = await open({ FEDWAY_EVALUATORS: "1", FEDWAY_EVALUATORS_START: start });
+    try {
+      const url = await app.listen();
+      expect(own()).toBe(atOnce);
+      const query = encodeURIComponent("SELECT * { VALUES ?a { 1 2 } }");
+      expect((await fetch(`${url}/sparql?query=${query}`)).status).toBe(200);
+      expect(own()).toBe(1);
+    } finally {
+      await app.close();
+    }
+    expect(own()).toBe(0);
   });
 
   it("without the monitor takes the schedules back that an earlier one has left", async () => {
