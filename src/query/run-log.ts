@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
+import { noteStatus } from "../engine/executor.ts";
 import type { SourceReport } from "../engine/federation-engine.ts";
 import type { StepReport, StepReports } from "../engine/step-reports.ts";
 import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
@@ -129,8 +130,16 @@ export class Run {
   finish(end: RunEnd): void {
     if (this.end) return;
     this.end = end;
+    if (end.error?.code === "DEADLINE_EXCEEDED") this.#endSources(end.error.code);
     this.durationMs = this.#options.now() - this.startedAt;
     this.#options.onFinish(this, this.durationMs);
+  }
+
+  /** Endpoints that have not ended when the query's time is over have timed out, whoever notices it first. */
+  #endSources(reason: ErrorCode): void {
+    for (const report of this.sources.values()) {
+      if (report.status === "pending") noteStatus(report, "timeout", reason);
+    }
   }
 }
 

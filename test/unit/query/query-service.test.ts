@@ -1,10 +1,12 @@
+import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { createDirectExecutor } from "../../../src/engine/direct-executor.ts";
-import { createInProcessExecutor } from "../../../src/engine/executor.ts";
+import { createInProcessExecutor, type Executor, sourceReport } from "../../../src/engine/executor.ts";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
+import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
 import { Admission } from "../../../src/query/admission.ts";
 import { createQueryService } from "../../../src/query/create-query-service.ts";
 import { ownRun, type QueryRequest, type QueryService } from "../../../src/query/query-service.ts";
@@ -23,6 +25,7 @@ const down = new FedwayError("ENDPOINT_UNREACHABLE", "The endpoint could not be 
 function setUp(
   limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "maxWaitMs" | "runs", number>> = {},
   admission = new Admission({ maxConcurrent: 20, ...limits }),
+  evaluate?: Executor<FederatedPlan>["evaluate"],
 ) {
   const client = createStoreClient(data);
   const now = () => performance.now();
@@ -33,7 +36,10 @@ function setUp(
   const queries = createQueryService({
     planner: createPlanner({ catalog, egress: "catalog", publicUrl: "http://127.0.0.1:3000" }),
     direct: createDirectExecutor(client, now),
-    federated: createInProcessExecutor(createComunicaEngine({ client, maxSolutions: 1_000, now })),
+    federated: {
+      ...createInProcessExecutor(createComunicaEngine({ client, maxSolutions: 1_000, now })),
+      ...(evaluate && { evaluate }),
+    },
     admission,
     limits: { timeoutMs: 5_000, maxRows: 100, runs: 3, ...limits },
     metrics: {
@@ -65,6 +71,25 @@ async function bodyOf(queries: QueryService, query: QueryRequest): Promise<{ bod
   const { body, runId } = await queries.run(query);
   return { body: Buffer.isBuffer(body) ? body.toString() : await readText(body), run: runId };
 }
+
+it("at the deadline an endpoint that is still being asked has timed out", async () => {
+  const { queries } = setUp({ timeoutMs: 30 }, undefined, async (_plan, { signal, sources }) => {
+    sourceReport(sources, "a").status = "ok";
+    sourceReport(sources, "b").requests = 1;
+    await once(signal, "abort");
+    throw signal.reason;
+  });
+  const { run, ...table } = await queries.table(request(joined));
+  const ended = {
+    status: "failed",
+    sources: [
+      { endpoint: "a", status: "ok" },
+      { endpoint: "b", status: "timeout", reason: "DEADLINE_EXCEEDED" },
+    ],
+  };
+  expect(table).toMatchObject({ ...ended, diagnosis: { code: "DEADLINE_EXCEEDED" } });
+  expect(await queries.runRecord(run)).toMatchObject({ ...ended, code: "DEADLINE_EXCEEDED" });
+});
 
 describe("run", () => {
   it("delivers a direct answer and keeps its record", async () => {
