@@ -138,9 +138,10 @@ describe("evaluator processes", () => {
   });
 
   test("are shared by more queries than may run at once: the others wait", async () => {
-    endpoints.setDelay("left", 1_500);
+    endpoints.setDelay("left", 600_000);
     const answers = Array.from({ length: 9 }, async () => rowsOf(await service.query(join(3))));
     await until(async () => (await metric('fedway_evaluations{state="waiting"}')) > 0);
+    endpoints.setDelay("left", 0);
     expect(await Promise.all(answers)).toEqual(Array.from({ length: 9 }, () => 3));
   });
 

@@ -71,7 +71,7 @@ const atOnce = 32;
 interface Outcome {
   /** Of the response; undefined when its body broke off. */
   readonly status: number | undefined;
-  readonly problem: { readonly next?: string } | undefined;
+  readonly problem: { readonly code?: string; readonly next?: string } | undefined;
   /** Known at the end: by header, trailer or body. */
   readonly said: string | undefined;
   readonly rows: number | undefined;
@@ -188,9 +188,10 @@ async function runAll(): Promise<void> {
       for (let cell = left.pop(); cell; cell = left.pop()) outcomes.set(cell, await ask(cell));
     }),
   );
-  // On a busy machine the others may not have had enough of the time either: those cells are asked again, with less beside them.
-  for (const [cell, { record }] of outcomes) {
-    const ranOut = record?.code === "DEADLINE_EXCEEDED" && !reasonsOf(cell).test(record.code);
+  // On a busy machine the others may not have had enough of the time, or an evaluator, either: asked again, with less beside them.
+  for (const [cell, { record, problem }] of outcomes) {
+    const code = record?.code ?? problem?.code ?? "";
+    const ranOut = ["DEADLINE_EXCEEDED", "SERVICE_BUSY"].includes(code) && !reasonsOf(cell).test(code);
     if (ranOut) outcomes.set(cell, await ask(cell));
   }
 }

@@ -70,15 +70,14 @@ describe("a crash of the store", () => {
 
 describe("cancelling", () => {
   it("ends a running query at once and its worker soon", async () => {
-    const endpoint = open();
+    // Beyond the time of a test: the next query has its turn because the worker ends, not because its time is over.
+    const endpoint = open({ limits: { timeoutMs: 3_600_000 } });
     const caller = new AbortController();
-    const cancelled = codeOf(ask(endpoint, endless, { signal: caller.signal }));
+    const cancelled = codeOf(ask(endpoint, endless, { signal: caller.signal, timeoutMs: 3_600_000 }));
     await sleep(100);
-    const startMs = performance.now();
     caller.abort();
     expect(await cancelled).toBe("CANCELLED");
-    expect(performance.now() - startMs).toBeLessThan(3_000);
-    expect(await ask(endpoint, one)).toBe(oneAnswer);
+    expect(await ask(endpoint, one, { timeoutMs: 3_600_000 })).toBe(oneAnswer);
   });
   it("hands the reason on", async () => {
     const endpoint = open();
@@ -103,7 +102,7 @@ describe("cancelling", () => {
   });
   it("keeps the worker when the query ends within the grace", async () => {
     const log = logFile("grace");
-    const endpoint = open({ source: scripted(log, "ready"), thread: { script, graceMs: 5_000 } });
+    const endpoint = open({ source: scripted(log, "ready"), thread: { script, graceMs: 120_000 } });
     const caller = new AbortController();
     const cancelled = codeOf(ask(endpoint, one, { signal: caller.signal }));
     caller.abort();
@@ -165,7 +164,7 @@ describe("starting the worker again", () => {
     expect(await ask(endpoint, one)).toBe("pong 3");
   });
   it("does not wait for a worker that hangs", async () => {
-    const thread = { script, restart, startTimeoutMs: 5_000 };
+    const thread = { script, restart, startTimeoutMs: 15_000 };
     const endpoint = open({ source: scripted(logFile("hang"), "hang", "ready"), thread });
     expect(await ask(endpoint, one)).toBe("pong 2");
   });
@@ -177,17 +176,23 @@ describe("starting the worker again", () => {
     await ended;
     expect(await ask(endpoint, one)).toBe("pong 2");
   });
-  it("leaves an endpoint that cannot start alone for a while, then tries again", async () => {
-    const log = logFile("cooldown");
+  const crashing = async (name: string, cooldownMs: number) => {
+    const log = logFile(name);
     const steps = ["fragile", "crash", "crash", "crash", "ready"];
-    const thread = { script, restart: { ...restart, cooldownMs: 3_000 } };
-    const endpoint = open({ source: scripted(log, ...steps), thread });
+    const endpoint = open({ source: scripted(log, ...steps), thread: { script, restart: { ...restart, cooldownMs } } });
     const ended = endOfNextThread();
     expect(await ask(endpoint, one)).toBe("pong 1");
     await ended;
     expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");
+    return { endpoint, log };
+  };
+  it("leaves an endpoint that cannot start alone for a while", async () => {
+    const { endpoint, log } = await crashing("left alone", 3_600_000);
     expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");
     expect(startsIn(log)).toBe(4);
+  });
+  it("tries again afterwards", async () => {
+    const { endpoint } = await crashing("cooldown", 50);
     await expect.poll(() => codeOf(ask(endpoint, one))).toBe("pong 5");
   });
 });

@@ -41,6 +41,8 @@ export type Fault =
 interface State {
   store: oxigraph.Store;
   delayMs: number;
+  /** Aborted when the delays under way are over. */
+  delays: AbortController;
   fault: Fault | undefined;
   faultsLeft: number;
   /** Requests that are answered before the fault. */
@@ -56,6 +58,7 @@ export async function startSparqlTestServer(nTriples: string) {
   const state: State = {
     store: load(nTriples),
     delayMs: 0,
+    delays: new AbortController(),
     fault: undefined,
     faultsLeft: 0,
     goodLeft: 0,
@@ -80,9 +83,12 @@ export async function startSparqlTestServer(nTriples: string) {
     setData(data: string): void {
       state.store = load(data);
     },
-    /** Milliseconds before each answer. */
+    /** Milliseconds before each answer; 0 ends the delays under way, too. */
     setDelay(ms: number): void {
       state.delayMs = ms;
+      if (ms > 0) return;
+      state.delays.abort();
+      state.delays = new AbortController();
     },
     /** With numbers the fault strikes that many times only, and not before so many more requests are answered. */
     setFault(fault: Fault | undefined, times = Number.POSITIVE_INFINITY, after = 0): void {
@@ -108,7 +114,7 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
     state.inFlight--;
     seen.aborted = !response.writableFinished;
   });
-  if (state.delayMs > 0) await sleep(state.delayMs);
+  if (state.delayMs > 0) await sleep(state.delayMs, undefined, { signal: state.delays.signal }).catch(() => {});
   const fault = state.faultsLeft > 0 && state.goodLeft-- <= 0 ? state.fault : undefined;
   if (fault) state.faultsLeft--;
   if (fault?.kind === "hang") return;

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { type IncidentAnswer, type MonitoredService, startMonitored } from "../../support/monitored-service.ts";
 import { problemOf } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, until } from "../../support/eventually.ts";
 
 const closings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -53,8 +52,9 @@ describe("a service that does not monitor", () => {
     const [server, service] = await start({ FEDWAY_MONITOR: "off", FEDWAY_PROBE_EVERY_MS: "1000" });
     server.setFault({ kind: "reset" });
     for (let count = 0; count < 4; count += 1) expect((await ask(service)).ok).toBe(false);
-    // As long as three turns would take.
-    await sleep(3_000);
+    // As long as three turns take of a service that monitors.
+    const [watched] = await start({ FEDWAY_PROBE_EVERY_MS: "1000" });
+    await until(() => canaries(watched) >= 3);
     expect(server.requests.length).toBeGreaterThan(0);
     expect(canaries(server)).toBe(0);
     expect(await service.availability("alpha")).toMatchObject({ state: "unknown", streak: 0 });
