@@ -13,9 +13,11 @@ import { createJsonClient } from "../outbound/json-client.ts";
 import { createMirroredClient } from "../outbound/mirrored-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
-import type { FedwayError } from "../errors/fedway-error.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { type Executor, noteStatus, sourceReport } from "../engine/executor.ts";
+import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import type { FederatedPlan } from "../plan/query-plan.ts";
 import type { Logger } from "pino";
-import { withAvailableMembers } from "./available-members.ts";
 import type { Registry } from "./open-registry.ts";
 import { createDirectExecutor } from "../engine/direct-executor.ts";
 import { Evaluators } from "../engine/evaluators/evaluators.ts";
@@ -149,6 +151,35 @@ export function openExecutors({ config, clients, registry, log, metrics }: Execu
   const federated = url === undefined ? evaluators : createRemoteExecutor({ url, direct, local: evaluators });
   const refusal = (member: string): FedwayError | undefined => clients.sparql.breakers.refusal(member);
   return { direct, federated: withAvailableMembers(federated, refusal), sources };
+}
+
+/** Why nothing would be sent to an endpoint now. */
+type RefusalOf = (url: string) => FedwayError | undefined;
+
+/** Executes federated plans. One that needs a member which is left alone by its circuit breaker fails before anybody is asked. */
+function withAvailableMembers(executor: Executor<FederatedPlan>, refusal: RefusalOf): Executor<FederatedPlan> {
+  return {
+    async fetch(plan, accepted, bounds) {
+      requireAvailable(plan, bounds, refusal);
+      return executor.fetch(plan, accepted, bounds);
+    },
+    async evaluate(plan, bounds) {
+      requireAvailable(plan, bounds, refusal);
+      return executor.evaluate(plan, bounds);
+    },
+  };
+}
+
+/** @throws FedwayError `CIRCUIT_OPEN` for a member without which there is no answer: no SILENT, no mirror, no `partial` */
+function requireAvailable({ members }: FederatedPlan, { partial, sources }: ExecutionBounds, refusal: RefusalOf): void {
+  if (partial !== false) return;
+  for (const { endpoint, silent } of members) {
+    const refused = silent || endpoint.mirror ? undefined : refusal(endpoint.url);
+    if (refused === undefined) continue;
+    const name = endpoint.id ?? endpoint.url;
+    noteStatus(sourceReport(sources, name), "skipped", refused.code);
+    throw new FedwayError(refused.code, refused.message, { ...refused.details, where: { endpoint: name } });
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { createEndpointProbe } from "../monitor/probe-endpoint.ts";
 import { scoreOf } from "../monitor/score.ts";
 import { publishSnapshot, type Snapshot } from "../monitor/snapshot.ts";
 import { createWebhookService, type WebhookService } from "../monitor/webhook-service.ts";
-import { shareBreakers } from "../outbound/share-breakers.ts";
+import { BreakerSharing } from "../outbound/share-breakers.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -34,7 +34,7 @@ export function openMonitoring(parts: MonitoringParts) {
   const webhooks = openWebhooks(parts);
   const monitor = openMonitor(parts, webhooks, onFault);
   const applied = applyHealth({ monitor, breakers, ...config.monitor, clock, isLocal, onFault });
-  const sharing = soleOwner ? undefined : shareBreakers({ breakers, store, clock, isLocal, onFault });
+  const sharing = soleOwner ? undefined : new BreakerSharing({ breakers, store, clock, isLocal, onFault });
   monitor.onEvent((event) => {
     metrics.observeMonitor(event);
     logIncident(log, event);

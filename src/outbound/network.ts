@@ -45,8 +45,6 @@ export interface NetworkOptions {
   readonly timeouts?: Partial<NetworkTimeouts> | undefined;
   /** Resolves host names; the result is vetted before it is dialled. */
   readonly resolveHost?: ResolveHost | undefined;
-  /** Certificate authorities beside the system's, PEM. */
-  readonly ca?: string | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -130,8 +128,7 @@ function openConnections(options: NetworkOptions, guard: AddressGuard) {
     });
   };
   const lookup = createGuardedLookup(guard, options.resolveHost);
-  const { ca } = options;
-  const dial = buildConnector({ timeout: connectMs, allowH2: false, lookup, ...(ca !== undefined && { ca }) });
+  const dial = buildConnector({ timeout: connectMs, allowH2: false, lookup });
   /** Checks IP literals itself (sockets never look those up); the lookup checks names. */
   const connect: buildConnector.connector = (target, callback) => {
     const refused = guard.refuseHost(target.hostname);

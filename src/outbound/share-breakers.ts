@@ -45,7 +45,11 @@ const recoveryKeptMs = 60_000;
 const idOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 32);
 const keptMs = ({ openMs }: Notice): number => Math.max(recoveryKeptMs, openMs);
 
-class BreakerSharing {
+/**
+ * Makes the circuit breakers of all processes of a deployment follow each other: where one finds an endpoint broken the
+ * others leave it alone too, and the first whose trial succeeds lets all back. For processes that share their state.
+ */
+export class BreakerSharing {
   readonly #options: SharedBreakersOptions;
   readonly #self = randomUUID();
   readonly #notices: Collection<Notice>;
@@ -69,6 +73,7 @@ class BreakerSharing {
     this.#following = this.#mirror.follow({ clock, onFault, onChange: () => this.#adoptNew() });
   }
 
+  /** Stops it at once. */
   close(): void {
     this.#closed = true;
     this.#ignore();
@@ -123,13 +128,4 @@ class BreakerSharing {
     const ageMs = now - (notice.atMs ?? now);
     return ageMs > 0 && ageMs <= keptMs(notice) ? ageMs : 0;
   }
-}
-
-/**
- * Makes the circuit breakers of all processes of a deployment follow each other: where one finds an endpoint broken the
- * others leave it alone too, and the first whose trial succeeds lets all back. For processes that share their state; a
- * single one has nobody to tell. `close` stops it at once.
- */
-export function shareBreakers(options: SharedBreakersOptions): { close(): void } {
-  return new BreakerSharing(options);
 }

@@ -138,19 +138,11 @@ function forgetNamespaces(tag: IActiveTag | null): void {
 
 const xmlMalformed = (what: string): Error => malformed(`The endpoint's RDF/XML answer is malformed: ${what}`);
 
-/** RDF 1.1 Turtle. */
-export const createTurtleDecoder = (options: GraphDecoderOptions = {}): GraphDecoder =>
-  new N3Decoder("Turtle", options);
-
-/** RDF 1.1 TriG. */
-export const createTriGDecoder = (options: GraphDecoderOptions = {}): GraphDecoder => new N3Decoder("TriG", options);
-
-/** RDF 1.1 N-Triples. */
-export const createNTriplesDecoder = ({ factory }: GraphDecoderOptions = {}): GraphDecoder =>
-  new N3Decoder("N-Triples", { factory });
-
-/** JSON-LD 1.1; remote contexts are refused. */
-export const createJsonLdDecoder = (options: GraphDecoderOptions = {}): GraphDecoder => new JsonLdDecoder(options);
-
-/** RDF/XML; document type declarations are refused. */
-export const createRdfXmlDecoder = (options: GraphDecoderOptions = {}): GraphDecoder => new RdfXmlDecoder(options);
+/** Decoders of graphs by format. Remote contexts of JSON-LD and document type declarations of RDF/XML are refused. */
+export const graphDecoders = {
+  turtle: (options: GraphDecoderOptions): GraphDecoder => new N3Decoder("Turtle", options),
+  trig: (options: GraphDecoderOptions): GraphDecoder => new N3Decoder("TriG", options),
+  ntriples: ({ factory }: GraphDecoderOptions): GraphDecoder => new N3Decoder("N-Triples", { factory }),
+  jsonld: (options: GraphDecoderOptions): GraphDecoder => new JsonLdDecoder(options),
+  rdfxml: (options: GraphDecoderOptions): GraphDecoder => new RdfXmlDecoder(options),
+} as const;

@@ -25,11 +25,7 @@ const parseJson = (text: string): unknown => {
  * rows are held back until the end of the document, as bytes, within the caller's bound; a document without `head`
  * gets the variables of its rows, in order of appearance.
  */
-export function createJsonDecoder(pause: Pause): TupleDecoder {
-  return new JsonDecoder(pause);
-}
-
-class JsonDecoder implements TupleDecoder {
+export class JsonDecoder implements TupleDecoder {
   head: AnswerHead | undefined;
   readonly #scanner = new JsonScanner("results");
   readonly #pause: Pause;

@@ -1,28 +1,16 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
-import {
-  type AnswerHead,
-  malformed,
-  type Pause,
-  type TupleDecoder,
-  type GraphDecoder,
-  type GraphDecoderOptions,
-} from "./decoder.ts";
+import { type AnswerHead, malformed, type Pause, type TupleDecoder, type GraphDecoder } from "./decoder.ts";
 import type { ResultFormat } from "./formats.ts";
 import { ByteSource, createPause, ItemReader, type ParseLimits, createItemStream } from "./item-reader.ts";
 import { type AnswerKind, type Bindings, columnsInOrder, type QueryResult } from "./model.ts";
 import { formatOf } from "./negotiation.ts";
-import { createJsonDecoder } from "./parse-json.ts";
+import { JsonDecoder } from "./parse-json.ts";
 import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
 import { XmlDecoder } from "./parse-xml.ts";
 import { DataFactory } from "n3";
 import { boundedFactory } from "../rdf/turtle.ts";
-import {
-  createJsonLdDecoder,
-  createNTriplesDecoder,
-  createRdfXmlDecoder,
-  createTurtleDecoder,
-} from "./parse-graphs.ts";
+import { graphDecoders } from "./parse-graphs.ts";
 
 /** What is known about the bytes of an answer. */
 export interface ParseOptions {
@@ -40,7 +28,7 @@ export interface ParseOptions {
 type TupleFormat = "json" | "xml" | "csv" | "tsv" | "boolean";
 
 const tupleDecoders: Readonly<Record<TupleFormat, (pause: Pause) => TupleDecoder>> = {
-  json: createJsonDecoder,
+  json: (pause) => new JsonDecoder(pause),
   xml: () => new XmlDecoder(),
   csv: createCsvDecoder,
   tsv: createTsvDecoder,
@@ -125,17 +113,11 @@ async function parseBoolean(
   return { kind: "boolean", value };
 }
 
-/** The formats of graphs that are read. */
-type GraphFormat = "turtle" | "ntriples" | "jsonld" | "rdfxml";
+/** The formats of graphs that are read; TriG may name graphs, which answers have not. */
+type GraphFormat = Exclude<keyof typeof graphDecoders, "trig">;
 
-const decoders: Readonly<Record<GraphFormat, (options: GraphDecoderOptions) => GraphDecoder>> = {
-  turtle: createTurtleDecoder,
-  ntriples: createNTriplesDecoder,
-  jsonld: createJsonLdDecoder,
-  rdfxml: createRdfXmlDecoder,
-};
-
-const isGraphFormat = (name: ResultFormat["name"]): name is GraphFormat => Object.hasOwn(decoders, name);
+const isGraphFormat = (name: ResultFormat["name"]): name is GraphFormat =>
+  name !== "trig" && Object.hasOwn(graphDecoders, name);
 
 /**
  * The triples of a foreign document, as it arrives: the one way by which such documents are parsed. It parses in small
@@ -148,7 +130,7 @@ function parseGraph(
 ): AsyncIterableIterator<RDF.Quad> {
   const pause = createPause(source, check);
   const factory = boundedFactory(DataFactory);
-  const decoder = decoders[format]({ factory, pause, baseIri });
+  const decoder = graphDecoders[format]({ factory, pause, baseIri });
   const bounded: GraphDecoder = {
     push: (bytes) => {
       factory.allow(bytes.length);

@@ -48,7 +48,7 @@ export function serializeResult(result: QueryResult, format: ResultFormat, remar
   if (result.kind === "quads") {
     const createEncoder = graphEncoders.get(format.name);
     if (createEncoder === undefined) throw notAcceptable(result, format);
-    return createEncodedStream(result.quads, withRemarks(createEncoder(), format, remarks));
+    return new EncodedStream(result.quads, withRemarks(createEncoder(), format, remarks)).stream;
   }
   return serializeTuples(result, format, remarks);
 }
@@ -57,7 +57,7 @@ export function serializeResult(result: QueryResult, format: ResultFormat, remar
 export function serializeGraph(quads: AsyncIterable<RDF.Quad>, format: ResultFormat, prefixes: Prefixes): Readable {
   const createEncoder = graphEncoders.get(format.name);
   if (createEncoder === undefined) throw notAcceptable({ kind: "quads" }, format);
-  return createEncodedStream(quads, createEncoder(prefixes));
+  return new EncodedStream(quads, createEncoder(prefixes)).stream;
 }
 
 function serializeTuples(
@@ -68,7 +68,7 @@ function serializeTuples(
   const syntax = tupleSyntaxes.get(format.name);
   if (syntax === undefined) throw notAcceptable(result, format);
   if (result.kind === "bindings") {
-    return createEncodedStream(result.rows, withRemarks(syntax.rows(result.variables), format, remarks));
+    return new EncodedStream(result.rows, withRemarks(syntax.rows(result.variables), format, remarks)).stream;
   }
   if (syntax.boolean === undefined) throw notAcceptable(result, format);
   return Readable.from([Buffer.from(syntax.boolean(result.value, remarks?.atEnd()))], { objectMode: false });
@@ -120,11 +120,6 @@ const batchLength = 16 * 1024;
  * takes no item that nobody has room for. A failing source destroys the stream with its error; destroying the stream
  * returns the source's iterator.
  */
-function createEncodedStream<T>(items: AsyncIterable<T>, encoder: ItemEncoder<T>): Readable {
-  const encoded = new EncodedStream(items, encoder);
-  return encoded.stream;
-}
-
 class EncodedStream<T> {
   readonly stream: Readable;
   readonly #iterator: AsyncIterator<readonly T[]>;

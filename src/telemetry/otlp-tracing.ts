@@ -26,8 +26,6 @@ export interface OtlpTracingOptions {
   /** Base URL of a collector; spans are posted to its `/v1/traces` (OTLP/HTTP, JSON). */
   readonly endpoint: string;
   readonly version: string;
-  /** Default "fedway". */
-  readonly serviceName?: string;
   /** Spans that wait; more are dropped. Default 4,096. */
   readonly maxQueue?: number;
   /** Time between two posts when there is little to post; default 2,000. */
@@ -49,7 +47,7 @@ const longestValue = 256;
  * variables of the exporter hold for what nothing is said about here, as everywhere with OpenTelemetry.
  */
 export function createOtlpTracing(options: OtlpTracingOptions): Tracing {
-  const { endpoint, version, serviceName = "fedway" } = options;
+  const { endpoint, version } = options;
   const { maxQueue = 4096, everyMs = 2000, exportMs = 5000, closeMs = 2000 } = options;
   const agents = createExportAgents(exportMs);
   const exporter = new OTLPTraceExporter({
@@ -60,7 +58,7 @@ export function createOtlpTracing(options: OtlpTracingOptions): Tracing {
     httpAgentOptions: agents.of,
   });
   const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
+    resource: resourceFromAttributes({ "service.name": "fedway", "service.version": version }),
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanLimits: { attributeValueLengthLimit: longestValue, attributeCountLimit: 32 },
     spanProcessors: [
@@ -72,7 +70,7 @@ export function createOtlpTracing(options: OtlpTracingOptions): Tracing {
       }),
     ],
   });
-  const tracer = provider.getTracer(serviceName, version);
+  const tracer = provider.getTracer("fedway", version);
   return {
     startSpan(name, { kind, parent, traceparent, attributes = {} }: SpanOptions = {}) {
       const under = parent === undefined ? remote(traceparent) : asContext(parent);

@@ -2,12 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import type { GraphDecoder, GraphDecoderOptions } from "../../results/decoder.ts";
-import {
-  createJsonLdDecoder,
-  createRdfXmlDecoder,
-  createTriGDecoder,
-  createTurtleDecoder,
-} from "../../results/parse-graphs.ts";
+import { graphDecoders } from "../../results/parse-graphs.ts";
 import { invalidInput, type InputFormat, type NamedInput, skolemBase, skolemLabel, skolemNumber } from "./input.ts";
 import { type FileFacts, InputBytes, type ReadOptions } from "./read-bytes.ts";
 import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
@@ -22,10 +17,10 @@ const xsdString = "http://www.w3.org/2001/XMLSchema#string";
 type Factory = (options: GraphDecoderOptions) => GraphDecoder;
 
 const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, Factory>> = {
-  turtle: createTurtleDecoder,
-  trig: createTriGDecoder,
-  "rdf-xml": createRdfXmlDecoder,
-  "json-ld": createJsonLdDecoder,
+  turtle: graphDecoders.turtle,
+  trig: graphDecoders.trig,
+  "rdf-xml": graphDecoders.rdfxml,
+  "json-ld": graphDecoders.jsonld,
 };
 
 /**

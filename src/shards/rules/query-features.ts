@@ -10,7 +10,7 @@ import { basename, extname } from "node:path";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { readBoundedFile } from "../bounded-file.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
-import { createRdfXmlDecoder } from "../../results/parse-graphs.ts";
+import { graphDecoders } from "../../results/parse-graphs.ts";
 
 /** A query whose patterns have been read, so that its features in several readings cost one parse. */
 interface ReadQuery {
@@ -145,7 +145,7 @@ export async function readOntologyFile(path: string): Promise<Ontology> {
       : unreadable(cause ?? new Error(fault), `Check that ${basename(path)} is a file.`),
   );
   if (!rdfXmlEndings.has(extname(path).toLowerCase())) return readOntology(bytes.toString("utf8"));
-  const decoder = createRdfXmlDecoder({ baseIri });
+  const decoder = graphDecoders.rdfxml({ baseIri });
   const quads: RDF.Quad[] = [];
   const take = (found: readonly RDF.Quad[]): void => {
     for (const quad of found) quads.push(quad);

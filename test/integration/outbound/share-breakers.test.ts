@@ -1,7 +1,7 @@
 import { sparqlAsker } from "../../support/sparql-asker.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applyHealth } from "../../../src/monitor/apply-health.ts";
-import { shareBreakers } from "../../../src/outbound/share-breakers.ts";
+import { BreakerSharing } from "../../../src/outbound/share-breakers.ts";
 import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -49,7 +49,7 @@ const onFault = (fault: unknown): never => expect.fail(String(fault));
 
 function openSharing() {
   const opened = openProcess();
-  const sharing = shareBreakers({
+  const sharing = new BreakerSharing({
     breakers: opened.client.breakers,
     store,
     clock,

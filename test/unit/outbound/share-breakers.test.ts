@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type SharedBreakersOptions, shareBreakers } from "../../../src/outbound/share-breakers.ts";
+import { type SharedBreakersOptions, BreakerSharing } from "../../../src/outbound/share-breakers.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -36,7 +36,7 @@ function openProcess(options: Partial<SharedBreakersOptions> = {}) {
     onBreaker: (report) => reports.push(report),
   });
   const { breakers } = states;
-  const sharing = shareBreakers({ breakers, store, clock, onFault: (fault) => faults.push(fault), ...options });
+  const sharing = new BreakerSharing({ breakers, store, clock, onFault: (fault) => faults.push(fault), ...options });
   closings.push(() => sharing.close());
   const stateOf = (at = url): EndpointState => states.of({ id: "a", url: at }, new URL(at));
   /** One request with this outcome; false when it was refused. */
