@@ -11,7 +11,7 @@ export type Hint = (sentence: string) => string | undefined;
 
 /** Who calls a tool, in the words of the shell that was asked. */
 export interface Caller {
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client no longer waits for the answer. */
   readonly signal: AbortSignal;
   /** Whose handles it may use and gets; the same for all calls of one client. */
   readonly owner: string;
@@ -21,7 +21,7 @@ export interface Caller {
   readonly count?: (() => void) | undefined;
   /** The conversation that the call belongs to, where the client tells one. */
   readonly session?: string | undefined;
-  /** Told what goes on during long calls. */
+  /** Called with the progress of long calls. */
   readonly onProgress?: ((message: string) => void) | undefined;
   /** `context` of the span that the call belongs to. */
   readonly trace?: unknown;

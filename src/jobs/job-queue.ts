@@ -78,7 +78,7 @@ export interface EnqueueOptions {
   readonly priority?: number | undefined;
   /**
    * Jobs that are done before this one runs: 1 to 1,000, with the priority of this one, each on any worker
-   * that takes its kind. This one waits, held by nobody, and then gets their results as `context.children`. A child that
+   * that takes its kind. This one waits, held by no worker, and then gets their results as `context.children`. A child that
    * fails for good or is cancelled fails it, with the child's code (`CANCELLED`); its end cancels the children that are
    * open. Payloads of all children together, and results, are at most 16 MiB; children have none of their own.
    */

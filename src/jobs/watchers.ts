@@ -53,7 +53,7 @@ export function createWatchers({ clock, read, everyMs, fault }: WatchersOptions)
         watched.delete(id);
       };
     },
-    /** A job has changed; its watchers are told soon, and always of its last change. */
+    /** A job has changed; its watchers are notified soon, and always of its last change. */
     notify(id: string): void {
       const entry = watched.get(id);
       if (entry === undefined) return;

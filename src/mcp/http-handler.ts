@@ -40,7 +40,7 @@ export interface McpHttpHandler {
 }
 
 /**
- * Streamable HTTP without sessions: revision 2026-07-28, and those of 2025 for older clients, told apart by each request.
+ * Streamable HTTP without sessions: revision 2026-07-28, and those of 2025 for older clients, distinguished by each request.
  * @param serverFor makes the server for one request
  */
 export function createHttpHandler(

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { type Clock, every } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Catalog, EditableCatalog } from "../registry/catalog/catalog.ts";
-import type { FollowOptions } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import { createHealthReader } from "./health-reader.ts";
 import type { IncidentNotice } from "./health-record.ts";
@@ -52,16 +51,14 @@ export interface MonitorOptions {
    * same kind and incident are the same message.
    */
   readonly tell?: (notice: IncidentNotice) => Promise<void>;
-  /** Hears what goes wrong inside and is tried again. */
+  /** Called with what goes wrong inside and is tried again. */
   readonly onFault?: (error: unknown) => void;
-  /** Hears of each probe that could not be begun within an interval. */
+  /** Called for each probe that could not be begun within an interval. */
   readonly onDropped?: (endpoint: string) => void;
   /** Names this process in leases; default: a random one. */
   readonly owner?: string;
   /** Milliseconds between two looks for turns; default 1,000. */
   readonly tickMs?: number;
-  /** Milliseconds between two full looks at what is stored, which find what no change told of; default 60,000. */
-  readonly refreshMs?: number;
   /** Probes under way at once; default 32. */
   readonly atOnce?: number;
 }
@@ -185,7 +182,15 @@ function createCore(options: MonitorOptions) {
     closing: new AbortController(),
     listeners,
     now,
-    emit: (event: MonitorEvent) => emitTo(listeners, event, onFault),
+    emit(event: MonitorEvent): void {
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          onFault(error);
+        }
+      }
+    },
     onFault,
     records: createHealthRepository(store),
     incidents: createIncidentRepository({ store, now }),
@@ -213,8 +218,8 @@ function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> 
 }
 
 /** Takes in what other processes write, and the probes that they ask for. */
-function followOthers({ mirrors, prober, clock, onFault, refreshMs }: ReturnType<typeof createParts>, probes: boolean) {
-  const options: FollowOptions = { clock, onFault, ...(refreshMs !== undefined && { lookEveryMs: refreshMs }) };
+function followOthers({ mirrors, prober, clock, onFault }: ReturnType<typeof createParts>, probes: boolean) {
+  const options = { clock, onFault };
   return [...mirrors.map((mirror) => mirror.follow(options)), ...(probes ? [prober.followRequests(options)] : [])];
 }
 
@@ -232,18 +237,4 @@ function createNewcomers({ catalog, records, onFault }: ReturnType<typeof create
     const own = added.filter((entry) => domainOf(entry) === undefined);
     for (const { id } of added.length - own.length > mostNew ? own : added) prober.early(id).catch(onFault);
   };
-}
-
-function emitTo(
-  listeners: ReadonlySet<(event: MonitorEvent) => void>,
-  event: MonitorEvent,
-  onFault: (error: unknown) => void,
-): void {
-  for (const listener of listeners) {
-    try {
-      listener(event);
-    } catch (error) {
-      onFault(error);
-    }
-  }
 }

@@ -20,7 +20,7 @@ export interface HealthReaderOptions {
   readonly score: ((endpoint: string) => Promise<Score | undefined>) | undefined;
   readonly now: () => number;
   readonly staleMs: number;
-  /** With `enabled` off nobody knows how an endpoint is now, whatever was found before. */
+  /** With `enabled` off the state of every endpoint is unknown, whatever was found before. */
   readonly settings: { readonly enabled: boolean };
 }
 

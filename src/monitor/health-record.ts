@@ -23,7 +23,7 @@ export interface HealthRecord extends Hours {
   /** Faults of the streak by kind, while the endpoint is not down. */
   readonly faults?: FaultCounts | undefined;
   readonly open?: OpenIncident | undefined;
-  /** Incidents that have changed and are not yet written and told of. */
+  /** Incidents that have changed and are not yet written and reported. */
   readonly outbox: readonly IncidentNotice[];
 }
 
@@ -48,7 +48,7 @@ export interface SharedIncident {
   readonly subject: string;
 }
 
-/** More changes than can wait while they cannot be told: the oldest go. */
+/** Outbox limit; the oldest undelivered changes are dropped. */
 const mostNotices = 20;
 
 /** Nothing is known of the endpoint at this URL. */
@@ -61,7 +61,7 @@ export const blankRecord = (url: string): HealthRecord => ({
   outbox: [],
 });
 
-/** Nothing is known of the endpoint; something may wait to be told. */
+/** Nothing is known of the endpoint; something may wait to be reported. */
 export const isBlank = ({ open, last, past, running }: HealthRecord): boolean =>
   open === undefined && last === undefined && past.length === 0 && running === undefined;
 
@@ -171,7 +171,7 @@ export function closedRecord(
   return noticed(closed, "incident-closed", { ...incident, closedMs: atMs, closedBy: by });
 }
 
-/** The endpoint of this id is another one now, or none: nothing is known of it; what waits to be told stays. */
+/** The endpoint of this id is another one now, or none: nothing is known of it; what waits to be reported stays. */
 export function leftRecord(
   endpoint: string,
   record: HealthRecord,
@@ -217,7 +217,7 @@ const mostBetween = 6;
 /** Beyond any moment, so that ids of later incidents sort first: stores list in the order of keys. */
 const latestMs = 2 ** 43;
 
-/** An id that is a function of what it names: whoever opens this incident opens the same one. */
+/** An id that is a function of what it names: every process that opens this incident opens the same one. */
 const incidentId = (endpoint: string, startedMs: number): string =>
   `${(latestMs - startedMs).toString(36).padStart(9, "0")}.${endpoint}`;
 

@@ -74,7 +74,7 @@ function pastText(past: readonly HourBucket[]): string {
   return text;
 }
 
-/** Incidents that this very change has opened or closed: whoever made it tells listeners, nobody else. */
+/** Incidents that this very change has opened or closed: only the process that made it notifies listeners. */
 export function newNotices({ before, after }: Change<HealthRecord>): readonly IncidentNotice[] {
   if (after === undefined || after === before || after.outbox.length === 0) return [];
   const known = new Set(before?.outbox);

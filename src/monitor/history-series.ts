@@ -30,7 +30,7 @@ export type HistorySeries = ReturnType<typeof createHistorySeries>;
 /** What the series are built over. */
 export interface HistorySeriesOptions {
   readonly store: Store;
-  /** Hears of points that could not be read and count as not there. */
+  /** Called with points that could not be read and count as missing. */
   readonly onDropped?: (endpoint: string, reason: string) => void;
 }
 

@@ -30,7 +30,6 @@ const windowNames: readonly WindowName[] = ["24h", "7d", "30d", "90d"];
 
 /** Windows up to this length begin with the very observation, longer ones with the hour in which they begin. */
 const exactMs = windowLengthsMs["7d"];
-const defaultRecent = 1000;
 
 /** The history over the series of a store. */
 export function createHistory(options: HistorySeriesOptions) {
@@ -38,14 +37,6 @@ export function createHistory(options: HistorySeriesOptions) {
   return {
     /** Keeps one observation. */
     record: (endpoint: string, observation: Observation): Promise<void> => series.append(endpoint, observation),
-    /** The latest observations of all sources, oldest first. */
-    async recent(
-      endpoint: string,
-      { fromMs, limit = defaultRecent }: { readonly fromMs: number; readonly limit?: number },
-    ): Promise<readonly Observation[]> {
-      const found = await series.observations(endpoint, { fromMs, toMs: Number.MAX_SAFE_INTEGER });
-      return found.slice(Math.max(0, found.length - limit));
-    },
     /** Hours with turns, oldest first, the running one included. */
     async hours(endpoint: string, range: TimeRange): Promise<readonly HourSummary[]> {
       const tallies = await hourTallies(series, endpoint, range);
@@ -146,7 +137,7 @@ function createReading(
   };
 }
 
-/** How far the summaries go that may be believed at a time whose end is in the past, or now. */
+/** Latest roll-up mark that is not in the future. */
 async function rolledUpTo(series: HistorySeries, endpoint: string, toMs: number): Promise<RolledUpTo> {
   return (await series.rolledUpTo(endpoint)) ?? believed(undefined, toMs);
 }

@@ -21,7 +21,7 @@ interface HousekeepingOptions {
   readonly onFault: (error: unknown) => void;
   /** No other process works on this store. */
   readonly soleOwner: boolean;
-  /** Milliseconds without a probe after which nobody has the endpoint any more. */
+  /** Milliseconds without a probe after which the endpoint is in no catalogue any more. */
   readonly staleMs: number;
 }
 
@@ -77,7 +77,7 @@ async function forgetEndpoint(options: HousekeepingOptions, endpoint: string): P
   });
   for (const notice of newNotices(change)) emit(notice);
   await history.remove(endpoint);
-  // What cannot be told now keeps the record until it can.
+  // Keep the record until its notice is delivered.
   await announcer.settle(endpoint);
   const left = records.get(endpoint);
   if (left !== undefined && left.outbox.length === 0) await records.delete(endpoint, left);
@@ -90,12 +90,12 @@ async function closeGone(options: HousekeepingOptions): Promise<void> {
     const change = await records.change(id, (record) => record && withdrawnRecord(id, record, atMs));
     const notices = newNotices(change);
     for (const notice of notices) emit(notice);
-    // What cannot be told now stays in the outbox, and the others are not to wait for it.
+    // An undelivered notice stays in the outbox; the others do not wait for it.
     if (notices.length > 0) await announcer.settle(id).catch(onFault);
   }
 }
 
-/** Endpoints with an open incident that are in nobody's catalogue. From memory. */
+/** Endpoints with an open incident that are in no process's catalogue. From memory. */
 function openAndGone(options: HousekeepingOptions): readonly string[] {
   const { records, catalog, now, staleMs } = options;
   const alone = isAlone(options);
@@ -107,7 +107,7 @@ function openAndGone(options: HousekeepingOptions): readonly string[] {
   return gone;
 }
 
-/** Nobody else probes on this store: what this process does not have in its catalogue, nobody has. */
+/** No other process probes on this store: what is not in the catalogue of this one is in none. */
 function isAlone({ soleOwner, heartbeat, now }: HousekeepingOptions): boolean {
   const { lastMs } = heartbeat.view(now());
   return soleOwner || lastMs === undefined || Math.abs(now() - lastMs) > silentMs;

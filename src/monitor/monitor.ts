@@ -156,7 +156,7 @@ export interface Heartbeat {
   readonly enabled: boolean;
   /** When probes were last started by any process. */
   readonly lastMs?: number | undefined;
-  /** Times of the last 90 days in which nobody probed for more than three intervals. */
+  /** Times of the last 90 days without a probe for more than three intervals. */
   readonly gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
   /** It beat within three intervals, or is switched off. */
   readonly alive: boolean;

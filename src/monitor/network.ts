@@ -27,7 +27,7 @@ const leastDomains = 4;
 const mostNeeded = 12;
 /** Share of them that must fail. Not all: what is nearby, or has its name in a cache, may answer still. */
 const lostShare = 0.8;
-/** Share of them that must answer again; far from the other, so that a network that half works is not told of again and again. */
+/** Share of them that must answer again; far from the other, so that a network that half works is not reported again and again. */
 const backShare = 0.5;
 /** Faults of different domains in a row, none answering between, after which others are asked without waiting for their turns. */
 const suspicious = 3;

@@ -156,7 +156,7 @@ interface ProbeQueueOptions {
   readonly atOnce?: number;
   /** Probes that may wait; default 20,000. */
   readonly mostWaiting?: number;
-  /** Hears of each probe that was not begun in time or found no room. */
+  /** Called for each probe that was not begun in time or found no room. */
   readonly onDropped?: (endpoint: string) => void;
 }
 

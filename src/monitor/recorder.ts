@@ -163,7 +163,7 @@ function recordFor(
 /**
  * Writes and tells of incidents that have opened or closed. They wait in the outbox of the endpoint's record, which is
  * written in the same step as the change itself, and leave it when everything is done: nothing is lost with a process, and
- * what was told may be told again.
+ * what was reported may be reported again.
  */
 export type Announcer = ReturnType<typeof createAnnouncer>;
 
@@ -173,14 +173,14 @@ interface AnnouncerOptions {
   readonly store: Pick<Store, "acquire">;
   readonly owner: string;
   readonly now: () => number;
-  /** Takes a notice over for good, at least once; told again, it is the same notice. */
+  /** Takes a notice over for good, at least once; repeated, it is the same notice. */
   readonly tell: ((notice: IncidentNotice) => Promise<void>) | undefined;
   /** No other process works on the store: what is left behind is nobody else's. */
   readonly soleOwner: boolean;
   readonly onFault: (error: unknown) => void;
 }
 
-/** Time that whoever made a notice, or tries to tell it, gets for that. */
+/** Time for a process that made a notice, or tries to report it. */
 const patienceMs = 30_000;
 
 const nameOf = ({ kind, incident }: IncidentNotice): string => `${kind} ${incident.id}`;

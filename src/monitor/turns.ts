@@ -178,7 +178,7 @@ export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions) {
 
 /** What there is to claim; undefined when it is claimed already. */
 function spanOf(held: Claimed | undefined, nowMs: number, everyMs: number): Span | undefined {
-  // Nobody has probed before: first probes come at their places in the interval, not all at once.
+  // There was no probe before: first probes come at their places in the interval, not all at once.
   if (held === undefined) return { fromMs: nowMs, toMs: nowMs };
   // The clock was set back by much: what was claimed is no longer to be waited for.
   if (held.untilMs > nowMs + Math.max(everyMs, leastSkewMs)) return { fromMs: nowMs, toMs: nowMs };

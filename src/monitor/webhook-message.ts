@@ -65,7 +65,7 @@ export const receiverOf = (url: string): string => shortHash(url);
 const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 const mostIdLength = 90;
 
-/** The same for the same event and receiver, whoever tells it and however often; fit for the id of a job. */
+/** The same for the same event and receiver, in every process and every time; fit for the id of a job. */
 export function deliveryId({ kind, incident }: IncidentNotice, receiver: string): string {
   const { id } = incident;
   const name = /^[\w.-]+$/.test(id) && id.length <= mostIdLength ? id : shortHash(id);

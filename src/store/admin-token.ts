@@ -17,7 +17,7 @@ interface TokenSettings {
 export interface AdminToken {
   /** "off": changes are open to everybody. */
   readonly value: string;
-  /** Where it was found; one that is the operator's own is shown to nobody. */
+  /** Where it was found; one that is the operator's own is never shown. */
   readonly from: "environment" | "folder" | "store";
 }
 

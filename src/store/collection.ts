@@ -28,7 +28,7 @@ export interface ChangeOptions<Document> {
   readonly ttlMs?: (document: Document) => number | undefined;
   /** Where to begin, instead of reading the document first. */
   readonly from?: Versioned<Document>;
-  /** Hears what the document is now: what was written, or what was read when others were faster. */
+  /** Called with the document as it is now: what was written, or what was read when others were faster. */
   readonly onVersion?: (current: Versioned<Document> | undefined) => void;
 }
 
@@ -51,7 +51,7 @@ interface CollectionOptions<Schema extends TSchema> {
   readonly pageSize?: number;
   /** Removes documents that cannot be read from the store. */
   readonly removesInvalid?: boolean;
-  /** Hears of each document that cannot be read. */
+  /** Called with each document that cannot be read. */
   readonly onInvalid?: (id: string, reason: string) => void;
 }
 

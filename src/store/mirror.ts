@@ -8,7 +8,7 @@ export interface FollowOptions {
   readonly onFault: (error: unknown) => void;
   /** Called after changes of this or other processes were applied. */
   readonly onChange?: () => void;
-  /** Milliseconds between two full looks, which find what no change told of; default 60,000. */
+  /** Milliseconds between two full looks, which find what no change reported; default 60,000. */
   readonly lookEveryMs?: number;
 }
 

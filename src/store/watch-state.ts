@@ -17,7 +17,7 @@ interface StateWatchOptions {
 /** What happened to the shared state while this process ran. */
 export type StateWatch = Awaited<ReturnType<typeof watchState>>;
 
-/** The id of the state: written by whoever finds none, and gone when the state is. */
+/** The id of the state: written where none is found, and gone when the state is. */
 const key = "state/life";
 
 async function stateIdOf(store: Store): Promise<string> {
@@ -32,7 +32,7 @@ async function stateIdOf(store: Store): Promise<string> {
 
 /**
  * Looks now and then whether the state is still the one that this process began with. A store that is emptied under a
- * running service loses what it was told, and that must be said. @throws FedwayError `STORE_FAILED`
+ * running service loses what it held, and that must be reported. @throws FedwayError `STORE_FAILED`
  */
 export async function watchState(options: StateWatchOptions) {
   const { store, now, everyMs = 5_000, onLost, onFault } = options;

@@ -54,7 +54,11 @@ export const modules: readonly Module[] = [
   { name: "store", imports: [], packages: ["typebox"] },
   { name: "store/redis", imports: whole("store"), packages: ["ioredis"] },
   { name: "jobs", imports: [{ module: "store", files: ["collection.ts", "store.ts"] }], packages: ["typebox"] },
-  { name: "jobs/bullmq", imports: whole("jobs"), packages: ["bullmq"] },
+  {
+    name: "jobs/bullmq",
+    imports: [...whole("jobs"), { module: "store/redis", files: ["redis-connection.ts"] }],
+    packages: ["bullmq"],
+  },
   {
     // Texts as vectors.
     name: "embeddings",

@@ -135,7 +135,7 @@ export class Asking {
         tools: this.#offered(),
         grammar: this.#grammar,
         maxTokens: Math.min(mostCompletionTokens, this.#tokensLeft()),
-        // The deadline of the question comes first, and is told as such.
+        // The deadline of the question comes first, and is reported as such.
         timeoutMs: Math.max(1, this.#deadlineMs - clock.now()) + 1_000,
         signal: this.#caller.signal,
       });

@@ -23,7 +23,7 @@ const freely = [
 
 const withTools = "Call tools when terms or endpoints are missing; your query is run for you.";
 
-/** What the model is told of its task. */
+/** The task, for the model. */
 export const systemPrompt = (mode: ChatMode): string =>
   [
     ...task,
@@ -35,7 +35,7 @@ export const systemPrompt = (mode: ChatMode): string =>
 export const questionPrompt = (question: string, context: readonly ContextPart[]): string =>
   [...context.map(({ tool, text }) => `${tool}:\n${quoted(text)}`), `Question: ${question}`].join("\n\n");
 
-/** What became of a query, and what is wanted now. */
+/** The outcome of a query, and what is wanted now. */
 export const feedbackPrompt = (text: string, mode: ChatMode): string =>
   [
     "Your query did not answer the question:",

@@ -23,7 +23,7 @@ interface Writing {
 
 /**
  * Writes what steps have made.
- * @param isAlone the query names its endpoint also where there is only one, for whoever sends it elsewhere
+ * @param isAlone the query names its endpoint also where there is only one, for use outside of Fedway
  */
 export function writeDraft(draft: Draft, schema: Schema, isAlone = false): DraftQuery {
   const isFederated = schema.sources.length > 1;

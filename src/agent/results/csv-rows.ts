@@ -108,7 +108,7 @@ function cellText({ type, value }: Cell, columnType: string | undefined, shorten
   return `${text}^^${type.startsWith("<") ? type : `xsd:${type}`}`;
 }
 
-/** RFC 4180; an empty literal is told from an unbound cell. */
+/** RFC 4180; an empty literal differs from an unbound cell. */
 const quoted = (text: string, isLiteral: boolean): string =>
   /[",]/.test(text) || (isLiteral && text === "") ? `"${text.replaceAll('"', '""')}"` : text;
 

@@ -61,7 +61,7 @@ export const runQuery = (parts: RunQueryParts) =>
     },
   });
 
-/** Listed only where pairs are kept: else it would be a promise that nobody keeps. */
+/** Listed only where pairs are kept. */
 const askedQuestion = Type.String({ maxLength: 1_000, description: "What the query answers, kept as an example" });
 
 interface AgentRun {

@@ -5,7 +5,7 @@ const mostMissing = 8;
 
 /**
  * The text with as many braces at its end as are open, or without those that are too many: behind everything, before the
- * solution modifiers, and `{` behind WHERE. Only braces at the end: where one is missing further in, nobody can say where.
+ * solution modifiers, and `{` behind WHERE. Only braces at the end: where one is missing further in, its place is unknown.
  */
 export function* withBraces(text: string): Generator<TextAttempt> {
   const tokens = tokenize(text);

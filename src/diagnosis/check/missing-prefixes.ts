@@ -17,7 +17,7 @@ const mostMissing = 20;
 /**
  * The text with the prefixes declared that it uses without. Where a prefix may stand for several namespaces, the one that
  * has the most of the query's own names is taken, with http or https, then the order of the source decides; a prefix that
- * nobody knows is taken for the only namespace that has all its names.
+ * is unknown is taken for the only namespace that has all its names.
  */
 export function* withPrefixes(text: string, source: NamespaceSource, written: string): Generator<TextAttempt> {
   const missing = missingPrefixes(tokenize(written));

@@ -1,19 +1,19 @@
-import { type FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
+import { FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
 import { entryMeant } from "../../plan/service-targets.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { costWarning } from "./cost.ts";
-import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft } from "./draft-query.ts";
+import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
 import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { reversedPatterns } from "./pattern-evidence.ts";
 import { type Offer, type QueryScope, scopesOf, withOffers } from "./query-scope.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
 import { otherValues } from "./other-values.ts";
-import { misnamed, refused } from "./refused-query.ts";
 import type { UnrepairedText } from "./repair-text.ts";
 import { createRepeats, type EarlierRun } from "./repeats.ts";
 import { type UnknownTerm, termOffers, unknownTerms } from "./unknown-terms.ts";
 import { unlikeConstants } from "./unlike-constants.ts";
+import { selectOfUpdate } from "./update-to-select.ts";
 
 /** A query with its safe repairs applied, ready to be run. */
 export interface PreparedQuery {
@@ -186,7 +186,7 @@ function missedService(
   });
 }
 
-/** What is less likely is suggested to nobody before the answer is known. */
+/** What is less likely is not suggested before the answer is known. */
 const likelyScore = 0.5;
 
 /** The best offers together; those alone that can be planned. */
@@ -226,4 +226,39 @@ function nextOf({ unknown, offers: [best], rejection, suggested }: Findings): st
     return `${first.endpoints[0] ?? "The endpoint"} has no ${first.kind} <${first.iri.slice(0, 200)}>${where}.`;
   }
   return rejection?.details.next ?? (rejection ? "Correct the query and check it again." : "Run the query.");
+}
+
+/** A text that cannot be planned: what is wrong, and the query that an update may have meant. */
+function refused(prepared: PreparedQuery, { error, core }: UnrepairedText, options: CheckOptions): CheckedQuery {
+  const place = { endpointId: prepared.endpoint, federationId: prepared.federation };
+  const parses = (text: string): boolean => !(planOf(text, place, options) instanceof FedwayError);
+  const update = error.code === "UPDATE_REFUSED" ? selectOfUpdate(core, parses) : undefined;
+  const target = misnamed(error, prepared.query);
+  const offered = update ?? target?.repair;
+  return {
+    ...prepared,
+    valid: false,
+    repairs: [...prepared.repairs, ...(offered ? [offered] : [])],
+    unknown: [],
+    suggested: update?.after ?? target?.suggested,
+    problem: { ...toProblem(error), repairs: offered ? [offered] : undefined },
+    next: update
+      ? "Updates are not executed here; if you meant to read, send the suggested query."
+      : (error.details.next ?? "Correct the query and check it again."),
+  };
+}
+
+/** A refused SERVICE target, replaced by the first endpoint that it may have meant. */
+function misnamed(
+  error: FedwayError,
+  text: string,
+): { readonly repair: Repair; readonly suggested: string } | undefined {
+  const { endpoints = [], where } = error.details;
+  const [best] = endpoints;
+  const shown = where?.endpoint ?? /endpoint "([^"]+)"/.exec(error.message)?.[1];
+  if (error.code !== "SERVICE_TARGET_REFUSED" || best === undefined || shown === undefined) return undefined;
+  const [before, after] = [`<${shown}>`, `<${best}>`];
+  if (!text.includes(before)) return undefined;
+  const repair = { kind: "service-target", before, after, applied: false };
+  return { repair, suggested: text.replaceAll(before, after) };
 }

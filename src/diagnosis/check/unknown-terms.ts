@@ -21,7 +21,7 @@ export interface UnknownTerm extends UsedTerm {
 }
 
 const mostTerms = 10;
-/** A term that is not proven to be missing is told only when another one is as like it as this. */
+/** A term that is not proven to be missing is reported only when another one is as like it as this. */
 const likelyScore = 0.85;
 
 /** The terms of a scope that its endpoints do not have, each with those that may have been meant. */

@@ -228,7 +228,7 @@ function without(parts: readonly QueryPart[], part: QueryPart): readonly QueryPa
 
 /**
  * The first part with which those before it have no solutions, found by halving: more parts never have more solutions. Empty
- * when it cannot be told.
+ * when that is unknown.
  */
 async function firstFailing(
   { prober }: Inquiry,

@@ -1,5 +1,6 @@
 import { every, systemClock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { checkRedisPlace } from "../../store/redis/redis-connection.ts";
 import { checkId, checkKinds } from "../bounds.ts";
 import type { Job, JobKind, JobQueue } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
@@ -8,7 +9,7 @@ import { startWorkers, type Workers } from "./bullmq-worker.ts";
 import { carryOver } from "./carry-over.ts";
 import { cancelJob, createIntake, type Intake } from "./intake.ts";
 import { JobTable } from "./job-table.ts";
-import { checkAddress, openRedisLink, type RedisLink } from "./redis-link.ts";
+import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { openSchedules, type Schedules } from "./schedules.ts";
 
 /** How a queue in Redis works; all times in milliseconds. */
@@ -70,7 +71,7 @@ interface QueueParts {
  * @throws FedwayError `CONFIG_INVALID`; `start` rejects with `STORE_FAILED` when Redis does not answer
  */
 export function createBullmqJobQueue(options: BullmqJobQueueOptions): JobQueue {
-  checkAddress(options);
+  checkRedisPlace(options);
   const parts = createParts(options);
   let starting = false;
   return {

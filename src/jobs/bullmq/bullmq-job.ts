@@ -56,7 +56,7 @@ export function publicId({ id = "" }: Pick<BullmqJob, "id">): string {
   return `${name}.${atMs}`;
 }
 
-/** What BullMQ is told of each job of a kind. */
+/** BullMQ's options for each job of a kind. */
 export function kindOptions(kind: JobKind, { keepFinishedMs, keepFinished }: Keeping): JobsOptions {
   const keep = { age: Math.ceil(keepFinishedMs / 1_000), count: keepFinished };
   return {
@@ -68,7 +68,7 @@ export function kindOptions(kind: JobKind, { keepFinishedMs, keepFinished }: Kee
   };
 }
 
-/** What BullMQ is told of one job. */
+/** BullMQ's options for one job. */
 export function jobOptions(
   kind: JobKind,
   keeping: Keeping,

@@ -1,10 +1,11 @@
 import { DelayedError, Job as BullmqJob, UnrecoverableError, Worker } from "bullmq";
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import { reconnecting } from "../../store/redis/redis-connection.ts";
 import { areTooLarge, boundedProgress, childError, childId, type PublicError, resultText, stopped } from "../bounds.ts";
 import type { JobKind, JobProgress } from "../job-queue.ts";
 import { type Failure, failureOf, isEnded, type JobData, publicId, type QueuedJob } from "./bullmq-job.ts";
 import type { JobTable } from "./job-table.ts";
-import { connectionOptions, inTime, isConnectionError, jobsFailed, queuePrefix } from "./redis-link.ts";
+import { inTime, isConnectionError, jobsFailed, queuePrefix } from "./redis-link.ts";
 
 /** Runs jobs: one BullMQ worker for each kind, as each has its own limit. */
 export type Workers = ReturnType<typeof startWorkers>;
@@ -108,7 +109,7 @@ function openWorker(
   run: (worker: JobWorker, job: QueuedJob, token: string) => Promise<readonly unknown[]>,
 ): JobWorker {
   const worker: JobWorker = new Worker(kind.name, (job: QueuedJob, token = "") => run(worker, job, token), {
-    connection: connectionOptions(url),
+    connection: { url, ...reconnecting, maxRetriesPerRequest: null },
     prefix: queuePrefix(prefix),
     concurrency: kind.concurrency ?? 1,
     lockDuration: leaseMs,
@@ -145,7 +146,7 @@ async function attend(run: Run, options: Attending): Promise<readonly unknown[]>
     return await attempt(run, options);
   } catch (thrown) {
     if (thrown instanceof UnrecoverableError) throw thrown;
-    // A handler that was told to end because the queue closes has not failed.
+    // A handler that was stopped because the queue closes has not failed.
     if (options.isClosing() && run.controller.signal.aborted) {
       await putBack(run);
       throw new DelayedError();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { FlowProducer, Queue } from "bullmq";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { knownFailure, reconnecting } from "../../store/redis/redis-connection.ts";
 
 interface RedisLinkOptions {
   /** `redis://` or `rediss://`, with account and database. */
@@ -23,33 +24,9 @@ export const queuePrefix = (prefix: string): string => `${prefix}jobs:queue`;
 
 /** The newest events that BullMQ keeps of a queue; nothing here reads them. */
 const events = { events: { maxLen: 100 } };
-const longestReconnectMs = 1_000;
 /** A lock may be taken by a command that its sender has given up. */
 const lockMs = 5_000;
 const lockAgainMs = 20;
-
-/** @throws FedwayError `CONFIG_INVALID` */
-export function checkAddress({ url, prefix }: { readonly url: string; readonly prefix: string }): void {
-  if (!URL.canParse(url) || !["redis:", "rediss:"].includes(new URL(url).protocol)) {
-    throw new FedwayError("CONFIG_INVALID", "REDIS_URL is not a redis:// or rediss:// URL.");
-  }
-  if (!/^[\w.-]{1,64}:$/.test(prefix)) {
-    const message = "The prefix of the Redis keys is not a short name with a colon at its end.";
-    throw new FedwayError("CONFIG_INVALID", message);
-  }
-}
-
-/** What every connection has in common: it comes back by itself, whatever ended it. */
-export function connectionOptions(url: string): Record<string, unknown> & { readonly url: string } {
-  return {
-    url,
-    protocol: 2,
-    maxRetriesPerRequest: null,
-    retryStrategy: (times: number) => Math.min(100 * 2 ** Math.min(times, 10), longestReconnectMs),
-    // After a fail-over the old primary is a replica; a new connection finds the new primary.
-    reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
-  };
-}
 
 /** @throws FedwayError `STORE_FAILED` when Redis does not answer in time */
 export async function openRedisLink(options: RedisLinkOptions) {
@@ -57,9 +34,9 @@ export async function openRedisLink(options: RedisLinkOptions) {
   const failing = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
   // The time-out of the socket ends a connection to a server that hangs: commands fail at once until it answers again.
   const limits = { commandTimeout: commandTimeoutMs, socketTimeout: commandTimeoutMs };
-  const connection = { ...connectionOptions(url), ...failing, ...limits };
+  const connection = { url, ...reconnecting, ...failing, ...limits };
   let lastError: unknown;
-  // One queue owns the connection and tells its errors, the others borrow it.
+  // One queue owns the connection and reports its errors, the others borrow it.
   const owner = new Queue("owner", { connection, prefix: queuePrefix(prefix), streams: events });
   owner.on("error", (error) => {
     lastError = error;
@@ -101,7 +78,7 @@ export async function openRedisLink(options: RedisLinkOptions) {
 }
 
 /**
- * Does `work` while nobody else in the deployment does other work under the same name.
+ * Does `work` while no other work under the same name is done in the deployment.
  * @throws FedwayError `STORE_FAILED`, also when the others take too long
  */
 export async function locked<Result>(link: RedisLink, key: string, work: () => Promise<Result>): Promise<Result> {
@@ -134,7 +111,7 @@ async function endQueue(queue: Queue): Promise<void> {
   });
 }
 
-/** @throws Error when the work is not done in time; it then goes on without anybody hearing of it */
+/** @throws Error when the work is not done in time; it then goes on, and its result is dropped */
 export async function inTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error("Redis did not answer in time.")), ms);
@@ -145,16 +122,6 @@ export async function inTime<Result>(work: Promise<Result>, ms: number): Promise
     work.catch(() => {});
   }
 }
-
-/** The beginning of what Redis or its client says, and what to tell the reader. */
-const failures: readonly (readonly [beginning: RegExp, message: string])[] = [
-  [/^OOM/, "There is no room left in Redis."],
-  [/^(WRONGPASS|NOAUTH|NOPERM)/, "Redis refuses the account of this service."],
-  [/^READONLY/, "Redis is a read-only replica."],
-  [/^MISCONF/, "Redis cannot save its data and takes no writes."],
-  [/^LOADING/, "Redis is still loading its data."],
-  [/^(Command timed out|Redis did not answer)/, "Redis did not answer in time; a write may have taken effect."],
-];
 
 /** Whether an error says no more than that Redis cannot be reached now. */
 export function isConnectionError(error: unknown): boolean {
@@ -169,7 +136,7 @@ export function jobsFailed(error: unknown): FedwayError {
   if (error instanceof FedwayError) return error;
   // Not the error itself: its command holds arguments.
   const cause = new Error(error instanceof Error ? error.message.slice(0, 500) : "unknown");
-  const known = failures.find(([beginning]) => beginning.test(cause.message))?.[1];
+  const [, known] = knownFailure(cause.message) ?? [];
   const message = isConnectionError(error) ? "The connection to Redis is lost." : "The job queue in Redis failed.";
   return new FedwayError("STORE_FAILED", known ?? message, {
     next: "Try again in a while. Queries are answered all the same.",
@@ -180,7 +147,7 @@ export function jobsFailed(error: unknown): FedwayError {
 /** Side by side. */
 const atOnce = 32;
 
-/** Applies `work` to all items, some at a time, and gives what came of it in their order. */
+/** Applies `work` to all items, some at a time, and gives the results in their order. */
 export async function forAll<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<Result>,

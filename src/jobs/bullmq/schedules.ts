@@ -42,7 +42,7 @@ export async function openSchedules({ link, kinds, keeping, prefix }: ScheduleOp
       told.delete(name);
       await forAll(Array.from(kinds.keys()), (kind) => link.wait(link.queue(kind).removeJobScheduler(name)));
     },
-    /** Adds again what this process was told and Redis has lost, or whose turns have stopped. */
+    /** Adds again the schedules of this process that Redis has lost, or whose turns have stopped. */
     async restore(): Promise<void> {
       const now = await readEpoch();
       const lost = now !== epoch;

@@ -28,7 +28,7 @@ interface EmbeddedJobQueueOptions {
   readonly backoffMs?: (failures: number) => number;
   /** Ends of the process in the middle of a job after which that is given up; default 20. */
   readonly mostInterruptions?: number;
-  /** Hears what goes wrong inside the queue and is tried again, e.g. a store that fails for a while. */
+  /** Called with what goes wrong inside the queue and is tried again, e.g. a store that fails for a while. */
   readonly onFault?: (error: unknown) => void;
 }
 

@@ -31,7 +31,7 @@ export interface JobRecord {
   readonly parent?: { readonly id: string; readonly order: number } | undefined;
   /** Names of the jobs that this one waits for. */
   readonly children?: readonly string[] | undefined;
-  /** Versions before 0.3: not all children had been created, and nobody had been told of the job. */
+  /** Versions before 0.3: not all children had been created, and the job had not been announced. */
   readonly planKey?: string | undefined;
 }
 

@@ -218,7 +218,7 @@ export class Runner {
   }
 
   #afterFailure(run: Run, record: JobRecord, { error, isRetryable }: Extract<Outcome, { error: unknown }>): JobRecord {
-    // A handler that was told to end because the queue closes has not failed.
+    // A handler that was stopped because the queue closes has not failed.
     if (this.#closing.signal.aborted && run.controller.signal.aborted) return this.#again(record);
     const { clock, backoffMs } = this.#options;
     const failures = record.failures + 1;

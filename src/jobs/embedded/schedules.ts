@@ -82,7 +82,7 @@ export class Schedules {
   async #takeTurn(schedule: ScheduleRecord): Promise<void> {
     const { clock, enqueue, jobs } = this.#options;
     const { name, everyMs, nextAtMs, lastJob } = schedule;
-    // Turns that nobody was there for are made up for by one.
+    // Turns during which no process ran are made up for by one.
     const turnAtMs = nextAtMs + Math.floor((clock.now() - nextAtMs) / everyMs) * everyMs;
     // A turn that comes while the one before is not done is left out: jobs must not pile up.
     const former = lastJob === undefined ? undefined : jobs.get(lastJob);

@@ -120,7 +120,7 @@ export function endpointView(capabilities: Capabilities): EndpointView | undefin
 /** Capabilities by catalogue id; checked on the way out, so that a damaged document is dropped and never used. */
 export function createCapabilityStore(options: {
   readonly store: Store;
-  /** Hears of stored documents that could not be read any more and were dropped. */
+  /** Called with stored documents that could not be read any more and were dropped. */
   readonly onDropped?: (id: string, reason: string) => void;
 }): Collection<Capabilities> {
   const { store, onDropped } = options;

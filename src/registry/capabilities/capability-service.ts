@@ -51,7 +51,7 @@ export class CapabilityService {
   version = 0;
   readonly #options: CapabilityServiceOptions;
   readonly #listeners = new Set<(id: string) => void>();
-  /** When an endpoint was asked for last, whether or not something better came of it. */
+  /** When an endpoint was asked for last, whatever the result. */
   readonly #triedAtMs = new Map<string, number>();
   readonly #known: Mirror<Capabilities>;
   readonly #views = new WeakMap<Capabilities, EndpointView | undefined>();

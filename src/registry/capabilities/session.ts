@@ -19,7 +19,7 @@ export interface ProbeBounds {
 /** Bounds that are polite towards a public endpoint. */
 export const defaultBounds: ProbeBounds = { questions: 80, totalMs: 300_000, questionMs: 20_000, pauseMs: 250 };
 
-/** What came of one question. */
+/** The outcome of one question. */
 export type Asked =
   | { readonly answer: WholeAnswer; readonly error?: undefined; readonly durationMs: number }
   | { readonly answer?: undefined; readonly error: FedwayError; readonly durationMs: number };

@@ -7,7 +7,7 @@ interface RemovalOptions {
   /** Drops what is kept of an endpoint; called again when it has failed, also half-way. */
   readonly remove: (id: string) => Promise<unknown>;
   readonly clock: Pick<Clock, "setTimeout" | "clearTimeout">;
-  /** Hears of every failure, and of what was given up. */
+  /** Called with every failure, and with what was given up. */
   readonly onFault: (error: unknown) => void;
 }
 

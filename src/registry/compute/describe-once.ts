@@ -27,7 +27,7 @@ export interface DescribeOnceOptions {
 /** A description that was made without a service. */
 export interface DescribedOnce {
   readonly description: VoidDescription;
-  /** What came of the publisher's own description; absent when it was not looked for, or not to the end. */
+  /** The search for the publisher's own description; absent when it was left out or not finished. */
   readonly retrieved?: RetrievedVoid | undefined;
   /** The signal ended the run. */
   readonly interrupted: boolean;

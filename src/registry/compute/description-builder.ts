@@ -132,7 +132,7 @@ const mostContradicted = 200;
 
 /**
  * Lays the publisher's claims under the measured facts. A claim fills a gap and never changes a fact: a term that a
- * complete list lacks is left out, and told.
+ * complete list lacks is left out and reported.
  */
 export function withClaims(measured: FactBase, claims: FactBase): ClaimedFacts {
   const contradicted: UnknownFact[] = [];

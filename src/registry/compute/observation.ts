@@ -52,7 +52,7 @@ interface AnswerContext {
   readonly counted: boolean;
 }
 
-/** The groups in an answer; what may not be written into queries is left out and told in `flawed` and `skipped`. */
+/** The groups in an answer; what may not be written into queries is left out and counted in `flawed` and `skipped`. */
 export function readObservation(answer: WholeAnswer, context: AnswerContext): Observation {
   const groups = new Map<string, Map<string, Group>>();
   const flawed = new Set<string>();

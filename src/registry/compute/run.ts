@@ -93,7 +93,7 @@ export async function observe(
   return observation;
 }
 
-/** What came of a query that counts. */
+/** The outcome of a query that counts. */
 interface Counted {
   /** Undefined when no such number came. */
   readonly value: number | undefined;

@@ -30,7 +30,7 @@ export interface Unanswered {
   readonly record: number;
 }
 
-/** What came of a question. */
+/** The outcome of a question. */
 export type Outcome = Complete | Unanswered;
 
 interface SessionOptions {

@@ -21,7 +21,7 @@ export interface ExampleHit {
 
 interface ExampleIndexOptions {
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
-  /** Hears why the model was not of use; the search goes on by words. */
+  /** Called with why the model was not of use; the search goes on by words. */
   readonly onFault: (error: unknown) => void;
 }
 

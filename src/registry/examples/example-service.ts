@@ -12,11 +12,11 @@ interface ExampleServiceOptions extends HarvestOptions {
   readonly folders: readonly string[];
   /** What relative IRIs in these files are resolved against, without a trailing slash. */
   readonly baseUrl: string;
-  /** Hears of files that could not be used, or not as a whole. */
+  /** Called with files that could not be used, or not as a whole. */
   readonly onProblem: (problem: ExampleProblem) => void;
   /** Pairs of question and query that are kept of runs; 0 keeps none. */
   readonly keepRuns: number;
-  /** Hears why the model of `embedder` was of no use. */
+  /** Called with why the model of `embedder` was of no use. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -120,7 +120,7 @@ export class ExampleService {
     return examples;
   }
 
-  /** Published ones keep their origin, and are told how they ended when they were run here. */
+  /** Published ones keep their origin, and record how they ended when they were run in Fedway. */
   #settle(id: string): void {
     const versions = [...(this.#versions.get(id)?.values() ?? [])];
     const run = versions.find(({ outcome }) => outcome !== "unknown");

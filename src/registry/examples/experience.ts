@@ -9,7 +9,7 @@ interface ExperienceOptions {
   readonly clock: { now(): number };
   /** Pairs that are kept. */
   readonly keepRuns: number;
-  /** Hears of each pair that is there now, or not any more. */
+  /** Called with each pair that was added or removed. */
   readonly onChange: (id: string, example: Example | undefined) => void;
   readonly toExample: (raw: RawExample, origin: ExampleOrigin) => Example | undefined;
 }

@@ -59,7 +59,7 @@ export class ExampleHarvest {
   readonly #options: HarvestOptions;
   readonly #take: TakeExamples;
   readonly #sets: Mirror<ExampleSet>;
-  /** When an endpoint was asked last, whatever came of it. */
+  /** When an endpoint was asked last, whatever the result. */
   readonly #triedAtMs = new Map<string, number>();
 
   constructor(options: HarvestOptions, take: TakeExamples) {

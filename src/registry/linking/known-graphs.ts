@@ -14,7 +14,7 @@ export interface GraphSources {
   readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
   /** Makes vectors of passages; without it there are none. */
   readonly embed?: EmbedTexts | undefined;
-  /** Hears of a description that could not be read and of a model that failed; both are tried again. */
+  /** Called when a description could not be read or a model failed; both are tried again. */
   readonly onFault: (error: unknown) => void;
 }
 

@@ -72,7 +72,7 @@ interface MatchedWord {
   readonly best: ReadonlyMap<string, WordMatch>;
 }
 
-/** Each word of the question with the endpoints that have it or a like one; typing errors only where nobody has it. */
+/** Each word of the question with the endpoints that have it or a like one; typing errors only where none has it. */
 function matchedWords(
   byStem: ReadonlyMap<string, ReadonlyMap<string, number>>,
   question: QuestionWords,

@@ -10,7 +10,7 @@ interface IndexedParts {
   readonly store: Store;
   readonly catalog: EditableCatalog;
   readonly descriptions: DescriptionService;
-  /** Hears of a snapshot or description that could not be kept; the index goes on in memory. */
+  /** Called with a snapshot or description that could not be kept; the index goes on in memory. */
   readonly onFault: (error: unknown) => void;
 }
 

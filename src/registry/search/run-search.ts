@@ -149,7 +149,7 @@ function reasonsFor({ named, text }: Candidate, words: readonly Word[]): readonl
   return [...(named === undefined ? [] : [named.why]), ...(text === undefined ? [] : reasonsOf(text, words))];
 }
 
-/** Endpoints found by a text for a list of entries, best first; their reasons are told on demand. */
+/** Endpoints found by a text for a list of entries, best first; their reasons are computed on demand. */
 export function rankedEndpoints(state: IndexState, q: string): ReadonlyMap<string, () => readonly Match[]> {
   const words = queryWords(q);
   const { found } = findCandidates(state, { q, words, kinds: new Set<HitKind>(["endpoint"]), wanted: () => true });

@@ -200,7 +200,7 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
     term: ({ kind, iri }: Pick<Term, "kind" | "iri">): KnownTerm | undefined => knownTerm(state, termKey(kind, iri)),
     /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
     termCounts: (id: string): TermCounts | undefined => termCounts(state, id),
-    /** Version of the indexed description, the time when it was finished unless it was told; undefined when there is none. */
+    /** Version of the indexed description, by default the time when it was finished; undefined when there is none. */
     descriptionVersion: (id: string): string | undefined => state.endpoints.get(id)?.described?.version,
     search: (request: SearchRequest): SearchAnswer => runSearch(state, request),
     /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */

@@ -34,7 +34,7 @@ const isLabel = (property: string): boolean =>
   labelProperties.has(property) || labelName.test(iriParts(property).local);
 
 const textTypes: ReadonlySet<string> = new Set([xsd.string, rdf.langString]);
-/** More different values are no choice; whoever needs one of them asks the endpoint. */
+/** More different values are no choice; one of them is found by asking the endpoint. */
 const mostDistinct = 10_000;
 /** Numbers, dates and codes are worth knowing only when they are a handful. */
 const mostDistinctOther = 30;

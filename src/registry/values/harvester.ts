@@ -209,7 +209,7 @@ class Reading {
   }
 }
 
-/** Long texts are no names, and what nobody can see is none either. */
+/** Neither long nor invisible texts are names. */
 const isName = (text: string): boolean => text.length <= longestLiteral && /[\p{L}\p{N}]/u.test(text);
 
 /** IRIs by the place they have in a list. */

@@ -22,7 +22,7 @@ export interface ValueRequest {
   readonly limit: number;
 }
 
-/** One entity or value with where it occurs. Hits of equal label stand side by side, so that homonyms can be told apart. */
+/** One entity or value with where it occurs. Hits of equal label stand side by side, so that homonyms can be distinguished. */
 export interface ValueHit {
   /** The text of the request that it was found for. */
   readonly text: string;
@@ -72,7 +72,7 @@ interface ValueIndexOptions {
   readonly mostRows?: number;
   /** Lets values be found by their meaning, those of properties that have few. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
-  /** Hears why the model made no vectors; values are then found by their text alone. */
+  /** Called with why the model made no vectors; values are then found by their text alone. */
   readonly onFault?: (error: unknown) => void;
 }
 
@@ -205,7 +205,7 @@ function withoutGuesses(hits: readonly FoundHit[]): readonly FoundHit[] {
   });
 }
 
-/** Cosine from which values are told: below it models find something for everything. */
+/** Least cosine of a hit: below it models find something for everything. */
 const leastNear = 0.45;
 const byMeaning = ({ at, cosine }: { at: number; cosine: number }): LabelMatch => ({
   at,

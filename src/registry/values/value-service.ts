@@ -23,7 +23,7 @@ interface ValueServiceOptions {
   readonly mayHarvest: (id: string) => boolean;
   /** Lets values be found by their meaning. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
-  /** Hears of what went wrong in the background; the index goes on with what it has. */
+  /** Called with what went wrong in the background; the index goes on with what it has. */
   readonly onFault: (error: unknown) => void;
 }
 

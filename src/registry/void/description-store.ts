@@ -12,7 +12,7 @@ interface DescriptionStoreOptions {
   readonly maxLength?: number;
   /** Characters of parsed descriptions that are kept in memory; default 64 Mi. */
   readonly cacheLength?: number;
-  /** Hears of descriptions that could not be read any more and were dropped. */
+  /** Called with descriptions that could not be read any more and were dropped. */
   readonly onDropped?: ((id: string, reason: string) => void) | undefined;
 }
 

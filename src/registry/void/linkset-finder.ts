@@ -89,7 +89,7 @@ class Search {
     return this.#log.records;
   }
 
-  /** Something that was not looked into; told once. */
+  /** Something that was not looked into; reported once. */
   note(fact: UnknownFact): void {
     if (!this.unknown.some(({ what }) => what === fact.what)) this.unknown.push(fact);
   }
@@ -208,7 +208,7 @@ async function linksetOf(search: Search, question: Question): Promise<Linkset | 
   );
   const objects = [...links.values()].flatMap((term) => iriOf(term) ?? []);
   if (objects.length === 0) return undefined;
-  // Whether there are links at all is told by namespaces; how many, only by all objects: not all namespaces are known.
+  // Namespaces show whether there are links at all; only all objects show how many, as not all namespaces are known.
   if (!objects.some((iri) => namespaces.has(namespaceOf(iri) ?? ""))) {
     search.note({ what: `links to ${to.endpoint.id} by objects in namespaces not seen there`, why: "partial" });
     return undefined;

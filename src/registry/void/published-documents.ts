@@ -23,7 +23,7 @@ interface CatalogVoidOptions {
   readonly publicUrl: string;
   readonly title: string;
   readonly entries: readonly CatalogEntry[];
-  /** The stored description of an endpoint, where it is at hand; only exact counts of it are told. */
+  /** The stored description of an endpoint, where it is at hand; only its exact counts are stated. */
   readonly described: (id: string) => VoidDescription | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface DescribedService {
     readonly iri: string;
     /** URL of its VoID. */
     readonly describedAt?: string;
-    /** Only exact counts of it are told. */
+    /** Only its exact counts are stated. */
     readonly description?: VoidDescription;
   };
 }
@@ -143,25 +143,19 @@ function looseClasses(description: VoidDescription): readonly RDF.Quad[] {
 export const voidQuads = (turtle: string): readonly RDF.Quad[] =>
   parseTurtle(turtle, { baseIri: "urn:x-fedway:view", maxBytes: Number.MAX_SAFE_INTEGER, maxQuads: 1_000_000 });
 
-/** How a planner's description is written down. */
-interface PlannerViewOptions extends ViewOptions {
-  /** ISO 8601; of a description that was finished before, only the endpoint is told. */
-  readonly notBefore?: string;
-}
-
 /**
  * What a query planner may rely on: counts that are exact and lists that are proven complete. Planners take what a list
  * does not have for absent (a missing property, or one without a count, is estimated 0 and its source is never asked),
  * so a list that is incomplete or has one inexact count is left out whole; so are `void:uriSpace`, `void:vocabulary` and
  * `void:entities` of the dataset, which planners turn into filters. Holds for the endpoint's default graph only; of a
- * description of other graphs nothing but the endpoint is told.
+ * description of other graphs it states nothing but the endpoint.
  */
-export const plannerView = (description: VoidDescription, options: PlannerViewOptions): readonly RDF.Quad[] => [
+export const plannerView = (description: VoidDescription, options: ViewOptions): readonly RDF.Quad[] => [
   ...plannerQuads(description, options),
 ];
 
 /** The same, quad by quad. */
-export function* plannerQuads(description: VoidDescription, options: PlannerViewOptions): Generator<RDF.Quad> {
+export function* plannerQuads(description: VoidDescription, options: ViewOptions): Generator<RDF.Quad> {
   const writer = new QuadWriter();
   const base = documentUrl(description, options);
   const { dataset } = description;
@@ -169,10 +163,8 @@ export function* plannerQuads(description: VoidDescription, options: PlannerView
   writer.link(base, foaf.primaryTopic, dataset);
   writer.type(dataset, v.Dataset);
   writer.link(dataset, v.sparqlEndpoint, description.endpoint);
-  const outdated =
-    options.notBefore !== undefined && Date.parse(description.finishedAt) < Date.parse(options.notBefore);
   // Counts of named graphs say nothing of the default graph, which a planner asks.
-  if (outdated || description.graphs !== undefined || description.namedGraphs !== undefined) {
+  if (description.graphs !== undefined || description.namedGraphs !== undefined) {
     yield* writer.take();
     return;
   }

@@ -13,7 +13,7 @@ import { agreedNumber, type NodeIndex, nodeKey, onlyIri } from "./values.ts";
 /** Partition nodes that are looked at in one document, of all kinds together: shared nodes could multiply without end. */
 const mostVisits = 100_000;
 
-/** Which partitions are wanted: those below `through`, told apart by the IRI under `key`. */
+/** Which partitions are wanted: those below `through`, distinguished by the IRI under `key`. */
 interface Kind {
   readonly through: readonly string[];
   readonly key: string;

@@ -183,7 +183,7 @@ export type Count = Frozen<Static<typeof countSchema>>;
 
 /**
  * How well a fact is known, best first: counted; summed from additive slices; at least this much;
- * seen by ASK; seen in a sample; told by the endpoint's own description and not contradicted by spot checks.
+ * seen by ASK; seen in a sample; stated by the endpoint's own description and not contradicted by spot checks.
  */
 export type FactStatus = Count["status"];
 

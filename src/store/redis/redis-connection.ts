@@ -20,7 +20,30 @@ type Arguments = readonly (string | number | Buffer)[];
 
 const longestReconnectMs = 1_000;
 
-/** @throws FedwayError `CONFIG_INVALID` for an unusable URL, `STORE_FAILED` when Redis does not answer now */
+/** What every connection has in common: it comes back by itself, whatever ended it. */
+export const reconnecting = {
+  protocol: 2,
+  retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 10), longestReconnectMs),
+  // After a fail-over the old primary is a replica; a new connection finds the new primary.
+  reconnectOnError: (error) => error.message.startsWith("READONLY"),
+} as const satisfies RedisOptions;
+
+/**
+ * Checks where a store or a job queue lies in Redis. One colon, at the end of the prefix: then none can be the beginning of
+ * another one's keys.
+ * @throws FedwayError `CONFIG_INVALID`
+ */
+export function checkRedisPlace({ url, prefix }: { readonly url: string; readonly prefix: string }): void {
+  if (!URL.canParse(url) || !["redis:", "rediss:"].includes(new URL(url).protocol)) {
+    throw new FedwayError("CONFIG_INVALID", "REDIS_URL is not a redis:// or rediss:// URL.");
+  }
+  if (!/^[\w.-]{1,64}:$/.test(prefix)) {
+    const message = "The prefix of the Redis keys is not a short name with a colon at its end.";
+    throw new FedwayError("CONFIG_INVALID", message);
+  }
+}
+
+/** @throws FedwayError `STORE_FAILED` when Redis does not answer now */
 export async function connectRedis(options: RedisConnectionOptions) {
   const client = createRedisClient(options);
   let lastError: Error | undefined;
@@ -72,19 +95,16 @@ export async function connectRedis(options: RedisConnectionOptions) {
   };
 }
 
-/** A client that is not yet connected. @throws FedwayError `CONFIG_INVALID` for an unusable URL */
+/** A client that is not yet connected. */
 export function createRedisClient({
   url,
   connectTimeoutMs = 5_000,
   commandTimeoutMs = 3_000,
   ...more
 }: RedisConnectionOptions & Pick<RedisOptions, "keepAlive" | "autoResubscribe">): Redis {
-  if (!URL.canParse(url) || !["redis:", "rediss:"].includes(new URL(url).protocol)) {
-    throw new FedwayError("CONFIG_INVALID", "REDIS_URL is not a redis:// or rediss:// URL.");
-  }
   return new Redis(url, {
+    ...reconnecting,
     lazyConnect: true,
-    protocol: 2,
     connectTimeout: connectTimeoutMs,
     commandTimeout: commandTimeoutMs,
     // A server that hangs keeps its connections: this ends the silent one, and commands fail at once until a new one has
@@ -94,9 +114,6 @@ export function createRedisClient({
     // A command sent before the connection broke may have taken effect: sending it again could add twice.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 10), longestReconnectMs),
-    // After a fail-over the old primary is a replica; a new connection finds the new primary.
-    reconnectOnError: (error) => error.message.startsWith("READONLY"),
     ...more,
   });
 }
@@ -124,8 +141,11 @@ const failures: readonly (readonly [beginning: RegExp, message: string, next?: s
   [/^READONLY/, "Redis is a read-only replica.", "Point REDIS_URL at the primary."],
   [/^MISCONF/, "Redis cannot save its data and takes no writes.", "Check the disk of the Redis server."],
   [/^LOADING/, "Redis is still loading its data."],
-  [/^Command timed out/, "Redis did not answer in time; a write may have taken effect."],
+  [/^(Command timed out|Redis did not answer)/, "Redis did not answer in time; a write may have taken effect."],
 ];
+
+/** What to tell the reader of an error whose text is known, and what to do about it. */
+export const knownFailure = (text: string) => failures.find(([beginning]) => beginning.test(text));
 
 /** An error as a plain one without the command it belongs to: arguments can hold a password. */
 function withoutCommand(error: unknown): Error {
@@ -137,7 +157,7 @@ function withoutCommand(error: unknown): Error {
 /** Any error of the client as a `STORE_FAILED` without addresses or credentials. */
 function redisFailed(error: unknown, connection?: Error): FedwayError {
   const plain = withoutCommand(error);
-  const known = failures.find(([beginning]) => beginning.test(plain.message));
+  const known = knownFailure(plain.message);
   if (known !== undefined) return storeFailed(known[1], plain, known[2]);
   return storeFailed("The connection to Redis is lost.", connection === undefined ? plain : withoutCommand(connection));
 }

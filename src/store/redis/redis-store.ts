@@ -2,7 +2,12 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { checkedStore, counterBeyond, type StoreAdapter, storeFailed } from "../bounds.ts";
 import { compareKeys } from "../key-order.ts";
 import type { SeriesPoint, Store, StoredDocument } from "../store.ts";
-import { connectRedis, type RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";
+import {
+  checkRedisPlace,
+  connectRedis,
+  type RedisConnection,
+  type RedisConnectionOptions,
+} from "./redis-connection.ts";
 import { createRedisWatch } from "./redis-watch.ts";
 import {
   acquireScript,
@@ -32,13 +37,7 @@ const arrivalDigits = 16;
  * @throws FedwayError `CONFIG_INVALID`, `STORE_FAILED` when Redis does not answer now
  */
 export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
-  // One colon, at the end: then no prefix can be the beginning of another one's keys.
-  if (!/^[\w.-]{1,64}:$/.test(options.prefix)) {
-    throw new FedwayError(
-      "CONFIG_INVALID",
-      "The prefix of the Redis keys is not a short name with a colon at its end.",
-    );
-  }
+  checkRedisPlace(options);
   const connection = await connectRedis(options);
   const parts: RedisParts = { connection, prefix: options.prefix };
   const changes = createRedisWatch(options, channelsOf(options.prefix));

@@ -4,7 +4,7 @@ import { createRedisClient, type RedisConnectionOptions } from "./redis-connecti
 
 type Listener = Parameters<Store["watch"]>[1];
 
-/** Where Redis refuses the subscription, listeners are told to read again this often. */
+/** Where Redis refuses the subscription, listeners are made to read again this often. */
 const refusedEveryMs = 5_000;
 
 /**

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { createHistory } from "../../../src/monitor/history.ts";
+import { createHistorySeries } from "../../../src/monitor/history-series.ts";
 import { createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Monitor, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { turnsBetween } from "../../../src/monitor/turns.ts";
@@ -152,8 +153,8 @@ describe("several processes", () => {
       await clock.advance(1_000);
     }
     expect(earlyProbes()).toHaveLength(1);
-    const history = createHistory({ store });
-    const seen = await history.recent("e1", { fromMs: startMs });
+    const series = createHistorySeries({ store });
+    const seen = await series.observations("e1", { fromMs: startMs, toMs: clock.now() + 1 });
     const traffic = seen.filter(({ source }) => source === "traffic");
     expect(traffic.length).toBeGreaterThanOrEqual(9);
     expect(traffic.length).toBeLessThanOrEqual(18);

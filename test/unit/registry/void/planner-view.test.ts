@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { ViewOptions } from "../../../../src/registry/void/agent-view.ts";
 import { plannerView } from "../../../../src/registry/void/published-documents.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
-
-type PlannerViewOptions = Parameters<typeof plannerView>[1];
 
 const ns = "http://rdfs.org/ns/void#";
 const foaf = "http://xmlns.com/foaf/0.1/";
@@ -23,7 +22,7 @@ const proven: VoidDescription = {
 const shouldTell = (
   description: VoidDescription,
   told: Readonly<Record<string, readonly string[]>>,
-  options: PlannerViewOptions = { variant: "standard" },
+  options: ViewOptions = { variant: "standard" },
 ): void => {
   const quads = plannerView(description, options);
   const of = (predicate: string): unknown =>
@@ -80,10 +79,5 @@ describe("the planner's view tells", () => {
     shouldTell(all, { property: [...both, ...both].toSorted() }, { variant: "extended" });
     const incomplete = { ...all, classPartitions: [{ ...person, properties, propertiesComplete: false }] };
     shouldTell(incomplete, { property: both }, { variant: "extended" });
-  });
-  it("of an old description only the endpoint", () => {
-    const old = { variant: "standard", notBefore: "2026-01-02T03:05:06Z" } as const;
-    shouldTell(proven, { sparqlEndpoint: ["http://data.example/sparql"], triples: [], class: [], property: [] }, old);
-    shouldTell(proven, { property: both }, { ...old, notBefore: "2026-01-02T03:05:05Z" });
   });
 });
