@@ -21,7 +21,7 @@ export interface FetchOptions {
   readonly account: ExecutionAccount;
   readonly rowCaps: RowCaps;
   /** Variables that the query compares, joins or tells apart; default: none. */
-  readonly identified?: (() => Promise<(variable: string) => boolean>) | undefined;
+  readonly identified?: ((variable: string) => boolean) | undefined;
 }
 
 /** A SELECT query for one endpoint. */
@@ -58,7 +58,7 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     noteSaved(report, answer);
     // Looked at again below; a body that is left early rejects it with nobody waiting.
     answer.end.catch(() => {});
-    const isUntyped = await untypedIn(answer, options);
+    const isUntyped = untypedIn(answer, options);
     for await (const rows of rowsOf(answer, time)) {
       count += rows.length;
       const [name] = rows.flatMap(isUntyped);
@@ -85,15 +85,11 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
  * The variables of a row whose values cannot be relied on: CSV has neither datatypes nor languages (SPARQL 1.1 CSV and TSV,
  * section 3), so a value that the query looks at may be another term than the endpoint's.
  */
-async function untypedIn(
-  { mediaType }: SparqlAnswer,
-  { identified }: FetchOptions,
-): Promise<(row: Bindings) => string[]> {
+function untypedIn({ mediaType }: SparqlAnswer, { identified }: FetchOptions): (row: Bindings) => string[] {
   if (formatOf(mediaType, "bindings")?.name !== "csv" || !identified) return () => [];
-  const isIdentified = await identified();
   return (row) =>
     [...row].flatMap(([name, { termType }]) =>
-      termType === "Literal" && name !== KEY_NUMBER && isIdentified(name) ? [name] : [],
+      termType === "Literal" && name !== KEY_NUMBER && identified(name) ? [name] : [],
     );
 }
 

@@ -11,7 +11,7 @@ import { KeyedRows } from "./evaluated-clause.ts";
 export interface LabelledRowsOptions {
   readonly executor: ClauseExecutor;
   /** Variables whose blank nodes the query compares or tells apart. */
-  readonly identified: () => Promise<(variable: string) => boolean>;
+  readonly identified: (variable: string) => boolean;
   /** Memory account of the evaluation. */
   readonly held: HeldBytes;
   /** The clause is asked more often than its keys say: it stands in an operation that is evaluated for several blocks. */
@@ -62,7 +62,7 @@ export function createLabelledRows(
         yield rows;
         continue;
       }
-      const told = (names ??= await namesOf(clause, identified));
+      const told = (names ??= clause.variables.flatMap(({ name }) => (identified(name) ? [name] : [])));
       const passed = rows.filter((row) => !hasBlankNode(row, told));
       isPutAside ||= passed.length < rows.length;
       yield passed;
@@ -72,14 +72,6 @@ export function createLabelledRows(
     const taken = await whole;
     yield keys ? [...taken.joined(keys)] : taken.rows;
   };
-}
-
-async function namesOf(
-  { variables }: FederatedClause,
-  identified: LabelledRowsOptions["identified"],
-): Promise<readonly string[]> {
-  const isIdentified = await identified();
-  return variables.flatMap(({ name }) => (isIdentified(name) ? [name] : []));
 }
 
 /** The clause's solutions with a blank node for one of the variables. */

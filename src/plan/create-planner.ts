@@ -10,7 +10,6 @@ import type { SubstitutedText } from "../sparql/substituted-text.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { mayCallUnknown } from "../sparql/used-constructs.ts";
 import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
-import { countedAtEndpoints } from "./count-clauses.ts";
 import { decidePlan } from "./decide-plan.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
@@ -147,7 +146,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const task: PlanTask = { context, request, ...place };
   try {
     const relevant = fromRelevantMembers(decidePlan(parsed, task), task);
-    const plan = withinCapabilities(countedAtEndpoints(relevant, context), context);
+    const plan = withinCapabilities(relevant, context);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, parsed.tokens);
       if (mayCallUnknown(parsed)) refuseUnknownFunctions(plan);
@@ -183,7 +182,7 @@ function withEstimates(plan: DirectPlan | FederatedPlan, { context, request }: P
     ...plan,
     clauses: plan.clauses.map((clause, index) => {
       const estimate = estimates[index];
-      return estimate === undefined ? clause : { ...clause, estimate: Math.min(estimate, clause.limit ?? estimate) };
+      return estimate === undefined ? clause : { ...clause, estimate };
     }),
   };
 }

@@ -165,6 +165,8 @@ export interface ClauseVariable {
   readonly name: string;
   /** Bound in every solution of the clause (no OPTIONAL, UNION branch, UNDEF or failing BIND can leave it out). */
   readonly certain: boolean;
+  /** Bound to the predicate of a triple in every solution. */
+  readonly predicate?: true | undefined;
 }
 
 /**
@@ -181,17 +183,14 @@ export interface FederatedClause {
    */
   readonly targetVariable?: string | undefined;
   readonly silent: boolean;
-  /**
-   * Variables in scope at the clause's end (SPARQL 1.1 Query, section 18.2.1) that the rest of the query looks at, in order
-   * of appearance.
-   */
+  /** Variables in scope at the clause's end (SPARQL 1.1 Query, section 18.2.1), in order of appearance. */
   readonly variables: readonly ClauseVariable[];
   /** BASE and PREFIX declarations that `pattern` needs. */
   readonly prologue: string;
-  /** The clause's group graph pattern, braces included, with the query's FILTERs that its endpoint can test. */
+  /** The clause's group graph pattern, braces included. */
   readonly pattern: string;
-  /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs. */
-  readonly opening?: readonly string[];
+  /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs; absent for a subselect. */
+  readonly opening?: readonly string[] | undefined;
   /** For a clause inside EXISTS: how values are substituted, which is not the same as joining them. */
   readonly substitution?: Substitution | undefined;
   /** Variables whose values the EXISTS around the clause substitutes: keys for them go where `substitution` says. */

@@ -1,14 +1,14 @@
+import { analyseQuery, type ServiceClause } from "./analyse-query.ts";
 import { certainVariables, parsedGroup } from "./certain-variables.ts";
-import { type ClauseNeeds, clauseNeeds } from "./clause-needs.ts";
 import { textOf } from "./edit-text.ts";
 import type { Group } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
+import { isPath } from "./query-patterns.ts";
 import { afterPrologue } from "./resolve-iri.ts";
 import { mentionedVariables, visibleInGroup } from "./scope.ts";
 import { isMonotone } from "./monotone.ts";
 import { type Substitution, substitutionOf } from "./substitution.ts";
 import { type Token, tokenAt } from "./tokens.ts";
-import { sendableCondition } from "./sendable-condition.ts";
 import type { Pattern, Term, Triple } from "sparqljs";
 
 /** A SERVICE clause, cut out of a query's text. */
@@ -20,15 +20,15 @@ interface ClauseText {
   readonly silent: boolean;
   /** BASE and PREFIX declarations of the query. */
   readonly prologue: string;
-  /** The group, braces included, and the conditions of the query that it can be asked with. */
+  /** The group, braces included. */
   readonly pattern: string;
-  readonly variables: readonly { readonly name: string; readonly certain: boolean }[];
-  /** Each solution is wanted once. */
-  readonly distinct: true | undefined;
-  /** Any so many solutions are enough. */
-  readonly limit: number | undefined;
-  /** Variables of the triples that the group begins with; FILTERs may stand among them. */
-  readonly opening: readonly string[];
+  readonly variables: readonly {
+    readonly name: string;
+    readonly certain: boolean;
+    readonly predicate: true | undefined;
+  }[];
+  /** Variables of the triples that the group begins with; FILTERs may stand among them. Undefined for a subselect. */
+  readonly opening: readonly string[] | undefined;
   /** For a clause inside EXISTS: how values are substituted, which is not the same as joining them. */
   readonly substitution: Substitution | undefined;
   /** Missing triples can add solutions to its own. */
@@ -45,21 +45,19 @@ interface SplitQuery {
 /**
  * Cuts the outermost SERVICE clauses out of a query. What remains has in each place a clause of the same scope,
  * `SERVICE <urn:fedway:clause:N> { <urn:fedway:clause:N> <urn:fedway:binds> ?its, ?variables }`, so that it parses to the
- * algebra of the whole query, but for variables that nothing outside of the clause looks at.
+ * algebra of the whole query.
  */
 export function splitClauses(query: ParsedQuery): SplitQuery {
   const { text, tokens } = query;
-  const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
   const clauses: ClauseText[] = [];
   let skeleton = "";
   let copied = 0;
-  for (const needs of clauseNeeds(query)) {
-    const { service } = needs;
-    const clause = toClause({ text, tokens, prologue, needs, iri: `urn:fedway:clause:${clauses.length}` });
-    const target = tokenAt(tokens, service.name);
-    const end = tokenAt(tokens, service.to - 1).end;
+  const services = analyseQuery(query).services.filter(({ parent }) => parent === undefined);
+  for (const service of services.toSorted((a, b) => a.element.from - b.element.from)) {
+    const clause = toClause(query, service, `urn:fedway:clause:${clauses.length}`);
+    const target = tokenAt(tokens, service.element.name);
     skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { ${placeholder(clause, target)} }`;
-    copied = end;
+    copied = tokenAt(tokens, service.element.to - 1).end;
     clauses.push(clause);
   }
   return { skeleton: skeleton + text.slice(copied), clauses };
@@ -72,66 +70,34 @@ function placeholder({ iri, variables }: ClauseText, target: Token): string {
   return `<${iri}> <urn:fedway:binds> ${[...names].map((name) => `?${name}`).join(", ")}`;
 }
 
-interface ClauseSite {
-  readonly text: string;
-  readonly tokens: readonly Token[];
-  readonly prologue: string;
-  readonly needs: ClauseNeeds;
-  readonly iri: string;
-}
-
-function toClause(site: ClauseSite): ClauseText {
-  const { text, tokens, prologue, needs, iri } = site;
-  const { group, silent, name } = needs.service;
+function toClause(query: ParsedQuery, { element, place }: ServiceClause, iri: string): ClauseText {
+  const { text, tokens } = query;
+  const { group, silent, name } = element;
+  const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
   const target = tokenAt(tokens, name);
-  const where = parsedGroup(prologue, textOf(site, group));
+  const pattern = textOf(query, group);
+  const where = parsedGroup(prologue, pattern);
   const certain = certainVariables(where);
-  const visible = [...visibleInGroup(tokens, group)];
-  const shown = visible.filter((variable) => needs.variables?.has(variable) !== false);
-  const substitution = needs.inExists ? substitutionOf(tokens, group) : undefined;
-  const isAnyEnough = needs.once && shown.length === 0 && !substitution;
-  const limit = isAnyEnough ? Math.min(1, needs.limit ?? 1) : needs.limit;
-  const conditions = pushedConditions(site, certain);
+  const predicates = predicateVariables(where);
   return {
     iri,
     target: text.slice(target.start, target.end),
     silent,
     prologue,
-    pattern: withConditions(textOf(site, group), group, conditions),
-    variables: shown.map((variable) => ({ name: variable, certain: certain.has(variable) })),
-    // Where no variable is left out, few patterns have a solution twice.
-    distinct: needs.once && limit !== 1 && (shown.length < visible.length || limit !== undefined) ? true : undefined,
-    limit,
-    opening: openingOf(tokens, group),
-    substitution,
+    pattern,
+    variables: [...visibleInGroup(tokens, group)].map((variable) => ({
+      name: variable,
+      certain: certain.has(variable),
+      predicate: predicates.has(variable) ? true : undefined,
+    })),
+    opening: group.select ? undefined : openingOf(tokens, group),
+    substitution: place.includes("exists") ? substitutionOf(tokens, group) : undefined,
     nonMonotone: isMonotone(where) ? undefined : "body",
-    selectivity: selectivityOf(where) + conditions.length * PUSHED_SELECTIVITY,
+    selectivity: selectivityOf(where),
   };
 }
 
-/** The conditions that the clause can be asked with: it binds all of their variables. */
-function pushedConditions(site: ClauseSite, certain: ReadonlySet<string>): readonly string[] {
-  const { tokens, prologue, needs } = site;
-  // What is written behind a subselect goes around it, where values that are substituted no longer have their places.
-  if (needs.inExists && needs.service.group.select) return [];
-  return needs.conditions.flatMap((range) => {
-    const names = [...mentionedVariables(tokens, range)];
-    if (names.length === 0 || names.some((name) => !certain.has(name))) return [];
-    const [parsed] = parsedGroup(prologue, `{ FILTER(${textOf(site, range)}) }`);
-    const condition = parsed?.type === "filter" ? sendableCondition(parsed.expression) : undefined;
-    return condition ? [`FILTER(${condition.text})`] : [];
-  });
-}
-
-/** Behind everything else in the group, so that what stands in it keeps its place. */
-function withConditions(pattern: string, { select }: Group, conditions: readonly string[]): string {
-  if (conditions.length === 0) return pattern;
-  const body = select ? pattern : pattern.slice(1, -1);
-  return `{${body} ${conditions.join(" ")} }`;
-}
-
-function openingOf(tokens: readonly Token[], { select, elements }: Group): readonly string[] {
-  if (select) return [];
+function openingOf(tokens: readonly Token[], { elements }: Group): readonly string[] {
   const other = elements.findIndex(({ kind }) => kind !== "triples" && kind !== "filter");
   const first = other < 0 ? elements : elements.slice(0, other);
   const names = new Set<string>();
@@ -141,13 +107,23 @@ function openingOf(tokens: readonly Token[], { select, elements }: Group): reado
   return [...names];
 }
 
+/** Variables that stand for the predicate of a triple pattern, which each solution matches. */
+function predicateVariables(patterns: readonly Pattern[]): Set<string> {
+  const names = patterns.flatMap((pattern) => {
+    if (pattern.type === "group") return [...predicateVariables(pattern.patterns)];
+    if (pattern.type !== "bgp") return [];
+    return pattern.triples.flatMap(({ predicate }) =>
+      !isPath(predicate) && predicate.termType === "Variable" ? predicate.value : [],
+    );
+  });
+  return new Set(names);
+}
+
 /** How much constants narrow a group: subjects and objects that are terms (classes aside), filters, inline data. */
 function selectivityOf(patterns: readonly Pattern[]): number {
   return patterns.reduce((sum, pattern) => sum + selectivityOfPattern(pattern), 0);
 }
 
-// As much as a constant in the place of an object.
-const PUSHED_SELECTIVITY = 2;
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 function selectivityOfPattern(pattern: Pattern): number {

@@ -1,5 +1,6 @@
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import type { FederationEngine, ExecutionBounds } from "../../src/engine/federation-engine.ts";
+import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { termToText } from "../../src/results/terms.ts";
 import { createStoreClient } from "./store-client.ts";
 import type { FederatedPlan } from "../../src/plan/query-plan.ts";
@@ -8,8 +9,12 @@ import { splitClauses } from "../../src/sparql/split-clauses.ts";
 
 /** An engine in this process, over endpoints with data in N-Triples, and what it may hold. */
 export function testEngine(data: Readonly<Record<string, string>> = {}, maxHeldBytes?: number): FederationEngine {
+  return testEngineOver(createStoreClient(data), maxHeldBytes);
+}
+
+export function testEngineOver(client: SparqlClient, maxHeldBytes?: number): FederationEngine {
   return createComunicaEngine({
-    client: createStoreClient(data),
+    client,
     maxSolutions: 500_000,
     now: () => performance.now(),
     ...(maxHeldBytes !== undefined && { maxHeldBytes }),

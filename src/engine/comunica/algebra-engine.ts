@@ -6,6 +6,7 @@ import type { SparqlClient } from "../../outbound/sparql-client.ts";
 import { BlockSizes } from "../clause-query.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
 import { ClauseSizes } from "../clause-sizes.ts";
+import { countingClause, demandedClause, type LeafDemand } from "../demand.ts";
 import type { EvaluateHere } from "../evaluated-clause.ts";
 import type { Operation } from "../evaluator/algebra.ts";
 import type { Evaluate, Execution, Result } from "../evaluator/execution.ts";
@@ -75,7 +76,7 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
   const { maxSolutions, maxHeldBytes = defaultHeldBytes, now } = options;
   const { maxHeldTogetherBytes: most = Number.POSITIVE_INFINITY } = options;
   const heldTogether: HeldTogether = { most, bytes: 0, holders: 0 };
-  const shared = { ...options, host, sizes: new BlockSizes(), clauseSizes: new ClauseSizes() };
+  const shared = { ...options, sizes: new BlockSizes(), clauseSizes: new ClauseSizes() };
 
   async function evaluated(plan: FederatedPlan, run: Run, account: ExecutionAccount): Promise<QueryResult> {
     /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
@@ -127,7 +128,6 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
 
 /** What the leaves of one execution are made with. */
 interface Making extends EngineOptions {
-  readonly host: AlgebraHost;
   readonly sizes: BlockSizes;
   readonly clauseSizes: ClauseSizes;
   readonly bounds: ExecutionBounds;
@@ -138,10 +138,11 @@ interface Making extends EngineOptions {
 }
 
 /** What the leaves of a plan stand for. */
-function sourcesOf({ over, skeleton, clauses }: FederatedPlan, making: Making): Omit<LeafSources, "surroundings"> {
-  const { host, bounds, account, clauseAt, clauseSizes, sizes, openSource = noPatternSources } = making;
+function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafSources, "surroundings"> {
+  const { bounds, account, clauseAt, clauseSizes, sizes, openSource = noPatternSources } = making;
   const { count, held } = account;
-  const identified = async () => identifiedBy(await host.parse(skeleton));
+  const use = new QueryUse();
+  const identified = (name: string): boolean => use.identified(innerName(name));
   const labelled: LeafOptions = {
     clauseSizes,
     following: { bounds, clauseAt, values: new Set() },
@@ -150,22 +151,14 @@ function sourcesOf({ over, skeleton, clauses }: FederatedPlan, making: Making): 
     identified,
   };
   const leaves = new Map(clauses.map((clause) => [clause.iri, toLeafClause(clause, labelled)]));
-  if (!over) return { clauses: leaves, patterns: undefined };
-  const use = new QueryUse();
+  if (!over) return { clauses: leaves, patterns: undefined, use };
   const asking = { ...making, bounds: { ...bounds, partial: goesOnWithout(over, bounds) } };
-  const executor = createClauseExecutor({ ...asking, identified: async () => (name) => use.identified(name) });
+  const executor = createClauseExecutor({ ...asking, identified: (name) => use.identified(name) });
   const graph = new MergedGraph(over, { ...asking, executor, needs: use, openSource, count, held });
   const blocksOf = `urn:fedway:merged:${over.federation ?? over.members[0]?.url ?? ""}`;
   const paths = new PathEvaluator(graph, making.count);
   const patterns = new PatternLeaves(use, { graph, paths, sizes, blocksOf, held, signal: bounds.signal });
-  return { clauses: leaves, patterns };
-}
-
-/** Which variables of the clauses are told apart; asked for only when a blank node turns up. */
-function identifiedBy({ operation }: ParsedSkeleton): (name: string) => boolean {
-  const use = new QueryUse();
-  use.read(operation);
-  return (name) => use.identified(innerName(name));
+  return { clauses: leaves, patterns, use };
 }
 
 /** The same result; at its end, however it ends, the execution holds nothing any more. */
@@ -213,6 +206,12 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
     blocksOf: clause.endpoint.url,
     blankKeys: false,
     correlated: clause.substitution?.variables.map(innerName),
+    demanding: (demand) => toLeafClause(demandedClause(clause, outerDemand(demand)), options),
+    counting({ by, counts }) {
+      const outer = new Map([...counts].map(([what, name]) => [outerName(what), outerName(name)]));
+      const counted = countingClause(clause, { by: by.map(outerName), counts: outer });
+      return counted && toLeafClause(counted, options);
+    },
     substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
     substituted: clause.substituted?.map(innerName),
     askedInBlocks() {
@@ -224,6 +223,12 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
       return renames ? renamed(rows) : rows;
     },
   };
+}
+
+/** The demand under the names of the clause's own text; conditions on variables with other names are left out. */
+function outerDemand(demand: LeafDemand): LeafDemand {
+  const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => outerName(name) === name));
+  return { ...demand, conditions, variables: new Set([...demand.variables].map(outerName)) };
 }
 
 /** What the solutions of a clause bind, its target among it where that is a variable. */

@@ -1,4 +1,5 @@
 import type * as RDF from "../../rdf/term.ts";
+import type { Demand } from "../demand.ts";
 import type * as Algebra from "../evaluator/algebra.ts";
 import {
   bgpConjuncts,
@@ -24,10 +25,10 @@ import {
 } from "../evaluator/operations.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
-import { countedGroup } from "./counted-group.ts";
 import type { GroupDemand } from "./group-plan.ts";
 import { PatternClause, type PatternLeaves } from "./pattern-leaves.ts";
 import { PushDown } from "./push-down.ts";
+import type { QueryUse } from "./query-use.ts";
 
 type Operation = Algebra.Operation;
 
@@ -37,6 +38,8 @@ export interface LeafSources {
   readonly clauses: ReadonlyMap<string, LeafClause>;
   /** Makes the leaves of patterns outside the clauses; undefined when those have no data. */
   readonly patterns: PatternLeaves | undefined;
+  /** Learns from the algebra how variables are used. */
+  readonly use: QueryUse;
   readonly surroundings: Surroundings;
 }
 
@@ -70,14 +73,13 @@ function isGathering(operation: Operation): boolean {
   return input !== undefined && others.length === 0 && isGathering(input);
 }
 
-function assign(operation: Operation, { clauses, patterns: leaves, surroundings }: LeafSources): Operation {
-  leaves?.use.read(operation);
-  for (const { correlated = [] } of clauses.values()) leaves?.use.mention(correlated);
+function assign(operation: Operation, { clauses, patterns: leaves, use, surroundings }: LeafSources): Operation {
+  use.read(operation);
+  for (const { correlated = [] } of clauses.values()) use.mention(correlated);
   const nameExists = createExistsNames();
   const patterns = new PatternAssigner(leaves);
   const pushDown = new PushDown({
-    demanding: (part, demand) => patterns.demanding(part, demand),
-    counted: (group) => patterns.counted(group),
+    demanding: (part, demand) => patterns.demanding(part, demand) ?? demandingClause(part, demand, use),
     surroundings,
   });
   const parts: EquatedPartsOptions = {
@@ -114,6 +116,14 @@ function assign(operation: Operation, { clauses, patterns: leaves, surroundings 
     },
   });
   return pushDown.query(assigned);
+}
+
+/** The leaf of a SERVICE clause, asked for no more than this; undefined for other operations. */
+function demandingClause(operation: Operation, demand: Demand, use: QueryUse): Operation | undefined {
+  if (operation.type !== "fedway:leaf") return undefined;
+  const { clause } = operation;
+  const needed = clause.variables.flatMap(({ name }) => (use.isNeeded(name, 1) ? [name] : []));
+  return leafOf(clause.demanding?.({ ...demand, variables: new Set(needed) }) ?? clause);
 }
 
 /** ORDER BY below a LIMIT is told how many rows are wanted; a projection has as many as its input. */
@@ -199,7 +209,7 @@ class PatternAssigner {
   }
 
   /** The leaf, of which this is wanted; undefined for what is no leaf of patterns. */
-  demanding(operation: Operation, demand: Omit<GroupDemand, "variables">): Operation | undefined {
+  demanding(operation: Operation, demand: Demand): Operation | undefined {
     const leaves = this.#leaves;
     const group = leaves && this.#withOptionals(leaves, operation);
     if (!group) return undefined;
@@ -217,12 +227,6 @@ class PatternAssigner {
     const patterns = triplesIn((input[1] && conjunctsOf(input[1])) ?? []);
     if (!left || !patterns || !leaves.takesAlong(left.conjuncts, patterns)) return undefined;
     return { ...left, optionals: [...(left.optionals ?? []), patterns] };
-  }
-
-  /** The group over what members count; undefined where they cannot. */
-  counted(group: Algebra.Group): Operation | undefined {
-    const conjuncts = conjunctsOf(group.input);
-    return this.#leaves && conjuncts && countedGroup(group, this.#leaves, conjuncts);
   }
 
   #leafFor(operation: Operation, conjuncts: readonly Conjunct[] | undefined): Operation {

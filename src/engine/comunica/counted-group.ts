@@ -1,34 +1,60 @@
+import type { Counting } from "../demand.ts";
 import type * as Algebra from "../evaluator/algebra.ts";
-import { leafOf } from "../evaluator/leaf.ts";
-import { type Conjunct, groupVariables } from "../evaluator/conjuncts.ts";
-import type { PatternLeaves } from "./pattern-leaves.ts";
+import { iri } from "../expressions/values.ts";
+import { leafOf, leafVariables } from "../evaluator/leaf.ts";
+import { patternVariable } from "../sources/triple-pattern.ts";
+import { innerName } from "./parser-text.ts";
+
+const xsdInteger = "http://www.w3.org/2001/XMLSchema#integer";
 
 /**
- * GROUP BY over the numbers that members counted, which are added (the sum of none is 0; SPARQL 1.1 Query, section
- * 18.5.1). `conjuncts` are what the group's input stands for. Undefined where anything but solutions is aggregated, or they cannot be counted where they are.
+ * GROUP BY over the numbers that endpoints counted, which are added (the sum of none is 0; SPARQL 1.1 Query, section
+ * 18.5.1): a UNION has the solutions of all of its branches. Undefined where anything but solutions of leaves is aggregated,
+ * or they cannot be counted where they are.
  */
-export function countedGroup(
-  { variables, aggregates }: Algebra.Group,
-  leaves: PatternLeaves,
-  conjuncts: readonly Conjunct[],
-): Algebra.Operation | undefined {
-  const bound = new Set(groupVariables(conjuncts).flatMap(({ name, certain }) => (certain ? [name] : [])));
-  if (aggregates.length === 0 || !aggregates.every((one) => countsSolutions(one, bound))) return undefined;
-  const count = leaves.fresh();
-  const by = variables.map(({ value }) => value);
-  const clause = leaves.counting(conjuncts, by, count.value);
-  if (!clause) return undefined;
-  const expression = { type: "expression", subType: "term", term: count } as const;
-  const sums = aggregates.map((aggregate) => ({ ...aggregate, aggregator: "sum", distinct: false, expression }));
-  return { type: "group", input: leafOf(clause), variables, aggregates: sums };
+export function countedGroup({ input, variables, aggregates }: Algebra.Group): Algebra.Group | undefined {
+  const certain = certainIn(input);
+  const counted = aggregates.flatMap((aggregate) => countedOf(aggregate, certain) ?? []);
+  if (aggregates.length === 0 || counted.length < aggregates.length) return undefined;
+  const counts = new Map([...new Set(counted)].map((what, index) => [what, innerName(`fedway_count${index}`)]));
+  const leaves = countingLeaves(input, { by: variables.map(({ value }) => value), counts });
+  if (!leaves) return undefined;
+  // An endpoint may give its counts as numbers of another type, or as texts.
+  const sums = aggregates.map((aggregate, index) => {
+    const term = patternVariable(counts.get(counted[index] ?? "") ?? "");
+    const args = [{ type: "expression", subType: "term", term }] as const;
+    const expression = { type: "expression", subType: "named", name: iri(xsdInteger), args } as const;
+    return { ...aggregate, aggregator: "sum", distinct: false, expression };
+  });
+  return { type: "group", input: leaves, variables, aggregates: sums };
 }
 
-/** COUNT of everything, or of a variable that each solution binds. */
-function countsSolutions(
+/** Variables that each solution of a UNION of leaves binds. */
+function certainIn(operation: Algebra.Operation): ReadonlySet<string> {
+  if (operation.type === "fedway:leaf") {
+    return new Set(leafVariables(operation.clause).flatMap(({ name, certain }) => (certain ? [name] : [])));
+  }
+  const [first, ...others] = operation.type === "union" ? operation.input.map(certainIn) : [];
+  return others.reduce((common, one) => common.intersection(one), new Set(first));
+}
+
+/** What COUNT counts: `*`, as for a variable that each solution binds, or another variable. */
+function countedOf(
   { aggregator, distinct, expression }: Algebra.BoundAggregate,
-  bound: ReadonlySet<string>,
-): boolean {
-  if (aggregator !== "count" || distinct) return false;
-  if (expression.subType !== "term") return expression.subType === "wildcard";
-  return expression.term.termType === "Variable" && bound.has(expression.term.value);
+  certain: ReadonlySet<string>,
+): string | undefined {
+  if (aggregator !== "count" || distinct) return undefined;
+  if (expression.subType !== "term") return expression.subType === "wildcard" ? "*" : undefined;
+  const { termType, value } = expression.term;
+  return termType === "Variable" ? (certain.has(value) ? "*" : value) : undefined;
+}
+
+function countingLeaves(operation: Algebra.Operation, counting: Counting): Algebra.Operation | undefined {
+  if (operation.type === "fedway:leaf") {
+    const clause = operation.clause.counting?.(counting);
+    return clause && leafOf(clause);
+  }
+  if (operation.type !== "union") return undefined;
+  const input = operation.input.flatMap((part) => countingLeaves(part, counting) ?? []);
+  return input.length < operation.input.length ? undefined : { type: "union", input };
 }

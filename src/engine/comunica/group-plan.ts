@@ -1,5 +1,5 @@
 import type { ClauseVariable } from "../../plan/query-plan.ts";
-import type { Bindings } from "../../results/model.ts";
+import { demandedRows, type LeafDemand, type PushedCondition, sendable } from "../demand.ts";
 import type { MergedGraph, Wanted } from "../sources/merged-graph.ts";
 import { type PatternUnit, unitVariables } from "../sources/pattern-units.ts";
 import { type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
@@ -13,35 +13,12 @@ import {
   triplesIn,
 } from "../evaluator/conjuncts.ts";
 
-/** A FILTER above a group whose verdict on a solution depends on nothing but these variables. */
-export interface PushedCondition {
-  readonly variables: readonly string[];
-  /** False also where it has no value. */
-  readonly holds: (row: Bindings) => boolean;
-  /** The same or less in SPARQL, for endpoints; undefined where engines could differ. */
-  readonly text: string | undefined;
-}
-
 /** What the rest of a query wants of a group of patterns. */
-export interface GroupDemand {
-  /** Variables that something else looks at. */
-  readonly variables: ReadonlySet<string>;
-  /** Solutions for which one of them does not hold come to nothing. */
-  readonly conditions: readonly PushedCondition[];
-  /** It does not matter how often a solution comes. */
-  readonly distinct: boolean;
-  /** More rows are not looked at. */
-  readonly limit?: RowLimit | undefined;
+export interface GroupDemand extends LeafDemand {
   /** Wanted is how many solutions there are of each kind by `variables`, under this name. */
   readonly count?: string | undefined;
   /** Patterns in OPTIONAL that its units take along. */
   readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
-}
-
-/** So many solutions are enough; where they are told apart, so many that differ in these variables. */
-export interface RowLimit {
-  readonly rows: number;
-  readonly distinctIn?: ReadonlySet<string> | undefined;
 }
 
 /** A group of patterns as it is asked; its solutions are the join of those of its parts. */
@@ -69,10 +46,6 @@ export function planGroup(graph: MergedGraph, group: readonly Conjunct[], demand
   const units = graph.unitsOf(triples);
   const isOnly = units.length + others.length === 1;
   const limit = isOnly && conditions.length === 0 ? demand.limit : undefined;
-  const enough = (names: readonly string[]): number | undefined =>
-    !limit || (limit.distinctIn && names.some((name) => limit.distinctIn?.has(name) === false))
-      ? undefined
-      : limit.rows;
   const named = [...units.map((unit) => unitVariables(unit)), ...others.map(namesOf)];
   const wantedOf = (own: readonly string[]): ReadonlySet<string> =>
     new Set([...demand.variables, ...named.filter((names) => names !== own).flat()]);
@@ -82,7 +55,8 @@ export function planGroup(graph: MergedGraph, group: readonly Conjunct[], demand
     const wanted = wantedOf(names);
     const own = names.filter((name) => wanted.has(name));
     const optionals = demand.optionals?.filter((patterns) => units.find((one) => takes(graph, one, patterns)) === unit);
-    const uncertain = ownVariables(unit, optionals).filter((name) => demand.variables.has(name));
+    const open = ownVariables(unit, optionals);
+    const uncertain = open.filter((name) => demand.variables.has(name));
     return {
       kind: "unit",
       unit,
@@ -93,12 +67,8 @@ export function planGroup(graph: MergedGraph, group: readonly Conjunct[], demand
       selectivity: groupSelectivity(unit.patterns.map((pattern) => ({ kind: "triple", pattern }))),
       wanted: {
         variables: own,
-        conditions: conditions.flatMap(({ text, variables }) =>
-          text !== undefined && variables.every((name) => names.includes(name)) ? [text] : [],
-        ),
-        distinct:
-          demand.distinct && (own.length < names.length || uncertain.length < ownVariables(unit, optionals).length),
-        limit: enough([...own, ...uncertain]),
+        conditions: sendable({ conditions }, names),
+        ...demandedRows({ ...demand, limit }, [...own, ...uncertain], [...names, ...open]),
         count: demand.count,
         optionals,
         uncertain,

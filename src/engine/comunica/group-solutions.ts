@@ -11,7 +11,8 @@ import { pathSolutions } from "../evaluator/path-solutions.ts";
 import { inBatches } from "../../results/item-reader.ts";
 import { connectedOrder } from "../evaluator/conjuncts.ts";
 import { each } from "../evaluator/execution.ts";
-import type { GroupPart, PlannedGroup, PushedCondition } from "./group-plan.ts";
+import type { PushedCondition } from "../demand.ts";
+import type { GroupPart, PlannedGroup } from "./group-plan.ts";
 /** What groups are evaluated with. */
 export interface GroupContext {
   readonly graph: MergedGraph;

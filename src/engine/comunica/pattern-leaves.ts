@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
+import type { Counting } from "../demand.ts";
 import { isTrace } from "../provenance.ts";
 import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
 import type { LeafClause } from "../evaluator/leaf.ts";
@@ -41,6 +42,13 @@ export class PatternClause implements LeafClause {
     };
     for await (const rows of groupSolutions(this.#context, this.#planned(), keys)) yield rows.map(shownOf);
     this.#context.sizes.accepted(this.blocksOf, keys?.rows.length ?? 0);
+  }
+
+  counting({ by, counts }: Counting): PatternClause | undefined {
+    const count = counts.size === 1 ? counts.get("*") : undefined;
+    if (count === undefined || !canCount(this.#context.graph, this.conjuncts, by)) return undefined;
+    const variables = [...by, count].map((name) => ({ name, certain: true }));
+    return new PatternClause(this.conjuncts, this.#context, { variables, conditions: [], distinct: false, count });
   }
 
   #planned(): PlannedGroup {
@@ -93,7 +101,8 @@ export class PatternLeaves {
         !groupVariables(conjuncts).some((known) => known.name === name) &&
         this.use.isNeeded(name, placesIn(optional, name)),
     );
-    return this.#showing(conjuncts, [...variables, ...others.map(({ name }) => ({ name, certain: false }))], demand);
+    const shown = [...variables, ...others.map(({ name }) => ({ name, certain: false }))];
+    return new PatternClause(conjuncts, this.#group, { ...demand, variables: shown });
   }
 
   /** Whether OPTIONAL patterns can be asked along with a group; nothing else gives their variables values. */
@@ -104,20 +113,6 @@ export class PatternLeaves {
       own.every((name) => this.use.isBoundIn(name, placesOf(name, optional))) &&
       takesAlong(this.#group.graph, conjuncts, optional)
     );
-  }
-
-  /**
-   * The leaf that says how many solutions a group of patterns has of each kind by these variables, as another one;
-   * undefined when they cannot be counted where they are.
-   */
-  counting(conjuncts: readonly Conjunct[], by: readonly string[], count: string): PatternClause | undefined {
-    if (!canCount(this.#group.graph, conjuncts, by)) return undefined;
-    const variables = [...by, count].map((name) => ({ name, certain: true }));
-    return this.#showing(conjuncts, variables, { conditions: [], distinct: false, count });
-  }
-
-  #showing(conjuncts: readonly Conjunct[], variables: readonly ClauseVariable[], demand: Demand): PatternClause {
-    return new PatternClause(conjuncts, this.#group, { ...demand, variables });
   }
 }
 

@@ -1,27 +1,31 @@
 import { sendableCondition } from "../../sparql/sendable-condition.ts";
 import type * as Algebra from "../evaluator/algebra.ts";
 import { testOf } from "../evaluator/expressions.ts";
+import { countedGroup } from "./counted-group.ts";
 import type { Surroundings } from "../expressions/functions.ts";
-import type { GroupDemand, PushedCondition } from "./group-plan.ts";
-import { existencesIn, expressionVariables, inputsOf, inScopeVariables, withInputs } from "../evaluator/operations.ts";
-
-/** What is above an operation and can be told to the patterns below it. */
-type Demand = Omit<GroupDemand, "variables">;
+import type { Demand, PushedCondition } from "../demand.ts";
+import {
+  argumentsOf,
+  existencesIn,
+  expressionsOf,
+  expressionVariables,
+  inputsOf,
+  inScopeVariables,
+  withInputs,
+} from "../evaluator/operations.ts";
 
 const nothing: Demand = { conditions: [], distinct: false };
 
-/** What patterns are pushed down to. */
+/** Where demands go. */
 interface PushDownOptions {
-  /** The operation as a leaf of which this is wanted; undefined when it is none. */
+  /** The leaf asked for no more than this; undefined for other operations. */
   readonly demanding: (operation: Algebra.Operation, demand: Demand) => Algebra.Operation | undefined;
-  /** The group over what members count; undefined when they cannot. */
-  readonly counted: (group: Algebra.Group) => Algebra.Operation | undefined;
   readonly surroundings: Surroundings;
 }
 
 /**
- * Tells groups of patterns what the query wants of them: FILTERs above them, whether the number of equal solutions matters,
- * and how many are enough. The operations stay: what is pushed down leaves rows out, or is not heeded.
+ * Passes the demands of a query (FILTERs, whether the number of equal solutions matters, how many are enough) down to its leaves:
+ * SERVICE clauses and groups of patterns. Operators stay in place; a pushed demand may only remove rows or be ignored.
  */
 export class PushDown {
   readonly #options: PushDownOptions;
@@ -42,7 +46,7 @@ export class PushDown {
 
   #push(operation: Algebra.Operation, demand: Demand): Algebra.Operation {
     const leaf = this.#options.demanding(operation, demand);
-    const pushed = leaf ?? (isGroup(operation) ? this.#options.counted(operation) : undefined);
+    const pushed = leaf ?? (operation.type === "group" ? countedGroup(operation) : undefined);
     if (pushed) return pushed;
     const inputs = inputsOf(operation);
     if (inputs.length === 0) return operation;
@@ -69,8 +73,6 @@ export class PushDown {
     return [{ variables, holds, text: sendableCondition(expression)?.text }];
   }
 }
-
-const isGroup = (operation: Algebra.Operation): operation is Algebra.Group => operation.type === "group";
 
 interface Pushed {
   readonly operation: unknown;
@@ -101,6 +103,10 @@ const wantsOf: Readonly<Record<string, (pushed: Pushed, index: number) => Demand
     const distinctIn = inScopeVariables(operation as Algebra.Distinct);
     return { conditions, distinct: true, limit: limit && { ...limit, distinctIn } };
   },
+  group: ({ operation }) => ({
+    ...nothing,
+    distinct: (operation as Algebra.Group).aggregates.every((one) => one.distinct || countsNothing.has(one.aggregator)),
+  }),
   union: ({ demand }) => demand,
   "fedway:prepared": ({ demand }) => demand,
   extend({ operation, demand }) {
@@ -125,19 +131,20 @@ const wantsOf: Readonly<Record<string, (pushed: Pushed, index: number) => Demand
   }),
 };
 
+/** Aggregates for which it makes no difference how often a value comes. */
+const countsNothing: ReadonlySet<string> = new Set(["min", "max", "sample"]);
+
 /** Each solution makes nodes of its own. */
 const makesBlankNodes = ({ template }: Algebra.Construct): boolean =>
   template.some(({ subject, object }) => [subject, object].some(({ termType }) => termType === "BlankNode"));
 
-function hasVolatile(operation: Algebra.Operation): boolean {
-  const { expression } = operation as { readonly expression?: Algebra.Expression };
-  return expression !== undefined && isVolatile(expression);
-}
+const hasVolatile = (operation: Algebra.Operation): boolean =>
+  expressionsOf(operation).some((expression) => isVolatile(expression));
 
 const volatile: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode"]);
 
 /** It may have another value when it is evaluated again. */
 function isVolatile(expression: Algebra.Expression): boolean {
-  const { operator = "", args = [] } = expression as Partial<Algebra.OperatorExpression>;
-  return volatile.has(operator.toLowerCase()) || args.some((arg) => isVolatile(arg));
+  const { operator = "" } = expression as Partial<Algebra.OperatorExpression>;
+  return volatile.has(operator.toLowerCase()) || argumentsOf(expression).some((arg) => isVolatile(arg));
 }

@@ -2,6 +2,7 @@ import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import type { Counting, LeafDemand } from "../demand.ts";
 import type { Leaf } from "./algebra.ts";
 import type { BoundSide } from "./bound-join.ts";
 import { type Execution, made, type Rows, type Solutions } from "./execution.ts";
@@ -29,6 +30,10 @@ export interface LeafClause {
   readonly blankKeys: boolean;
   /** Variables for which substituting a value is not the same as joining it. */
   readonly correlated?: readonly string[] | undefined;
+  /** The same clause asked for no more than this. */
+  demanding?(demand: LeafDemand): LeafClause;
+  /** The clause that counts its solutions; undefined where that cannot be. */
+  counting?(counting: Counting): LeafClause | undefined;
   /** The same clause with the keys for these variables substituted. */
   substituting?(variables: readonly string[]): LeafClause;
   /** Those of a clause that was made so. */

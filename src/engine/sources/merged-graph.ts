@@ -4,6 +4,7 @@ import { inBatches, itemsOf } from "../../results/item-reader.ts";
 import type { Bindings } from "../../results/model.ts";
 import { termToText } from "../../results/terms.ts";
 import { type KeyBlock, type BlockSizes, termsText } from "../clause-query.ts";
+import { countsFor } from "../demand.ts";
 import { type HeldBytes, keyBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { type Holders, KeyRoutes } from "./key-routes.ts";
@@ -257,16 +258,6 @@ interface OpenGraphOptions {
 interface MemberOptions extends OpenGraphOptions {
   readonly prefix: string;
 }
-
-/** Counting takes a subquery, and a mirror may be asked instead. */
-const countsFor = ({ mirror, ...endpoint }: PlannedEndpoint): boolean =>
-  [endpoint, ...(mirror ? [mirror] : [])].every(
-    (one) =>
-      one.interface === undefined &&
-      one.counting === undefined &&
-      one.keys === undefined &&
-      one.existence === undefined,
-  );
 
 /**
  * A variable has no values but IRIs at a member. Literals that are equal may be one group there, whatever their spelling;

@@ -8,6 +8,7 @@ import { termToText } from "../../results/terms.ts";
 import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import { type AskMember, BlankMirror, hasBlank, namedParts, splitKeys } from "./blank-mirror.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
+import { countingText, takesConditions } from "../demand.ts";
 import { areWritable } from "../unwritable-keys.ts";
 import { interleave } from "../interleave.ts";
 import type { Member, MemberQuestion, QueryNeeds } from "./merged-graph.ts";
@@ -118,7 +119,8 @@ function toClause(
 function questionClause(endpoint: PlannedEndpoint, question: MemberQuestion): FederatedClause {
   const { patterns, distinct, limit, size, count, uncertain = [] } = question;
   const group = groupText(endpoint, question);
-  const pattern = count === undefined ? group : countText(group, question.variables, count);
+  const pattern =
+    count === undefined ? group : countingText(group, { by: question.variables, counts: new Map([["*", count]]) });
   const names = count === undefined ? question.variables : [...question.variables, count];
   const variables = [
     ...names.map((name) => ({ name, certain: true })),
@@ -131,20 +133,10 @@ function questionClause(endpoint: PlannedEndpoint, question: MemberQuestion): Fe
   return { ...clause, ...(distinct === true && { distinct }), limit, estimate };
 }
 
-function groupText(
-  { keys, existence }: PlannedEndpoint,
-  { patterns, conditions = [], optionals = [] }: MemberQuestion,
-): string {
-  // Without VALUES or EXISTS it is no SPARQL 1.1, and may not know COALESCE.
-  const isLimited = keys !== undefined || existence !== undefined;
-  const filters = isLimited ? [] : conditions.map((condition) => ` FILTER(${condition})`);
+function groupText(endpoint: PlannedEndpoint, { patterns, conditions = [], optionals = [] }: MemberQuestion): string {
+  const filters = takesConditions(endpoint) ? conditions.map((condition) => ` FILTER(${condition})`) : [];
   const added = optionals.map((own) => ` OPTIONAL { ${patternTexts(own)} }`);
   return `{ ${patternTexts(patterns)}${filters.join("")}${added.join("")} }`;
-}
-
-function countText(group: string, by: readonly string[], name: string): string {
-  const keys = by.map((key) => `?${key} `).join("");
-  return `{ SELECT ${keys}(COUNT(*) AS ?${name}) WHERE ${group}${keys && ` GROUP BY ${keys.trimEnd()}`} }`;
 }
 
 const patternTexts = (patterns: readonly TriplePattern[]): string =>

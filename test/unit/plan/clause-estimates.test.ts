@@ -17,11 +17,6 @@ describe("as many solutions are expected of a SERVICE clause as its pattern with
     ["{ ?s :name ?n } ?s ?p ?o", 2],
     [":ann :name ?n", 1],
   ])("%s", (body, count) => expect(expected(body)).toBe(count));
-
-  it("but no more than are asked for", () => {
-    const text = `SELECT ?n { { SERVICE <http://people.example/sparql> { ?s :name ?n } } UNION { SERVICE <http://other.example/sparql> { ?s ?q ?n } } } LIMIT 1`;
-    expect(planWithFacts(text)).toMatchObject({ clauses: [{ limit: 1, estimate: 1 }, { limit: 1 }] });
-  });
 });
 
 describe("nothing is expected", () => {
