@@ -57,7 +57,7 @@ export interface App {
    * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
    */
   listen(): Promise<string>;
-  /** What somebody who has started it is told: where it answers, and how changes are made; holds the token that it made. */
+  /** The start message: URLs, and the token or link for changes. */
   startMessage(url: string): string;
   /** A snapshot of what is stored of all endpoints. @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
   publishSnapshot(options: { readonly reviewed: boolean }): Promise<Snapshot>;

@@ -25,13 +25,13 @@ import type { OutsideWorld } from "../engine/evaluators/outside-world.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import { createRemoteExecutor } from "../engine/remote-executor.ts";
 
-/** Who hears of what goes out. */
+/** Observers of outbound requests. */
 interface ClientObservers {
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** Hears of every query to an endpoint but the monitor's own. */
+  /** Called after every query to an endpoint but the monitor's own. */
   readonly onTraffic?: (report: ExchangeReport) => void;
-  /** Hears how endpoints must be asked, as their requests show it. */
+  /** Called when requests show how an endpoint must be asked. */
   readonly onLearned?: SparqlClientOptions["onLearned"];
 }
 
@@ -88,7 +88,7 @@ function observerOf({ metrics, tracer, onTraffic }: ClientObservers): OutboundOb
   };
 }
 
-/** Who hears of evaluations, and is asked what they may do. */
+/** Observer and policy of evaluations. */
 interface EvaluatorObservers {
   readonly noteFound: NonNullable<OutsideWorld["onFound"]>;
   readonly planner: Pick<Planner, "clauseAt">;

@@ -22,7 +22,7 @@ interface MonitoringParts extends Foundation {
   readonly metrics: Metrics;
 }
 
-/** Opens the monitor with what it feeds and who it tells; nothing is probed before `monitor.start()`. @throws FedwayError `CONFIG_INVALID` */
+/** Opens the monitor, what it feeds and its receivers; nothing is probed before `monitor.start()`. @throws FedwayError `CONFIG_INVALID` */
 export function openMonitoring(parts: MonitoringParts) {
   const { config, log, state, clients, local, registry, jobs, metrics } = parts;
   const { store, soleOwner } = state;

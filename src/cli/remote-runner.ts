@@ -38,7 +38,7 @@ export async function checked(response: Response): Promise<Response> {
   );
 }
 
-/** What is posted to a running service. */
+/** A request to a running service. */
 interface Posted {
   readonly headers?: Readonly<Record<string, string>>;
   /** The admin token. */

@@ -66,7 +66,7 @@ export class StoreRunner {
     this.#settings = { ...defaults, ...options.thread };
   }
 
-  /** What the store holds while it is idle; 0 when there is none. */
+  /** Memory of the idle store; 0 when there is none. */
   get memoryBytes(): number {
     return this.#thread === undefined ? 0 : this.#memoryBytes;
   }

@@ -25,7 +25,7 @@ export type HostedSource =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "files"; readonly files: readonly DataFile[]; readonly bytes: number };
 
-/** What the thread is started with. */
+/** The thread's `workerData`. */
 export interface StoreBoot {
   readonly source: HostedSource;
   /** Cap of the store's memory, answers under construction included. */
@@ -79,7 +79,7 @@ function crashed(thrown: unknown): StoreReply {
   return { kind: "crashed", cause: outOfMemory ? "memory" : "trap", message: panic ?? message };
 }
 
-/** What Oxigraph throws by itself; a trap is a `RuntimeError`, an exhausted stack a `RangeError`. */
+/** Errors that Oxigraph throws itself; a trap is a `RuntimeError`, an exhausted stack a `RangeError`. */
 const ownErrors: ReadonlySet<unknown> = new Set([Error.prototype, URIError.prototype]);
 const isOwnError = (thrown: unknown): thrown is Error => ownErrors.has(Object.getPrototypeOf(thrown));
 

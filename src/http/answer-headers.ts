@@ -8,7 +8,7 @@ const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding
 const serverTiming = ({ planMs, firstByteMs, planCached }: QueryTimings): string =>
   `plan;dur=${planMs.toFixed(1)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${firstByteMs.toFixed(1)}`;
 
-/** The head of a SPARQL response: what is known at its first byte, as a flat list of names and values. */
+/** Headers of a SPARQL response, known at its first byte, as a flat list of names and values. */
 export function headersOf(answer: QueryAnswer): readonly string[] {
   const headers = [
     ...staticHeaders,
@@ -36,7 +36,7 @@ const factsText = ({ seenAt, verifiedAt = "never" }: NonNullable<QueryAnswer["fa
 export const takesTrailers = ({ raw }: Pick<FastifyRequest, "raw">): boolean =>
   raw.httpVersion !== "1.0" && /(?:^|,)\s*trailers\s*(?:[,;]|$)/i.test(String(raw.headers["te"] ?? ""));
 
-/** What is known when the last byte of a SPARQL response has left. */
+/** Trailers of a SPARQL response, known when its last byte has been sent. */
 export const trailersOf = ({
   status,
   partial,

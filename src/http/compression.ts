@@ -69,7 +69,7 @@ export function compressStream(source: Readable, coding: ContentCoding): Readabl
     flushSoon();
   });
   compressor.on("drain", () => source.resume());
-  // A source that has failed already is told of as well.
+  // Also reports a source that has failed already.
   finished(source, (error) => {
     if (error) compressor.destroy(error);
     else compressor.end();

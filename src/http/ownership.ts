@@ -14,7 +14,7 @@ export function ownerOf(request: FastifyRequest, { adminToken }: Pick<HttpSettin
 
 const pattern = "^[A-Za-z0-9._~:-]{1,100}$";
 const wellFormed = new RegExp(pattern);
-/** Names a session; whoever owns it chooses it. */
+/** Name of a session, chosen by its owner. */
 export const sessionName = Type.String({ pattern, description: "Letters, digits and . _ ~ : -, at most 100." });
 export const SessionHeader = Type.Object({ "fedway-session": Type.Optional(sessionName) });
 

@@ -8,7 +8,7 @@ const status = Type.Union(
   { description: "Outcome; ok, empty, partial and failed never look alike." },
 );
 
-/** What one endpoint contributed to a run. */
+/** One endpoint's part in a run. */
 const SourceReport = view("Source", {
   endpoint: Type.String(),
   requests: Type.Integer(),
@@ -54,7 +54,7 @@ const partialKind = Type.Optional(
   }),
 );
 
-/** What one step of a federated plan took. */
+/** Requests, rows and time of one step of a federated plan. */
 const StepReport = view("Step", {
   pattern: Type.Optional(
     Type.String({ description: "As it is asked, without join keys; for the query's owner only." }),

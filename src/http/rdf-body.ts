@@ -22,7 +22,7 @@ import { anyOriginHeaders } from "./common-headers.ts";
 /** Bytes of the body of a change. */
 export const maxBodyBytes = maxDocumentBytes;
 
-/** A catalogue document as it was sent; told apart from the JSON of simple fields by its class. */
+/** A catalogue document as it was sent; its class distinguishes it from the JSON of simple fields. */
 export class RdfBody {
   readonly mediaType: "text/turtle" | "application/ld+json";
   readonly text: string;
@@ -112,17 +112,17 @@ async function* oneChunk(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
-/** What a client gets of a document: its fields as JSON, or its RDF. */
+/** Format of a document: its fields as JSON, or its RDF. */
 type DocumentFormat = "fields" | ResultFormat;
 
-/** What a request says about the format that it wants. */
+/** Format parameters of a request. */
 export const requestedFormat = (request: {
   readonly query: { readonly format?: string };
   readonly headers: { readonly accept?: string | undefined };
 }): FormatParameters => ({ format: request.query.format, accept: request.headers.accept });
 
 /**
- * The format of a document by the parameter `format`, else by Accept; fields as JSON where nothing else is wanted more.
+ * The format of a document by the parameter `format`, else by Accept; fields as JSON unless another format is preferred.
  * @throws FedwayError `NOT_ACCEPTABLE`
  */
 export function documentFormat({ format, accept }: FormatParameters): DocumentFormat {
@@ -205,7 +205,7 @@ async function sendRdf(
     .send(body);
 }
 
-/** The writer leaves IRIs of this service relative; whoever reads the answer has to know to what. */
+/** The writer leaves IRIs of this service relative, so the answer declares their base. */
 function turtleOf(quads: readonly RDF.Quad[], baseUrl: string): string {
   const base = `${baseUrl}/`;
   const isOwn = (term: RDF.Term): boolean => term.termType === "NamedNode" && term.value.startsWith(base);

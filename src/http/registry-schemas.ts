@@ -128,5 +128,5 @@ export const accepted: Readonly<Record<number, object>> = { 202: Job };
 /** Answer of `GET /api/jobs`. */
 export const JobList = view("JobList", { jobs: Type.Array(Job) });
 
-/** What probes found of an endpoint. */
+/** Findings of an endpoint's probes. */
 export const CapabilityRecord = view("Capabilities", capabilitiesSchema.properties);

@@ -78,21 +78,21 @@ export const resultTypes = mediaTypesOf(resultFormats);
 /** Media types of graphs. */
 export const graphTypes = mediaTypesOf(resultFormats.filter(({ kinds }) => kinds.includes("quads")));
 
-/** The answer of a route that has nothing to say, for its documentation. */
+/** An empty answer, for a route's documentation. */
 export const nothing: Answers = { 204: Type.Null() };
 
 /** No parameters are known. */
 export const NoParameters = strictObject({});
 
-/** What the parameter `provenance` asks for. */
+/** Meaning of the parameter `provenance`. */
 export const provenanceDescription =
   "Adds a last column, fedway_from, with the endpoints that each row came from. If several members have a row, one of them is named; where a mirror answered, the member that it stands in for. Unbound for aggregates and property paths.";
 
-/** What the parameter `prune` asks for. */
+/** Meaning of the parameter `prune`. */
 export const pruneDescription =
   "false: also ask endpoints whose descriptions rule out a match; trust: leave them out without verifying that.";
 
-/** What the parameter `partial` asks for. */
+/** Meaning of the parameter `partial`. */
 export const partialDescription =
   "Answer without endpoints that fail; subset: only where every row is certain to be in the true answer.";
 
@@ -154,7 +154,7 @@ export function protocolParameters({ maxQueryBytes, language, planned }: SparqlR
   };
 }
 
-/** What the parameters of a SPARQL route depend on. */
+/** Inputs of the parameters of a SPARQL route. */
 interface SparqlRouteParameters {
   readonly maxQueryBytes: number;
   /** Of its queries: "SPARQL 1.1". */

@@ -116,7 +116,7 @@ function addRuleFile(app: TypedApp, shell: Shell): void {
   });
 }
 
-/** The file, opened: one that is gone has to be told before any header is. */
+/** Opens the file before any header is sent, so that a missing one can be reported. */
 async function opened(path: string, { dataset, shard }: Static<typeof ShardPath>): Promise<FileHandle> {
   return open(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== "ENOENT") throw cause;

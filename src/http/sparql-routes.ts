@@ -69,9 +69,9 @@ interface SparqlRoute {
   readonly params?: TSchema;
   /** Throws when the path names nothing. */
   readonly check?: (request: FastifyRequest) => unknown;
-  /** What is queried without SERVICE behind the route with this id, for the service description. */
+  /** Dataset behind the route with this id, for the service description. */
   readonly dataset?: (id: string) => Promise<DescribedService["dataset"]>;
-  /** What the query console has chosen for those who open the route with this id in a browser; absent: it is not for them. */
+  /** Target that the query console selects when the route is opened in a browser; absent: no redirect to the console. */
   readonly target?: (id: string) => Parameters<typeof consolePath>[1];
   readonly answer: (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
 }
@@ -160,7 +160,7 @@ function handling(shell: HttpShell, route: SparqlRoute) {
   };
 }
 
-/** What a route's path names. */
+/** Endpoint or federation in a route's path. */
 type Target = { readonly endpointId?: string; readonly federationId?: string };
 
 const throughQueryService =

@@ -10,13 +10,13 @@ import type { EndpointTarget, LearnedManner } from "./sparql-client.ts";
 export interface EndpointState {
   readonly scheduler: Scheduler;
   readonly breaker: Breaker;
-  /** What requests have shown of how it must be asked. */
+  /** How it must be asked, as its requests have shown. */
   learned: LearnedManner;
   /** The method in use has been answered, so that a refusal hardly means the method. */
   isProven: boolean;
   /** How often other methods and formats were tried in vain, and until when that counts. */
   readonly vain: { tries: number; untilMs: number };
-  /** What the engine behind it gets wrong, once a response head has given that engine away. */
+  /** Known faults of its engine, once a response head has named the engine. */
   quirks: EngineQuirks | undefined;
   /** The latest row cap that an answer has named. */
   rowCap: number | undefined;
@@ -31,10 +31,10 @@ interface EndpointStateOptions {
   onBreaker?(report: BreakerReport): void;
 }
 
-/** What a breaker belongs to, and the name that it has in metrics. */
+/** Endpoint of a breaker, and its name in metrics. */
 type BreakerTarget = Pick<EndpointTarget, "id" | "url">;
 
-/** Hears of changes; must not throw. */
+/** Called on changes; must not throw. */
 type BreakerListener = (report: BreakerReport) => void;
 
 /** The circuit breakers of a client, for those who know more of an endpoint than its requests show. */
@@ -45,7 +45,7 @@ export interface Breakers {
    * @param reason public words for the message of `CIRCUIT_OPEN`, such as "it has been down since noon"
    */
   holdOpen(target: BreakerTarget, untilMs: number, reason?: string): void;
-  /** An endpoint that others found to work again. */
+  /** Another process found that the endpoint works again. */
   close(url: string): void;
   /** Why nothing would be sent to an endpoint now; undefined when a request would. Takes no trial. */
   refusal(url: string): FedwayError | undefined;
@@ -141,7 +141,7 @@ export class EndpointStates {
     return false;
   }
 
-  /** A breaker that tells whose it is. */
+  /** A breaker whose reports name its endpoint. */
   #makeBreaker(target: EndpointTarget, url: string): Breaker {
     const named = { endpoint: metricName(target), id: target.id, url };
     const breaker = new Breaker({

@@ -23,7 +23,7 @@ interface NetworkTimeouts {
   readonly idleMs: number;
 }
 
-/** What the one way out is built from; only `version` has no default. */
+/** Options of the outbound network; only `version` has no default. */
 export interface NetworkOptions {
   /** Version in the User-Agent. */
   readonly version: string;
@@ -48,7 +48,7 @@ export interface NetworkOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** A dispatch handler that can also be told how to end its connection attempt. */
+/** A dispatch handler that also gets a way to end its connection attempt. */
 export interface UpstreamHandler extends Dispatcher.DispatchHandler {
   dialling(abort: (reason: Error) => void): void;
 }
@@ -59,7 +59,7 @@ export interface Network {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly hostRates: HostRates | undefined;
-  /** What is under way. */
+  /** Requests under way. */
   readonly tasks: Set<Task>;
   /** The host whose rate a request to this URL counts for; undefined when it has none. */
   readonly rateHost: (url: URL) => string | undefined;
@@ -67,7 +67,7 @@ export interface Network {
   /** True while a socket error is being delivered: a response that "ends" now was cut off. */
   readonly failing: boolean;
   readonly closed: boolean;
-  /** Ends what is under way, and every connection. */
+  /** Ends all requests and connections. */
   close(): Promise<void>;
 }
 

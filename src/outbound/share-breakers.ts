@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { Breakers } from "./endpoint-states.ts";
 import type { BreakerReport } from "./observer.ts";
 
-/** What breakers are shared with. */
+/** Options of `BreakerSharing`. */
 export interface SharedBreakersOptions {
   readonly breakers: Breakers;
   readonly store: Store;
@@ -30,11 +30,11 @@ const schema = Type.Object({
   atMs: Type.Optional(Type.Number()),
   /** Id of the process that wrote it. */
   from: text,
-  /** Tells its notices apart. */
+  /** Number of the notice in its process. */
   nth: Type.Number(),
 });
 
-/** A change that one process tells the others. */
+/** A change that one process publishes to the others. */
 type Notice = Readonly<Static<typeof schema>>;
 
 /** Notices that wait to be written. */

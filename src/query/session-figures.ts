@@ -28,17 +28,17 @@ interface ToolCall {
   readonly kind: "tool";
   readonly atMs: number;
   readonly tool: string;
-  /** It tells what endpoints hold, or how to write a query. */
+  /** It shows what endpoints hold, or how to write a query. */
   readonly informs: boolean;
 }
 
 export type SessionCall = QueryCall | ToolCall;
 
-/** What figures are relative to. */
+/** Reference sets of the figures. */
 interface FigureOptions {
   /** Every endpoint that the session could have named. */
   readonly offered: readonly string[];
-  /** Endpoints that hold matches for the question, where somebody knows them (a benchmark does). */
+  /** Endpoints that hold matches for the question, where known (in a benchmark). */
   readonly holding?: readonly string[] | undefined;
 }
 

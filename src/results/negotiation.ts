@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { type ResultFormat, resultFormats } from "./formats.ts";
 import type { AnswerKind } from "./model.ts";
 
-/** What a client said about the format it wants. */
+/** Formats that a client accepts. */
 export interface FormatParameters {
   /** Accept header (RFC 9110, section 12.5.1). */
   readonly accept?: string | undefined;

@@ -103,7 +103,7 @@ const maxXmlDepth = 256;
 class BoundedRdfXmlParser extends RdfXmlParser {
   #writing = false;
 
-  /** The parser would tell each of a million faults, and go on: the first one ends it. */
+  /** The parser would report each of a million faults and go on; the first one ends it. */
   override emit(event: string | symbol, ...given: readonly unknown[]): boolean {
     if (event === "error" && this.#writing) throw given[0];
     return super.emit(event, ...given);

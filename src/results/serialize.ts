@@ -117,7 +117,7 @@ const batchLength = 16 * 1024;
 /**
  * A byte stream of encoded items. The first chunk goes out with the first item (nothing before it: a source that
  * fails at once leaves no half answer), later ones when a batch is full or the source keeps the stream waiting. It
- * takes no item that nobody has room for. A failing source destroys the stream with its error; destroying the stream
+ * takes no item that its reader has no room for. A failing source destroys the stream with its error; destroying the stream
  * returns the source's iterator.
  */
 class EncodedStream<T> {

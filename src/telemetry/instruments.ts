@@ -86,7 +86,7 @@ export function createInstruments(registry: Registry) {
     count: (name: string, help: string) => new Counter(configured(name, help)),
     /**
      * A number that is read at every scrape and absent while `read` gives undefined or throws. It is there from this call
-     * on: what nobody reads is unknown, not 0.
+     * on: a value that is never read is unknown, not 0.
      */
     reading: (name: string, help: string, read: () => number | undefined): void => {
       const gauge: Gauge = new Gauge({ ...configured(name, help), collect: () => show(gauge, read) });
@@ -110,7 +110,7 @@ function show(gauge: Gauge, read: () => number | undefined): void {
   try {
     value = read();
   } catch {
-    // A scrape tells the rest all the same.
+    // The scrape goes on with the other metrics.
   }
   if (value === undefined) gauge.remove();
   else gauge.set(value);

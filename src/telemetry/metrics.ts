@@ -65,7 +65,7 @@ export function createMetrics(options: MetricsOptions = {}) {
   };
 }
 
-/** What a process says of itself. */
+/** Build and role of a process. */
 interface BuildInfo {
   readonly version: string;
   /** What this process does: `all`, `web` or `worker`. */

@@ -42,7 +42,7 @@ const longestValue = 256;
 
 /**
  * A tracer over OpenTelemetry. Spans wait in a bounded queue and are posted in batches, two posts at a time; what a
- * collector that is down, slow or hostile does not take is dropped, and nobody waits for it. A trace that comes in with
+ * collector that is down, slow or hostile does not take is dropped without delaying anything. A trace that comes in with
  * `traceparent` is recorded when its sender records it, all others are. `OTEL_EXPORTER_OTLP_HEADERS` and the other
  * variables of the exporter hold for what nothing is said about here, as everywhere with OpenTelemetry.
  */

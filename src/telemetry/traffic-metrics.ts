@@ -1,6 +1,6 @@
 import type { Instruments, Series } from "./instruments.ts";
 
-/** What `outbound` tells of one exchange. */
+/** One exchange, as `outbound` reports it. */
 interface ObservedExchange {
   /** A catalogue id, or `unlisted`. */
   readonly endpoint: string;
@@ -10,7 +10,7 @@ interface ObservedExchange {
   readonly requests: number;
 }
 
-/** What the HTTP shell tells of one request. */
+/** One request, as the HTTP server reports it. */
 interface ObservedRequest {
   /** The route's pattern, never a raw path. */
   readonly route: string;

@@ -14,7 +14,7 @@ import { type Html, html, joined, link } from "../../html.ts";
 import { exampleQueries } from "./example-queries.ts";
 import { badge, consolePath, option, page, toCopy } from "./layout.ts";
 
-/** What the page of the catalogue shows. */
+/** Content of the catalogue page. */
 interface ShownCatalog {
   readonly filter: EntryFilter;
   readonly found: EntryPage;

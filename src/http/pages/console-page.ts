@@ -6,7 +6,7 @@ import { readyQueries } from "./federation-page.ts";
 import { type Html, html } from "../../html.ts";
 import { page } from "./layout.ts";
 
-/** What the page of the query console is made from. */
+/** Content of the query console. */
 interface ShownConsole {
   readonly entries: readonly CatalogEntry[];
   readonly federations: readonly Federation[];

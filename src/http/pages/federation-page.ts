@@ -6,7 +6,7 @@ import { exampleQueries } from "./example-queries.ts";
 import { amountText, numberText } from "./figures.ts";
 import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
 
-/** What the page of a federation shows. */
+/** Content of a federation's page. */
 interface ShownFederation {
   readonly federation: Federation;
   readonly members: readonly ShownMember[];
