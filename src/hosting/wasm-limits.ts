@@ -1,3 +1,5 @@
+import { unsignedLeb128 } from "../results/wasm-code.ts";
+
 const memorySectionId = 5;
 const headerBytes = 8;
 const pageBytes = 65_536;
@@ -16,11 +18,11 @@ export function capWasmMemory(module: Uint8Array, maxBytes: number): Uint8Array<
   const minimum = readLeb128(module, limitsAt);
   const maximum = Math.floor(maxBytes / pageBytes);
   if (maximum < minimum.value) throw new RangeError(`the module needs ${minimum.value * pageBytes} bytes to start`);
-  const body = [1, 1, ...leb128(minimum.value), ...leb128(maximum)];
+  const body = [1, 1, ...unsignedLeb128(minimum.value), ...unsignedLeb128(maximum)];
   return new Uint8Array(
     Buffer.concat([
       module.subarray(0, section.start),
-      Uint8Array.of(memorySectionId, ...leb128(body.length), ...body),
+      Uint8Array.of(memorySectionId, ...unsignedLeb128(body.length), ...body),
       module.subarray(section.end),
     ]),
   );
@@ -52,16 +54,6 @@ function readLeb128(bytes: Uint8Array, at: number): { readonly value: number; re
     if (byte < 128) return { value, next: at + index + 1 };
   }
   throw new RangeError("not a WebAssembly module");
-}
-
-function leb128(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest >= 128) {
-    bytes.push((rest % 128) + 128);
-    rest = Math.floor(rest / 128);
-  }
-  return [...bytes, rest];
 }
 
 /** Strings below this are decoded as usual: error messages, terms and small answers. */

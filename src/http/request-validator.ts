@@ -1,22 +1,11 @@
 import type { TSchema } from "typebox";
 import type { FastifySchemaCompiler } from "fastify";
 import { Compile } from "typebox/compile";
+import type { TLocalizedValidationError } from "typebox/error";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 
-interface Violation {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly message: string;
-  readonly params: object;
-}
-
 const list = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-
-const namesIn = (params: object, key: string): readonly string[] => {
-  const value: unknown = Object.entries(params).find(([name]) => name === key)?.[1];
-  return Array.isArray(value) ? value.map(String) : [];
-};
 
 const clipped = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
@@ -30,21 +19,21 @@ function unknownFields(unknown: readonly string[], known: readonly string[]): Fe
 }
 
 /** The first violation in words; unknown fields first, because they are most often misspelt names of missing ones. */
-function violationError(violations: readonly Violation[], schema: TSchema, part: string): FedwayError {
+function violationError(violations: readonly TLocalizedValidationError[], schema: TSchema, part: string): FedwayError {
   const known = Object.keys(propertiesOf(schema));
-  const unknown = violations
-    .filter(({ keyword }) => keyword === "additionalProperties")
-    .flatMap(({ params }) => namesIn(params, "additionalProperties"));
+  const unknown = violations.flatMap(({ keyword, params }) =>
+    keyword === "additionalProperties" ? params.additionalProperties : [],
+  );
   if (unknown.length > 0) return unknownFields(unknown, known);
   const [first] = violations;
-  const missing = first?.keyword === "required" ? namesIn(first.params, "requiredProperties") : [];
+  const missing = first?.keyword === "required" ? first.params.requiredProperties : [];
   if (missing.length > 0) {
     return new FedwayError("REQUEST_INVALID", `Missing: ${list(missing)}.`, { next: `Known are ${list(known)}.` });
   }
   return fieldError(first, schema, part);
 }
 
-function fieldError(violation: Violation | undefined, schema: TSchema, part: string): FedwayError {
+function fieldError(violation: TLocalizedValidationError | undefined, schema: TSchema, part: string): FedwayError {
   const field = violation?.instancePath.slice(1) ?? "";
   const what = field === "" ? `The ${part}` : `"${clipped(field)}"`;
   const described = violation?.keyword === "pattern" ? textIn(schema, field, "description") : undefined;

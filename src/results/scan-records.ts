@@ -9,41 +9,55 @@ const quote = 0x22;
 /** A header of more than 10,000 long names. */
 const maxHeaderBytes = 1_048_576;
 
-/** Counts records and compares their number of fields with the header's, which it keeps. */
-class RecordCounter {
+/** Counts records, and compares their number of fields with that of the header, which names the columns. */
+abstract class RecordScanner implements AnswerScanner {
+  readonly #split: (text: string) => readonly string[][];
   #records = 0;
   #headerSeparators = 0;
   #ragged = 0;
   #headerParts: Buffer[] = [];
   #headerBytes = 0;
   /** Index in the chunk at which the record under way begins; negative where an earlier chunk has its beginning. */
-  start = 0;
+  protected start = 0;
   /** Index in the last chunk behind the last record that was as the header wants it. */
   soundTo = 0;
   /** State of the record under way. */
-  separators = 0;
+  protected separators = 0;
   /** Last byte before the current chunk; the document begins as after a line. */
-  lastByte = lineFeed;
+  protected lastByte = lineFeed;
   /** The first record, once it has passed. */
-  header: string | undefined;
+  #header: string | undefined;
 
-  /** A chunk begins. */
-  open(): void {
-    this.soundTo = 0;
+  /** @param split gives the fields of each of some records */
+  constructor(split: (text: string) => readonly string[][]) {
+    this.#split = split;
+  }
+
+  abstract push(chunk: Uint8Array): void;
+  abstract end(): ScanVerdict;
+
+  get form(): AnswerScanner["form"] {
+    return this.#header === undefined ? undefined : "bindings";
+  }
+
+  get variables(): readonly string[] | undefined {
+    if (this.#header === undefined) return undefined;
+    const [names = []] = this.#split(`${this.#header.replace(/^\uFEFF/u, "")}\n`);
+    return names.filter((field) => field !== "").map(columnName);
   }
 
   /**
    * Ends a record in a chunk; a blank line is a record only where the header has at most one field.
    * @param at index of its line feed
    */
-  close(chunk: Uint8Array, at: number, separators: number): void {
+  protected close(chunk: Uint8Array, at: number, separators: number): void {
     const bytes = at - this.start;
     const last = at > 0 ? chunk[at - 1]! : this.lastByte;
     const blank = separators === 0 && (bytes === 0 || (bytes === 1 && last === carriageReturn));
     if (this.#records === 0) {
       this.#headerSeparators = separators;
       this.#keepHeader(chunk.subarray(0, at));
-      this.header = Buffer.concat(this.#headerParts).toString();
+      this.#header = Buffer.concat(this.#headerParts).toString();
     }
     this.start = at + 1;
     if (!blank || this.#headerSeparators === 0) {
@@ -54,7 +68,7 @@ class RecordCounter {
   }
 
   /** A chunk ends, with a record under way. */
-  carry(chunk: Uint8Array, separators: number): void {
+  protected carry(chunk: Uint8Array, separators: number): void {
     this.start -= chunk.length;
     this.separators = separators;
     this.lastByte = chunk.at(-1) ?? this.lastByte;
@@ -66,7 +80,7 @@ class RecordCounter {
     if (this.#headerBytes <= maxHeaderBytes) this.#headerParts.push(Buffer.from(bytes));
   }
 
-  verdict(openQuote: boolean): ScanVerdict {
+  protected verdict(openQuote: boolean): ScanVerdict {
     if (this.start < 0) this.close(new Uint8Array(0), 0, this.separators);
     if (this.#records === 0) return { complete: false, detail: "The body is empty: even the header line is missing." };
     const rows = this.#records - 1;
@@ -81,17 +95,10 @@ class RecordCounter {
   }
 }
 
-/** The columns that a header names. */
-const columnsOf = (header: string | undefined, split: (text: string) => readonly string[][]) =>
-  header === undefined
-    ? undefined
-    : (split(`${header.replace(/^\uFEFF/u, "")}\n`)[0] ?? []).filter((field) => field !== "").map(columnName);
-
 /** Scans CSV (RFC 4180): records may span lines inside quotes; a quote opens only at the beginning of a field. */
-export class CsvScanner implements AnswerScanner {
+export class CsvScanner extends RecordScanner {
   /** Index in the last chunk behind the last record that ended there; 0 when none did. */
   lastEnd = 0;
-  readonly #records = new RecordCounter();
   #quoted = false;
   /** Where the last quote closed, relative to the chunk; a quote right after it is a doubled one. */
   #closedAt = -2;
@@ -101,23 +108,14 @@ export class CsvScanner implements AnswerScanner {
     return this.#quoted;
   }
 
-  get form(): AnswerScanner["form"] {
-    return this.#records.header === undefined ? undefined : "bindings";
+  constructor() {
+    super(splitCsv);
   }
 
-  get variables(): readonly string[] | undefined {
-    return columnsOf(this.#records.header, splitCsv);
-  }
-
-  get soundTo(): number {
-    return this.#records.soundTo;
-  }
-
-  push(chunk: Uint8Array): void {
-    const records = this.#records;
+  override push(chunk: Uint8Array): void {
     const { length } = chunk;
-    let { separators } = records;
-    records.open();
+    let { separators } = this;
+    this.soundTo = 0;
     for (let at = 0; at < length; at += 1) {
       const byte = chunk[at]!;
       if (byte > comma) continue;
@@ -125,21 +123,21 @@ export class CsvScanner implements AnswerScanner {
       else if (this.#quoted) continue;
       else if (byte === comma) separators += 1;
       else if (byte === lineFeed) {
-        records.close(chunk, at, separators);
+        this.close(chunk, at, separators);
         separators = 0;
       }
     }
-    this.lastEnd = Math.max(0, records.start);
-    records.carry(chunk, separators);
+    this.lastEnd = Math.max(0, this.start);
+    this.carry(chunk, separators);
     this.#closedAt -= length;
   }
 
-  end(): ScanVerdict {
-    return this.#records.verdict(this.#quoted);
+  override end(): ScanVerdict {
+    return this.verdict(this.#quoted);
   }
 
   #onQuote(chunk: Uint8Array, at: number): void {
-    const before = at > 0 ? chunk[at - 1]! : this.#records.lastByte;
+    const before = at > 0 ? chunk[at - 1]! : this.lastByte;
     if (this.#quoted) this.#closedAt = at;
     this.#quoted = !this.#quoted && (before === comma || before === lineFeed || this.#closedAt === at - 1);
   }
@@ -179,44 +177,34 @@ class TsvTermState {
 }
 
 /** Scans TSV: a line is a record, because terms escape line breaks and tabs. */
-export class TsvScanner implements AnswerScanner {
-  readonly #records = new RecordCounter();
+export class TsvScanner extends RecordScanner {
   readonly #lastTerm = new TsvTermState();
 
-  get form(): AnswerScanner["form"] {
-    return this.#records.header === undefined ? undefined : "bindings";
+  constructor() {
+    super(splitTsv);
   }
 
-  get variables(): readonly string[] | undefined {
-    return columnsOf(this.#records.header, splitTsv);
-  }
-
-  get soundTo(): number {
-    return this.#records.soundTo;
-  }
-
-  push(chunk: Uint8Array): void {
-    const records = this.#records;
+  override push(chunk: Uint8Array): void {
     const { length } = chunk;
-    let { separators } = records;
-    records.open();
+    let { separators } = this;
+    this.soundTo = 0;
     for (let at = 0; at < length; at += 1) {
       const byte = chunk[at]!;
       if (byte > lineFeed) continue;
       if (byte === tab) separators += 1;
       else if (byte === lineFeed) {
-        records.close(chunk, at, separators);
+        this.close(chunk, at, separators);
         separators = 0;
       }
     }
-    const { start } = records;
-    records.carry(chunk, separators);
+    const { start } = this;
+    this.carry(chunk, separators);
     if (start > 0) this.#lastTerm.reset();
     this.#lastTerm.feed(chunk, Math.max(start, 0));
   }
 
-  end(): ScanVerdict {
-    return this.#records.verdict(this.#lastTerm.open);
+  override end(): ScanVerdict {
+    return this.verdict(this.#lastTerm.open);
   }
 }
 

@@ -8,9 +8,9 @@ const flatten = (code: Code): number[] => code.flatMap((part) => (typeof part ==
 export const valueType = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const;
 
 /** LEB128 of an unsigned 32-bit number. */
-function unsigned(value: number): number[] {
+export function unsignedLeb128(value: number): number[] {
   const low = value & 0x7f;
-  return value < 0x80 ? [low] : [low | 0x80, ...unsigned(value >>> 7)];
+  return value < 0x80 ? [low] : [low | 0x80, ...unsignedLeb128(value >>> 7)];
 }
 
 /** LEB128 of a signed number. */
@@ -23,24 +23,24 @@ function signed(value: bigint): number[] {
 
 const noResult = 0x40;
 const end = 0x0b;
-const simd = (opcode: number): Code => [0xfd, ...unsigned(opcode)];
+const simd = (opcode: number): Code => [0xfd, ...unsignedLeb128(opcode)];
 
 /** Local variables, constants, control. */
-export const get = (local: number): Code => [0x20, ...unsigned(local)];
-export const set = (local: number): Code => [0x21, ...unsigned(local)];
-export const tee = (local: number): Code => [0x22, ...unsigned(local)];
+export const get = (local: number): Code => [0x20, ...unsignedLeb128(local)];
+export const set = (local: number): Code => [0x21, ...unsignedLeb128(local)];
+export const tee = (local: number): Code => [0x22, ...unsignedLeb128(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
 export const i64 = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))];
 export const block = (...body: readonly Code[]): Code => [0x02, noResult, body, end];
 export const loop = (...body: readonly Code[]): Code => [0x03, noResult, body, end];
 export const when = (...body: readonly Code[]): Code => [0x04, noResult, body, end];
-export const branch = (depth: number): Code => [0x0c, ...unsigned(depth)];
-export const branchIf = (depth: number): Code => [0x0d, ...unsigned(depth)];
+export const branch = (depth: number): Code => [0x0c, ...unsignedLeb128(depth)];
+export const branchIf = (depth: number): Code => [0x0d, ...unsignedLeb128(depth)];
 
 /** Loads and stores at the address on the stack plus a constant. */
-export const loadInt = (offset: number): Code => [0x28, 2, ...unsigned(offset)];
-export const storeInt = (offset: number): Code => [0x36, 2, ...unsigned(offset)];
-export const loadVector = (offset: number): Code => [...simd(0x00), 0, ...unsigned(offset)];
+export const loadInt = (offset: number): Code => [0x28, 2, ...unsignedLeb128(offset)];
+export const storeInt = (offset: number): Code => [0x36, 2, ...unsignedLeb128(offset)];
+export const loadVector = (offset: number): Code => [...simd(0x00), 0, ...unsignedLeb128(offset)];
 
 /** Instructions without operands of their own, by their names in the specification. */
 export const op = {
@@ -79,10 +79,10 @@ export const splat = (byte: number): Code => vector(Array.from({ length: 16 }, (
 
 const sized = (content: Code): Code => {
   const bytes = flatten(content);
-  return [unsigned(bytes.length), bytes];
+  return [unsignedLeb128(bytes.length), bytes];
 };
 const section = (id: number, content: Code): Code => [id, sized(content)];
-const list = (...items: readonly Code[]): Code => [unsigned(items.length), items];
+const list = (...items: readonly Code[]): Code => [unsignedLeb128(items.length), items];
 const name = (text: string): Code => sized([...Buffer.from(text)]);
 
 /** One function from i32 to i32. */
@@ -94,12 +94,12 @@ interface FunctionBody {
 
 /** A module that exports `run` and its `memory` of so many 64 KiB pages (specification, section 5.5). */
 export function assembleModule(body: FunctionBody, pages: number): Uint8Array {
-  const locals = list(...body.locals.map(([count, type]) => [unsigned(count), type]));
+  const locals = list(...body.locals.map(([count, type]) => [unsignedLeb128(count), type]));
   const code: Code = [
     [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
     section(1, list([0x60, list([valueType.i32]), list([valueType.i32])])),
     section(3, list([0])),
-    section(5, list([0x00, unsigned(pages)])),
+    section(5, list([0x00, unsignedLeb128(pages)])),
     section(7, list([name("run"), 0x00, 0], [name("memory"), 0x02, 0])),
     section(10, list(sized([locals, body.code, end]))),
   ];
