@@ -4,9 +4,9 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { resultsOf } from "../../support/hostile-bodies.ts";
-import { type RunningService, startService } from "../../support/running-service.ts";
-import { type Listening, listening } from "../../support/listening.ts";
+import { resultsOf } from "../support/hostile-bodies.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { type Listening, listening } from "../support/listening.ts";
 
 // The memory of what was received is given back as soon as it is written on: not a byte of it may be missed by whoever
 // still needs it, however the pieces of one read are shared out, and however slowly a client takes them.

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import type { Manifest } from "../../../src/shards/materialise/manifest.ts";
-import type { Check, Verification } from "../../../src/shards/verify/verification.ts";
-import { openWorkspace, type ShardWorkspace } from "../../support/shard-workspace.ts";
+import type { Manifest } from "../../src/shards/materialise/manifest.ts";
+import type { Check, Verification } from "../../src/shards/verify/verification.ts";
+import { openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 const x = (name: string): string => `<https://fleet.example/${name}>`;
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";

@@ -2,21 +2,12 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import {
-  verifyShards as verifyAll,
-  type VerifyOptions,
-  type VerifyProgress,
-} from "../../../../src/shards/verify/verify.ts";
-import type { StoreFile } from "../../../../src/shards/verify/answer-store.ts";
-import {
-  type Check,
-  type CheckName,
-  type Verification,
-  verdictOf,
-} from "../../../../src/shards/verify/verification.ts";
-import { manifestWith, sha256 } from "../../../support/shard-build.ts";
-import { newFolder } from "../../../support/scratch-folder.ts";
+import { FedwayError } from "../../src/errors/fedway-error.ts";
+import { verifyShards as verifyAll, type VerifyOptions, type VerifyProgress } from "../../src/shards/verify/verify.ts";
+import type { StoreFile } from "../../src/shards/verify/answer-store.ts";
+import { type Check, type CheckName, type Verification, verdictOf } from "../../src/shards/verify/verification.ts";
+import { manifestWith, sha256 } from "../support/shard-build.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const line = (subject: number, object = "x"): string => `<http://a/${subject}> <http://p> "${object}" .\n`;
 const lines = (from: number, to: number): string =>

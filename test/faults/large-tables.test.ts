@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TabularAnswer } from "../../../src/query/table.ts";
-import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
-import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
+import type { TabularAnswer } from "../../src/query/table.ts";
+import { startEndpoints, type TestEndpoints } from "../support/federation-harness.ts";
+import { problemOf, type RunningService, startService } from "../support/running-service.ts";
 
 // Tables of POST /api/query lie in memory as a whole: they are bounded in bytes, and large ones are written in pieces.
 
