@@ -116,7 +116,7 @@ export function openEvaluators(
       documents: clients.documents,
       now: steadyClock.now,
       clauseAt,
-      holders: (question) => sources.holders(question),
+      holders: (question, withheld) => sources.holders(question, withheld),
       onFound: noteFound,
     },
     onEnd({ reason, detail }) {

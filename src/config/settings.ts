@@ -145,7 +145,7 @@ export const settings = {
     name: "FEDWAY_READ_TRIPLES",
     default: "20000",
     meaning:
-      "Endpoints up to this size are read once, in the background, so that plans skip them for terms that they lack; 0: none.",
+      "Endpoints up to this size are read once and kept as compact copies, so that they are asked only for what they have; 0: none.",
     ...integer(0, 1_000_000),
   },
   trustProxy: { name: "FEDWAY_TRUST_PROXY", default: "off", meaning: "Trusted proxies.", ...trustProxy },

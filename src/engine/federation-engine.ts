@@ -1,4 +1,5 @@
 import type { FederatedPlan } from "../plan/query-plan.ts";
+import type { Withheld } from "../plan/withheld.ts";
 import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { StepReports } from "./step-reports.ts";
 import type { QueryResult } from "../results/model.ts";
@@ -61,6 +62,8 @@ export interface ExecutionBounds {
   readonly client?: string | undefined;
   /** Requests to endpoints that are left to the call; absent: any number. */
   readonly requests?: RequestBudget | undefined;
+  /** Filled in with what members are not asked for by copies of their triples. */
+  readonly withheld?: Withheld | undefined;
   /** What the requests belong to, handed on as it is. */
   readonly trace?: unknown;
 }

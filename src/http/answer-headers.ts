@@ -29,8 +29,15 @@ export function headersOf(answer: QueryAnswer): readonly string[] {
   return headers;
 }
 
-const factsText = ({ seenAt, verifiedAt = "never" }: NonNullable<QueryAnswer["facts"]>): string =>
-  `sources chosen by facts of ${seenAt}, last verified ${verifiedAt}`;
+function factsText({ seenAt, verifiedAt = "never", withheld = [] }: NonNullable<QueryAnswer["facts"]>): string {
+  const more = withheld.length > namedAtMost ? ` and ${withheld.length - namedAtMost} more` : "";
+  const by =
+    withheld.length > 0 ? `; by copies not asked for all: ${withheld.slice(0, namedAtMost).join(", ")}${more}` : "";
+  return `sources chosen by facts of ${seenAt}, last verified ${verifiedAt}${by}`;
+}
+
+/** Endpoints that a header names. */
+const namedAtMost = 5;
 
 /** Whether a client takes trailers, and can be sent them. */
 export const takesTrailers = ({ raw }: Pick<FastifyRequest, "raw">): boolean =>

@@ -98,6 +98,12 @@ const facts = Type.Optional(
       verifiedAt: Type.Optional(
         Type.String({ description: "Since when all are verified; absent: some are not, lately." }),
       ),
+      withheld: Type.Optional(
+        Type.Array(words, {
+          description:
+            "Endpoints that were not asked for some patterns, or join keys, because copies of their triples have no match.",
+        }),
+      ),
       refuted: Type.Optional(
         Type.Array(words, {
           description: "Endpoints whose facts turned out to be wrong: the answer may lack what they have.",

@@ -6,6 +6,7 @@ import { acceptFor } from "../results/negotiation.ts";
 import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { decodedBody } from "./content-coding.ts";
 import type { DocumentClient, DocumentRequest, RdfDocument } from "./documents.ts";
+import type { RequestBudget } from "./request-budget.ts";
 import type { EndpointTarget, PartialReason, SparqlClient } from "./sparql-client.ts";
 
 /** One query of any form whose answer is wanted whole, in memory. */
@@ -24,6 +25,8 @@ export interface AskRequest {
   readonly maxRows: number;
   /** Decoded bytes; more fail with `ANSWER_TOO_LARGE`. */
   readonly maxBytes: number;
+  /** Requests that are left to the call that asks; absent: any number. */
+  readonly budget?: RequestBudget | undefined;
 }
 
 /** A whole answer, parsed, and how it came; what its form does not have is empty. */
@@ -84,13 +87,13 @@ function limitOf(query: string): number | undefined {
 }
 
 async function readWhole(request: AskRequest, options: AskerOptions): Promise<WholeAnswer> {
-  const { endpoint, query, signal, timeoutMs, maxRows, maxBytes } = request;
+  const { endpoint, query, signal, timeoutMs, maxRows, maxBytes, budget } = request;
   const { client, clock = systemClock, pastBreaker = false } = options;
   const { kind = kindOf(query) } = request;
   const { accept = acceptFor(kind) } = request;
   const startedMs = clock.now();
   const bounds = { signal, deadlineMs: startedMs + timeoutMs };
-  const asked = { endpoint, query, kind, limit: limitOf(query), accept, maxBytes, pastBreaker };
+  const asked = { endpoint, query, kind, limit: limitOf(query), accept, maxBytes, pastBreaker, budget };
   const answer = await client.query({ ...asked, ...bounds, encoding: "decode", acceptPartial: true });
   const { mediaType, status } = answer;
   // When parsing stops early the body is destroyed, and this promise with it; the parser's error is the one to report.

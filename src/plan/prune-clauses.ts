@@ -112,8 +112,7 @@ const namedAtMost = 5;
 const lacking: Readonly<Record<Certificate["kind"], string>> = {
   properties: "lacks its property",
   classes: "lacks its class",
-  subjects: "lacks its subject",
-  objects: "lacks its object",
+  triples: "lacks its subject or object",
   partition: "has no match",
   asked: "has no match",
 };

@@ -6,11 +6,10 @@ import type { PlannedEndpoint } from "./query-plan.ts";
  */
 export interface Certificate {
   /**
-   * Where the fact comes from: a complete list of a description ("properties", "classes"), the terms that a member's
-   * subjects or objects can be ("subjects", "objects"), the key of a shard set that the registry wrote ("partition"), or
-   * an existence query ("asked").
+   * Where the fact comes from: a complete list of a description ("properties", "classes"), all triples of a member, which
+   * were read ("triples"), the key of a shard set that the registry wrote ("partition"), or an existence query ("asked").
    */
-  readonly kind: "properties" | "classes" | "subjects" | "objects" | "partition" | "asked";
+  readonly kind: "properties" | "classes" | "triples" | "partition" | "asked";
   /** One sentence for the reader. */
   readonly because: string;
   /** ISO 8601: when the fact was seen, and until when it is relied upon. */
@@ -46,17 +45,18 @@ export interface Exclusions {
 }
 
 /** What several steps of planning leave out, together: one exclusion an endpoint. */
-export function allExclusions(all: readonly (Exclusions | undefined)[]): Exclusions | undefined {
+export function allExclusions(some: readonly (Exclusions | undefined)[]): Exclusions | undefined {
+  const all = some.filter((one) => one !== undefined);
+  if (all.length < 2) return all[0];
   const byUrl = new Map<string, Exclusion>();
-  for (const exclusion of all.flatMap((one) => one?.list ?? [])) {
+  for (const exclusion of all.flatMap(({ list }) => list)) {
     const { endpoint, patterns, seenAt } = exclusion;
     const before = byUrl.get(endpoint.url);
     const joined = new Map([...(before?.patterns ?? []), ...patterns].map((pattern) => [pattern.key, pattern]));
     const oldest = Math.min(seenAt, before?.seenAt ?? seenAt);
     byUrl.set(endpoint.url, before ? { endpoint, patterns: [...joined.values()], seenAt: oldest } : exclusion);
   }
-  if (byUrl.size === 0) return undefined;
-  return { list: [...byUrl.values()], decisive: all.some((one) => one?.decisive === true) };
+  return { list: [...byUrl.values()], decisive: all.some(({ decisive }) => decisive) };
 }
 
 /**
@@ -103,36 +103,20 @@ export interface SourceSelection {
   readonly disjointSubjects: readonly { readonly certificate: Certificate; readonly members: readonly number[] }[];
   /** Members of the federation that no pattern needs; they are not among `MergedMembers.members`. */
   readonly leftOut: number;
-  /** Join keys go to every member of a pattern, whatever is known of its terms. */
-  readonly unrouted?: true | undefined;
 }
 
-/** The same selection, by which every key goes to every member of a pattern; undefined where it is that already. */
-export function withoutRoutes(selection: SourceSelection): SourceSelection | undefined {
-  const all = Object.entries(selection.patterns);
-  const isRouted = all.some(([, { sources }]) => sources.some(({ subjects, objects }) => subjects ?? objects));
-  if (selection.unrouted || !isRouted) return undefined;
-  const open = all.map(([key, { sources, excluded }]): [string, PatternSources] => [
-    key,
-    { excluded, sources: sources.map((source) => ({ ...source, subjects: undefined, objects: undefined })) },
-  ]);
-  return { ...selection, patterns: Object.fromEntries(open), unrouted: true };
-}
-
-/** Rows of IRIs, and the members of which it is to be said which of the rows they may have. */
+/** Patterns that are about to be sent as one, and the members of which it is to be said whether they may have solutions. */
 export interface HolderQuestion {
   readonly members: readonly { readonly id?: string | undefined; readonly url: string }[];
-  /** Where the terms of a column stand: as subject or object of triples with the property, or with any. */
-  readonly places: readonly {
-    readonly column: number;
-    readonly place: "subjects" | "objects";
-    readonly property?: string | undefined;
-  }[];
-  /** Empty: not an IRI, which any member may have. */
+  /** Terms as N-Triples, variables as `?v0`, `?v1`, ...: existence queries have other names. */
+  readonly patterns: readonly (readonly [subject: string, predicate: string, object: string])[];
+  /** The variables that rows have values of, by column. */
+  readonly variables: readonly string[];
+  /** Join keys as N-Triples; empty: any term. Without keys there is one row without columns. */
   readonly rows: readonly (readonly string[])[];
 }
 
-/** For each member the indices of the rows that it may have; null: all. */
+/** For each member the indices of the rows that it may have solutions for; null: all. */
 export type HeldRows = readonly (readonly number[] | null)[];
 
 /**

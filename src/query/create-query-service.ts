@@ -18,7 +18,15 @@ import { brokenOff, completed, createRunLog, firstByteEnd, notesOf, type RunEnd,
 import { createSessionLog } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
-import { isOfNothing, mayCountNothing, noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
+import {
+  cellsOfRow,
+  isOfNothing,
+  mayCountNothing,
+  noTable,
+  type TabularAnswer,
+  tabulate,
+  toTabularAnswer,
+} from "./table.ts";
 
 /** What the use case is made of. */
 export interface QueryServiceOptions {
@@ -127,8 +135,14 @@ async function dropRows(request: QueryRequest, context: RunContext): Promise<Sta
   try {
     const rows = await proven(run, context.sources, async (plan) => {
       const { result, count } = counted(await evaluated(plan, run, context));
-      if (result.kind !== "boolean") await drained<unknown>(result.kind === "bindings" ? result.rows : result.quads);
-      return { answer: count(), isOfNothing: result.kind === "boolean" ? !result.value : count() === 0 };
+      const first: (readonly (string | null)[])[] = [];
+      if (result.kind === "quads") await drained(result.quads);
+      if (result.kind === "bindings") {
+        await drained(result.rows, (row) => first.length > 1 || first.push(cellsOfRow(result.variables, row)));
+      }
+      const boolean = result.kind === "boolean" ? result.value : undefined;
+      const isNone = result.kind === "quads" ? count() === 0 : isOfNothing(request.text, { boolean, rows: first });
+      return { answer: count(), isOfNothing: isNone };
     });
     run.end(completed(run.plan, run.bounds, rows));
   } catch (error) {
@@ -137,9 +151,8 @@ async function dropRows(request: QueryRequest, context: RunContext): Promise<Sta
   return run;
 }
 
-async function drained<T>(items: AsyncIterable<T>): Promise<void> {
-  const iterator = items[Symbol.asyncIterator]();
-  while ((await iterator.next()).done !== true);
+async function drained<T>(items: AsyncIterable<T>, look?: (item: T) => unknown): Promise<void> {
+  for await (const item of items) look?.(item);
 }
 
 /** Null when it cannot be told now: the answer is whole without it. */

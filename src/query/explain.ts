@@ -188,8 +188,7 @@ function sourceLine({ pattern, members, excluded }: PlannedSources[number]): str
 const reasons: Readonly<Record<Certificate["kind"], readonly [one: string, several: string, seen: string]>> = {
   properties: ["lacks the property", "lack the property", "described"],
   classes: ["lacks the class", "lack the class", "described"],
-  subjects: ["has no such subject", "have no such subject", "described"],
-  objects: ["has no such object", "have no such object", "described"],
+  triples: ["has no such triple", "have no such triple", "read"],
   partition: ["holds other subjects", "hold other subjects", "written"],
   asked: ["has no match", "have no match", "asked"],
 };

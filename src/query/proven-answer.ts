@@ -1,7 +1,8 @@
 import { noteStatus, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
-import type { DirectPlan, FederatedPlan, MergedMembers } from "../plan/query-plan.ts";
-import { type Exclusions, withoutRoutes } from "../plan/source-selection.ts";
+import type { RequestBudget } from "../outbound/request-budget.ts";
+import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
+import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
 import type { StartedRun } from "./start-run.ts";
 
 /** What one endpoint answered. */
@@ -12,6 +13,7 @@ interface WholeAnswer {
 
 interface AskOptions {
   readonly signal: AbortSignal;
+  readonly budget?: RequestBudget | undefined;
   readonly onAnswer: (id: string, answer: WholeAnswer) => void;
 }
 
@@ -39,6 +41,8 @@ export interface SourceVerifier {
   ): Promise<{ readonly refuted: readonly string[]; readonly unverified: readonly string[] }>;
   /** The same in the background, for what was not verified within the interval. */
   verifyLater(exclusions: Exclusions): void;
+  /** All that must have no match for an answer to a plan to be right, be it as old as its facts. */
+  restingOn(plan: DirectPlan | FederatedPlan): Exclusions | undefined;
   /** When what was verified longest ago was; undefined: something was not, within the interval. */
   verifiedAt(exclusions: Exclusions): number | undefined;
   /** Ends the facts of an endpoint. */
@@ -61,39 +65,63 @@ const mostPlans = 3;
 /**
  * Answers a run so that no answer is one of nothing by facts alone. What a plan leaves out is verified before it is executed
  * where the plan takes a part of the query for empty by it, or where a missing match could add rows; and again, by asking
- * now, when the answer turns out to be of nothing. Whoever has a match after all, or cannot be asked, is in the next plan.
+ * now, when the answer turns out to be of nothing, together with what was left out while it was evaluated. Whoever has a match after all, or cannot be asked, is in the next plan.
  */
 export async function proven<T>(run: StartedRun, sources: SourceVerifier | undefined, attempt: Attempt<T>): Promise<T> {
   if (sources === undefined || run.isTrusting) return (await attempt(run.executable(), false)).answer;
   const since = sources.mark();
+  const isFresh = run.bounds.fresh === true;
   let ask: readonly string[] = [];
   for (let plans = 1; ; plans++) {
     const plan = await narrowed(run, sources, ask);
-    const { exclusions } = plan;
-    const verified = async (isFresh: boolean): Promise<readonly string[]> => {
-      if (exclusions === undefined) return [];
-      const options = { ...askingFor(run), since: isFresh ? since : undefined };
-      const { refuted, unverified } = await sources.verify(exclusions, options);
-      run.bounds.signal.throwIfAborted();
-      // Where no part is taken for empty, facts do for an endpoint that cannot be asked.
-      return isFresh || exclusions.decisive ? [...refuted, ...unverified] : refuted;
-    };
-    run.restOn(exclusions);
-    let missing = isVerifiedFirst(plan) ? await verified(run.bounds.fresh === true) : [];
+    const resting = sources.restingOn(plan);
+    run.restOn(resting);
+    let missing = isVerifiedFirst(plan, resting) ? await missed(resting, { run, sources, since, isFresh }) : [];
     if (missing.length === 0) {
-      const { answer, isOfNothing } = await attempt(plan, exclusions !== undefined || routed(plan) !== undefined);
-      missing = isOfNothing ? await verified(true) : [];
-      if (missing.length === 0) return isOfNothing ? await unrouted(run, sources, { plan, answer, attempt }) : answer;
+      const { answer, isOfNothing } = await attempt(plan, resting !== undefined);
+      missing = isOfNothing ? await missedNow(resting, { run, sources, since, isFresh: true }) : [];
+      if (missing.length === 0) return answer;
     }
     ask = [...new Set([...ask, ...missing])].toSorted();
     run.replan(plans < mostPlans - 1 ? { ask } : { prune: false });
   }
 }
 
+interface Asking {
+  readonly run: StartedRun;
+  readonly sources: SourceVerifier;
+  readonly since: number;
+  /** Only what is asked since counts. */
+  readonly isFresh: boolean;
+}
+
+/** Ids of endpoints that have a match after all, or cannot be asked whether they have. */
+async function missed(
+  exclusions: Exclusions | undefined,
+  { run, sources, since, isFresh }: Asking,
+): Promise<readonly string[]> {
+  if (exclusions === undefined) return [];
+  const options = { ...askingFor(run), since: isFresh ? since : undefined };
+  const { refuted, unverified } = await sources.verify(exclusions, options);
+  run.bounds.signal.throwIfAborted();
+  // Where no part is taken for empty, facts do for an endpoint that cannot be asked.
+  return isFresh || exclusions.decisive ? [...refuted, ...unverified] : refuted;
+}
+
+/** The same for all that an answer rests on, with what was left out while it was evaluated. */
+async function missedNow(resting: Exclusions | undefined, asking: Asking): Promise<readonly string[]> {
+  const { withheld } = asking.run;
+  const missing = await missed(allExclusions([resting, withheld.exclusions(true)]), asking);
+  // Keys that were not remembered cannot be asked for.
+  const unasked = withheld.isSampled ? withheld.endpoints : [];
+  withheld.settle();
+  return [...missing, ...unasked];
+}
+
 /** Whether rows could be given that are not in the true answer if what the plan leaves out had matches. */
-function isVerifiedFirst(plan: DirectPlan | FederatedPlan): boolean {
-  if (plan.exclusions === undefined) return false;
-  return plan.exclusions.decisive || (plan.kind === "direct" ? plan : plan.over)?.nonMonotone === true;
+function isVerifiedFirst(plan: DirectPlan | FederatedPlan, resting: Exclusions | undefined): boolean {
+  if (resting === undefined) return false;
+  return resting.decisive || (plan.kind === "direct" ? plan : plan.over)?.nonMonotone === true;
 }
 
 async function narrowed(
@@ -110,9 +138,10 @@ async function narrowed(
 export const askingFor = ({
   bounds,
 }: {
-  readonly bounds: Pick<ExecutionBounds, "signal" | "sources">;
+  readonly bounds: Pick<ExecutionBounds, "signal" | "sources" | "requests">;
 }): AskOptions => ({
   signal: bounds.signal,
+  budget: bounds.requests,
   onAnswer(id, { requests, bytes }) {
     const report = sourceReport(bounds.sources, id);
     report.requests += requests;
@@ -120,40 +149,3 @@ export const askingFor = ({
     noteStatus(report, "ok");
   },
 });
-
-/** What join keys are sent to by facts about terms, with every key for every member; undefined where that is so anyway. */
-function routed(plan: DirectPlan | FederatedPlan): MergedMembers | undefined {
-  const { over } = plan.kind === "federated" ? plan : {};
-  // A single pattern has no keys but those of VALUES.
-  const hasKeys = Object.keys(over?.selection?.patterns ?? {}).length > 1 || /\bVALUES\b/iu.test(plan.query);
-  const selection = over?.selection && hasKeys ? withoutRoutes(over.selection) : undefined;
-  return over && selection && { ...over, selection };
-}
-
-interface Routed<T> {
-  readonly plan: DirectPlan | FederatedPlan;
-  readonly answer: T;
-  readonly attempt: Attempt<T>;
-}
-
-/**
- * An answer of nothing whose join keys did not go to every member is looked for once more where they do. When it is found so,
- * the members are not what their descriptions say.
- */
-async function unrouted<T>(run: StartedRun, sources: SourceVerifier, { plan, answer, attempt }: Routed<T>): Promise<T> {
-  const over = routed(plan);
-  if (over === undefined || plan.kind === "direct") return answer;
-  run.again();
-  const { answer: whole, isOfNothing } = await attempt({ ...plan, over }, true);
-  if (isOfNothing) return whole;
-  const { members, selection } = plan.over ?? {};
-  const all = Object.entries(selection?.patterns ?? {});
-  for (const [index, { id }] of (members ?? []).entries()) {
-    const patterns = all.filter(([, { sources: own }]) =>
-      own.some(({ member, subjects }) => member === index && subjects),
-    );
-    if (id === undefined || patterns.length === 0) continue;
-    sources.refute({ endpoint: id, patterns: patterns.map(([key]) => key), since: run.executedAt });
-  }
-  return whole;
-}

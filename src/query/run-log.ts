@@ -7,6 +7,7 @@ import type { StepReport, StepReports } from "../engine/step-reports.ts";
 import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { Exclusions } from "../plan/source-selection.ts";
+import { Withheld } from "../plan/withheld.ts";
 import type { Refutation } from "./proven-answer.ts";
 import { type ChosenBy, isTouched, shownFacts } from "./chosen-by.ts";
 import type { QueryRequest } from "./query-service.ts";
@@ -101,6 +102,8 @@ export class Run {
   plan: QueryPlan;
   /** What the answer leaves out by facts. */
   exclusions: Exclusions | undefined;
+  /** What its members were not asked for by copies of their triples. */
+  readonly withheld = new Withheld();
   facts: Omit<ChosenBy, "refuted"> | undefined;
   /** Endpoints whose facts turned out to be wrong. */
   refuted: readonly string[] = none;

@@ -1,7 +1,8 @@
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
-import type { Exclusions } from "../plan/source-selection.ts";
+import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
+import type { Withheld } from "../plan/withheld.ts";
 import type { Span } from "../telemetry/tracing.ts";
 import { type ChosenBy, chosenBy } from "./chosen-by.ts";
 import type { Admission, Admitted } from "./admission.ts";
@@ -70,6 +71,7 @@ export class StartedRun {
       requests: call.requests,
       sources: this.#run.sources,
       steps: this.#run.steps,
+      withheld: this.#run.withheld,
       trace: this.#span?.context,
     };
     this.executedAt = now();
@@ -96,13 +98,10 @@ export class StartedRun {
   replan(change: Pick<QueryRequest, "prune"> & { readonly ask?: readonly string[] }): void {
     this.plan = this.#context.planner.plan({ ...this.#request, ...change }).plan;
     this.#run.plan = this.plan;
-    this.again();
-  }
-
-  /** What was learnt of the sources belongs to an answer that is dropped. */
-  again(): void {
+    // What was learnt of the sources belongs to an answer that is dropped.
     this.bounds.sources.clear();
     this.bounds.steps?.clear();
+    this.#run.withheld.clear(change.ask);
   }
 
   /** Says what the answer leaves out by facts. */
@@ -111,9 +110,19 @@ export class StartedRun {
     this.#run.refuted = [];
   }
 
+  /** What its members were not asked for by copies of their triples. */
+  get withheld(): Withheld {
+    return this.#run.withheld;
+  }
+
   /** By what the answer's sources were chosen. */
   get facts(): ChosenBy | undefined {
-    return chosenBy(this.#run.exclusions, this.#context.sources);
+    return chosenBy(this.#resting, this.withheld.endpoints, this.#context.sources);
+  }
+
+  /** What the answer leaves out by facts, be it while it is evaluated. */
+  get #resting(): Exclusions | undefined {
+    return allExclusions([this.#run.exclusions, this.withheld.exclusions(false)]);
   }
 
   /** Ends the run; only the first end counts. Gives it back. */
@@ -124,8 +133,9 @@ export class StartedRun {
     this.#call?.leave();
     this.#span?.setAttribute("fedway.status", how.status);
     this.#span?.end(how.error?.code);
-    const { exclusions } = this.#run;
-    if (exclusions !== undefined && !how.error && !this.isTrusting) this.#context.sources?.verifyLater(exclusions);
+    const resting = this.#resting;
+    if (resting !== undefined && !how.error && !this.isTrusting) this.#context.sources?.verifyLater(resting);
+    this.withheld.settle();
     return how;
   }
 

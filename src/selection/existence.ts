@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
-import type { Asker, WholeAnswer } from "../outbound/whole-answer.ts";
+import { toFedwayError } from "../errors/fedway-error.ts";
+import type { AskRequest, Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import type { AskedPattern, Exclusion } from "../plan/source-selection.ts";
 
@@ -18,8 +19,7 @@ interface ExistenceOptions {
 export type ExistenceQuestion = Pick<Exclusion, "endpoint" | "patterns">;
 
 /** How endpoints are asked. */
-interface AskOptions {
-  readonly signal: AbortSignal;
+interface AskOptions extends Pick<AskRequest, "signal" | "budget"> {
   /** Called for each answer. */
   readonly onAnswer?: ((id: string, answer: WholeAnswer) => void) | undefined;
   /** Longest wait for one answer. */
@@ -132,17 +132,18 @@ export class Existence {
   async #request(
     endpoint: PlannedEndpoint,
     patterns: readonly AskedPattern[],
-    { signal, timeoutMs, onAnswer }: AskOptions,
+    { signal, budget, timeoutMs, onAnswer }: AskOptions,
   ): Promise<void> {
     const { asker, clock } = this.#options;
     const asked = { seenAt: clock.now(), order: ++this.#order };
     const request = { endpoint, query: existenceQuery(patterns), timeoutMs, maxBytes: 65_536 };
-    const answer = await asker.ask({ ...request, maxRows: patterns.length + 2, signal }).catch(() => undefined);
+    const asking = asker.ask({ ...request, maxRows: patterns.length + 2, signal, budget });
+    const answer = await asking.catch((error: unknown) => toFedwayError(error).code);
     // What would have come is unknown.
-    if (answer === undefined && signal.aborted) return;
-    const found = answer && foundIn(answer, patterns.length + 1);
+    if (answer === "BUDGET_SPENT" || (typeof answer === "string" && signal.aborted)) return;
+    const found = typeof answer === "string" ? undefined : foundIn(answer, patterns.length + 1);
     this.#keep(endpoint, found && patterns.map(({ key }, index) => [key, found.has(index)] as const), asked);
-    if (answer !== undefined) onAnswer?.(endpoint.id ?? endpoint.url, answer);
+    if (typeof answer !== "string") onAnswer?.(endpoint.id ?? endpoint.url, answer);
   }
 
   #keep(

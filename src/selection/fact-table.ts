@@ -6,6 +6,8 @@ interface FactTableOptions {
   readonly now: () => number;
   /** Most entries of lists over all endpoints; default 1,000,000, some 100 bytes each. Endpoints beyond it have no facts. */
   readonly maxEntries?: number | undefined;
+  /** Most bytes of all copies; default 64 MiB. Endpoints beyond it have facts without a copy. */
+  readonly maxCopyBytes?: number | undefined;
 }
 
 /**
@@ -15,16 +17,19 @@ interface FactTableOptions {
 export class FactTable {
   readonly #now: () => number;
   readonly #maxEntries: number;
+  readonly #maxCopyBytes: number;
   readonly #endpoints = new Map<string, SourceFacts>();
   readonly #byProperty = new Map<string, Map<string, PropertyFacts>>();
   readonly #byClass = new Map<string, Map<string, number>>();
   #entries = 0;
+  #copyBytes = 0;
   #version = 0;
   #nextEnd = Number.POSITIVE_INFINITY;
 
-  constructor({ now, maxEntries = 1_000_000 }: FactTableOptions) {
+  constructor({ now, maxEntries = 1_000_000, maxCopyBytes = 64 * 1024 * 1024 }: FactTableOptions) {
     this.#now = now;
     this.#maxEntries = maxEntries;
+    this.#maxCopyBytes = maxCopyBytes;
   }
 
   /** Grows with every change, and when facts become too old. */
@@ -42,10 +47,18 @@ export class FactTable {
     if (facts === undefined || facts.until <= this.#now()) return;
     if (this.#entries + entriesOf(facts) > this.#maxEntries) return;
     this.#entries += entriesOf(facts);
-    this.#endpoints.set(id, facts);
+    this.#endpoints.set(id, this.#affordable(facts));
     for (const [iri, property] of facts.properties ?? []) put(this.#byProperty, [iri, id], property);
     for (const [iri, instances] of facts.classes ?? []) put(this.#byClass, [iri, id], instances);
     this.#nextEnd = Math.min(this.#nextEnd, facts.until);
+  }
+
+  /** The facts, without their copy where there is no room for it. */
+  #affordable(facts: SourceFacts): SourceFacts {
+    const bytes = this.#copyBytes + (facts.copy?.bytes ?? 0);
+    if (bytes > this.#maxCopyBytes) return { ...facts, copy: undefined };
+    this.#copyBytes = bytes;
+    return facts;
   }
 
   /** The facts of an endpoint under this URL; undefined when there are none that may be relied upon. */
@@ -73,20 +86,13 @@ export class FactTable {
   #remove(id: string, facts: SourceFacts): void {
     this.#endpoints.delete(id);
     this.#entries -= entriesOf(facts);
+    this.#copyBytes -= facts.copy?.bytes ?? 0;
     for (const iri of facts.properties?.keys() ?? []) drop(this.#byProperty, iri, id);
     for (const iri of facts.classes?.keys() ?? []) drop(this.#byClass, iri, id);
   }
 }
 
-/** Filters count by their bytes. */
-function entriesOf({ properties, classes, all }: SourceFacts): number {
-  const spaces = all === undefined ? [] : [all, ...(properties?.values() ?? [])];
-  const bytes = spaces.reduce(
-    (sum, { subjects, objects }) => sum + (subjects?.filter.bytes ?? 0) + (objects?.filter.bytes ?? 0),
-    0,
-  );
-  return (properties?.size ?? 0) + (classes?.size ?? 0) + Math.ceil(bytes / 100);
-}
+const entriesOf = ({ properties, classes }: SourceFacts): number => (properties?.size ?? 0) + (classes?.size ?? 0);
 
 function put<T>(index: Map<string, Map<string, T>>, [iri, id]: readonly [string, string], value: T): void {
   const users = index.get(iri);

@@ -13,8 +13,8 @@ import { termToText } from "../results/terms.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import type { PatternTerm } from "../sparql/query-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
-import { mayHold } from "./term-space.ts";
 import type { PropertyFacts, SourceFacts } from "./source-facts.ts";
+import { hashUnit } from "./triple-copy.ts";
 
 /** A triple pattern; blank nodes are variables. */
 export interface Shape {
@@ -119,10 +119,10 @@ export class MemberView {
     const having = isInstance(shape) ? this.#instances(shape.object.iri) : this.#users(shape, property);
     const excluded = this.#without(shape, having);
     const key = this.#lacks === undefined ? "" : keyOf(shape);
+    const isRead = this.#readWithout(shape);
     const sources: PatternSource[] = [];
     for (const source of having) {
-      const why =
-        placeWithout(shape, this.#facts[source.member]?.properties?.get(property)) ?? this.#asked(source.member, key);
+      const why = isRead(source.member) ?? this.#asked(source.member, key);
       if (why === undefined) sources.push(source);
       else excluded.set(why, (excluded.get(why) ?? 0) + 1);
     }
@@ -157,14 +157,23 @@ export class MemberView {
   #holders(shape: Shape): PatternSources | undefined {
     const excluded = new Map<Kind, number>();
     const sources: PatternSource[] = [];
+    const isRead = this.#readWithout(shape);
     for (const [member, facts] of this.#facts.entries()) {
-      const place = placeWithout(shape, facts?.all);
-      if (place === undefined) {
-        sources.push({ member, subjects: facts?.all?.subjects.space, objects: facts?.all?.objects.space });
-      } else excluded.set(place, (excluded.get(place) ?? 0) + 1);
+      const why = isRead(member);
+      if (why === undefined) sources.push({ member, ...facts?.all });
+      else excluded.set(why, (excluded.get(why) ?? 0) + 1);
     }
     const isTold = excluded.size > 0 || sources.some(({ subjects }) => subjects !== undefined);
     return isTold ? this.#toSources(shape, sources, excluded) : undefined;
+  }
+
+  /** Tells of members whether all of their triples were read and none matches. */
+  #readWithout(shape: Shape): (member: number) => "triples" | undefined {
+    const { subject, object } = shape;
+    if (subject.kind === "variable" && object.kind === "variable") return () => undefined;
+    const [s = "?s", p = "?p", o = "?o"] = [subject, shape.predicate, object].map(textOf);
+    const unit = hashUnit({ patterns: [[s, p, o]], variables: [] });
+    return (member) => (this.#facts[member]?.copy?.mayMatch(unit) === false ? "triples" : undefined);
   }
 
   #toSources(shape: Shape, sources: readonly PatternSource[], excluded: ReadonlyMap<Kind, number>): PatternSources {
@@ -197,7 +206,7 @@ export class MemberView {
     return [
       ...open.map((member) => ({ member })),
       ...known.map(([member, instances]) => {
-        const subjects = this.#facts[member]?.properties?.get(rdf.type)?.subjects?.space;
+        const subjects = this.#facts[member]?.properties?.get(rdf.type)?.subjects;
         return { member, triples: instances, distinctSubjects: instances, distinctObjects: 1, subjects };
       }),
     ];
@@ -226,8 +235,7 @@ export class MemberView {
       properties: `Their complete lists of properties lack ${property}.`,
       classes: `Their complete lists of classes lack ${what.replace("instances of ", "")}.`,
       asked: "They were asked and have no match.",
-      subjects: `All of their triples${of} were read, and none has the pattern's subject.`,
-      objects: `All of their triples${of} were read, and none has the pattern's object.`,
+      triples: `All of their triples${of} were read, and none matches the pattern.`,
     };
     return this.#certify(kind, because[kind] ?? "");
   }
@@ -262,17 +270,7 @@ function sourceOf({ subject, object }: Shape, member: number, facts: PropertyFac
     triples: isOther ? each(ofSubject, distinctObjects) : ofSubject,
     distinctSubjects: isOne ? 1 : distinctSubjects,
     distinctObjects: isOther ? 1 : distinctObjects,
-    subjects: facts.subjects?.space,
-    objects: facts.objects?.space,
+    subjects: facts.subjects,
+    objects: facts.objects,
   };
-}
-
-/** The place of a pattern that holds a term which no triple of the property has there. */
-function placeWithout(
-  { subject, object }: Shape,
-  keys: Pick<PropertyFacts, "subjects" | "objects"> | undefined,
-): "subjects" | "objects" | undefined {
-  if (keys === undefined) return undefined;
-  if (!mayHold(keys.subjects, subject)) return "subjects";
-  return mayHold(keys.objects, object) ? undefined : "objects";
 }

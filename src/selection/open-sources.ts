@@ -1,12 +1,11 @@
 import { type Clock, sleep } from "../clock.ts";
 import type { KnownSources } from "../plan/plan-request.ts";
-import type { HeldRows, HolderQuestion } from "../plan/source-selection.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import { clauseEstimates, emptyClauses } from "./clause-facts.ts";
 import { createDriftCheck, type DriftOptions } from "./check-drift.ts";
 import { Existence } from "./existence.ts";
 import { FactTable } from "./fact-table.ts";
-import { holdersOf } from "./holders.ts";
+import { createHolders } from "./holders.ts";
 import { FactFollower, type FollowedParts } from "./follow-facts.ts";
 import { selectSources } from "./select-sources.ts";
 import { SourceVerifier } from "./source-verifier.ts";
@@ -31,8 +30,8 @@ interface Sources extends KnownSources, Pick<FactFollower, "refresh" | "remove" 
   readonly verifier: SourceVerifier;
   /** What an answer with this status says: an endpoint that is not there proves nothing until it is described again. */
   answered(id: string, status: number | undefined): void;
-  /** Which rows of IRIs members may have. */
-  holders(question: HolderQuestion): HeldRows;
+  /** Which rows of keys members may have solutions for. */
+  readonly holders: ReturnType<typeof createHolders>;
 }
 
 /** The sources of federated plans, from what is certain of the catalogue's endpoints. Reads on in the background. */
@@ -61,7 +60,7 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     select: (plan, how) => selectSources(plan, table, how),
     emptyClauses: (clauses) => emptyClauses(clauses, table),
     subjectPartition: ({ id, url }) => table.get(id, url)?.partition,
-    holders: (question) => holdersOf(question, table),
+    holders: createHolders(table),
     clauseEstimates: (clauses) => clauseEstimates(clauses, table),
     verifier,
     refresh: async () => follower?.refresh(),

@@ -1,27 +1,27 @@
 import type * as RDF from "@rdfjs/types";
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import type { Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../registry/catalog/catalog.ts";
 import { termToText } from "../results/terms.ts";
 import { type Collection, createCollection } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
-import type { SourceFacts } from "./source-facts.ts";
-import { TermFilter } from "./term-filter.ts";
-import { type KeySpace, keySpaceOf } from "./term-space.ts";
-
-/** The subjects and objects of some triples. */
-export interface TripleKeys {
-  readonly subjects: KeySpace;
-  readonly objects: KeySpace;
-}
+import type { SourceFacts, TripleTerms } from "./source-facts.ts";
+import { termSpaceOf } from "./term-space.ts";
+import { TripleCopy } from "./triple-copy.ts";
 
 /** What reading all triples of an endpoint told. */
 export interface EndpointKeys {
   /** `finishedAt` of the description that it was held against, and the URL that was read. */
   readonly describedAt: string;
   readonly url: string;
-  /** The triples are not those of the description, which proves nothing any more; else its keys, by property and of all. */
-  readonly found: "other" | { readonly all: TripleKeys; readonly properties: ReadonlyMap<string, TripleKeys> };
+  /** The triples are not those of the description, which proves nothing any more; else its terms, by property and of all. */
+  readonly found:
+    | "other"
+    | {
+        readonly all: TripleTerms;
+        readonly properties: ReadonlyMap<string, TripleTerms>;
+        readonly copy: TripleCopy;
+      };
 }
 
 const timeoutMs = 60_000;
@@ -48,8 +48,8 @@ export async function readKeys(
   }
   const read = triples.values().reduce((sum, { length }) => sum + length, 0);
   if (read < expected) return undefined;
-  const properties = new Map([...triples].map(([property, pairs]) => [property, keysOf(pairs)] as const));
-  return { all: keysOf([...triples.values()].flat()), properties };
+  const properties = new Map([...triples].map(([property, pairs]) => [property, termsOf(pairs)] as const));
+  return { all: termsOf([...triples.values()].flat()), properties, copy: TripleCopy.of(triples) };
 }
 
 /** Number of an endpoint's triples; undefined when it is not certain. */
@@ -72,9 +72,9 @@ function distinctTriples({ rows }: WholeAnswer): ReadonlyMap<string, Pair[]> {
   return new Map([...found].map(([property, pairs]) => [property, [...pairs.values()]]));
 }
 
-const keysOf = (pairs: readonly Pair[]): TripleKeys => ({
-  subjects: keySpaceOf(pairs.map(([subject]) => subject)),
-  objects: keySpaceOf(pairs.map(([, object]) => object)),
+const termsOf = (pairs: readonly Pair[]): TripleTerms => ({
+  subjects: termSpaceOf(pairs.map(([subject]) => subject)),
+  objects: termSpaceOf(pairs.map(([, object]) => object)),
 });
 
 /** Facts with the keys that were read for them. */
@@ -84,7 +84,7 @@ export function withKeys(facts: SourceFacts, { found, url }: EndpointKeys): Sour
   const properties = [...facts.properties].map(
     ([property, counts]) => [property, Object.assign({}, counts, found.properties.get(property))] as const,
   );
-  return { ...facts, properties: new Map(properties), all: found.all };
+  return { ...facts, properties: new Map(properties), all: found.all, copy: found.copy };
 }
 
 const longestIri = 2_048;
@@ -92,54 +92,34 @@ const spaceSchema = Type.Object({
   prefixes: Type.Optional(Type.Array(Type.String({ maxLength: longestIri }), { maxItems: 16 })),
   noLiterals: Type.Optional(Type.Literal(true)),
   noBlankNodes: Type.Optional(Type.Literal(true)),
-  /** Base64. */
-  filter: Type.String({ maxLength: 4 * 1024 * 1024 }),
 });
-const keysSchema = Type.Object({ subjects: spaceSchema, objects: spaceSchema });
+const termsSchema = Type.Object({ subjects: spaceSchema, objects: spaceSchema });
 const schema = Type.Object({
-  format: Type.Literal(1),
+  format: Type.Literal(2),
   describedAt: Type.String(),
   url: Type.String({ maxLength: longestIri }),
   /** Absent: the triples are not those of the description. */
-  all: Type.Optional(keysSchema),
-  properties: Type.Array(Type.Tuple([Type.String(), keysSchema]), { maxItems: 200_000 }),
+  all: Type.Optional(termsSchema),
+  properties: Type.Array(Type.Tuple([Type.String(), termsSchema]), { maxItems: 200_000 }),
+  /** Base64. */
+  copy: Type.String({ maxLength: 16 * 1024 * 1024 }),
 });
-
-type StoredKeys = Static<typeof schema>;
 
 /** What was read, by catalogue id. */
 export function createKeyStore(store: Store): Collection<EndpointKeys> {
   return createCollection(
     { store, prefix: "keys/", schema, removesInvalid: true, onInvalid: () => undefined },
     {
-      decode: ({ describedAt, url, all, properties }): EndpointKeys => ({
+      decode: ({ describedAt, url, all, properties, copy }): EndpointKeys => ({
         describedAt,
         url,
-        found:
-          all === undefined
-            ? "other"
-            : { all: read(all), properties: new Map(properties.map(([property, keys]) => [property, read(keys)])) },
+        found: all ? { all, properties: new Map(properties), copy: TripleCopy.from(copy) } : "other",
       }),
       encode({ describedAt, url, found }: EndpointKeys) {
-        const properties =
-          found === "other" ? [] : [...found.properties].map(([property, keys]) => [property, stored(keys)] as const);
-        const all = found === "other" ? undefined : stored(found.all);
-        return JSON.stringify({ format: 1, describedAt, url, all, properties });
+        const { all, properties = [], copy } = found === "other" ? {} : found;
+        const terms = { all, properties: [...properties], copy: copy?.toText() ?? "" };
+        return JSON.stringify({ format: 2, describedAt, url, ...terms });
       },
     },
   );
 }
-
-type StoredSpace = Static<typeof spaceSchema>;
-
-const stored = ({ subjects, objects }: TripleKeys) => ({
-  subjects: { ...subjects.space, filter: subjects.filter.toText() },
-  objects: { ...objects.space, filter: objects.filter.toText() },
-});
-
-const read = ({ subjects, objects }: NonNullable<StoredKeys["all"]>): TripleKeys => ({
-  subjects: readSpace(subjects),
-  objects: readSpace(objects),
-});
-
-const readSpace = ({ filter, ...space }: StoredSpace): KeySpace => ({ space, filter: TermFilter.from(filter) });

@@ -1,13 +1,18 @@
+import type { TermSpace } from "../plan/source-selection.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
-import type { KeySpace } from "./term-space.ts";
+import type { TripleCopy } from "./triple-copy.ts";
+
+/** The terms of some triples, where they were read. */
+export interface TripleTerms {
+  readonly subjects: TermSpace;
+  readonly objects: TermSpace;
+}
 
 /** What one endpoint has of one property. */
-export interface PropertyFacts {
+export interface PropertyFacts extends Partial<TripleTerms> {
   readonly triples: number;
   readonly distinctSubjects?: number | undefined;
   readonly distinctObjects?: number | undefined;
-  readonly subjects?: KeySpace | undefined;
-  readonly objects?: KeySpace | undefined;
 }
 
 /**
@@ -26,8 +31,10 @@ export interface SourceFacts {
   readonly classes?: ReadonlyMap<string, number> | undefined;
   /** No two endpoints with the same one have a subject in common: shards that this registry placed so. */
   readonly partition?: string | undefined;
-  /** Subjects and objects of all triples, where they were read. */
-  readonly all?: { readonly subjects: KeySpace; readonly objects: KeySpace } | undefined;
+  /** Of all triples. */
+  readonly all?: TripleTerms | undefined;
+  /** All triples, where they were read. */
+  readonly copy?: TripleCopy | undefined;
 }
 
 /**

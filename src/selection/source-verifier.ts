@@ -1,8 +1,9 @@
-import type { WholeAnswer } from "../outbound/whole-answer.ts";
-import type { FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
-import type { Exclusion, Exclusions } from "../plan/source-selection.ts";
+import type { AskRequest, WholeAnswer } from "../outbound/whole-answer.ts";
+import type { DirectPlan, FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
+import { allExclusions, type Exclusion, type Exclusions } from "../plan/source-selection.ts";
 import type { Existence } from "./existence.ts";
 import type { FactTable } from "./fact-table.ts";
+import { routingClaims } from "./routing-claims.ts";
 import { askedPatterns, selectAsked } from "./select-sources.ts";
 
 /** What asking the endpoints that a plan leaves out has shown, by their catalogue ids. */
@@ -23,8 +24,7 @@ interface Refutation {
 }
 
 /** How endpoints are asked. */
-interface AskOptions {
-  readonly signal: AbortSignal;
+interface AskOptions extends Pick<AskRequest, "signal" | "budget"> {
   readonly onAnswer?: (id: string, answer: WholeAnswer) => void;
 }
 
@@ -68,6 +68,7 @@ interface Verified {
 export class SourceVerifier {
   readonly #options: VerifierOptions;
   readonly #verified = new WeakMap<Exclusions, Verified>();
+  readonly #resting = new WeakMap<FederatedPlan, { readonly on: Exclusions | undefined }>();
   readonly #listeners = new Set<(refutation: Refutation) => void>();
   readonly #pending = new Map<string, Exclusion>();
   readonly #ending = new AbortController();
@@ -94,6 +95,16 @@ export class SourceVerifier {
     return selectAsked(plan, table, (member, key) =>
       ask.includes(member.id ?? "") ? undefined : existence.lacks(member, key),
     );
+  }
+
+  /** All that must have no match for an answer to a plan to be right: what it leaves out, and what routes its keys. */
+  restingOn(plan: DirectPlan | FederatedPlan): Exclusions | undefined {
+    if (plan.kind === "direct") return plan.exclusions;
+    const known = this.#resting.get(plan);
+    if (known !== undefined) return known.on;
+    const on = allExclusions([plan.exclusions, routingClaims(plan, this.#options.table)]);
+    this.#resting.set(plan, { on });
+    return on;
   }
 
   /** When the exclusion that was verified longest ago was, in milliseconds since the epoch; undefined: one was not, lately. */

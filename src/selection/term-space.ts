@@ -1,20 +1,10 @@
 import type * as RDF from "@rdfjs/types";
 import type { TermSpace } from "../plan/source-selection.ts";
-import type { PatternTerm } from "../sparql/query-patterns.ts";
-import { TermFilter } from "./term-filter.ts";
-
-/** The terms that are in one place of an endpoint's triples, as they were read. */
-export interface KeySpace {
-  /** What a plan tells of it: constants are held against the filter before. */
-  readonly space: TermSpace;
-  /** Has every IRI there. */
-  readonly filter: TermFilter;
-}
 
 const mostPrefixes = 16;
 
 /** The space of these terms, all there are in one place. */
-export function keySpaceOf(terms: Iterable<RDF.Term>): KeySpace {
+export function termSpaceOf(terms: Iterable<RDF.Term>): TermSpace {
   const iris = new Set<string>();
   let [hasLiterals, hasBlankNodes] = [false, false];
   for (const { termType, value } of terms) {
@@ -22,20 +12,11 @@ export function keySpaceOf(terms: Iterable<RDF.Term>): KeySpace {
     else if (termType === "BlankNode") hasBlankNodes = true;
     else hasLiterals = true;
   }
-  const space: TermSpace = {
+  return {
     prefixes: prefixesOf(iris),
     ...(!hasLiterals && { noLiterals: true }),
     ...(!hasBlankNodes && { noBlankNodes: true }),
   };
-  return { space, filter: TermFilter.of(iris) };
-}
-
-/** Whether a term can be in a space; a variable always can. */
-export function mayHold(keys: KeySpace | undefined, term: PatternTerm): boolean {
-  if (keys === undefined || term.kind === "variable") return true;
-  const { space, filter } = keys;
-  if (term.kind === "literal") return space.noLiterals !== true;
-  return filter.mayHave(term.iri) && (space.prefixes?.some((prefix) => term.iri.startsWith(prefix)) ?? true);
 }
 
 /** No prefix is longer: a plan carries them, and a store takes only so much. */

@@ -43,7 +43,7 @@ export interface HistoryAnswer {
 let current: { readonly client: SparqlClient; readonly holders: Holders; readonly now: () => number } | undefined;
 const engine = createComunicaEngine({
   client: { query: (request) => required().client.query(request), close: async () => {} },
-  holders: (question, signal) => required().holders(question, signal),
+  holders: (question, bounds) => required().holders(question, bounds),
   maxSolutions: 100_000,
   now: () => required().now(),
 });
@@ -132,7 +132,7 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
   });
   sources.startReading();
   const { now } = clock;
-  current = { client, now, holders: async (question) => sources.holders(question) };
+  current = { client, now, holders: (question, { withheld }) => sources.holders(question, withheld) };
   const catalog = createCatalog(entries, [], {
     publicUrl,
     federations: [{ id: "all", title: "all", members: ids, memberKeywords: [] }],

@@ -15,6 +15,7 @@ import type { ExecutionBounds, SourceReport } from "../federation-engine.ts";
 import type { StepReport } from "../step-reports.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
+import type { Withheld } from "../../plan/withheld.ts";
 import type { ClauseAt } from "../followed-clause.ts";
 import type { Holders } from "../sources/key-routes.ts";
 import type { ResultFormat } from "../../results/formats.ts";
@@ -30,8 +31,8 @@ export interface OutsideWorld {
   readonly now: () => number;
   /** How a clause is asked at an endpoint that data name. @throws FedwayError where that may not be asked */
   readonly clauseAt?: ((clause: FederatedClause, iri: string) => FederatedClause) | undefined;
-  /** Which keys members of a federation may have; absent: any. */
-  readonly holders?: ((question: HolderQuestion) => HeldRows) | undefined;
+  /** Which keys members of a federation may have solutions for; absent: any. */
+  readonly holders?: ((question: HolderQuestion, withheld: Withheld | undefined) => Promise<HeldRows>) | undefined;
   /** An endpoint was found to cut its answers after so many rows without a sign, or to know no VALUES. */
   readonly onFound?: ((endpoint: EndpointTarget, found: FoundParams["found"]) => void) | undefined;
 }
@@ -47,7 +48,11 @@ export function outsideHandlers(world: OutsideWorld, runs: ReadonlyMap<number, E
       },
     },
     "clause-at": { answer: async ({ clause, iri }: ClauseAtParams) => ({ head: world.clauseAt?.(clause, iri) }) },
-    holders: { answer: async (question: HolderQuestion) => ({ head: world.holders?.(question) }) },
+    holders: {
+      answer: async ({ run, ...question }: HoldersParams) => ({
+        head: await world.holders?.(question, runs.get(run)?.withheld),
+      }),
+    },
     document: { answer: (params: DocumentParams, context) => document(world, params, { context, runs }) },
   };
 }
@@ -151,6 +156,11 @@ export interface FoundParams {
   readonly found: { readonly rowCap: number } | { readonly lacksValues: boolean } | LearnedManner;
 }
 
+/** `holders`: asked by an evaluator for one of its runs; the head is a `HeldRows`. */
+interface HoldersParams extends HolderQuestion {
+  readonly run: number;
+}
+
 /** `clause-at`: asked by an evaluator, which does not decide what may be asked; the head is the clause, or nothing. */
 interface ClauseAtParams {
   readonly clause: FederatedClause;
@@ -188,8 +198,10 @@ export function createRemoteClauseAt(peer: Peer): ClauseAt {
 
 /** The parent's knowledge of what members have. */
 export function createRemoteHolders(peer: Peer): Holders {
-  return async (question, signal) =>
-    (await peer.call<HeldRows | undefined, unknown>("holders", question, { signal })).head;
+  return async (question, { signal, trace }) => {
+    const params: HoldersParams = { ...question, run: runOf(trace) };
+    return (await peer.call<HeldRows | undefined, unknown>("holders", params, { signal })).head;
+  };
 }
 
 /** The parent's document client. Documents are parsed here: what they cost is not the parent's. */

@@ -2,7 +2,10 @@ import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../../results/model.ts";
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
+import { isWritable } from "../../rdf/term-text.ts";
+import { termToText } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import type { ExecutionBounds } from "../federation-engine.ts";
 import { type Holding, keyBytes } from "../held-bytes.ts";
 import type { QueryNeeds } from "./merged-graph.ts";
 import { hasSubject, type PatternUnit } from "./pattern-units.ts";
@@ -11,20 +14,21 @@ import { admits, TermRoutes } from "./term-spaces.ts";
 // What is not remembered is asked at every member that may have it.
 const MOST_SUBJECTS = 100_000;
 
-/** Asks which keys members may have; undefined where nobody knows. */
-export type Holders = (question: HolderQuestion, signal: AbortSignal) => Promise<HeldRows | undefined>;
+/** Asks which keys members may have solutions for; undefined if unknown. */
+export type Holders = (question: HolderQuestion, bounds: ExecutionBounds) => Promise<HeldRows | undefined>;
 
 interface RouteOptions {
   readonly needs: QueryNeeds;
   /** Absent: nothing is known of members but what the plan says. */
   readonly holders?: Holders | undefined;
-  readonly signal: AbortSignal;
+  readonly bounds: ExecutionBounds;
   readonly holding: Holding;
 }
 
 /**
- * Sends keys to the members that can have them: by what is said of their terms, by what earlier answers of the execution
- * have shown, and by the filters over their terms, which are not here: whoever has them is asked once a block. A blank node is at the member that gave it; a subject of members that share none is at one.
+ * Sends units and their keys to the members that can have solutions: by what is said of their terms, by what earlier answers of
+ * the execution have shown, and by copies of their triples, which are not here: the service that has them is asked once a
+ * block. A blank node is at the member that gave it; a subject of members that share none is at one.
  */
 export class KeyRoutes {
   readonly #members: readonly PlannedEndpoint[];
@@ -40,15 +44,15 @@ export class KeyRoutes {
     this.#options = options;
   }
 
-  /** The keys for each member that may have solutions for some of them. */
-  async blocksFor(unit: PatternUnit, keys: KeyBlock): Promise<ReadonlyMap<number, KeyBlock>> {
-    const blocks = this.#blocksFor(unit, keys);
-    const { holders, signal } = this.#options;
-    const places = placesOf(unit, keys);
-    if (blocks.size < 2 || !holders || places.length === 0) return blocks;
-    const members = [...blocks.keys()].map((member) => this.#members[member]);
-    const asked = members.flatMap((endpoint) => (endpoint ? { id: endpoint.id, url: endpoint.url } : []));
-    const held = await holders({ places, rows: keys.rows.map((row) => row.map(iriOf)), members: asked }, signal);
+  /** The members that may have solutions, each with the keys that it may have them for. */
+  async blocksFor(unit: PatternUnit, keys: KeyBlock | undefined): Promise<ReadonlyMap<number, KeyBlock | undefined>> {
+    const blocks = keys ? this.#blocksFor(unit, keys) : new Map(unit.sources.map(({ member }) => [member, undefined]));
+    const { holders, bounds } = this.#options;
+    // What is known of a single pattern has chosen its members.
+    if (!holders || blocks.size === 0 || (!keys && unit.patterns.length === 1)) return blocks;
+    const members = [...blocks.keys()].flatMap((index) => this.#members[index] ?? []);
+    const question = { ...questionOf(unit, keys), members: members.map(({ id, url }) => ({ id, url })) };
+    const held = await holders(question, bounds);
     return held ? narrowed(blocks, keys, held) : blocks;
   }
 
@@ -147,30 +151,38 @@ function unitRoutes({ patterns, sources }: PatternUnit): UnitRoutes {
   };
 }
 
-const iriOf = (term: RDF.Term | undefined): string => (term?.termType === "NamedNode" ? term.value : "");
-
-/** Where the keys stand in the patterns of a unit. */
-function placesOf({ patterns }: PatternUnit, { variables }: KeyBlock): HolderQuestion["places"] {
-  const column = (term: RDF.Term): number => (term.termType === "Variable" ? variables.indexOf(term.value) : -1);
-  return patterns
-    .flatMap(({ subject, predicate, object }) => {
-      const property = predicate.termType === "NamedNode" ? predicate.value : undefined;
-      return [
-        { column: column(subject), place: "subjects" as const, property },
-        { column: column(object), place: "objects" as const, property },
-      ];
-    })
-    .filter((place) => place.column >= 0);
+/** What is to be sent; variables are numbered, so that equal units are equal texts. Blank nodes have no name at a member. */
+function questionOf({ patterns }: PatternUnit, keys: KeyBlock | undefined): Omit<HolderQuestion, "members"> {
+  const numbered = new Map<string, string>();
+  const textOf = (term: RDF.Term): string => {
+    const text = termToText(term);
+    if (term.termType !== "Variable" && term.termType !== "BlankNode") return text;
+    const name = numbered.get(text) ?? `?v${numbered.size}`;
+    numbered.set(text, name);
+    return name;
+  };
+  return {
+    patterns: patterns.map(({ subject, predicate, object }) => [textOf(subject), textOf(predicate), textOf(object)]),
+    variables: keys?.variables.map((name) => numbered.get(`?${name}`)?.slice(1) ?? name) ?? [],
+    rows: keys?.rows.map((row) => row.map(keyText)) ?? [[]],
+  };
 }
 
+/** Of keys that cannot be written nothing is said. */
+const keyText = (term: RDF.Term): string => (isWritable(term) ? termToText(term) : "");
+
 /** The blocks without rows that their members, in the same order, do not have. Members without a row are not asked. */
-function narrowed(blocks: ReadonlyMap<number, KeyBlock>, { variables, rows }: KeyBlock, held: HeldRows) {
-  const left = new Map<number, KeyBlock>();
+function narrowed(
+  blocks: ReadonlyMap<number, KeyBlock | undefined>,
+  keys: KeyBlock | undefined,
+  held: HeldRows,
+): ReadonlyMap<number, KeyBlock | undefined> {
+  const left = new Map<number, KeyBlock | undefined>();
   for (const [at, [member, block]] of [...blocks].entries()) {
     const indices = held[at];
-    const own = new Set(indices?.map((index) => rows[index]));
-    const kept = indices ? block.rows.filter((row) => own.has(row)) : block.rows;
-    if (kept.length > 0) left.set(member, { variables, rows: kept });
+    const own = new Set(indices?.map((index) => keys?.rows[index]));
+    const kept = indices && block ? { ...block, rows: block.rows.filter((row) => own.has(row)) } : block;
+    if (!indices || (kept ? kept.rows.length > 0 : indices.length > 0)) left.set(member, kept);
   }
   return left;
 }

@@ -35,8 +35,8 @@ export class MergedGraph {
     this.#options = options;
     this.#planner = new UnitPlanner(over);
     const { needs, bounds } = options;
-    const holders = over.selection?.unrouted ? undefined : over.selection && options.holders;
-    this.#routes = new KeyRoutes(over.members, { needs, holders, signal: bounds.signal, holding: options.held.open() });
+    const holders = over.selection && options.holders;
+    this.#routes = new KeyRoutes(over.members, { needs, holders, bounds, holding: options.held.open() });
   }
 
   /** The patterns of a group as they are asked. */
@@ -90,13 +90,13 @@ export class MergedGraph {
   async *#solutions(unit: PatternUnit, wanted: Wanted, keys?: KeyBlock): AsyncIterable<readonly Bindings[]> {
     const variables = unit.overlaps ? unitVariables(unit) : wanted.variables;
     const question = { ...wanted, variables, patterns: unit.patterns };
-    const blocks = keys && (await this.#routes.blocksFor(unit, keys));
-    const asked = unit.sources.flatMap(({ member, size }) => {
-      const own = blocks?.get(member);
-      return blocks && !own
-        ? []
-        : [{ member, ask: (at: Member) => this.#learned(unit, at.solutions({ ...question, size }, own), member) }];
-    });
+    const blocks = await this.#routes.blocksFor(unit, keys);
+    const asked = unit.sources
+      .filter(({ member }) => blocks.has(member))
+      .map(({ member, size }) => ({
+        member,
+        ask: (at: Member) => this.#learned(unit, at.solutions({ ...question, size }, blocks.get(member)), member),
+      }));
     if (unit.overlaps && asked.length > 1) yield* this.#distinct(variables, this.#ask(asked));
     else yield* this.#ask(asked);
   }

@@ -13,8 +13,9 @@ const vendor = (number: number): string =>
     const offer = `<http://vendor${number}.example/offer/${n}>`;
     return `${offer} ${type} ${v("Offer")} .\n${offer} ${v("product")} <http://products.example/${n}> .\n${offer} ${v("price")} "${number * 10 + n}"^^<http://www.w3.org/2001/XMLSchema#integer> .\n`;
   }).join("");
+/** More reviews in all than are asked for whole, without keys. */
 const site = (number: number): string =>
-  Array.from({ length: 8 }, (_, n) => {
+  Array.from({ length: 12 }, (_, n) => {
     const review = `<http://site${number}.example/review/${n}>`;
     return `${review} ${type} ${v("Review")} .\n${review} ${v("about")} <http://products.example/${n}> .\n${review} ${v("stars")} "${n}" .\n`;
   }).join("");
@@ -22,9 +23,11 @@ const site = (number: number): string =>
 /** Of a product whose IRI begins like those of all others. */
 const product = "<http://products.example/rare>";
 const review = "<http://site3.example/review/rare>";
+const odd = "<http://site4.example/review/odd>";
 const person = "<http://site3.example/person/1>";
 const rare: Readonly<Record<string, string>> = {
   vendor5: `<http://vendor5.example/offer/rare> ${v("product")} ${product} .`,
+  site4: `${odd} ${v("about")} <http://products.example/3> .\n${odd} ${v("stars")} "7" .`,
   site3: `${review} ${v("about")} ${product} .\n${review} ${v("stars")} "9" .\n${review} ${v("by")} ${person} .\n${person} ${v("name")} "Ann" .`,
 };
 
@@ -90,7 +93,8 @@ async function asked(query: string, prune = true, path = "/federations/shop/spar
   );
   const verified = [...servers.values()].flatMap(({ requests }) => requests.filter(isExistence)).length;
   const requests = Object.fromEntries(all.filter(([, count]) => count > 0));
-  return { rows: rows.toSorted(), requests, verified, facts: response.headers.get("Fedway-Facts") };
+  const [facts, run] = ["Fedway-Facts", "Fedway-Run"].map((name) => response.headers.get(name));
+  return { rows: rows.toSorted(), requests, verified, facts, run };
 }
 
 describe("twelve members of which nothing is known", () => {
@@ -100,7 +104,7 @@ describe("twelve members of which nothing is known", () => {
     const ask = (prune: boolean) => asked(query, prune, `${undescribed.url}/federations/shop/sparql`);
     try {
       const [first, again, all] = [await ask(true), await ask(true), await ask(false)];
-      expect(first.rows).toHaveLength(6);
+      expect(first.rows).toHaveLength(7);
       expect([again.rows, all.rows]).toEqual([first.rows, first.rows]);
       expect([first.verified, again.verified, all.verified]).toEqual([12, 0, 0]);
       expect(Object.keys(again.requests)).toEqual(["vendor5", ...ids.slice(6)]);
@@ -135,9 +139,34 @@ describe("twelve small members that were described and read", () => {
   ]);
   shouldAsk("SELECT ?p ?o { <http://site3.example/review/rare> v:by ?who . ?who ?p ?o }", ["site3"]);
 
-  it("one request is all that one member's answer takes", async () => {
-    const { requests } = await asked("SELECT ?p ?o { <http://site4.example/review/2> ?p ?o }");
-    expect(requests).toEqual({ site4: 1 });
+  // Each of six sites has such reviews, and such stars.
+  shouldAsk('SELECT ?r { ?r v:about <http://products.example/3> ; v:stars "7" }', ["site4"]);
+  shouldAsk("SELECT ?n { ?r v:about ?p ; v:by ?who . ?who v:name ?n }", ["site3"]);
+
+  const shouldTake = (query: string, expected: Readonly<Record<string, number>>): void => {
+    it(`takes ${JSON.stringify(expected)} requests: ${query}`, async () => {
+      expect((await asked(`${prefix} ${query}`)).requests).toEqual(expected);
+    });
+  };
+  shouldTake("SELECT ?p ?o { <http://site4.example/review/2> ?p ?o }", { site4: 1 });
+  shouldTake('SELECT ?r { ?r v:about <http://products.example/3> ; v:stars "7" }', { site4: 1 });
+  shouldTake("SELECT ?s { <http://vendor5.example/offer/rare> v:product ?p . ?r v:about ?p ; v:stars ?s }", {
+    vendor5: 1,
+    site3: 1,
+  });
+
+  it("what copies keep from members is verified after the answer, once an interval, and named in its record", async () => {
+    const query = `${prefix} SELECT ?n { ?r v:about <http://products.example/3> ; v:stars "7" ; v:stars ?n }`;
+    const others = ids.slice(6).filter((id) => id !== "site4");
+    const first = await asked(query);
+    expect(first).toMatchObject({ rows: ["7"], requests: { site4: 1 } });
+    await eventually(async () => {
+      const { run, requests } = await asked(query);
+      const record = await (await fetch(`${url}/api/runs/${run}`)).json();
+      expect(record).toMatchObject({ facts: { verifiedAt: expect.any(String), withheld: others } });
+      expect(requests).toEqual({ site4: 1 });
+    });
+    expect(await asked(query)).toMatchObject({ rows: first.rows, verified: 0 });
   });
 
   it("what they are left out by is verified after the answer, once an interval", async () => {
@@ -158,7 +187,7 @@ describe("twelve small members that were described and read", () => {
     const both = `${clause("vendor1", "?o v:product ?p")} ${clause("site1", "?r v:about ?p")}`;
     const text = await explained(`${prefix} SELECT * { ${both} }`, { analyze });
     expect(text).toMatch(/at vendor1\n +expected 5 rows; 5 rows, 1 request, /u);
-    expect(text).toMatch(/at site1\n +expected 8 rows(?: without join keys)?; 5 rows, /u);
+    expect(text).toMatch(/at site1\n +expected 12 rows(?: without join keys)?; 5 rows, /u);
   });
 
   it("nobody is asked for what nobody has", async () => {

@@ -88,7 +88,7 @@ it("facts come with the description, keys with what was read", async () => {
   expect(facts()?.properties?.size).toBe(2);
   expect(facts()?.all).toBeUndefined();
   follower.startReading();
-  await eventually(() => expect(facts()?.all?.subjects.space).toMatchObject({ prefixes: ["http://x.example/"] }));
+  await eventually(() => expect(facts()?.all?.subjects).toMatchObject({ prefixes: ["http://x.example/"] }));
   await follower.close();
 });
 

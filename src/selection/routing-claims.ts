@@ -1,0 +1,63 @@
+import type { FederatedPlan } from "../plan/query-plan.ts";
+import type { AskedPattern, Exclusions, TermSpace } from "../plan/source-selection.ts";
+import { stringText } from "../rdf/term-text.ts";
+import { parseQuery } from "../sparql/parse-query.ts";
+import { queryPatterns } from "../sparql/query-patterns.ts";
+import type { FactTable } from "./fact-table.ts";
+
+/**
+ * What a plan tells of its members' terms, by which keys are routed and patterns asked as one: no member has a triple with
+ * another term. Undefined where nothing is told, or one pattern without keys is all that is asked.
+ */
+export function routingClaims({ over, query }: FederatedPlan, table: FactTable): Exclusions | undefined {
+  if (over?.selection === undefined || isOnePattern(query)) return undefined;
+  const { members, selection } = over;
+  const byMember = new Map<number, Map<string, AskedPattern>>();
+  for (const [pattern, { sources }] of Object.entries(selection.patterns)) {
+    const property = pattern.split(" ", 2)[1] ?? "?";
+    for (const { member, subjects, objects } of sources) {
+      const own = byMember.get(member) ?? new Map<string, AskedPattern>();
+      byMember.set(member, own);
+      for (const claim of [claimOf(subjects, property, "?s"), claimOf(objects, property, "?o")]) {
+        if (claim) own.set(claim.key, claim);
+      }
+    }
+  }
+  const list = [...byMember].flatMap(([member, patterns]) => {
+    const endpoint = members[member];
+    const facts = endpoint && table.get(endpoint.id, endpoint.url);
+    return endpoint && facts && patterns.size > 0
+      ? [{ endpoint, patterns: [...patterns.values()], seenAt: facts.seenAt }]
+      : [];
+  });
+  return list.length === 0 ? undefined : { list, decisive: false };
+}
+
+function isOnePattern(query: string): boolean {
+  const parsed = parseQuery(query);
+  const { where, values } = parsed.ast;
+  return (
+    queryPatterns(parsed).length < 2 &&
+    !/"(?:pathType|values)"/u.test(JSON.stringify({ where, ...(values && { values }) }))
+  );
+}
+
+const claims = new WeakMap<TermSpace, AskedPattern>();
+
+/** A pattern for the triples that have a term outside of the space; spaces are of one property and place each. */
+function claimOf(space: TermSpace | undefined, property: string, place: "?s" | "?o"): AskedPattern | undefined {
+  const known = space && claims.get(space);
+  if (space === undefined || known !== undefined) return known;
+  const { prefixes, noLiterals, noBlankNodes } = space;
+  const begins = prefixes?.map((prefix) => `STRSTARTS(STR(${place}), ${stringText(prefix)})`).join(" || ");
+  const outside = [
+    ...(begins === undefined ? [] : [begins === "" ? `isIRI(${place})` : `isIRI(${place}) && !(${begins})`]),
+    ...(noLiterals && place === "?o" ? [`isLiteral(${place})`] : []),
+    ...(noBlankNodes ? [`isBlank(${place})`] : []),
+  ];
+  if (outside.length === 0) return undefined;
+  const text = `?s ${property === "?" ? "?p" : property} ?o FILTER(${outside.join(" || ")})`;
+  const claim = { key: text, text };
+  claims.set(space, claim);
+  return claim;
+}
