@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../support/tested-engine.ts";
 import { createRandom } from "../support/random.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
@@ -18,7 +18,7 @@ const rounds = Number(process.env["FEDWAY_DIFFERENTIAL_ROUNDS"] ?? 1);
 const names = ["a", "b", "c"] as const;
 const now = () => performance.timeOrigin + performance.now();
 const client = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"], retry: { limit: 0 } });
-const engine = createComunicaEngine({ client, maxSolutions: 100_000, now });
+const engine = createTestedEngine({ client, maxSolutions: 100_000, now });
 /** What each endpoint lacks and refuses. */
 let lacks: readonly (readonly QueryConstruct[])[] = [];
 let endpoints: readonly LimitedEndpoint[];

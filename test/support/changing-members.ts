@@ -1,6 +1,6 @@
 import oxigraph from "oxigraph";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "./tested-engine.ts";
 import { createDirectExecutor } from "../../src/engine/direct-executor.ts";
 import { createInProcessExecutor } from "../../src/engine/executor.ts";
 import type { Holders } from "../../src/engine/sources/key-routes.ts";
@@ -41,7 +41,7 @@ export interface HistoryAnswer {
 
 // One engine, which takes a while to make, serves all histories, one after the other.
 let current: { readonly client: SparqlClient; readonly holders: Holders; readonly now: () => number } | undefined;
-const engine = createComunicaEngine({
+const engine = createTestedEngine({
   client: { query: (request) => required().client.query(request), close: async () => {} },
   holders: (question, bounds) => required().holders(question, bounds),
   maxSolutions: 100_000,

@@ -1,4 +1,4 @@
-import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "./tested-engine.ts";
 import type { FederationEngine, ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { termToText } from "../../src/results/terms.ts";
@@ -13,7 +13,7 @@ export function testEngine(data: Readonly<Record<string, string>> = {}, maxHeldB
 }
 
 export function testEngineOver(client: SparqlClient, maxHeldBytes?: number): FederationEngine {
-  return createComunicaEngine({
+  return createTestedEngine({
     client,
     maxSolutions: 500_000,
     now: () => performance.now(),

@@ -1,4 +1,4 @@
-import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "./tested-engine.ts";
 import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
@@ -90,7 +90,7 @@ export function createLimitedFederation(
     },
     close: async () => {},
   };
-  const engine = createComunicaEngine({ client, maxSolutions, now: () => performance.now() });
+  const engine = createTestedEngine({ client, maxSolutions, now: () => performance.now() });
   const setMembers = (next: readonly LimitedMember[]): void => {
     current = next;
     version++;

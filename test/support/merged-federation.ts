@@ -1,6 +1,6 @@
 import oxigraph from "oxigraph";
 import { Readable } from "node:stream";
-import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "./tested-engine.ts";
 import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import { type SourceDocuments, createPatternSources } from "../../src/engine/sources/pattern-source.ts";
 import type { FedwayError } from "../../src/errors/fedway-error.ts";
@@ -50,10 +50,10 @@ interface Parts {
 // Members have URLs of their own, so that one engine, which takes a while to make, serves all federations of a test file.
 const partsByUrl = new Map<string, Parts>();
 let generation = 0;
-let engineForAll: ReturnType<typeof createComunicaEngine> | undefined;
+let engineForAll: ReturnType<typeof createTestedEngine> | undefined;
 const sharedEngine = () => (engineForAll ??= createEngine(200_000));
 
-function createEngine(maxSolutions: number): ReturnType<typeof createComunicaEngine> {
+function createEngine(maxSolutions: number): ReturnType<typeof createTestedEngine> {
   const partsOf = (url: string): Parts => {
     const parts = partsByUrl.get(url.split(/[?#]/u)[0] ?? "");
     if (!parts) throw new Error(`No member has the URL ${url}`);
@@ -67,7 +67,7 @@ function createEngine(maxSolutions: number): ReturnType<typeof createComunicaEng
   const documents: SourceDocuments = { fetch: (request) => partsOf(request.url).documents.fetch(request) };
   const holders = createTrueHolders((url) => partsByUrl.get(url)?.dataAt(url));
   const openSource = createPatternSources({ documents, now });
-  return createComunicaEngine({ client, openSource, holders, maxSolutions, now });
+  return createTestedEngine({ client, openSource, holders, maxSolutions, now });
 }
 
 interface FederationOptions extends TpfOptions {

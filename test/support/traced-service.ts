@@ -1,6 +1,6 @@
 import { createDirectExecutor } from "../../src/engine/direct-executor.ts";
 import { createInProcessExecutor } from "../../src/engine/executor.ts";
-import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "./tested-engine.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { Admission } from "../../src/query/admission.ts";
@@ -35,7 +35,7 @@ export async function startTracedService(
   const entries = Object.entries(endpoints).map(([id, url]) => catalogEntry(id, { url }));
   const publicUrl = "http://127.0.0.1:3000";
   const catalog = createCatalog(entries, [], { publicUrl });
-  const engine = createComunicaEngine({ client, maxSolutions: 1000, now });
+  const engine = createTestedEngine({ client, maxSolutions: 1000, now });
   const queries = createQueryService({
     planner: createPlanner({ catalog, egress: "catalog", publicUrl }),
     direct: createDirectExecutor(client, now),

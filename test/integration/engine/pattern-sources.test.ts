@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { createPatternSources } from "../../../src/engine/sources/pattern-source.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
@@ -26,7 +26,7 @@ const now = () => performance.timeOrigin + performance.now();
 const documents = createDocumentClient({ version: "1", allowAddresses });
 const client = createSparqlClient({ version: "1", allowAddresses });
 const openSource = createPatternSources({ documents, now });
-const engine = createComunicaEngine({ client, openSource, maxSolutions: 100_000, now });
+const engine = createTestedEngine({ client, openSource, maxSolutions: 100_000, now });
 
 let tpf: TpfServer;
 let odd: TpfServer;

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";
@@ -39,7 +39,7 @@ const data = {
 
 function setUp(maxSolutions = 10_000) {
   const client = createStoreClient(data);
-  const engine = createComunicaEngine({ client, maxSolutions, now: () => performance.now() });
+  const engine = createTestedEngine({ client, maxSolutions, now: () => performance.now() });
   return { client, engine };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { toBounds, toFederatedPlan } from "../../support/engine-answer.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
@@ -11,7 +11,7 @@ const stores = createStoreClient({
 });
 
 /** One of the endpoints answers in CSV. */
-const engine = createComunicaEngine({
+const engine = createTestedEngine({
   client: {
     async query(request) {
       const answer = await stores.query(request);

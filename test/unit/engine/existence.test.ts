@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { bindingsAnswer, canonicalRow, canonicalTerm } from "../../support/canonical-answer.ts";
 import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";
 import { createOracle } from "../../support/oracle.ts";
@@ -32,7 +32,7 @@ const oracle = createOracle(new Map(Object.entries(data)));
 /** Each query has an engine of its own: none knows yet how many keys the endpoints take. */
 async function answer(query: string) {
   client.requests.length = 0;
-  const engine = createComunicaEngine({ client, maxSolutions: 1_000_000, now: () => performance.now() });
+  const engine = createTestedEngine({ client, maxSolutions: 1_000_000, now: () => performance.now() });
   const result = await engine.execute(toFederatedPlan(spelled(query, "SERVICE")), toBounds());
   if (result.kind !== "bindings") throw new Error("Only SELECT is asked here");
   const rows: string[] = [];

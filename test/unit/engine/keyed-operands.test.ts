@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { engineAnswer } from "../../support/engine-answer.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
@@ -14,7 +14,7 @@ function start() {
     [b]: lines(6_007, (i) => `<x:${i}> <x:q> "${i}" .`),
     [c]: lines(20, (i) => `<x:${i * 300}> <x:r> "${i}" .`),
   });
-  const engine = createComunicaEngine({ client, maxSolutions: 500_000, now: () => performance.now() });
+  const engine = createTestedEngine({ client, maxSolutions: 500_000, now: () => performance.now() });
   const services = (text: string): string =>
     text.replaceAll(/\b([ABC]) \{/gu, (_, name) => `SERVICE <${{ A: a, B: b, C: c }[String(name)]}> {`);
   return {

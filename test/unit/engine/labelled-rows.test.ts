@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";
 import { createStoreClient } from "../../support/store-client.ts";
@@ -18,7 +18,7 @@ const client = createStoreClient({
 async function run(query: string, estimate?: number): Promise<string[]> {
   client.requests.length = 0;
   // A new engine: it learns how many keys may be sent at once, and begins with 256.
-  const engine = createComunicaEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
+  const engine = createTestedEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
   const text = query.replaceAll("PEOPLE", `SERVICE <${people}>`).replaceAll("HOMES", `SERVICE <${homes}>`);
   const plan = toFederatedPlan(text);
   const clauses = plan.clauses.map((clause) => ({ ...clause, estimate }));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
 import { toBounds, toFederatedPlan } from "../../support/engine-answer.ts";
 
@@ -33,7 +33,7 @@ function createMembers() {
 
 it("what is learned of 1,200 members is known when they are asked again", async () => {
   const { client, requests } = createMembers();
-  const engine = createComunicaEngine({ client, maxSolutions: 1_000_000, now: () => performance.now() });
+  const engine = createTestedEngine({ client, maxSolutions: 1_000_000, now: () => performance.now() });
   const query = "SELECT ?s ?label { ?s <urn:all> ?n . ?s <urn:label> ?label }";
   const urls = Array.from({ length: members }, (_, index) => ({ url: `http://member.example/${index}` }));
   const plan = { ...toFederatedPlan("SELECT * {}"), query, skeleton: query, over: { members: urls } };

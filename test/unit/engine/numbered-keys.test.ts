@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";
 import { toAnswer } from "../../support/canonical-answer.ts";
@@ -17,7 +17,7 @@ const client = createStoreClient({
     <x:d> <x:k> "no number" .
     <x:a> <x:k> "a number" .`,
 });
-const engine = createComunicaEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
+const engine = createTestedEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
 
 async function run(query: string): Promise<string[]> {
   client.requests.length = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createDirtyClient, type JsonTerm } from "../../support/dirty-client.ts";
 import { toBounds, toFederatedPlan } from "../../support/engine-answer.ts";
@@ -43,7 +43,7 @@ const terms: readonly (readonly [string, JsonTerm])[] = [
 ];
 
 let client = createDirtyClient(iri(""), data);
-const engine = createComunicaEngine({
+const engine = createTestedEngine({
   client: { query: (request) => client.query(request), close: async () => {} },
   maxSolutions: 10_000,
   now: () => performance.now(),

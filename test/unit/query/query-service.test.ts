@@ -3,7 +3,7 @@ import { text as readText } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { createDirectExecutor } from "../../../src/engine/direct-executor.ts";
 import { createInProcessExecutor, type Executor, sourceReport } from "../../../src/engine/executor.ts";
-import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../support/tested-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
@@ -37,7 +37,7 @@ function setUp(
     planner: createPlanner({ catalog, egress: "catalog", publicUrl: "http://127.0.0.1:3000" }),
     direct: createDirectExecutor(client, now),
     federated: {
-      ...createInProcessExecutor(createComunicaEngine({ client, maxSolutions: 1_000, now })),
+      ...createInProcessExecutor(createTestedEngine({ client, maxSolutions: 1_000, now })),
       ...(evaluate && { evaluate }),
     },
     admission,

@@ -2,7 +2,7 @@ import { createDocumentClient } from "../../../../src/outbound/documents.ts";
 import { sparqlAsker } from "../../../support/sparql-asker.ts";
 import oxigraph from "oxigraph";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createComunicaEngine } from "../../../../src/engine/comunica/comunica-engine.ts";
+import { createTestedEngine } from "../../../support/tested-engine.ts";
 import { createPatternSources } from "../../../../src/engine/sources/pattern-source.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../../src/plan/query-plan.ts";
@@ -30,7 +30,7 @@ const now = () => performance.timeOrigin + performance.now();
 const allowAddresses = ["127.0.0.0/8"];
 const client = createSparqlClient({ version: "1", allowAddresses, retry: { limit: 0 } });
 const documents = createDocumentClient({ version: "1", allowAddresses });
-const engine = createComunicaEngine({
+const engine = createTestedEngine({
   client,
   openSource: createPatternSources({ documents, now }),
   maxSolutions: 100_000,
