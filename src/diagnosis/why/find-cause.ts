@@ -16,7 +16,7 @@ import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { explainFilter } from "./vary-filter.ts";
 import { mistakenEndpoint } from "./mistaken-endpoint.ts";
 
-/** Told of each finding as soon as it is sure, so that a budget that runs out loses only what would have been better. */
+/** Called with each finding as soon as it is sure, so that a budget that runs out loses only what would have been better. */
 type Note = (finding: Finding) => void;
 
 /** A change that is more like what is written than this is offered as a repair. */

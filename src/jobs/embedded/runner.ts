@@ -13,7 +13,7 @@ interface RunnerOptions {
   readonly progressMs: number;
   /** Wait before the next run after this many failures. */
   readonly backoffMs: (failures: number) => number;
-  /** Told when a run has ended and made room. */
+  /** Called when a run has ended and made room. */
   readonly onEnd: () => void;
   readonly fault: (error: unknown) => void;
 }
