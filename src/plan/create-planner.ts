@@ -8,6 +8,7 @@ import { withServiceUrls } from "../sparql/service-ids.ts";
 import { columnsOf } from "../sparql/scope.ts";
 import type { SubstitutedText } from "../sparql/substituted-text.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
+import { foldedTokens } from "../sparql/united-services.ts";
 import { mayCallUnknown } from "../sparql/used-constructs.ts";
 import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
@@ -148,7 +149,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     const relevant = fromRelevantMembers(decidePlan(parsed, task), task);
     const plan = withinCapabilities(relevant, context);
     if (plan.kind === "federated") {
-      refuseLargeEvaluation(parsed.text, parsed.tokens);
+      refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
       if (mayCallUnknown(parsed)) refuseUnknownFunctions(plan);
     }
     if (plan.kind === "rejected") return plan;
@@ -194,7 +195,7 @@ function withNonMonotone(plan: DirectPlan | FederatedPlan, { ast }: ParsedQuery)
   return {
     ...plan,
     clauses: plan.clauses.map((clause) =>
-      services.has(clause.iri) ? { ...clause, nonMonotone: "place" as const } : clause,
+      services.has(clause.place ?? clause.iri) ? { ...clause, nonMonotone: "place" as const } : clause,
     ),
     over: plan.over && patterns ? { ...plan.over, nonMonotone: true } : plan.over,
   };

@@ -4,6 +4,7 @@ import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { withEmptyGraphs, withExpandedTargets, withoutDatasets } from "../sparql/rewrite.ts";
 import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import { refuseLargeEvaluation, tokenAt, whereAt } from "../sparql/tokens.ts";
+import { foldedTokens } from "../sparql/united-services.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
 import {
   directPlan,
@@ -258,7 +259,7 @@ function severalEndpoints(draft: Draft, task: PlanTask): QueryPlan {
   const { query } = draft;
   const [outside] = query.outside;
   if (outside && !task.entry) throw outsideService(query, outside);
-  refuseLargeEvaluation(query.parsed.text, query.parsed.tokens);
+  refuseLargeEvaluation(query.parsed.text, foldedTokens(query.parsed));
   if (query.parsed.form === "DESCRIBE") {
     throw new FedwayError(
       "SERVICE_REQUIRED",

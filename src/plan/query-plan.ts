@@ -174,8 +174,10 @@ export interface ClauseVariable {
  * this text, so no algebra is printed back to SPARQL on the way.
  */
 export interface FederatedClause {
-  /** Stands for the clause in the plan's skeleton: `urn:fedway:clause:N`. */
+  /** `urn:fedway:clause:N`. */
   readonly iri: string;
+  /** Stands for the clause in the plan's skeleton, together with those of the same pattern that a UNION joins: the IRI of the first. */
+  readonly place?: string | undefined;
   readonly endpoint: PlannedEndpoint;
   /**
    * Variable whose values name the endpoints (`SERVICE ?g`), bound by what the clause is joined with; the URL of `endpoint` is

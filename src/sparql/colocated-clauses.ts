@@ -91,7 +91,7 @@ function starOf(element: Element, site: Site): Star | undefined {
 }
 
 /** A SERVICE clause, or the clauses of a UNION of nothing else. */
-function servicesOf(element: Element): readonly ServiceElement[] | undefined {
+export function servicesOf(element: Element): readonly ServiceElement[] | undefined {
   if (element.kind === "service") return [element];
   if (element.kind !== "union") return undefined;
   const only = element.branches.map(({ elements: [first, ...others] }) =>

@@ -9,12 +9,14 @@ import { mentionedVariables, visibleInGroup } from "./scope.ts";
 import { isMonotone } from "./monotone.ts";
 import { type Substitution, substitutionOf } from "./substitution.ts";
 import { type Token, tokenAt } from "./tokens.ts";
+import { unitedServices } from "./united-services.ts";
 import type { Pattern, Term, Triple } from "sparqljs";
 
 /** A SERVICE clause, cut out of a query's text. */
 interface ClauseText {
-  /** Stands for the target in the skeleton. */
   readonly iri: string;
+  /** Stands for the target in the skeleton; the same for all clauses of a UNION of one pattern. */
+  readonly place: string;
   /** The target as written, `<...>` or `?` included. */
   readonly target: string;
   readonly silent: boolean;
@@ -45,34 +47,46 @@ interface SplitQuery {
 /**
  * Cuts the outermost SERVICE clauses out of a query. What remains has in each place a clause of the same scope,
  * `SERVICE <urn:fedway:clause:N> { <urn:fedway:clause:N> <urn:fedway:binds> ?its, ?variables }`, so that it parses to the
- * algebra of the whole query.
+ * algebra of the whole query. A UNION of one pattern at several endpoints is one such clause.
  */
 export function splitClauses(query: ParsedQuery): SplitQuery {
   const { text, tokens } = query;
   const clauses: ClauseText[] = [];
   let skeleton = "";
   let copied = 0;
+  const united = new Map(unitedServices(query).flatMap((each) => each.services.map((service) => [service.from, each])));
   const services = analyseQuery(query).services.filter(({ parent }) => parent === undefined);
   for (const service of services.toSorted((a, b) => a.element.from - b.element.from)) {
-    const clause = toClause(query, service, `urn:fedway:clause:${clauses.length}`);
+    const { union, services: together } = united.get(service.element.from) ?? {
+      union: service.element,
+      services: [service.element],
+    };
+    if (together[0]?.from !== service.element.from) continue;
+    const place = `urn:fedway:clause:${clauses.length}`;
+    const clause = toClause(query, service, place);
     const target = tokenAt(tokens, service.element.name);
-    skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { ${placeholder(clause, target)} }`;
-    copied = tokenAt(tokens, service.element.to - 1).end;
-    clauses.push(clause);
+    const silent = clause.silent ? "SILENT " : "";
+    const before = text.slice(copied, tokenAt(tokens, union.from).start);
+    skeleton += `${before}SERVICE ${silent}<${place}> { ${placeholder(clause, target)} }`;
+    copied = tokenAt(tokens, union.to - 1).end;
+    for (const { name } of together) {
+      const { start, end } = tokenAt(tokens, name);
+      clauses.push({ ...clause, iri: `urn:fedway:clause:${clauses.length}`, target: text.slice(start, end) });
+    }
   }
   return { skeleton: skeleton + text.slice(copied), clauses };
 }
 
-function placeholder({ iri, variables }: ClauseText, target: Token): string {
+function placeholder({ place, variables }: ClauseText, target: Token): string {
   const names = new Set(variables.map(({ name }) => name));
   if (target.kind === "var") names.add(target.text.slice(1));
   if (names.size === 0) return "";
-  return `<${iri}> <urn:fedway:binds> ${[...names].map((name) => `?${name}`).join(", ")}`;
+  return `<${place}> <urn:fedway:binds> ${[...names].map((name) => `?${name}`).join(", ")}`;
 }
 
-function toClause(query: ParsedQuery, { element, place }: ServiceClause, iri: string): ClauseText {
+function toClause(query: ParsedQuery, service: ServiceClause, place: string): ClauseText {
   const { text, tokens } = query;
-  const { group, silent, name } = element;
+  const { group, silent, name } = service.element;
   const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
   const target = tokenAt(tokens, name);
   const pattern = textOf(query, group);
@@ -80,7 +94,8 @@ function toClause(query: ParsedQuery, { element, place }: ServiceClause, iri: st
   const certain = certainVariables(where);
   const predicates = predicateVariables(where);
   return {
-    iri,
+    iri: place,
+    place,
     target: text.slice(target.start, target.end),
     silent,
     prologue,
@@ -91,7 +106,7 @@ function toClause(query: ParsedQuery, { element, place }: ServiceClause, iri: st
       predicate: predicates.has(variable) ? true : undefined,
     })),
     opening: group.select ? undefined : openingOf(tokens, group),
-    substitution: place.includes("exists") ? substitutionOf(tokens, group) : undefined,
+    substitution: service.place.includes("exists") ? substitutionOf(tokens, group) : undefined,
     nonMonotone: isMonotone(where) ? undefined : "body",
     selectivity: selectivityOf(where),
   };

@@ -150,7 +150,8 @@ function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafS
     held,
     identified,
   };
-  const leaves = new Map(clauses.map((clause) => [clause.iri, toLeafClause(clause, labelled)]));
+  const places = Map.groupBy(clauses, ({ iri, place = iri }) => place);
+  const leaves = new Map([...places].map(([place, own]) => [place, own.map((each) => toLeafClause(each, labelled))]));
   if (!over) return { clauses: leaves, patterns: undefined, use };
   const asking = { ...making, bounds: { ...bounds, partial: goesOnWithout(over, bounds) } };
   const executor = createClauseExecutor({ ...asking, identified: (name) => use.identified(name) });

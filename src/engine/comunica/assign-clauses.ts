@@ -34,8 +34,8 @@ type Operation = Algebra.Operation;
 
 /** What leaves stand for in one execution. */
 export interface LeafSources {
-  /** SERVICE clauses by the IRIs that stand for them in the skeleton. */
-  readonly clauses: ReadonlyMap<string, LeafClause>;
+  /** SERVICE clauses by the IRIs that stand for them in the skeleton; several are a UNION. */
+  readonly clauses: ReadonlyMap<string, readonly LeafClause[]>;
   /** Makes the leaves of patterns outside the clauses; undefined when those have no data. */
   readonly patterns: PatternLeaves | undefined;
   /** Learns from the algebra how variables are used. */
@@ -75,7 +75,7 @@ function isGathering(operation: Operation): boolean {
 
 function assign(operation: Operation, { clauses, patterns: leaves, use, surroundings }: LeafSources): Operation {
   use.read(operation);
-  for (const { correlated = [] } of clauses.values()) use.mention(correlated);
+  for (const { correlated = [] } of [...clauses.values()].flat()) use.mention(correlated);
   const nameExists = createExistsNames();
   const patterns = new PatternAssigner(leaves);
   const pushDown = new PushDown({
@@ -90,11 +90,8 @@ function assign(operation: Operation, { clauses, patterns: leaves, use, surround
     existence: (exists) => nameExists({ ...exists, input: pushDown.existing(exists.input) }),
     operation(one) {
       switch (one.type) {
-        case "service": {
-          const clause = clauses.get(one.name.value);
-          if (!clause) throw new Error(`No clause stands for ${one.name.value}`);
-          return leafOf(clause);
-        }
+        case "service":
+          return united(clauses.get(one.name.value) ?? []);
         case "filter":
           return splitFilter(one, parts);
         case "slice":
@@ -116,6 +113,13 @@ function assign(operation: Operation, { clauses, patterns: leaves, use, surround
     },
   });
   return pushDown.query(assigned);
+}
+
+/** The clauses that one place of a skeleton stands for. */
+function united(clauses: readonly LeafClause[]): Operation {
+  const [leaf, ...others] = clauses.map(leafOf);
+  if (!leaf) throw new Error("No clause stands for a SERVICE of the skeleton");
+  return others.length === 0 ? leaf : { type: "union", input: [leaf, ...others] };
 }
 
 /** The leaf of a SERVICE clause, asked for no more than this; undefined for other operations. */

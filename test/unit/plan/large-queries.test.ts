@@ -38,3 +38,26 @@ describe("tokens outside of VALUES", () => {
     expect(planFor(`SELECT * { ${two} ${filters(1_400)} }`)).toMatchObject({ reason: { code: "QUERY_TOO_LARGE" } });
   });
 });
+
+describe("a UNION of one pattern at several endpoints", () => {
+  const everywhere = (pattern: string, other = pattern): string =>
+    Array.from(
+      { length: 24 },
+      (_, at) => `{ SERVICE <${at % 2 === 0 ? "a" : "b"}> ${at === 0 ? other : pattern} }`,
+    ).join(" UNION ");
+  const query = (patterns: readonly string[]): string => `SELECT * { ${patterns.join(" . ")} }`;
+  const names = Array.from({ length: 22 }, (_, at) => `{ ?s <urn:p${at}> ?o${at} }`);
+
+  it("counts once, and is one place of the skeleton", () => {
+    const plan = planFor(query(names.map((pattern) => everywhere(pattern))));
+    if (plan.kind !== "federated") throw new Error(plan.kind);
+    expect(plan.clauses).toHaveLength(24 * 22);
+    expect(plan.skeleton.match(/SERVICE/gu)).toHaveLength(22);
+    expect(new Set(plan.clauses.map(({ place }) => place)).size).toBe(22);
+  });
+
+  it("counts in full where the patterns differ", () => {
+    const plan = planFor(query(names.map((pattern) => everywhere(pattern, "{ ?s ?p ?o }"))));
+    expect(plan).toMatchObject({ kind: "rejected", reason: { code: "QUERY_TOO_LARGE" } });
+  });
+});

@@ -109,13 +109,15 @@ describe("a federated plan keeps the meaning when clauses are merged, taken out 
 /** The query with what its endpoints are asked for in the place of its clauses. */
 function asAsked({ query, skeleton, clauses }: FederatedPlan): string {
   const inExists = /EXISTS/u.test(query);
-  return clauses.reduce((text, { iri, endpoint, variables, pattern, distinct, limit }) => {
-    const asked = `GRAPH <${endpoint.url}> ${pattern}`;
+  const asked = ({ endpoint, variables, pattern }: FederatedPlan["clauses"][number]): string => {
     const names = variables.map(({ name }) => `?${name}`).join(" ");
-    const select = `SELECT ${distinct ? "DISTINCT " : ""}${names === "" ? "(1 AS ?one)" : names} WHERE { ${asked} }`;
-    const only = limit === undefined ? "" : ` LIMIT ${limit}`;
+    const body = `GRAPH <${endpoint.url}> ${pattern}`;
+    return inExists ? `{ ${body} }` : `{ SELECT ${names === "" ? "(1 AS ?one)" : names} WHERE { ${body} } }`;
+  };
+  const places = Map.groupBy(clauses, ({ iri, place = iri }) => place);
+  return [...places].reduce((text, [iri, own]) => {
     const place = new RegExp(`SERVICE\\s+(?:SILENT\\s+)?<${iri}> \\{[^}]*\\}`, "u");
-    return text.replace(place, () => (inExists ? asked : `{ ${select}${only} }`));
+    return text.replace(place, () => own.map(asked).join(" UNION "));
   }, skeleton);
 }
 
