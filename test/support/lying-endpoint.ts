@@ -29,7 +29,7 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds before it. */
   readonly afterMs?: number;
-  /** The body is sent in chunks, without its length. */
+  /** The body is sent in chunks, without its length; its end waits for the client's head (`goOn`). */
   readonly streamed?: true;
 }
 
@@ -95,17 +95,28 @@ export const lies = {
 
 export type Lie = keyof typeof lies;
 
-function send(response: ServerResponse, { body, type = json, status = 200, headers, streamed }: Reply): void {
+const TAIL = 500;
+
+async function send(
+  response: ServerResponse,
+  { body, type = json, status = 200, headers, streamed }: Reply,
+  clientHasHead: Promise<void>,
+): Promise<void> {
   if (status === 0) {
     response.socket?.resetAndDestroy();
     return;
   }
   const length = streamed ? {} : { "content-length": String(Buffer.byteLength(body)) };
-  response.writeHead(status, { "content-type": type, ...length, ...headers }).end(body);
+  response.writeHead(status, { "content-type": type, ...length, ...headers });
+  if (!streamed) return void response.end(body);
+  response.write(body.slice(0, -TAIL));
+  await clientHasHead;
+  response.end(body.slice(-TAIL));
 }
 
 /** A server of endpoints that lie, at `/{lie}/{any name}`. */
 export async function startLyingEndpoints() {
+  let head = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
     void (async () => {
       const query = new URLSearchParams(await readText(request)).get("query") ?? "";
@@ -113,9 +124,15 @@ export async function startLyingEndpoints() {
       const make: (columns: readonly string[]) => Reply = lies[lie];
       const reply = make(columnsOf(query));
       if (reply.afterMs !== undefined) await sleep(reply.afterMs);
-      send(response, reply);
+      await send(response, reply, head.promise);
     })();
   });
   const { origin, close } = await listening(server);
-  return { url: (lie: Lie, name: string): string => `${origin}/${encodeURIComponent(lie)}/${name}`, close };
+  return {
+    url: (lie: Lie, name: string): string => `${origin}/${encodeURIComponent(lie)}/${name}`,
+    /** Streamed bodies end from now on only after `goOn`, which is for when the client has its head. */
+    holdTails: (): void => void (head = Promise.withResolvers()),
+    goOn: (): void => head.resolve(),
+    close,
+  };
 }

@@ -199,11 +199,15 @@ async function run(attempt: Attempt): Promise<Seen> {
     .replace("<bad>", `<${endpoints.url(attempt.lie, id)}>`);
   const own = at === "federation" ? `/federations/all-${id}/sparql` : `/endpoints/${id}/sparql`;
   const path = named === query ? own : "/sparql";
+  endpoints.holdTails();
+  // A table has its head when all of it is there.
+  if (at === "table") endpoints.goOn();
   const response = await post(
     at === "table" ? "/api/query" : path,
     at === "table" ? JSON.stringify({ query: named, partial: true }) : form(named, attempt),
     { accept: at === "table" ? "application/json" : mediaTypes[format] },
   );
+  endpoints.goOn();
   const body = await readText(response).catch(() => undefined);
   const runId = String(response.headers["fedway-run"] ?? (JSON.parse(body ?? "{}") as { run?: string }).run);
   const record = await until(async () => {
