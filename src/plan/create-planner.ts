@@ -12,7 +12,7 @@ import { foldedTokens } from "../sparql/united-services.ts";
 import { mayCallUnknown } from "../sparql/used-constructs.ts";
 import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
+import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
 import type { DirectPlan, FederatedClause, FederatedPlan, QueryPlan } from "./query-plan.ts";
 import { endpointNamed, similarIds } from "./service-targets.ts";
@@ -179,13 +179,14 @@ function withEstimates(plan: DirectPlan | FederatedPlan, { context, request }: P
     endpoint,
   }));
   const estimates = sources.clauseEstimates(asked);
-  return {
-    ...plan,
-    clauses: plan.clauses.map((clause, index) => {
-      const estimate = estimates[index];
-      return estimate === undefined ? clause : { ...clause, estimate };
-    }),
-  };
+  return { ...plan, clauses: plan.clauses.map((clause, index) => estimatedClause(clause, estimates[index])) };
+}
+
+function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | undefined): FederatedClause {
+  if (estimate === undefined) return clause;
+  const { solutions, values } = estimate;
+  const variables = clause.variables.map((variable) => ({ ...variable, values: values.get(variable.name) }));
+  return { ...clause, variables, estimate: solutions };
 }
 
 /** The same plan, saying where missing solutions can add rows to its answer. */

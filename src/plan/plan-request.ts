@@ -66,8 +66,14 @@ export interface KnownSources {
   emptyClauses(clauses: readonly AskedClause[]): readonly (EmptyClause | undefined)[];
   /** Endpoints with the same one have no subject in common; undefined where that is not certain. */
   subjectPartition(endpoint: PlannedEndpoint): string | undefined;
-  /** About how many solutions each of these clauses has; undefined where nothing is known. */
-  clauseEstimates(clauses: readonly AskedClause[]): readonly (number | undefined)[];
+  /** What is expected of each of these clauses; undefined where nothing is known. */
+  clauseEstimates(clauses: readonly AskedClause[]): readonly (ClauseEstimate | undefined)[];
+}
+
+/** About how many solutions a clause has, and how many different values some of its variables. */
+export interface ClauseEstimate {
+  readonly solutions: number;
+  readonly values: ReadonlyMap<string, number>;
 }
 
 /** What members are chosen by, beside facts. */

@@ -167,6 +167,8 @@ export interface ClauseVariable {
   readonly certain: boolean;
   /** Bound to the predicate of a triple in every solution. */
   readonly predicate?: true | undefined;
+  /** About how many different values it has, where something is known. */
+  readonly values?: number | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
-import type { AskedClause, EmptyClause } from "../plan/plan-request.ts";
+import type { AskedClause, ClauseEstimate, EmptyClause } from "../plan/plan-request.ts";
 import { usesEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { plainPatterns } from "../sparql/query-patterns.ts";
+import { type PatternTerm, plainPatterns } from "../sparql/query-patterns.ts";
 import { unmatchedPatterns } from "../sparql/unmatched-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
 import { MemberView } from "./member-view.ts";
@@ -22,16 +22,29 @@ export function emptyClauses(clauses: readonly AskedClause[], table: FactTable):
 }
 
 /**
- * About how many solutions each of these clauses has: as many as the pattern with the fewest matches. Undefined for what is
- * more than a group of triple patterns (how much a FILTER leaves is not known), and where nothing is known of any of them.
+ * What is expected of each of these clauses: as many solutions as the pattern with the fewest matches has, and as many values
+ * of a variable as it has where it has the fewest. Undefined for what is more than a group of triple patterns (how much a
+ * FILTER leaves is not known), and where nothing is known of any of them.
  */
-export function clauseEstimates(clauses: readonly AskedClause[], table: FactTable): readonly (number | undefined)[] {
+export function clauseEstimates(
+  clauses: readonly AskedClause[],
+  table: FactTable,
+): readonly (ClauseEstimate | undefined)[] {
   return ofDescribed(clauses, table, (body, view) => {
-    const counts = plainPatterns(body).flatMap((pattern) => {
+    let solutions = Number.POSITIVE_INFINITY;
+    const values = new Map<string, number>();
+    const note = (term: PatternTerm, count: number | undefined): void => {
+      if (term.kind !== "variable" || count === undefined) return;
+      values.set(term.name, Math.min(count, values.get(term.name) ?? count));
+    };
+    for (const pattern of plainPatterns(body)) {
       const known = view.sourcesOf(pattern)?.sources;
-      return known === undefined ? [] : known.length === 0 ? 0 : (known[0]?.triples ?? []);
-    });
-    return counts.length === 0 ? undefined : Math.min(...counts);
+      if (known === undefined) continue;
+      solutions = Math.min(solutions, known.length === 0 ? 0 : (known[0]?.triples ?? solutions));
+      note(pattern.subject, known[0]?.distinctSubjects);
+      note(pattern.object, known[0]?.distinctObjects);
+    }
+    return Number.isFinite(solutions) ? { solutions, values } : undefined;
   });
 }
 

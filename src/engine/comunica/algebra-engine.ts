@@ -191,7 +191,7 @@ interface LeafOptions extends LabelledRowsOptions {
 function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause {
   const { targetVariable: target } = clause;
   const bound = boundVariables(clause);
-  const variables = bound.map(({ name, certain }) => ({ name: innerName(name), certain }));
+  const variables = bound.map((variable) => ({ ...variable, name: innerName(variable.name) }));
   const renames = bound.some(({ name }) => innerName(name) !== name);
   let isInBlocks = false;
   const askedRows = (asked: FederatedClause) => createLabelledRows(asked, { ...options, inBlocks: () => isInBlocks });

@@ -9,7 +9,7 @@ import { type BoundJoin, boundJoin } from "../evaluator/bound-join.ts";
 import { bufferedInnerJoin, keyOn } from "../evaluator/buffered-join.ts";
 import { pathSolutions } from "../evaluator/path-solutions.ts";
 import { inBatches } from "../../results/item-reader.ts";
-import { connectedOrder } from "../evaluator/conjuncts.ts";
+import { joinOrder } from "../evaluator/join-order.ts";
 import { each } from "../evaluator/execution.ts";
 import type { PushedCondition } from "../demand.ts";
 import type { GroupPart, PlannedGroup } from "./group-plan.ts";
@@ -78,7 +78,7 @@ const MOST_IN_WHOLE = 20_000;
 // A key costs about as much to send as two solutions to receive.
 const ROWS_FOR_A_KEY = 2;
 
-/** The parts in the order in which they are joined, as `connectedOrder` has them. */
+/** The parts in the order in which they are joined. */
 async function started(
   context: GroupContext,
   group: PlannedGroup,
@@ -88,13 +88,15 @@ async function started(
   const sized = await Promise.all(
     parts.map(async (part) => {
       const size = part.kind === "unit" ? await context.graph.estimate(part.unit) : undefined;
-      const names = part.variables.map(({ name }) => name);
-      return { item: { part, size, names }, size: size ?? UNKNOWN_SIZE / (1 + part.selectivity), names };
+      const { variables } = part;
+      const names = variables.map(({ name }) => name);
+      return { part, known: size, names, variables, size: size ?? UNKNOWN_SIZE / (1 + part.selectivity) };
     }),
   );
   const bound = new Set(keys?.variables);
-  const ordered = connectedOrder(sized, bound);
-  return ordered.map(({ part, size, names }, index) => {
+  const asKeys = keys?.variables.map((name) => ({ name, certain: true }));
+  const ordered = joinOrder(sized, keys && { size: keys.rows.length, variables: asKeys ?? [] });
+  return ordered.map(({ part, known: size, names }, index) => {
     const isAlone = !names.some((name) => bound.has(name));
     const mostInWhole = Math.max(SMALL, keysExpected(group, ordered.slice(0, index), names) * ROWS_FOR_A_KEY);
     const isSmall = size !== undefined && size <= Math.min(mostInWhole, MOST_IN_WHOLE);
@@ -106,7 +108,8 @@ async function started(
 
 interface SizedPart {
   readonly part: GroupPart;
-  readonly size: number | undefined;
+  /** About how many solutions it has, where that is known. */
+  readonly known: number | undefined;
   readonly names: readonly string[];
 }
 
@@ -120,7 +123,9 @@ function keysExpected(group: PlannedGroup, before: readonly SizedPart[], names: 
     ({ part }) => part.kind === "unit" && names.some((name) => hasSubject(part.unit, name)),
   );
   if (!areSubjects || group.enough !== undefined) return 0;
-  return Math.min(...before.map(({ size = 0, names: own }) => (own.some((name) => conditioned.has(name)) ? 0 : size)));
+  return Math.min(
+    ...before.map(({ known = 0, names: own }) => (own.some((name) => conditioned.has(name)) ? 0 : known)),
+  );
 }
 
 /** The solutions of a part, whose requests go out now. */

@@ -203,26 +203,3 @@ export function patternsOf(conjunct: Conjunct): readonly TriplePattern[] {
       return conjunct.branches.flat().flatMap((part) => patternsOf(part));
   }
 }
-
-/** Something that is joined: about how many solutions it has, and its variables. */
-interface SizedPart<T> {
-  readonly item: T;
-  readonly size: number;
-  readonly names: readonly string[];
-}
-
-/** The smallest first, then always one that shares a variable with what is bound already; ties keep their order. */
-export function connectedOrder<T>(parts: readonly SizedPart<T>[], bound: Iterable<string>): readonly T[] {
-  const known = new Set(bound);
-  const rest = [...parts];
-  const order: T[] = [];
-  while (rest.length > 0) {
-    const connected = rest.filter(({ names }) => names.length === 0 || names.some((name) => known.has(name)));
-    const candidates = connected.length > 0 ? connected : rest;
-    const best = candidates.reduce((least, candidate) => (candidate.size < least.size ? candidate : least));
-    rest.splice(rest.indexOf(best), 1);
-    for (const name of best.names) known.add(name);
-    order.push(best.item);
-  }
-  return order;
-}

@@ -9,7 +9,7 @@ import {
   type Condition,
   keyOn,
 } from "./buffered-join.ts";
-import { connectedOrder } from "./conjuncts.ts";
+import { boundTogether, expectedJoin, joinOrder } from "./join-order.ts";
 import { equalityKey } from "./equality-join.ts";
 import { each, type Execution, made, type Solutions, solutionsOf } from "./execution.ts";
 import { prepareExistences } from "./existence.ts";
@@ -36,18 +36,19 @@ export async function join({ input }: Join, execution: Execution): Promise<Solut
   const operands = await Promise.all(input.map((operation) => operandOf(operation, execution)));
   const all = operands.map(({ solutions }) => solutions);
   if (all.some(({ isEmpty }) => isEmpty))
-    return none(all.reduce<readonly ClauseVariable[]>(boundTogether, []), execution);
+    return none(
+      all.reduce<readonly ClauseVariable[]>((variables, other) => boundTogether({ variables }, other), []),
+      execution,
+    );
   const asked = operands.filter(({ operation }) => isAsked(operation, input));
   const others = operands.filter((operand) => !asked.includes(operand)).map(({ solutions }) => solutions);
-  let result = ordered(others.map((solutions) => ({ item: solutions, solutions }))).reduce<Solutions | undefined>(
+  let result = joinOrder(others).reduce<Solutions | undefined>(
     (left, right) => (left ? joinedInWhole(left, right, execution) : right),
     undefined,
   );
   // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
-  const order = ordered(
-    asked.map((operand) => ({ item: operand, solutions: operand.solutions })),
-    result,
-  );
+  const byFacts = new Map(asked.map((operand) => [operand.solutions, operand]));
+  const order = joinOrder([...byFacts.keys()], result).flatMap((solutions) => byFacts.get(solutions) ?? []);
   for (const operand of [...order.filter((one) => !isFollowed(one)), ...asked.filter(isFollowed)]) {
     result = result ? joinedByKeys(result, operand, execution) : operand.solutions;
   }
@@ -56,16 +57,6 @@ export async function join({ input }: Join, execution: Execution): Promise<Solut
 
 const none = (variables: readonly ClauseVariable[], execution: Execution): Solutions =>
   made({ variables, size: 0, isEmpty: true }, execution, () => each([]));
-
-interface Ordered<T> {
-  readonly item: T;
-  readonly solutions: Solutions;
-}
-
-function ordered<T>(parts: readonly Ordered<T>[], start?: Solutions): readonly T[] {
-  const sized = parts.map(({ item, solutions }) => ({ item, size: solutions.size, names: namesOf(solutions) }));
-  return connectedOrder(sized, start ? namesOf(start) : []);
-}
 
 const namesOf = ({ variables }: Solutions): readonly string[] => variables.map(({ name }) => name);
 
@@ -187,15 +178,7 @@ function buffered(left: Solutions, right: Solutions, { held, signal }: Execution
   return { left: left.rows, right: right.rows, key: { left: key, right: key }, shared: names, held, signal };
 }
 
-/** A rough guess: a common variable joins about one solution with each. */
-function joinFacts(left: Solutions, right: Solutions): Pick<Solutions, "variables" | "size"> {
-  const variables = boundTogether(left.variables, right);
-  const isConnected = variables.length < left.variables.length + right.variables.length;
-  return { variables, size: isConnected ? Math.max(left.size, right.size) : left.size * right.size };
-}
-
-function boundTogether(variables: readonly ClauseVariable[], other: Solutions): readonly ClauseVariable[] {
-  const known = new Map(variables.map(({ name, certain }) => [name, certain]));
-  for (const { name, certain } of other.variables) known.set(name, certain || known.get(name) === true);
-  return [...known].map(([name, certain]) => ({ name, certain }));
-}
+const joinFacts = (left: Solutions, right: Solutions): Pick<Solutions, "variables" | "size"> => ({
+  variables: boundTogether(left, right),
+  size: expectedJoin(left, right),
+});
