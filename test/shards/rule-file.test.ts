@@ -1,8 +1,8 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
-import { openBuiltWorkspace, type ShardWorkspace } from "../../support/shard-workspace.ts";
+import { problemOf, type RunningService, startService } from "../support/running-service.ts";
+import { openBuiltWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let service: RunningService;
