@@ -127,7 +127,9 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("engine", "engine/expressions", "results"),
       { module: "plan", files: ["query-plan.ts"], typesOnly: true },
+      { module: "outbound", files: ["sparql-client.ts"], typesOnly: true },
       { module: "rdf", files: ["term.ts"], typesOnly: true },
+      { module: "sparql", files: ["sendable-condition.ts"] },
     ],
     packages: [],
     ownTypesOnly: true,
@@ -135,11 +137,7 @@ export const modules: readonly Module[] = [
   {
     // Comunica as their host.
     name: "engine/comunica",
-    imports: [
-      ...whole("engine", "engine/evaluator", "engine/expressions", "plan", "outbound", "results"),
-      { module: "rdf", files: ["term.ts"], typesOnly: true },
-      { module: "sparql", files: ["sendable-condition.ts"] },
-    ],
+    imports: [...whole("engine/evaluator"), { module: "engine", files: ["federation-engine.ts"], typesOnly: true }],
     packages: ["@comunica/*", "rdf-data-factory", "lru-cache", "#comunica-engine"],
   },
   {

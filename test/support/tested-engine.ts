@@ -1,7 +1,11 @@
 import { toAlgebra } from "@traqula/algebra-sparql-1-2";
 import { Parser } from "@traqula/parser-sparql-1-2";
 import { DataFactory } from "rdf-data-factory";
-import { type AlgebraHost, createAlgebraEngine, type EngineOptions } from "../../src/engine/comunica/algebra-engine.ts";
+import {
+  type AlgebraHost,
+  createAlgebraEngine,
+  type EngineOptions,
+} from "../../src/engine/evaluator/algebra-engine.ts";
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import { toParserText, withFreshVariables } from "../../src/engine/comunica/parser-text.ts";
 import type { Operation } from "../../src/engine/evaluator/algebra.ts";

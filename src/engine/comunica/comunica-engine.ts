@@ -1,5 +1,5 @@
 import type { FederationEngine } from "../federation-engine.ts";
-import { createAlgebraEngine, type EngineOptions } from "./algebra-engine.ts";
+import { createAlgebraEngine, type EngineOptions } from "../evaluator/algebra-engine.ts";
 import { createComunicaHost } from "./comunica-host.ts";
 
 /** The evaluator with Comunica as its host, which parses queries and dispatches the operations of their algebra. */

@@ -19,7 +19,7 @@ import { DataFactory } from "rdf-data-factory";
 import type { Operation } from "../evaluator/algebra.ts";
 import type { Evaluate, Execution, Result } from "../evaluator/execution.ts";
 import { operators } from "../evaluator/operators.ts";
-import type { AlgebraHost, ParsedSkeleton } from "./algebra-engine.ts";
+import type { AlgebraHost, ParsedSkeleton } from "../evaluator/algebra-engine.ts";
 import { toParserText, withFreshVariables } from "./parser-text.ts";
 
 const executionKey = new ActionContextKey<Execution>("fedway:execution");

@@ -1,4 +1,5 @@
 import type { DataFactory } from "rdf-data-factory";
+import { innerName, innerPrefix } from "../evaluator/inner-names.ts";
 
 const strings = String.raw`"""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'`;
 const nameCharacter = String.raw`[\w\u0080-\u{10FFFF}]`;
@@ -18,27 +19,11 @@ export const toParserText = (query: string): string =>
   });
 
 /**
- * Comunica keeps variables in objects, which have names of their own: `?constructor` would be found where it is not, and
- * `?__proto__` overwrites what all objects share, for every later query of the process. Such variables have other names
- * inside. So have those that could be taken for variables that Comunica or this engine makes.
- */
-const prefix = "fedway_";
-const taken = `(?:${Object.getOwnPropertyNames(Object.prototype).join("|")}|var\\d+|${prefix}.*)`;
-const isTaken = new RegExp(`^${taken}$`);
-const isInner = new RegExp(`^${prefix}${taken}$`);
-
-/** The name of a query's variable inside Comunica. */
-export const innerName = (name: string): string => (isTaken.test(name) ? prefix + name : name);
-
-/** The query's name of a variable inside Comunica. */
-export const outerName = (name: string): string => (isInner.test(name) ? name.slice(prefix.length) : name);
-
-/**
  * The factory of terms for one query's algebra. Comunica names the variables that it makes `var0`, `var1` and so on, and begins
  * again behind each subselect, so that two path sequences shared a variable: each of them is a new one here.
  */
 export function withFreshVariables(factory: DataFactory): DataFactory {
   let count = 0;
-  const variable = (name: string) => factory.variable(/^var\d+$/.test(name) ? `${prefix}fresh${count++}` : name);
+  const variable = (name: string) => factory.variable(/^var\d+$/.test(name) ? `${innerPrefix}fresh${count++}` : name);
   return Object.assign(Object.create(factory) as DataFactory, { variable });
 }

@@ -30,6 +30,9 @@ export type Operation =
   | Leaf
   | Prepared;
 
+/** Operations of one type. */
+export type OperationOf<Type extends Operation["type"]> = Extract<Operation, { readonly type: Type }>;
+
 interface Single {
   readonly input: Operation;
 }

@@ -1,4 +1,4 @@
-import type { Operation } from "./algebra.ts";
+import type { Operation, OperationOf } from "./algebra.ts";
 import { construct } from "./construct.ts";
 import { describe } from "./describe.ts";
 import { type Evaluate, type Execution, type Result, solutionsOf } from "./execution.ts";
@@ -8,8 +8,6 @@ import { equalityJoin, join, leftJoin, minus } from "./joins.ts";
 import { leaf } from "./leaf.ts";
 import { orderBy } from "./order-by.ts";
 import { ask, distinct, extend, filter, nothing, project, slice, union, values } from "./solution-operators.ts";
-
-type Typed<Type> = Extract<Operation, { readonly type: Type }>;
 
 /** The operators of the algebra, by the type of the operation; operands are evaluated by the execution's dispatcher. */
 export const operators: ReadonlyMap<string, Evaluate> = new Map([
@@ -38,9 +36,9 @@ export const operators: ReadonlyMap<string, Evaluate> = new Map([
 
 function operatorFor<Type extends Operation["type"]>(
   type: Type,
-  evaluate: (operation: Typed<Type>, execution: Execution) => Promise<Result>,
+  evaluate: (operation: OperationOf<Type>, execution: Execution) => Promise<Result>,
 ): [string, Evaluate] {
-  const isTyped = (operation: Operation): operation is Typed<Type> => operation.type === type;
+  const isTyped = (operation: Operation): operation is OperationOf<Type> => operation.type === type;
   return [
     type,
     async (operation, execution) => {

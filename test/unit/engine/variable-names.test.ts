@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { toParserText, innerName, outerName } from "../../../src/engine/comunica/parser-text.ts";
+import { toParserText } from "../../../src/engine/comunica/parser-text.ts";
+import { innerName, outerName } from "../../../src/engine/evaluator/inner-names.ts";
 import { engineAnswer, testEngine } from "../../support/engine-answer.ts";
 import { createMergedFederation } from "../../support/merged-federation.ts";
 

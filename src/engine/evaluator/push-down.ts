@@ -1,6 +1,6 @@
 import { sendableCondition } from "../../sparql/sendable-condition.ts";
-import type * as Algebra from "../evaluator/algebra.ts";
-import { testOf } from "../evaluator/expressions.ts";
+import type * as Algebra from "./algebra.ts";
+import { testOf } from "./expressions.ts";
 import { countedGroup } from "./counted-group.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import type { Demand, PushedCondition } from "../demand.ts";
@@ -12,7 +12,7 @@ import {
   inputsOf,
   inScopeVariables,
   withInputs,
-} from "../evaluator/operations.ts";
+} from "./operations.ts";
 
 const nothing: Demand = { conditions: [], distinct: false };
 
@@ -56,17 +56,15 @@ export class PushDown {
 
   /** What an operation wants of one of its inputs. */
   #demandOn(operation: Algebra.Operation, demand: Demand, index: number): Demand {
-    const wants = wantsOf[operation.type];
     const conditionsOf = (expression: Algebra.Expression) => this.#conditionsOf(expression);
-    if (!wants) return nothing;
-    const wanted = wants({ operation, demand, conditionsOf }, index);
+    const wanted = wantsOf.get(operation.type)?.({ operation, demand, conditionsOf, index }) ?? nothing;
     // Equal solutions become different ones, so their number matters.
     return hasVolatile(operation) ? { ...wanted, distinct: false } : wanted;
   }
 
   #conditionsOf(expression: Algebra.Expression): readonly PushedCondition[] {
-    const { operator, args = [] } = expression as Partial<Algebra.OperatorExpression>;
-    if (operator === "&&") return args.flatMap((arg) => this.#conditionsOf(arg));
+    const isCall = expression.subType === "operator";
+    if (isCall && expression.operator === "&&") return expression.args.flatMap((arg) => this.#conditionsOf(arg));
     if (existencesIn(expression).length > 0 || isVolatile(expression)) return [];
     const variables = [...expressionVariables(expression)];
     const holds = testOf(expression, this.#options.surroundings);
@@ -74,62 +72,65 @@ export class PushDown {
   }
 }
 
-interface Pushed {
-  readonly operation: unknown;
+interface Pushed<Operation = Algebra.Operation> {
+  readonly operation: Operation;
   /** What is wanted of the operation. */
   readonly demand: Demand;
   readonly conditionsOf: (expression: Algebra.Expression) => readonly PushedCondition[];
+  /** Which of its inputs is asked. */
+  readonly index: number;
 }
 
 /** FILTERs hold of a part as of the whole; but so many rows of the whole may take more of the part. */
 const withoutLimit = ({ demand: { conditions, distinct } }: Pushed): Demand => ({ conditions, distinct });
 
-/** What an operation of each type wants of its inputs, by their index; what is not here wants all that there is. */
-const wantsOf: Readonly<Record<string, (pushed: Pushed, index: number) => Demand>> = {
-  ask: () => ({ conditions: [], distinct: true, limit: { rows: 1 } }),
-  slice({ operation }) {
-    const { start, length } = operation as Algebra.Slice;
-    return length === undefined ? nothing : { ...nothing, limit: { rows: start + length } };
-  },
+/** What an operation of each type wants of its inputs; what is not here wants all that there is. */
+const wantsOf: ReadonlyMap<string, (pushed: Pushed) => Demand> = new Map([
+  wants("ask", () => ({ conditions: [], distinct: true, limit: { rows: 1 } })),
+  wants("slice", ({ operation: { start, length } }) =>
+    length === undefined ? nothing : { ...nothing, limit: { rows: start + length } },
+  ),
   // What is not projected is another variable of the same name.
-  project({ operation, demand }) {
-    const own = new Set((operation as Algebra.Project).variables.map(({ value }) => value));
-    return {
-      ...demand,
-      conditions: demand.conditions.filter(({ variables }) => variables.every((name) => own.has(name))),
-    };
-  },
-  distinct({ operation, demand: { conditions, limit } }) {
-    const distinctIn = inScopeVariables(operation as Algebra.Distinct);
+  wants("project", ({ operation, demand }) => {
+    const own = new Set(operation.variables.map(({ value }) => value));
+    const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => own.has(name)));
+    return { ...demand, conditions };
+  }),
+  wants("distinct", ({ operation, demand: { conditions, limit } }) => {
+    const distinctIn = inScopeVariables(operation);
     return { conditions, distinct: true, limit: limit && { ...limit, distinctIn } };
-  },
-  group: ({ operation }) => ({
-    ...nothing,
-    distinct: (operation as Algebra.Group).aggregates.every((one) => one.distinct || countsNothing.has(one.aggregator)),
   }),
-  union: ({ demand }) => demand,
-  "fedway:prepared": ({ demand }) => demand,
-  extend({ operation, demand }) {
-    const { value } = (operation as Algebra.Extend).variable;
-    return { ...demand, conditions: demand.conditions.filter(({ variables }) => !variables.includes(value)) };
-  },
-  filter({ operation, demand: { conditions, distinct }, conditionsOf }) {
-    return { distinct, conditions: [...conditions, ...conditionsOf((operation as Algebra.Filter).expression)] };
-  },
-  join: withoutLimit,
-  orderby: withoutLimit,
-  "fedway:equality-join": withoutLimit,
-  leftjoin({ operation, demand, conditionsOf }, index) {
-    if (index === 0) return demand;
-    const { expression } = operation as Algebra.LeftJoin;
-    return { distinct: demand.distinct, conditions: expression ? conditionsOf(expression) : [] };
-  },
-  minus: (pushed, index) => (index === 0 ? withoutLimit(pushed) : { ...nothing, distinct: true }),
-  construct: ({ operation }) => ({
+  wants("group", ({ operation }) => ({
     ...nothing,
-    distinct: !makesBlankNodes(operation as Algebra.Construct),
+    distinct: operation.aggregates.every((one) => one.distinct || countsNothing.has(one.aggregator)),
+  })),
+  wants("union", ({ demand }) => demand),
+  wants("fedway:prepared", ({ demand }) => demand),
+  wants("extend", ({ operation: { variable }, demand }) => {
+    const conditions = demand.conditions.filter(({ variables }) => !variables.includes(variable.value));
+    return { ...demand, conditions };
   }),
-};
+  wants("filter", ({ operation, demand: { conditions, distinct }, conditionsOf }) => ({
+    distinct,
+    conditions: [...conditions, ...conditionsOf(operation.expression)],
+  })),
+  wants("join", withoutLimit),
+  wants("orderby", withoutLimit),
+  wants("fedway:equality-join", withoutLimit),
+  wants("leftjoin", ({ operation: { expression }, demand, conditionsOf, index }) =>
+    index === 0 ? demand : { distinct: demand.distinct, conditions: expression ? conditionsOf(expression) : [] },
+  ),
+  wants("minus", (pushed) => (pushed.index === 0 ? withoutLimit(pushed) : { ...nothing, distinct: true })),
+  wants("construct", ({ operation }) => ({ ...nothing, distinct: !makesBlankNodes(operation) })),
+]);
+
+function wants<Type extends Algebra.Operation["type"]>(
+  type: Type,
+  demandOf: (pushed: Pushed<Algebra.OperationOf<Type>>) => Demand,
+): [string, (pushed: Pushed) => Demand] {
+  const isTyped = (operation: Algebra.Operation): operation is Algebra.OperationOf<Type> => operation.type === type;
+  return [type, ({ operation, ...pushed }) => (isTyped(operation) ? demandOf({ ...pushed, operation }) : nothing)];
+}
 
 /** Aggregates for which it makes no difference how often a value comes. */
 const countsNothing: ReadonlySet<string> = new Set(["min", "max", "sample"]);
@@ -145,6 +146,9 @@ const volatile: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode
 
 /** It may have another value when it is evaluated again. */
 function isVolatile(expression: Algebra.Expression): boolean {
-  const { operator = "" } = expression as Partial<Algebra.OperatorExpression>;
-  return volatile.has(operator.toLowerCase()) || argumentsOf(expression).some((arg) => isVolatile(arg));
+  const isCall = expression.subType === "operator";
+  return (
+    (isCall && volatile.has(expression.operator.toLowerCase())) ||
+    argumentsOf(expression).some((arg) => isVolatile(arg))
+  );
 }

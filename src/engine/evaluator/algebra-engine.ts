@@ -8,11 +8,11 @@ import { createClauseExecutor } from "../clause-executor.ts";
 import { ClauseSizes } from "../clause-sizes.ts";
 import { countingClause, demandedClause, type LeafDemand } from "../demand.ts";
 import type { EvaluateHere } from "../evaluated-clause.ts";
-import type { Operation } from "../evaluator/algebra.ts";
-import type { Evaluate, Execution, Result } from "../evaluator/execution.ts";
-import type { LeafClause } from "../evaluator/leaf.ts";
-import { createRun, type Run } from "../evaluator/run.ts";
-import { Truths } from "../evaluator/truths.ts";
+import type { Operation } from "./algebra.ts";
+import type { Evaluate, Execution, Result } from "./execution.ts";
+import type { LeafClause } from "./leaf.ts";
+import { createRun, type Run } from "./run.ts";
+import { Truths } from "./truths.ts";
 import { type ClauseAt, createFollowedRows, type FollowedOptions } from "../followed-clause.ts";
 import { ExecutionAccount } from "../execution-account.ts";
 import { goesOnWithout, withItems } from "../executor.ts";
@@ -29,7 +29,7 @@ import type { Holders } from "../sources/key-routes.ts";
 import { assignLeaves, type LeafSources } from "./assign-clauses.ts";
 import { PatternLeaves } from "./pattern-leaves.ts";
 import { QueryUse } from "./query-use.ts";
-import { innerName, outerName } from "./parser-text.ts";
+import { innerName, outerName } from "./inner-names.ts";
 
 // Joins may make more solutions than they are given; they are passed on, not kept.
 const MADE_FOR_EACH_TAKEN = 4;

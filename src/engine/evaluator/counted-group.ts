@@ -1,9 +1,9 @@
 import type { Counting } from "../demand.ts";
-import type * as Algebra from "../evaluator/algebra.ts";
+import type * as Algebra from "./algebra.ts";
 import { iri } from "../expressions/values.ts";
-import { leafOf, leafVariables } from "../evaluator/leaf.ts";
+import { leafOf, leafVariables } from "./leaf.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
-import { innerName } from "./parser-text.ts";
+import { innerName } from "./inner-names.ts";
 
 const xsdInteger = "http://www.w3.org/2001/XMLSchema#integer";
 

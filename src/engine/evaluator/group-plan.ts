@@ -11,7 +11,7 @@ import {
   groupVariables,
   type PathConjunct,
   triplesIn,
-} from "../evaluator/conjuncts.ts";
+} from "./conjuncts.ts";
 
 /** What the rest of a query wants of a group of patterns. */
 export interface GroupDemand extends LeafDemand {

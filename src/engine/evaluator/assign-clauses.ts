@@ -1,6 +1,6 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { Demand } from "../demand.ts";
-import type * as Algebra from "../evaluator/algebra.ts";
+import type * as Algebra from "./algebra.ts";
 import {
   bgpConjuncts,
   type Conjunct,
@@ -9,11 +9,11 @@ import {
   pathConjuncts,
   triplesIn,
   withTerm,
-} from "../evaluator/conjuncts.ts";
-import { withFormOutside } from "../evaluator/describe.ts";
-import { type EquatedPartsOptions, equatedParts, type FixedTerms } from "../evaluator/equality-join.ts";
-import { createExistsNames } from "../evaluator/existence.ts";
-import { type LeafClause, leafOf } from "../evaluator/leaf.ts";
+} from "./conjuncts.ts";
+import { withFormOutside } from "./describe.ts";
+import { type EquatedPartsOptions, equatedParts, type FixedTerms } from "./equality-join.ts";
+import { createExistsNames } from "./existence.ts";
+import { type LeafClause, leafOf } from "./leaf.ts";
 import {
   existencesIn,
   inputsOf,
@@ -22,7 +22,7 @@ import {
   valuesOf,
   withInputs,
   withPreparedInput,
-} from "../evaluator/operations.ts";
+} from "./operations.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import type { GroupDemand } from "./group-plan.ts";

@@ -5,12 +5,12 @@ import { interleave } from "../interleave.ts";
 import type { MergedGraph } from "../sources/merged-graph.ts";
 import { hasSubject } from "../sources/pattern-units.ts";
 import type { PathEvaluator } from "../sources/property-path.ts";
-import { type BoundJoin, boundJoin } from "../evaluator/bound-join.ts";
-import { bufferedInnerJoin, keyOn } from "../evaluator/buffered-join.ts";
-import { pathSolutions } from "../evaluator/path-solutions.ts";
+import { type BoundJoin, boundJoin } from "./bound-join.ts";
+import { bufferedInnerJoin, keyOn } from "./buffered-join.ts";
+import { pathSolutions } from "./path-solutions.ts";
 import { inBatches } from "../../results/item-reader.ts";
-import { joinOrder } from "../evaluator/join-order.ts";
-import { each } from "../evaluator/execution.ts";
+import { joinOrder } from "./join-order.ts";
+import { each } from "./execution.ts";
 import type { PushedCondition } from "../demand.ts";
 import type { GroupPart, PlannedGroup } from "./group-plan.ts";
 /** What groups are evaluated with. */

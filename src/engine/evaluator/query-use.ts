@@ -1,5 +1,5 @@
-import type * as Algebra from "../evaluator/algebra.ts";
-import type * as RDF from "@rdfjs/types";
+import type * as Algebra from "./algebra.ts";
+import type * as RDF from "../../rdf/term.ts";
 import type { QueryNeeds } from "../sources/merged-graph.ts";
 import { pathVariables } from "../sources/property-path.ts";
 import type { TriplePattern } from "../sources/triple-pattern.ts";
@@ -91,9 +91,7 @@ export class QueryUse implements QueryNeeds {
         this.#mentioned.add(name);
         if (isUse) this.#count(name);
       }
-    } else if (typeof value === "object" && value !== null) {
-      this.read(value as Algebra.Operation);
-    }
+    } else if (isPart(value)) this.read(value);
   }
 
   #count(name: string): void {
@@ -105,8 +103,8 @@ export class QueryUse implements QueryNeeds {
 const isDistinctWildcard = (part: Algebra.Operation | Algebra.Expression): boolean =>
   "subType" in part && part.subType === "aggregate" && part.distinct && part.expression.subType === "wildcard";
 
-const isTerm = (value: unknown): value is RDF.Term =>
-  typeof value === "object" && value !== null && typeof (value as RDF.Term).termType === "string";
+const isPart = (value: unknown): value is Algebra.Operation => typeof value === "object" && value !== null;
+const isTerm = (value: unknown): value is RDF.Term => isPart(value) && "termType" in value;
 
 function variableNamesOf(term: RDF.Term): readonly string[] {
   if (term.termType === "Variable") return [term.value];

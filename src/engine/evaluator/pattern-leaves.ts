@@ -1,12 +1,12 @@
-import type * as RDF from "@rdfjs/types";
+import type * as RDF from "../../rdf/term.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Counting } from "../demand.ts";
 import { isTrace } from "../provenance.ts";
 import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
-import type { LeafClause } from "../evaluator/leaf.ts";
-import { type Conjunct, groupSelectivity, groupVariables, patternsOf, placesIn } from "../evaluator/conjuncts.ts";
+import type { LeafClause } from "./leaf.ts";
+import { type Conjunct, groupSelectivity, groupVariables, patternsOf, placesIn } from "./conjuncts.ts";
 import { patternVariable, placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
 import { canCount, type GroupDemand, planGroup, takesAlong, type PlannedGroup } from "./group-plan.ts";
 import { type GroupContext, groupSolutions } from "./group-solutions.ts";
