@@ -134,12 +134,11 @@ export class TripleCopy {
    * The first steps only look for the keys themselves.
    */
   rowsOf({ patterns, variables }: HashedUnit, rows: readonly (readonly number[])[], all: Steps = { left: mostSteps }) {
+    // Without the property there are no rows.
+    if (patterns.some(([, predicate]) => predicate >= 0 && !this.#properties.includes(predicate))) return [];
     const keyed = patterns.flatMap((pattern) => this.#keyPlaces(pattern));
     return rows.flatMap((keys, index) => {
-      for (const { place, ...where } of keyed) {
-        const key = keys[-1 - place] ?? anyTerm;
-        if (key >= 0 && this.#ranges(where, key).every(({ from, to }) => from === to)) return [];
-      }
+      if (keyed.some(({ column, where }) => !this.#has(where, keys[column] ?? anyTerm))) return [];
       const values = Array.from({ length: variables }, (_, at) => keys[at] ?? anyTerm);
       const steps = { left: Math.min(mostSteps, all.left) };
       all.left -= steps.left;
@@ -151,11 +150,18 @@ export class TripleCopy {
 
   #keyPlaces([subject, predicate, object]: HashedPattern) {
     const at = this.#properties.indexOf(predicate);
-    if (at < 0) return [];
     return [
-      { at, place: subject, byObject: false },
-      { at, place: object, byObject: true },
-    ].filter(({ place }) => place < 0);
+      { column: -1 - subject, where: { at, byObject: false } },
+      { column: -1 - object, where: { at, byObject: true } },
+    ].filter(({ column }) => column >= 0 && at >= 0);
+  }
+
+  /** Whether a property may have a term there. */
+  #has(where: Pick<Range, "at" | "byObject">, hash: number): boolean {
+    if (hash < 0) return true;
+    if (where.byObject && hash >= someLiteral) return this.#ranges(where, hash).some(({ from, to }) => from < to);
+    const first = this.#first(where, hash);
+    return first < this.#starts[where.at + 1]! && this.#hashAt(where, first) === hash;
   }
 
   /** Whether the patterns have a solution with what is bound; true when that takes too many steps. */
@@ -217,15 +223,19 @@ export class TripleCopy {
   }
 
   /** Position of the first triple of a property with this hash or a greater one, by bisection. */
-  #first({ at, byObject }: Pick<Range, "at" | "byObject">, hash: number): number {
-    let [low, high] = [this.#starts[at]!, this.#starts[at + 1]!];
+  #first(where: Pick<Range, "at" | "byObject">, hash: number): number {
+    let low = this.#starts[where.at]!;
+    let high = this.#starts[where.at + 1]!;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const found = byObject ? this.#objects[this.#byObject[middle]!]! : this.#subjects[middle]!;
-      if (found < hash) low = middle + 1;
+      if (this.#hashAt(where, middle) < hash) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  #hashAt({ byObject }: Pick<Range, "byObject">, position: number): number {
+    return byObject ? this.#objects[this.#byObject[position]!]! : this.#subjects[position]!;
   }
 
   #indexObjects(from: number, to: number): void {

@@ -35,6 +35,8 @@ const isExistence = ({ query }: SparqlRequest): boolean => query.startsWith("SEL
 export interface HistoryAnswer {
   readonly run: string;
   readonly answer: CanonicalAnswer;
+  /** Requests before the answer but for existence queries. */
+  readonly requests: number;
   /** Existence queries that were sent before the answer, by member. */
   readonly verified: ReadonlyMap<string, number>;
 }
@@ -120,7 +122,7 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
     settings: {
       publicUrl,
       factsMaxAgeMs: 7 * 86_400_000,
-      readTriples: reads ? 1_000 : 0,
+      readTriples: reads ? 20_000 : 0,
       factsCheckMs: 0,
       factsVerifyMs: verifyMs,
     },
@@ -174,9 +176,9 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
       });
       const canonical = await toAnswer(result);
       const verified = new Map<string, number>();
-      for (const { endpoint } of requests.filter(isExistence))
-        verified.set(endpoint.url, (verified.get(endpoint.url) ?? 0) + 1);
-      return { run: answer.runId, answer: canonical, verified };
+      const existence = requests.filter(isExistence);
+      for (const { endpoint } of existence) verified.set(endpoint.url, (verified.get(endpoint.url) ?? 0) + 1);
+      return { run: answer.runId, answer: canonical, requests: requests.length - existence.length, verified };
     },
     record: (run: string) => queries.runRecord(run),
     /** What one store answers in whose default graph all data are, and in whose named graphs those of each member. */

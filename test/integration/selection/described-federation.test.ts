@@ -192,6 +192,13 @@ describe("twelve small members that were described and read", () => {
     expect(text).toMatch(/at site1\n +expected 12 rows(?: without join keys)?; 5 rows, /u);
   });
 
+  it("a count of 0 is verified when it is analysed, too", async () => {
+    const query = `${prefix} SELECT (COUNT(*) AS ?c) { ?r v:about <http://products.example/0> ; v:stars "5" }`;
+    await explained(query, { analyze: true });
+    // Nobody is asked for the rows; of six the plan says that they have none, of the others their copies do.
+    expect(await explained(query, { analyze: true })).toContain("run ok, 1 row, 12 requests");
+  });
+
   it("nobody is asked for what nobody has", async () => {
     const query = `${prefix} SELECT (COUNT(*) AS ?c) { ?x v:nobodyHas ?y }`;
     expect(await asked(query)).toMatchObject({ rows: ["0"], requests: {}, verified: 12 });

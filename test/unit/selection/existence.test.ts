@@ -66,6 +66,21 @@ const narrowed = [
 ];
 
 describe("members of which nothing is known", () => {
+  it("are asked by the next query when the budget of one is spent", async () => {
+    let isSpent = true;
+    const { asker, ask, selected } = asking(() => {
+      if (isSpent) throw new FedwayError("BUDGET_SPENT", "The call has sent 0 requests to endpoints.");
+      return undefined;
+    });
+    await ask();
+    expect(selected()).toEqual([]);
+    isSpent = false;
+    const before = asker.log.length;
+    await ask();
+    expect(asker.log.length - before).toBe(4);
+    expect(selected()).toEqual(narrowed);
+  });
+
   it("are asked for all patterns in one request; who answers nothing at all, or not, stays", async () => {
     const { asker, ask, selected } = asking();
     await ask();
