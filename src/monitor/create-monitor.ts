@@ -182,7 +182,7 @@ function createCore(options: MonitorOptions) {
     closing: new AbortController(),
     listeners,
     now,
-    emit(event: MonitorEvent): void {
+    emit: (event: MonitorEvent): void => {
       for (const listener of listeners) {
         try {
           listener(event);
