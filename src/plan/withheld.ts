@@ -143,15 +143,23 @@ function valuesOf(noted: readonly Withholding[], most: number): string {
     const names = question.variables.map((name) => `?${name}`).join(" ");
     const rows = blocks.get(names) ?? new Set<string>();
     blocks.set(names, rows);
-    for (const [index, row] of question.rows.entries()) {
-      if (!isHeld.has(index)) rows.add(`(${row.map((text) => text || "UNDEF").join(" ")})`);
-    }
+    for (const [index, text] of rowTexts(question).entries()) if (!isHeld.has(index)) rows.add(text);
   }
   // Without keys no other question says more.
   if (blocks.has("")) return "";
   const all = [...blocks].map(([names, rows]) => `{ VALUES (${names}) { ${spread([...rows], most).join(" ")} } }`);
   return `${all.join(" UNION ")} `;
 }
+
+/** Written once for all members. */
+function rowTexts(question: HolderQuestion): readonly string[] {
+  const texts =
+    written.get(question) ?? question.rows.map((row) => `(${row.map((text) => text || "UNDEF").join(" ")})`);
+  written.set(question, texts);
+  return texts;
+}
+
+const written = new WeakMap<HolderQuestion, readonly string[]>();
 
 function spread(rows: readonly string[], most: number): readonly string[] {
   if (rows.length <= most) return rows;
