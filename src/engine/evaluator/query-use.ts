@@ -12,7 +12,7 @@ const HANDING_ON = new Set(["variables", "template"]);
 export class QueryUse implements QueryNeeds {
   readonly patterns: TriplePattern[] = [];
   /** How often a variable stands in a pattern or is looked at elsewhere. */
-  readonly #counts = new Map<string, number>();
+  #counts = new Map<string, number>();
   /** In how many places of patterns a variable stands. */
   readonly #places = new Map<string, number>();
   /** Variables that something else than patterns gives values. */
@@ -34,6 +34,8 @@ export class QueryUse implements QueryNeeds {
       for (const { subject, predicate, object } of operation.patterns) {
         this.#readPattern(subject, predicate, object);
       }
+    } else if (operation.type === "union") {
+      this.#readBranches(operation.input);
     } else if (operation.type === "path") {
       const { subject, object } = operation;
       this.#readPattern(subject, object);
@@ -73,6 +75,18 @@ export class QueryUse implements QueryNeeds {
   /** Nothing gives the variable a value but the patterns in which it has that many places. */
   isBoundIn(name: string, inside: number): boolean {
     return !this.#given.has(name) && (this.#places.get(name) ?? 0) <= inside;
+  }
+
+  /** No solution is of two branches: what counts is the one that uses a variable most often. */
+  #readBranches(branches: readonly Algebra.Operation[]): void {
+    const before = this.#counts;
+    const most = new Map(before);
+    for (const branch of branches) {
+      this.#counts = new Map(before);
+      this.read(branch);
+      for (const [name, count] of this.#counts) most.set(name, Math.max(count, most.get(name) ?? 0));
+    }
+    this.#counts = most;
   }
 
   #readPattern(...terms: readonly RDF.Term[]): void {

@@ -82,6 +82,17 @@ describe("a FILTER goes where the clause binds its variables, and no further", (
 });
 
 describe("a clause is asked for the variables that the rest of the query looks at", () => {
+  // Names that two branches of a UNION share are not compared.
+  shouldAsk(
+    "SELECT ?s { { SERVICE <a> { ?s :d ?o } } UNION { SERVICE <b> { ?s :p ?o } } }",
+    "SELECT ?s WHERE { ?s :d ?o }",
+    "SELECT ?s WHERE { ?s :p ?o }",
+  );
+  shouldAsk(
+    "SELECT ?s { { SERVICE <a> { ?s :d ?o } } UNION { SERVICE <b> { ?s :p ?o } } FILTER(ISIRI(?o) || RAND() < 2) }",
+    "SELECT ?s ?o WHERE { ?s :d ?o }",
+    "SELECT ?s ?o WHERE { ?s :p ?o }",
+  );
   shouldAsk(
     "SELECT ?x { SERVICE <a> { ?s :d ?d ; :e ?x } SERVICE <b> { ?s :p ?o } }",
     "SELECT ?s ?x WHERE { ?s :d ?d ; :e ?x }",
