@@ -25,7 +25,7 @@ export interface PushedCondition {
   readonly text: string | undefined;
 }
 
-/** So many solutions are enough; where they are told apart, so many that differ in these variables. */
+/** Number of solutions that are enough; with DISTINCT, of those that differ in these variables. */
 interface RowLimit {
   readonly rows: number;
   readonly distinctIn?: ReadonlySet<string> | undefined;

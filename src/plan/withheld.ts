@@ -135,7 +135,7 @@ const loosely = (unit: string, noted: readonly Withholding[]): AskedPattern => (
   },
 });
 
-/** The keys of withholdings as UNION of VALUES; "" without keys. At most so many rows, spread over all, other ones each time. */
+/** The keys of withholdings as UNION of VALUES; "" without keys. At most `most` rows, spread over all, other ones each time. */
 function valuesOf(noted: readonly Withholding[], most: number): string {
   const blocks = new Map<string, Set<string>>();
   for (const { question, held } of noted) {

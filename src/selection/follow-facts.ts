@@ -179,7 +179,7 @@ interface Wanted {
   readonly facts: SourceFacts;
 }
 
-/** Reads endpoints one after the other, once started, and stores what they told. */
+/** Reads endpoints one after the other, once started, and stores what that showed. */
 function createKeyReader(
   { catalog, asker, settings, onFault }: FollowedParts,
   keys: ReturnType<typeof createKeyStore>,

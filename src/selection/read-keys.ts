@@ -9,7 +9,7 @@ import type { SourceFacts, TripleTerms } from "./source-facts.ts";
 import { termSpaceOf } from "./term-space.ts";
 import { TripleCopy } from "./triple-copy.ts";
 
-/** What reading all triples of an endpoint told. */
+/** What reading all triples of an endpoint has shown. */
 export interface EndpointKeys {
   /** `finishedAt` of the description that it was held against, and the URL that was read. */
   readonly describedAt: string;

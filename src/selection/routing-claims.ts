@@ -7,7 +7,7 @@ import type { FactTable } from "./fact-table.ts";
 
 /**
  * What a plan tells of its members' terms, by which keys are routed and patterns asked as one: no member has a triple with
- * another term. Undefined where nothing is told, or one pattern without keys is all that is asked.
+ * another term. Undefined where nothing is known, or one pattern without keys is all that is asked.
  */
 export function routingClaims({ over, query }: FederatedPlan, table: FactTable): Exclusions | undefined {
   if (over?.selection === undefined || isOnePattern(query)) return undefined;

@@ -12,7 +12,7 @@ export interface HashedUnit {
 
 type HashedPattern = readonly [subject: number, predicate: number, object: number];
 
-/** The hash of a term that is not told: any term may stand there. */
+/** The hash of an unknown term: any term may stand there. */
 const anyTerm = -1;
 /** In copies, every blank node is this one. Hashes of IRIs follow. */
 const blankNode = 0;

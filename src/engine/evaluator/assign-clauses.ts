@@ -46,7 +46,7 @@ export interface LeafSources {
 /** A query's algebra, ready to be evaluated. */
 interface Assigned {
   readonly operation: Operation;
-  /** So many solutions of it are enough, in whatever order they come. */
+  /** Number of its solutions that are enough, in any order. */
   readonly wanted: number | undefined;
 }
 
@@ -59,7 +59,7 @@ export function assignLeaves(skeleton: Operation, sources: LeafSources): Assigne
   return { operation: assign(operation, sources), wanted: wantedSolutions(operation) };
 }
 
-/** So many solutions are enough for a LIMIT that nothing sorts or gathers for, or for ASK. */
+/** Number of solutions that are enough for a LIMIT without sorting or grouping below it, or for ASK. */
 function wantedSolutions(operation: Operation): number | undefined {
   if (operation.type === "ask") return 1;
   if (operation.type === "construct") return wantedSolutions(operation.input);
@@ -130,7 +130,7 @@ function demandingClause(operation: Operation, demand: Demand, use: QueryUse): O
   return leafOf(clause.demanding?.({ ...demand, variables: new Set(needed) }) ?? clause);
 }
 
-/** ORDER BY below a LIMIT is told how many rows are wanted; a projection has as many as its input. */
+/** Hands the number of wanted rows to an ORDER BY below a LIMIT; a projection has as many rows as its input. */
 function limited(operation: Operation, limit: number): Operation {
   if (operation.type === "orderby") return { ...operation, limit };
   return operation.type === "project" ? withInputs(operation, [limited(operation.input, limit)]) : operation;

@@ -18,7 +18,7 @@ export interface BoundSide {
   /** Keys may be blank nodes. */
   readonly blankKeys: boolean;
   readonly variables: readonly JoinVariable[];
-  /** Keys for more than so many are not asked for: the side has about as many solutions, and is taken in whole. */
+  /** Beyond this number of keys the side is read whole: it has about as many solutions. */
   readonly wholeFrom?: number | undefined;
   solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]>;
 }
@@ -36,7 +36,7 @@ export interface BoundJoin {
   readonly leftVariables: readonly string[];
   readonly right: BoundSide;
   readonly sizes: Pick<BlockSizes, "next"> & Partial<Pick<BlockSizes, "isGrowing">>;
-  /** So many solutions of the query are enough; keys are then asked for a few at a time. */
+  /** Number of solutions of the query that are enough; keys are then sent a few at a time. */
   readonly wanted?: number | undefined;
   readonly mode: JoinMode;
   /** Condition on the merged solution, the expression of a LeftJoin. */

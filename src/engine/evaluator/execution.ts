@@ -25,7 +25,7 @@ export interface Execution {
   readonly sizes: BlockSizes;
   /** What is known of the patterns of EXISTS. */
   readonly truths: Truths;
-  /** So many solutions of the query are enough, in whatever order they come. */
+  /** Number of solutions of the query that are enough, in any order. */
   readonly wanted: number | undefined;
 }
 

@@ -96,13 +96,13 @@ async function ask(block: Block, execution: Execution): Promise<void> {
   await Promise.all(send(block, execution));
 }
 
-/** From now on nobody else asks for the block's keys. */
+/** Claims the block's keys, so that no other evaluation asks for them. */
 function send(block: Block, execution: Execution): readonly Promise<boolean>[] {
   return block.questions().flatMap((question) => {
     const found = numbersFound(question, execution);
     return question.texts.map((text, number) => {
       const truth = found.then((numbers) => numbers.has(String(number)));
-      // Whoever evaluates the expression hears of the failure.
+      // The evaluation of the expression gets the failure.
       truth.catch(() => {});
       execution.truths.set(text, truth);
       return truth;

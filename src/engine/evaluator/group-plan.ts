@@ -26,7 +26,7 @@ export interface PlannedGroup {
   readonly parts: readonly GroupPart[];
   /** What solutions must fulfil, looked at as soon as the variables are bound. */
   readonly conditions: readonly PushedCondition[];
-  /** So many solutions are enough, if no two of them count as one. */
+  /** Number of solutions that are enough, if no two of them count as one. */
   readonly enough: number | undefined;
 }
 

@@ -142,7 +142,7 @@ function begun(context: GroupContext, part: GroupPart): AsyncIterable<readonly B
     return rows;
   };
   const gathered = gather();
-  // Whoever reads the rows hears of it.
+  // The reader of the rows gets the failure.
   gathered.catch(() => {});
   return (async function* () {
     yield await gathered;
@@ -223,7 +223,7 @@ class PartBlocks {
   }
 }
 
-/** The same without what fails a condition, of those that can be told by now; these are not open any more. */
+/** The same without what fails a condition, of those that can be decided by now; these are not open any more. */
 function fulfilling(joined: JoinedSoFar, open: Set<PushedCondition>): JoinedSoFar {
   const now = [...open].filter(({ variables }) => variables.every((name) => joined.certain.has(name)));
   if (now.length === 0) return joined;

@@ -10,7 +10,7 @@ import { argumentsOf, expressionsOf, inputsOf, union, valuesOf, withInputs } fro
 
 type Names = ReadonlySet<string>;
 
-/** Solutions of the first input, with more variables or not, some of them left out; each by itself. */
+/** Solutions of the first input, with more variables or not, some of them left out; each is made of one solution. */
 const firstDecides: ReadonlySet<Operation["type"]> = new Set([
   "filter",
   "fedway:prepared",

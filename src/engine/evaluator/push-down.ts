@@ -81,7 +81,7 @@ interface Pushed<Operation = Algebra.Operation> {
   readonly index: number;
 }
 
-/** FILTERs hold of a part as of the whole; but so many rows of the whole may take more of the part. */
+/** FILTERs hold of a part as of the whole; but a LIMIT of the whole may take more rows of the part. */
 const withoutLimit = ({ demand: { conditions, distinct } }: Pushed): Demand => ({ conditions, distinct });
 
 /** What an operation of each type wants of its inputs; what is not here wants all that there is. */

@@ -13,14 +13,14 @@ export interface RedisConnectionOptions {
   readonly commandTimeoutMs?: number;
 }
 
-/** A connection that comes back by itself; while it is away, commands fail at once instead of waiting. */
+/** A connection that reconnects; while it is away, commands fail at once instead of waiting. */
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
 
 type Arguments = readonly (string | number | Buffer)[];
 
 const longestReconnectMs = 1_000;
 
-/** What every connection has in common: it comes back by itself, whatever ended it. */
+/** Options of every connection: it reconnects, whatever ended it. */
 export const reconnecting = {
   protocol: 2,
   retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 10), longestReconnectMs),
