@@ -15,13 +15,17 @@ interface WatchOptions {
 }
 
 const probe = "state/probe";
+/** Characters beyond which the size of a document makes no difference here. */
+const largest = 65_536;
 
 /**
  * The same store, and whether its writes fail: a full disk or a Redis without memory answers what is read, and takes
- * deletes, as if nothing were wrong. While they fail a small document is tried, so that room is noticed without a client.
+ * deletes, as if nothing were wrong. A full disk may still have room for small documents, so only one as large as the one that
+ * failed ends the fault. While writes fail, such a document is tried, so that room is noticed without a client.
  */
 export function watchWrites(store: Store, { now, everyMs = 5_000 }: WatchOptions) {
   let fault: WriteFault | undefined;
+  let failedSize = 0;
   let onChange = (_fault: WriteFault | undefined): void => undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -31,26 +35,31 @@ export function watchWrites(store: Store, { now, everyMs = 5_000 }: WatchOptions
     fault = next;
     onChange(next);
   };
-  const followed = async <Result>(work: Promise<Result>): Promise<Result> => {
+  const followed = async <Result>(work: Promise<Result>, characters: number): Promise<Result> => {
+    const size = Math.min(characters, largest);
     try {
       const result = await work;
       // A document that has another version than expected was not written.
-      if (result !== undefined) set(undefined);
+      if (result !== undefined && size >= failedSize) {
+        failedSize = 0;
+        set(undefined);
+      }
       return result;
     } catch (error) {
       if (error instanceof FedwayError && error.code === "STORE_FAILED") {
+        failedSize = Math.max(failedSize, size);
         set({ sinceMs: now(), reason: error.message });
         schedule();
       }
       throw error;
     }
   };
-  const put: Store["put"] = (key, value, options) => followed(store.put(key, value, options));
+  const put: Store["put"] = (key, value, options) => followed(store.put(key, value, options), value.length);
   const schedule = (): void => {
     if (closed) return;
     timer ??= setTimeout(() => {
       timer = undefined;
-      put(probe, "{}", { ttlMs: 60_000 }).catch(() => undefined);
+      put(probe, JSON.stringify({ filler: "x".repeat(failedSize) }), { ttlMs: 60_000 }).catch(() => undefined);
     }, everyMs).unref();
   };
   return {
@@ -58,7 +67,10 @@ export function watchWrites(store: Store, { now, everyMs = 5_000 }: WatchOptions
       ...store,
       put,
       append: async (series, points, options) =>
-        void (await followed(store.append(series, points, options).then(() => true))),
+        void (await followed(
+          store.append(series, points, options).then(() => true),
+          0,
+        )),
     } satisfies Store,
     fault: (): WriteFault | undefined => fault,
     /** Calls back when writes begin to fail, and with undefined when they work again. */
