@@ -46,7 +46,9 @@ export function exactSelection(query: GeneratedQuery, members: readonly KnownMem
   for (const [key, pattern] of told) found.set(key, sourcesOf(pattern, { members, stores, random }));
   const everything = members.map((_, member) => member);
   const needed = new Set([...found.values()].flatMap((sources) => sources.map(({ member }) => member)));
-  const isTrimmed = !read.rangesOverNodes && told.length === read.patterns.size && random.chance(0.6);
+  const mayBeTrimmed = !read.rangesOverNodes && told.length === read.patterns.size && random.chance(0.6);
+  // A description may be made of triples of any member.
+  const isTrimmed = mayBeTrimmed && query.form !== "describe";
   const kept = isTrimmed ? everything.filter((member) => needed.has(member)) : everything;
   const number = new Map(kept.map((member, index) => [member, index]));
   const patterns: Record<string, PatternSources> = {};
