@@ -265,6 +265,10 @@ function conditionGroups(condition: Condition): readonly Group[] {
   }
 }
 
+/** The groups of the query itself: its pattern, and those of EXISTS in its HAVING. */
+export const outerGroups = (query: GeneratedQuery): readonly Group[] =>
+  query.form === "select" ? groupsOfSelect(query.select) : [query.where];
+
 /** The pattern of the query. */
 export function whereOf(query: GeneratedQuery): Group {
   return query.form === "select" ? query.select.where : query.where;

@@ -10,7 +10,7 @@ import {
 } from "../../src/plan/source-selection.ts";
 import {
   innerGroups,
-  whereOf,
+  outerGroups,
   type Element,
   type GeneratedQuery,
   type Group,
@@ -112,7 +112,7 @@ function readPatterns(query: GeneratedQuery): { patterns: ReadonlyMap<string, Pa
     }
     innerGroups(element).forEach(visit);
   }
-  visit(whereOf(query));
+  outerGroups(query).forEach(visit);
   return { patterns, rangesOverNodes };
 }
 
