@@ -11,7 +11,7 @@ interface Sized {
  * et al., Access Path Selection, 1979). A common variable of which nothing is known joins about one solution with each.
  */
 export function expectedJoin(left: Sized, right: Sized): number {
-  const valuesOf = new Map(left.variables.map(({ name, values }) => [name, values]));
+  const valuesOf = valuesIn(left.variables);
   const shared = right.variables.filter(({ name }) => valuesOf.has(name));
   const product = left.size * right.size;
   if (shared.length === 0) return product;
@@ -19,16 +19,28 @@ export function expectedJoin(left: Sized, right: Sized): number {
   return most > 0 ? Math.ceil(product / most) : Math.max(left.size, right.size);
 }
 
+const known = new WeakMap<readonly ClauseVariable[], ReadonlyMap<string, number | undefined>>();
+
+/** The values of variables by name; one list is compared with many others. */
+function valuesIn(variables: readonly ClauseVariable[]): ReadonlyMap<string, number | undefined> {
+  const values = known.get(variables) ?? new Map(variables.map((variable) => [variable.name, variable.values]));
+  known.set(variables, values);
+  return values;
+}
+
+/** Parts that are tried as the first one: the time grows with each. */
+const mostStarts = 8;
+
 /**
  * The order in which parts are joined, each with the keys of those before it: always one that shares a variable with what is
- * bound already, and of those the one after which there are the fewest solutions. Of the orders that begin with each part the
- * one is taken that moves the least. Ties keep the order of size, then of the query.
+ * bound already, and of those the one after which there are the fewest solutions. Of the orders that begin with one of the
+ * smallest parts the one is taken that moves the least. Ties keep the order of size, then of the query.
  * @param start what they are joined with
  */
 export function joinOrder<T extends Sized>(parts: readonly T[], start?: Sized): readonly T[] {
   const bySize = parts.toSorted((one, other) => one.size - other.size);
   if (start) return orderFrom(start, bySize).order;
-  const orders = bySize.map((first) => {
+  const orders = bySize.slice(0, mostStarts).map((first) => {
     const rest = orderFrom(
       first,
       bySize.filter((part) => part !== first),
