@@ -19,12 +19,12 @@ export function expectedJoin(left: Sized, right: Sized): number {
   return most > 0 ? Math.ceil(product / most) : Math.max(left.size, right.size);
 }
 
-const known = new WeakMap<readonly ClauseVariable[], ReadonlyMap<string, number | undefined>>();
+const indexed = new WeakMap<readonly ClauseVariable[], ReadonlyMap<string, number | undefined>>();
 
 /** The values of variables by name; one list is compared with many others. */
 function valuesIn(variables: readonly ClauseVariable[]): ReadonlyMap<string, number | undefined> {
-  const values = known.get(variables) ?? new Map(variables.map((variable) => [variable.name, variable.values]));
-  known.set(variables, values);
+  const values = indexed.get(variables) ?? new Map(variables.map((variable) => [variable.name, variable.values]));
+  indexed.set(variables, values);
   return values;
 }
 
