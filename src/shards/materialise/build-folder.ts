@@ -25,6 +25,10 @@ export function placeOf(target: string) {
   };
 }
 
+/** Removes a folder, again when a reader that does not yet know of the build's end puts a file there meanwhile. */
+export const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5 });
+
 /** Renames the result to the target. After a kill between the two renames `recoverTarget` restores the old target. */
 export async function publish(place: BuildFolder): Promise<void> {
   const { target, replaced, result, building } = place;
@@ -32,14 +36,14 @@ export async function publish(place: BuildFolder): Promise<void> {
   if (await isThere(target)) await rename(target, replaced);
   await rename(result, target);
   await syncPath(dirname(target));
-  await rm(replaced, { recursive: true, force: true });
-  await rm(building, { recursive: true, force: true });
+  await removeFolder(replaced);
+  await removeFolder(building);
 }
 
 /** Repairs what a kill in the middle of `publish` left behind. */
 export async function recoverTarget({ target, replaced }: BuildFolder): Promise<void> {
   if (!(await isThere(replaced))) return;
-  if (await isThere(target)) await rm(replaced, { recursive: true, force: true });
+  if (await isThere(target)) await removeFolder(replaced);
   else await rename(replaced, target);
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "../load/cells.ts";
 import type { Learned } from "../load/learn.ts";
 import { type PassOptions, slicesOf } from "../load/read-statements.ts";
 import type { Pattern } from "../rules/problem.ts";
-import { hasState, readPlan, writePlan, type BuildFolder, placeOf } from "./build-folder.ts";
+import { hasState, readPlan, writePlan, type BuildFolder, placeOf, removeFolder } from "./build-folder.ts";
 import { asDiskFull, freeBytesAt, needRoom } from "./seal.ts";
 import {
   type GatherPlan,
@@ -89,8 +89,7 @@ export async function gather(target: string, request: GatherRequest, options: Ga
     return await gathered(place, plan, isWhole);
   } catch (error) {
     const full = asDiskFull(error);
-    if (full instanceof FedwayError && full.code === "DISK_FULL")
-      await rm(place.building, { recursive: true, force: true });
+    if (full instanceof FedwayError && full.code === "DISK_FULL") await removeFolder(place.building);
     throw full;
   }
 }
@@ -115,7 +114,7 @@ type Work = { readonly request: GatherRequest; readonly plan: GatherPlan };
 
 async function begin(place: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
   const { statementBytes, statements } = request.learned;
-  await rm(place.building, { recursive: true, force: true });
+  await removeFolder(place.building);
   // Parts are removed as shards are written, most of them at once.
   const needed = statementBytes * 1.25 + statements * 8 + spareBytes;
   needRoom(needed, await (options.freeBytes ?? freeBytesAt)(dirname(place.target)));

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, rm, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
@@ -17,6 +17,7 @@ import {
   placeOf,
   publish,
   recoverTarget,
+  removeFolder,
 } from "./build-folder.ts";
 import { asDiskFull, sealFile } from "./seal.ts";
 import { gather, type Gathered, type GatherOptions, type GatherRequest } from "./gather.ts";
@@ -89,8 +90,7 @@ export async function materialise(request: MaterialiseRequest, options: Material
 }
 
 /** Removes what an unfinished build left; the target itself is not touched. */
-export const discardBuild = (target: string): Promise<void> =>
-  rm(placeOf(target).building, { recursive: true, force: true });
+export const discardBuild = (target: string): Promise<void> => removeFolder(placeOf(target).building);
 
 const endingOf = ({ gather: { learned } }: MaterialiseRequest): ".nt" | ".nq" => (learned.hasGraphs ? ".nq" : ".nt");
 

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../clock.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import { readOrigins, readReport } from "../finished-folder.ts";
 import type { Input } from "../load/input.ts";
+import { removeFolder } from "../materialise/build-folder.ts";
 import { readManifest } from "../materialise/manifest.ts";
 import { type Guarded, isFlag, isShape, matches } from "../guards.ts";
 import { datasetPattern } from "../spec.ts";
@@ -168,15 +169,12 @@ async function withScratch<Result>(
   const names = await readdir(root).catch(() => []);
   const isLater = (name: string): boolean => Number(name.split("~")[1]) >= startedMs;
   const earlier = names.filter((name) => name.startsWith(`${id}~`) && !isLater(name));
-  await Promise.all(earlier.map((name) => remove(join(root, name))));
+  await Promise.all(earlier.map((name) => removeFolder(join(root, name))));
   const folder = join(root, `${id}~${startedMs}~${randomUUID()}`);
   await mkdir(folder, { recursive: true });
   try {
     return await work(folder);
   } finally {
-    await remove(folder);
+    await removeFolder(folder);
   }
 }
-
-/** Again when a run that does not yet know of its end puts a file there meanwhile. */
-const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
