@@ -1,16 +1,24 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
 import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
+import { refreshPublished } from "../registry/published/refresh-published.ts";
 
+const publishedFacts = fileURLToPath(new URL("../../catalog/published/", import.meta.url));
 const exampleCatalog = fileURLToPath(new URL("../../catalog/examples/", import.meta.url));
 
 /** SHACL shapes of catalogue files. */
 export const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
 
+/** Where a catalogue's folder has its published facts. */
+const publishedFolder = (catalogDir: string): string => join(catalogDir, "published", "/");
+
 /** Where the files of the catalogue lie, and what their relative URLs mean. */
 export const catalogSources = ({ catalogDir, examples, publicUrl }: Config) => ({
   dirs: [{ path: catalogDir }, ...(examples ? [{ path: exampleCatalog }] : [])],
+  // The operator's win.
+  published: [publishedFolder(catalogDir), publishedFacts],
   baseUrl: publicUrl,
 });
 
@@ -23,4 +31,10 @@ export async function checkCatalogFiles(config: Config, folders: readonly string
   const guard = createAddressGuard(allowAddresses);
   const dirs = (folders.length === 0 ? [catalogDir] : folders).map((path) => ({ path }));
   return checkCatalog({ dirs, baseUrl, shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message });
+}
+
+/** Takes a collection of published facts into the catalogue's folder. @throws FedwayError `REQUEST_INVALID` */
+export async function refreshCatalogFiles({ catalogDir }: Config, file: string) {
+  const folder = publishedFolder(catalogDir);
+  return { folder, ...(await refreshPublished(file, folder)) };
 }

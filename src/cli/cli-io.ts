@@ -9,6 +9,7 @@ import type { Readable, Writable } from "node:stream";
 import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
+import type { Refreshed } from "../registry/published/refresh-published.ts";
 import type { DescribeOptions } from "../registry/compute/describer.ts";
 import type { createShardCommands } from "../shards/service/commands.ts";
 import { InvalidArgumentError } from "commander";
@@ -65,6 +66,8 @@ export interface CliIo {
   describe(target: string, options: DescribeOnceOptions): Promise<DescribedOnce>;
   /** Checks catalogue folders, the environment's when none is named. @throws FedwayError `CATALOG_INVALID` */
   checkCatalog(folders: readonly string[]): Promise<CatalogReport>;
+  /** Takes a collection of published facts into the environment's catalogue folder. @throws FedwayError `REQUEST_INVALID` */
+  refreshCatalog(file: string): Promise<Refreshed & { readonly folder: string }>;
   /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   backup(file: string): Promise<{ readonly bytes: number }>;
   readonly serveMcp: typeof serveMcpStdio;

@@ -45,6 +45,10 @@ const io: CliIo = {
     const { checkCatalogFiles } = await import("../app/catalog-files.ts");
     return checkCatalogFiles(configOf(), folders);
   },
+  async refreshCatalog(file) {
+    const { refreshCatalogFiles } = await import("../app/catalog-files.ts");
+    return refreshCatalogFiles(configOf(), file);
+  },
   async backup(file) {
     const { backupState } = await import("../app/backup-state.ts");
     return backupState(configOf(), file);

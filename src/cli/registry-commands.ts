@@ -128,6 +128,14 @@ function reportText({ findings, files, endpoints, federations }: CatalogReport):
   return `${[...findings.map(findingText), summary].join("\n")}\n`;
 }
 
+/** `fedway catalog refresh`: takes in published facts, for the next start. Resolves to the exit code. @throws FedwayError */
+export async function runCatalogRefresh(io: CliIo, file: string): Promise<number> {
+  const { folder, written, unchanged } = await io.refreshCatalog(file);
+  const what = written.length === 0 ? "nothing has changed" : `${written.length} changed (${written.join(", ")})`;
+  await write(io.stdout, `${oneLine(`${folder}: ${what}, ${unchanged} unchanged`)}\n`);
+  return exitCodes.ok;
+}
+
 /** `fedway backup`: copies the state into a new file. Resolves to the exit code. @throws UsageError, FedwayError */
 export async function runBackup(io: CliIo, file: string): Promise<number> {
   if (file === "") throw new UsageError("the name of the new file is empty");

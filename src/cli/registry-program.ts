@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { examples, httpUrl, milliseconds, requests, type Running } from "./cli-io.ts";
-import { descriptionFormats, runBackup, runCatalogCheck, runDescribe } from "./registry-commands.ts";
+import { descriptionFormats, runBackup, runCatalogCheck, runCatalogRefresh, runDescribe } from "./registry-commands.ts";
 import { runExport } from "./commands.ts";
 
 /** Adds `describe`. */
@@ -38,7 +38,7 @@ export function addDescribe(program: Command, running: Running): void {
     .action(running(runDescribe));
 }
 
-/** Adds `catalog check`. */
+/** Adds `catalog check` and `catalog refresh`. */
 export function addCatalog(program: Command, running: Running): void {
   const catalog = program
     .command("catalog")
@@ -51,6 +51,12 @@ export function addCatalog(program: Command, running: Running): void {
     .option("--json", "the report as JSON")
     .addHelpText("after", () => examples("catalog check", "catalog check ./catalog ./catalog/examples --json"))
     .action(running(runCatalogCheck));
+  catalog
+    .command("refresh")
+    .description("take published facts about public endpoints from a collection into the catalogue")
+    .argument("<file>", "JSON with the facts of all endpoints; catalog/README.md describes it")
+    .addHelpText("after", () => examples("catalog refresh facts.json"))
+    .action(running(runCatalogRefresh));
 }
 
 /** Adds `backup`. */

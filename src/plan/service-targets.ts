@@ -53,7 +53,7 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
     else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
     else members.set(element.from, lookUp(target.iri, clause));
   }
-  notes.push(...[...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint)));
+  notes.push(...[...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint, task.context)));
   return { members, pseudo, notes };
 }
 
@@ -116,10 +116,22 @@ const keywordNote = (iri: string, entries: readonly CatalogEntry[]): PlanNote =>
   message: `SERVICE <${iri.slice(0, 200)}> was taken to mean ${entries.map(({ id }) => id).join(", ")}.`,
 });
 
-const normalisedNote = (iri: string, { id, url }: PlannedEndpoint): PlanNote => ({
-  code: "SERVICE_NORMALISED",
-  message: `SERVICE <${iri.slice(0, 200)}> was taken to mean ${id === undefined ? "" : `${id}, which is `}<${url}>.`,
-});
+function normalisedNote(iri: string, { id, url }: PlannedEndpoint, { catalog }: Pick<Known, "catalog">): PlanNote {
+  const other = catalog.published.byOtherUrl(iri);
+  const facts = id === undefined || other === undefined ? undefined : catalog.published.facts(id);
+  const why = other && facts ? `: ${otherUrlText[other.as]} (${facts.provenance})` : "";
+  const named = id === undefined ? "" : `${id}, which is `;
+  return {
+    code: "SERVICE_NORMALISED",
+    message: `SERVICE <${iri.slice(0, 200)}> was taken to mean ${named}<${url}>${why}.`,
+  };
+}
+
+const otherUrlText = {
+  alias: "it is another or a former URL of it",
+  part: "it has a part of its data",
+  page: "it is its query page",
+} as const;
 
 /** The catalogue entry whose endpoint evaluates what stands around a clause. */
 function surroundingEntry(
@@ -167,7 +179,9 @@ const longestTarget = 2_048;
 function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
   const entry = entryMeant(iri, context);
-  if (entry) return plannedEndpoint(entry);
+  // An endpoint with a part of the data can be asked itself, where that is allowed.
+  const isPart = context.egress === "public" && context.catalog.published.byOtherUrl(iri)?.as === "part";
+  if (entry && !isPart) return plannedEndpoint(entry);
   const url = targetUrl(iri, place, context);
   if (url.username !== "" || url.password !== "") {
     throw refused(iri.replace(/\/\/[^/@]*@/, "//"), { place, why: "carried a user name or password", context });
@@ -187,7 +201,8 @@ export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogE
 
 /**
  * The entry with this URL; else those whose URL differs in what nobody means to say: white space around it (which the
- * text keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts.
+ * text keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts. Else
+ * the one that is known to be meant by this URL: its alias, a part of its data, its query page.
  */
 function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
   const exact = catalog.byUrl(iri);
@@ -197,7 +212,9 @@ function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonl
   if (rest === "") return [];
   const path = rest.replace(/(?<=^\/\/[^/?#]*):(?:80|443)(?=[/?#]|$)/, "").replace(/\/+$/, "");
   const written = ["https:", "http:"].flatMap((scheme) => [`${scheme}${path}`, `${scheme}${path}/`]);
-  return [...new Set(written.flatMap((url) => catalog.byUrl(url) ?? []))];
+  const own = written.flatMap((url) => catalog.byUrl(url) ?? []);
+  const meant = own.length > 0 ? own : written.flatMap((url) => catalog.published.byOtherUrl(url)?.entry ?? []);
+  return [...new Set(meant)];
 }
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {

@@ -269,6 +269,7 @@ export const outsideFiles: readonly string[] = [
   "../catalog/examples/",
   "../catalog/examples/data/",
   "../catalog/examples/queries/",
+  "../catalog/published/",
   "../dist/console/",
   "../catalog/shapes/entry-shapes.ttl",
   "../shards/",

@@ -31,6 +31,7 @@ export interface Setup {
   readonly publishSnapshot?: CliApp["publishSnapshot"];
   readonly describe?: CliIo["describe"];
   readonly report?: (folders: readonly string[]) => CatalogReport;
+  readonly refreshCatalog?: CliIo["refreshCatalog"];
   readonly backup?: CliIo["backup"];
   readonly tools?: readonly Tool[];
   readonly shards?: Partial<ShardCommands>;
@@ -85,6 +86,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     folderHolder: async () => setup.holder,
     describe: setup.describe ?? unexpected,
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
+    refreshCatalog: setup.refreshCatalog ?? unexpected,
     backup: setup.backup ?? unexpected,
     serveMcp: unexpected,
     forwardMcp: unexpected,

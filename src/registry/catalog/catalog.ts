@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
+import type { PublishedCatalog } from "../published/published-catalog.ts";
 
 /** How an entry's data is reached: the SPARQL Protocol, Triple Pattern Fragments, or one RDF document. */
 export type EndpointInterface = "sparql" | "tpf" | "file";
@@ -74,6 +75,8 @@ export interface Catalog {
   readonly entries: readonly CatalogEntry[];
   readonly federations: readonly Federation[];
   readonly problems: readonly CatalogProblem[];
+  /** What others published about the entries. */
+  readonly published: PublishedCatalog;
   byId(id: string): CatalogEntry | undefined;
   /** The entry with this endpoint URL; also answers for this service's own `/endpoints/{id}/sparql`. */
   byUrl(url: string): CatalogEntry | undefined;

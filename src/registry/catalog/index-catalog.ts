@@ -1,3 +1,5 @@
+import { publishedCatalog } from "../published/published-catalog.ts";
+import type { PublishedFacts } from "../published/published-facts.ts";
 import type { Catalog, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
 
 /** How the service itself is reached. */
@@ -12,6 +14,8 @@ export interface CatalogOptions extends OwnAddresses {
   readonly federations?: readonly Federation[];
   /** Ids of the entries that a search for a text finds; without it, words are looked for in the entries' texts. */
   readonly search?: ((text: string) => readonly string[]) | undefined;
+  /** What others published about endpoints; default nothing. */
+  readonly published?: readonly PublishedFacts[] | undefined;
 }
 
 interface CatalogParts {
@@ -24,6 +28,7 @@ interface CatalogParts {
   readonly keyOfEntry: (entry: CatalogEntry) => string | undefined;
   readonly publicUrl: string;
   readonly search?: CatalogOptions["search"] | undefined;
+  readonly published?: CatalogOptions["published"];
 }
 
 /** The comparison key of a URL; undefined when it is no http(s) URL. */
@@ -41,10 +46,10 @@ export function createCatalog(
   problems: readonly CatalogProblem[],
   options: CatalogOptions,
 ): Catalog {
-  const { federations = [], publicUrl, search } = options;
+  const { federations = [], publicUrl, search, published } = options;
   const keyOf = urlKeys(options);
   const keyOfEntry = (entry: CatalogEntry): string | undefined => keyOf(entry.url);
-  return indexCatalog({ version: 1, entries, federations, problems, keyOf, keyOfEntry, publicUrl, search });
+  return indexCatalog({ version: 1, entries, federations, problems, keyOf, keyOfEntry, publicUrl, search, published });
 }
 
 /** One state of the catalogue, frozen. */
@@ -64,16 +69,18 @@ export function indexCatalog(parts: CatalogParts): Catalog {
     return id === undefined ? undefined : ids.get(id);
   };
   const entries = inIdOrder(ids);
+  const byUrl = (url: string): CatalogEntry | undefined => {
+    const key = keyOf(url);
+    return key === undefined ? undefined : (urls.get(key) ?? ownEntry(key));
+  };
   return Object.freeze({
     version,
     entries,
     federations: inIdOrder(federations),
     problems: Object.freeze([...parts.problems]),
     byId: (id: string) => ids.get(id),
-    byUrl: (url: string) => {
-      const key = keyOf(url);
-      return key === undefined ? undefined : (urls.get(key) ?? ownEntry(key));
-    },
+    byUrl,
+    published: publishedCatalog(parts.published ?? [], { entries, byUrl, keyOf }),
     federation: (id: string) => federations.get(id),
     membersOf: createMembership(entries, parts.search),
   });

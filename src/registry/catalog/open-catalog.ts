@@ -1,5 +1,6 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import type { PublishedFacts } from "../published/published-facts.ts";
 import type { Store } from "../../store/store.ts";
 import type {
   Catalog,
@@ -40,16 +41,17 @@ const attempts = 3;
 export async function openCatalog(options: OpenCatalogOptions): Promise<EditableCatalog> {
   const { baseUrl, ownOrigins, search, shapesFile, refuseUrl } = options;
   const keyOf = urlKeys({ publicUrl: baseUrl, ownOrigins });
-  const files = await readCatalogFiles(options, keyOf);
+  const { published, ...files } = await readCatalogFiles(options, keyOf);
   const shapes = shapesFile === undefined ? undefined : createShapeCheck(shapesFile);
   const rules = { baseUrl, keyOf, shapes, refuseUrl };
-  const catalog = new OpenCatalog({ baseUrl, search, files, rules, store: options.store, now: options.now });
+  const catalog = new OpenCatalog({ baseUrl, search, published, files, rules, store: options.store, now: options.now });
   await catalog.refresh();
   return catalog;
 }
 
 interface Parts extends Pick<OpenCatalogOptions, "baseUrl" | "search" | "store" | "now"> {
   readonly files: CatalogFiles;
+  readonly published: readonly PublishedFacts[];
   readonly rules: DocumentRules;
 }
 
@@ -91,6 +93,10 @@ class OpenCatalog implements EditableCatalog {
 
   get problems(): Catalog["problems"] {
     return this.#current.problems;
+  }
+
+  get published(): Catalog["published"] {
+    return this.#current.published;
   }
 
   get drift(): readonly CatalogDrift[] {
@@ -238,10 +244,10 @@ class OpenCatalog implements EditableCatalog {
 
   #index(version: number): Catalog {
     const { entries, federations, problems, urlKeys: keys } = this.#resolved;
-    const { baseUrl: publicUrl, rules, search } = this.#parts;
+    const { baseUrl: publicUrl, rules, search, published } = this.#parts;
     const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
     const shown = { entries, federations, problems, keyOf: rules.keyOf, keyOfEntry };
-    return indexCatalog({ version, ...shown, publicUrl, search });
+    return indexCatalog({ version, ...shown, publicUrl, search, published });
   }
 
   #serially<Result>(work: () => Promise<Result>): Promise<Result> {

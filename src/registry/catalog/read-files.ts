@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import type { PublishedFacts } from "../published/published-facts.ts";
+import { readPublished } from "../published/read-published.ts";
 import type { Catalog, CatalogProblem } from "./catalog.ts";
 import { maxDocumentBytes, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
 import { type CatalogOptions, createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";
@@ -19,6 +21,8 @@ export interface LoadCatalogOptions {
   readonly baseUrl: string;
   /** Other origins under which the service itself is reached. */
   readonly ownOrigins?: readonly string[] | undefined;
+  /** Folders of published facts; of two files for one URL the first is kept. */
+  readonly published?: readonly string[] | undefined;
   /** See `CatalogOptions.search`. */
   readonly search?: CatalogOptions["search"] | undefined;
 }
@@ -32,7 +36,10 @@ const maxCharacters = 256_000_000;
  * Reads catalogue files, one endpoint or federation a file; what is no entry becomes a problem.
  * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read or there are too many files
  */
-export async function readCatalogFiles(options: LoadCatalogOptions, keyOf: UrlKey): Promise<CatalogFiles> {
+export async function readCatalogFiles(
+  options: LoadCatalogOptions,
+  keyOf: UrlKey,
+): Promise<CatalogFiles & { readonly published: readonly PublishedFacts[] }> {
   const read = createTextReader();
   const files: CatalogFile[] = [];
   const problems: CatalogProblem[] = [];
@@ -51,7 +58,8 @@ export async function readCatalogFiles(options: LoadCatalogOptions, keyOf: UrlKe
       problems.push(toProblem(file, problem, text));
     }
   }
-  return { files, problems, texts };
+  const published = await readPublished(options.published ?? []);
+  return { files, problems: [...problems, ...published.problems], texts, published: published.facts };
 }
 
 function toCatalogFile(file: string, item: CatalogItem, { text, keyOf }: FileReading): CatalogFile {
@@ -79,8 +87,9 @@ interface FileReading {
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
   const { baseUrl: publicUrl, ownOrigins, search } = options;
   const addresses = { publicUrl, ownOrigins };
-  const { entries, federations, problems } = resolveCatalog(await readCatalogFiles(options, urlKeys(addresses)), []);
-  return createCatalog(entries, problems, { ...addresses, federations, search });
+  const { published, ...files } = await readCatalogFiles(options, urlKeys(addresses));
+  const { entries, federations, problems } = resolveCatalog(files, []);
+  return createCatalog(entries, problems, { ...addresses, federations, search, published });
 }
 
 const maxFiles = 20_000;

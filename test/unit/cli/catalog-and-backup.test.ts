@@ -56,6 +56,16 @@ describe("catalog check", () => {
     expect(err).toContain("The catalogue folder nix cannot be read.");
   });
 
+  it("refresh says what it has written, and where", async () => {
+    const refreshCatalog = async (file: string) => ({
+      folder: `${file}/published/`,
+      written: ["a", "b"],
+      unchanged: 3,
+    });
+    const { code, out } = await cli(["catalog", "refresh", "facts.json"], { refreshCatalog });
+    expect([code, out]).toEqual([0, "facts.json/published/: 2 changed (a, b), 3 unchanged\n"]);
+  });
+
   it("is explained by catalog alone, which is a misuse", async () => {
     const { code, err } = await cli(["catalog"]);
     expect(code).toBe(2);

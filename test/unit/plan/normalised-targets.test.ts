@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
+import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
+import { publishedFacts } from "../../../src/registry/published/published-facts.ts";
 import { summary, toCatalog, toEntry } from "./plan-cases.ts";
 
 const catalog = toCatalog([
@@ -48,6 +50,39 @@ describe("a SERVICE target that is written otherwise than in the catalogue plans
     expect(summary(plan)).toMatch(/^fed uniprot\*2\+rhea: /);
     expect(plan.kind === "federated" && plan.notes.map(({ code }) => code)).toEqual(codes);
     expect(summary(planOf(text, { endpointId: "rhea" }))).toMatch(/^fed uniprot\*2\+rhea: /);
+  });
+});
+
+describe("other URLs of an endpoint that others published", () => {
+  const published = publishedFacts({
+    format: 1,
+    url: "https://sparql.uniprot.org/sparql",
+    asOf: "2026-02-03",
+    aliases: ["http://beta.uniprot.org/sparql"],
+    parts: ["https://sparql.uniprot.org/sparql/taxa"],
+    pages: ["https://www.uniprot.org/sparql"],
+    sources: [],
+  });
+  const known = createCatalog(catalog.entries, [], { publicUrl: "http://fedway.example", published: [published] });
+  const planned = (written: string, egress: "catalog" | "public") => {
+    const text = `SELECT * { SERVICE <${written}> ${body} }`;
+    const request = { strict: false, defaultGraphs: [], namedGraphs: [], text };
+    return createPlanner({ catalog: known, egress, publicUrl: "http://fedway.example" }).plan(request).plan;
+  };
+
+  it.each([
+    ["http://beta.uniprot.org/sparql", "another or a former URL"],
+    ["https://beta.uniprot.org/sparql/", "uniprot, which is"],
+    ["https://sparql.uniprot.org/sparql/taxa", "a part of its data (published, as of 2026-02-03)"],
+    ["https://www.uniprot.org/sparql", "its query page"],
+  ])("<%s> leads to the entry", (written, said) => {
+    const notes = [{ code: "SERVICE_NORMALISED", message: expect.stringContaining(said) }];
+    expect(planned(written, "catalog")).toMatchObject({ kind: "direct", endpoint: { id: "uniprot" }, notes });
+  });
+  it("a part is asked itself where every endpoint may be", () => {
+    const url = "https://sparql.uniprot.org/sparql/taxa";
+    expect(planned(url, "public")).toMatchObject({ kind: "direct", endpoint: { url }, notes: [] });
+    expect(planned("https://www.uniprot.org/sparql", "public")).toMatchObject({ endpoint: { id: "uniprot" } });
   });
 });
 
