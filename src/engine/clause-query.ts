@@ -169,6 +169,14 @@ const MOST = 990;
 // More endpoints than a catalogue has: a cache that is a little smaller than what is walked through forgets everything.
 const MOST_ENDPOINTS = 20_000;
 
+/** How many keys are asked for at once. */
+export interface KeyBlocks {
+  /** Keys of the next block. */
+  next(): number;
+  /** Whether a later block may be larger than the next one; absent: blocks do not wait for each other. */
+  isGrowing?(): boolean;
+}
+
 interface Learned {
   next: number;
   limit: number;
@@ -182,16 +190,18 @@ export class BlockSizes {
   // Bounded by size: `max` allocates all its places at once.
   readonly #learned = new LRUCache<string, Learned>({ maxSize: MOST_ENDPOINTS, sizeCalculation: () => 1 });
 
-  /** Keys for the next block; at least so many, where larger ones were not refused. */
-  next(endpoint: string, least = 1): number {
-    const { next, limit } = this.#of(endpoint);
-    return Math.max(next, Math.min(least, limit));
-  }
-
-  /** Whether a later block may be larger than the next one. */
-  isGrowing(endpoint: string): boolean {
-    const { next, limit } = this.#of(endpoint);
-    return next < limit;
+  /** The blocks for an endpoint; of at least so many keys, where larger ones were not refused. */
+  at(endpoint: string, least = 1): Required<KeyBlocks> {
+    return {
+      next: () => {
+        const { next, limit } = this.#of(endpoint);
+        return Math.max(next, Math.min(least, limit));
+      },
+      isGrowing: () => {
+        const { next, limit } = this.#of(endpoint);
+        return next < limit;
+      },
+    };
   }
 
   /** A block of this many keys was answered. */

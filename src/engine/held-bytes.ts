@@ -106,6 +106,21 @@ export function rowBytes(row: { forEach(callback: (term: RDF.Term) => void): voi
   return bytes;
 }
 
+/** All rows; they are counted as held. */
+export async function takenIn<Row extends Parameters<typeof rowBytes>[0]>(
+  batches: AsyncIterable<readonly Row[]>,
+  holding: Pick<Holding, "add">,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for await (const batch of batches) {
+    for (const row of batch) {
+      holding.add(rowBytes(row));
+      rows.push(row);
+    }
+  }
+  return rows;
+}
+
 /** Estimate of the bytes of a text that is kept as a key. */
 export const keyBytes = (key: string): number => TERM_BYTES + 2 * key.length;
 

@@ -27,7 +27,6 @@ import { MergedGraph } from "../sources/merged-graph.ts";
 import { PathEvaluator } from "../sources/property-path.ts";
 import type { Holders } from "../sources/key-routes.ts";
 import { assignLeaves, type LeafSources } from "./assign-clauses.ts";
-import { PatternLeaves } from "./pattern-leaves.ts";
 import { QueryUse } from "./query-use.ts";
 import { innerName, outerName } from "./inner-names.ts";
 
@@ -96,7 +95,6 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
       held: account.held,
       traced: run.bounds.provenance === true,
       surroundings,
-      sizes: shared.sizes,
       truths: new Truths(account.held),
       wanted,
     };
@@ -145,6 +143,7 @@ function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafS
   const identified = (name: string): boolean => use.identified(innerName(name));
   const labelled: LeafOptions = {
     clauseSizes,
+    sizes,
     following: { bounds, clauseAt, values: new Set() },
     executor: createClauseExecutor({ ...making, identified }),
     held,
@@ -156,10 +155,8 @@ function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafS
   const asking = { ...making, bounds: { ...bounds, partial: goesOnWithout(over, bounds) } };
   const executor = createClauseExecutor({ ...asking, identified: (name) => use.identified(name) });
   const graph = new MergedGraph(over, { ...asking, executor, needs: use, openSource, count, held });
-  const blocksOf = `urn:fedway:merged:${over.federation ?? over.members[0]?.url ?? ""}`;
   const paths = new PathEvaluator(graph, making.count);
-  const patterns = new PatternLeaves(use, { graph, paths, sizes, blocksOf, held, signal: bounds.signal });
-  return { clauses: leaves, patterns, use };
+  return { clauses: leaves, patterns: { graph, paths, held }, use };
 }
 
 /** The same result; at its end, however it ends, the execution holds nothing any more. */
@@ -184,6 +181,7 @@ const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: []
 
 interface LeafOptions extends LabelledRowsOptions {
   readonly clauseSizes: ClauseSizes;
+  readonly sizes: BlockSizes;
   readonly following: Omit<FollowedOptions, "rowsOf">;
 }
 
@@ -204,7 +202,7 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
     variables,
     targetVariable: target && innerName(target),
     size: options.clauseSizes.of(clause),
-    blocksOf: clause.endpoint.url,
+    blocks: options.sizes.at(clause.endpoint.url),
     blankKeys: false,
     correlated: clause.substitution?.variables.map(innerName),
     demanding: (demand) => toLeafClause(demandedClause(clause, outerDemand(demand)), options),

@@ -1,9 +1,11 @@
 import type * as RDF from "../../rdf/term.ts";
+import type { PushedCondition } from "../demand.ts";
+import type { Conjunct } from "./conjuncts.ts";
 import type { LeafClause } from "./leaf.ts";
 
 /**
  * The SPARQL algebra (SPARQL 1.1 Query, section 18.2) as plain objects. Parsers of the RDF/JS family give objects of these
- * shapes; the last three kinds of operation are made here.
+ * shapes; the last four kinds of operation are made here.
  */
 export type Operation =
   | Ask
@@ -28,6 +30,7 @@ export type Operation =
   | Values
   | EqualityJoin
   | Leaf
+  | Patterns
   | Prepared;
 
 /** Operations of one type. */
@@ -85,6 +88,10 @@ export interface Group extends Single {
 
 export interface Join extends Multi {
   readonly type: "join";
+  /** What solutions must fulfil, looked at before more of the operands are asked. */
+  readonly conditions?: readonly PushedCondition[] | undefined;
+  /** Number of solutions that are enough. */
+  readonly wanted?: number | undefined;
 }
 
 export interface LeftJoin extends Multi {
@@ -166,7 +173,13 @@ export interface EqualityJoin extends Multi {
   readonly names: readonly string[];
 }
 
-/** A SERVICE clause, or a group of patterns over a merged graph. */
+/** Patterns over a merged graph, until it is known what is wanted of them. */
+export interface Patterns {
+  readonly type: "fedway:patterns";
+  readonly conjuncts: readonly Conjunct[];
+}
+
+/** A SERVICE clause, or patterns that are asked as one. */
 export interface Leaf {
   readonly type: "fedway:leaf";
   readonly clause: LeafClause;

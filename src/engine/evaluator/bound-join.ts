@@ -1,6 +1,6 @@
 import type { Bindings } from "../../results/model.ts";
-import type { BlockSizes, KeyBlock } from "../clause-query.ts";
-import { type HeldBytes, type Holding, rowBytes } from "../held-bytes.ts";
+import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
+import { type HeldBytes, type Holding, takenIn } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { accepted, type Condition } from "./buffered-join.ts";
 import { each } from "./execution.ts";
@@ -13,8 +13,7 @@ const ROWS_PER_BATCH = 64;
 
 /** The right side of a bound join: a clause that is asked again for every block of keys. */
 export interface BoundSide {
-  /** Key of the learned block sizes. */
-  readonly endpoint: string;
+  readonly blocks: KeyBlocks;
   /** Keys may be blank nodes. */
   readonly blankKeys: boolean;
   readonly variables: readonly JoinVariable[];
@@ -35,7 +34,6 @@ export interface BoundJoin {
   /** Variables that left solutions may bind. */
   readonly leftVariables: readonly string[];
   readonly right: BoundSide;
-  readonly sizes: Pick<BlockSizes, "next"> & Partial<Pick<BlockSizes, "isGrowing">>;
   /** Number of solutions of the query that are enough; keys are then sent a few at a time. */
   readonly wanted?: number | undefined;
   readonly mode: JoinMode;
@@ -119,14 +117,14 @@ class Pace {
   }
 
   get size(): number {
-    return this.#whole ? KEYS_FOR_WHOLE : Math.min(this.#most, this.#join.sizes.next(this.#join.right.endpoint));
+    return this.#whole ? KEYS_FOR_WHOLE : Math.min(this.#most, this.#join.right.blocks.next());
   }
 
   /** The next block may be larger, or not be needed: it waits until this one is done. */
   get isGrowing(): boolean {
-    const { sizes, right } = this.#join;
-    const isUnknown = this.#isFirst && sizes.isGrowing?.(right.endpoint) === true;
-    return !this.#whole && (isUnknown || this.#most < sizes.next(right.endpoint));
+    const { blocks } = this.#join.right;
+    const isUnknown = this.#isFirst && blocks.isGrowing?.() === true;
+    return !this.#whole && (isUnknown || this.#most < blocks.next());
   }
 
   grow(): void {
@@ -138,22 +136,11 @@ class Pace {
     const { right } = this.#join;
     this.#sent += keys?.rows.length ?? 0;
     if (!this.#whole && right.wholeFrom !== undefined && this.#sent > right.wholeFrom) {
-      this.#whole = await takenIn(right, this.#holding);
+      this.#whole = await takenIn(right.solutions(undefined), this.#holding);
     }
     const rows = this.#whole;
     return rows ? { ...right, solutions: () => each([rows]) } : right;
   }
-}
-
-async function takenIn(right: BoundSide, holding: Holding): Promise<readonly Bindings[]> {
-  const rows: Bindings[] = [];
-  for await (const batch of right.solutions(undefined)) {
-    for (const row of batch) {
-      holding.add(rowBytes(row));
-      rows.push(row);
-    }
-  }
-  return rows;
 }
 
 async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<Bindings[]> {

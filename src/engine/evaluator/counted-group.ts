@@ -1,7 +1,8 @@
 import type { Counting } from "../demand.ts";
 import type * as Algebra from "./algebra.ts";
 import { iri } from "../expressions/values.ts";
-import { leafOf, leafVariables } from "./leaf.ts";
+import { groupVariables } from "./conjuncts.ts";
+import { leafVariables } from "./leaf.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import { innerName } from "./inner-names.ts";
 
@@ -12,12 +13,15 @@ const xsdInteger = "http://www.w3.org/2001/XMLSchema#integer";
  * 18.5.1): a UNION has the solutions of all of its branches. Undefined where anything but solutions of leaves is aggregated,
  * or they cannot be counted where they are.
  */
-export function countedGroup({ input, variables, aggregates }: Algebra.Group): Algebra.Group | undefined {
+export function countedGroup(
+  { input, variables, aggregates }: Algebra.Group,
+  countingLeaf: CountingLeaf,
+): Algebra.Group | undefined {
   const certain = certainIn(input);
   const counted = aggregates.flatMap((aggregate) => countedOf(aggregate, certain) ?? []);
   if (aggregates.length === 0 || counted.length < aggregates.length) return undefined;
   const counts = new Map([...new Set(counted)].map((what, index) => [what, innerName(`fedway_count${index}`)]));
-  const leaves = countingLeaves(input, { by: variables.map(({ value }) => value), counts });
+  const leaves = countingLeaves(input, { by: variables.map(({ value }) => value), counts }, countingLeaf);
   if (!leaves) return undefined;
   // An endpoint may give its counts as numbers of another type, or as texts.
   const sums = aggregates.map((aggregate, index) => {
@@ -31,6 +35,9 @@ export function countedGroup({ input, variables, aggregates }: Algebra.Group): A
 
 /** Variables that each solution of a UNION of leaves binds. */
 function certainIn(operation: Algebra.Operation): ReadonlySet<string> {
+  if (operation.type === "fedway:patterns") {
+    return new Set(groupVariables(operation.conjuncts).flatMap(({ name, certain }) => (certain ? [name] : [])));
+  }
   if (operation.type === "fedway:leaf") {
     return new Set(leafVariables(operation.clause).flatMap(({ name, certain }) => (certain ? [name] : [])));
   }
@@ -49,12 +56,14 @@ function countedOf(
   return termType === "Variable" ? (certain.has(value) ? "*" : value) : undefined;
 }
 
-function countingLeaves(operation: Algebra.Operation, counting: Counting): Algebra.Operation | undefined {
-  if (operation.type === "fedway:leaf") {
-    const clause = operation.clause.counting?.(counting);
-    return clause && leafOf(clause);
-  }
-  if (operation.type !== "union") return undefined;
-  const input = operation.input.flatMap((part) => countingLeaves(part, counting) ?? []);
+type CountingLeaf = (operation: Algebra.Operation, counting: Counting) => Algebra.Operation | undefined;
+
+function countingLeaves(
+  operation: Algebra.Operation,
+  counting: Counting,
+  countingLeaf: CountingLeaf,
+): Algebra.Operation | undefined {
+  if (operation.type !== "union") return countingLeaf(operation, counting);
+  const input = operation.input.flatMap((part) => countingLeaves(part, counting, countingLeaf) ?? []);
   return input.length < operation.input.length ? undefined : { type: "union", input };
 }

@@ -5,10 +5,10 @@ import { type HeldBytes, keyBytes } from "../held-bytes.ts";
 import { anyTriple, pathVariables } from "../sources/property-path.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import type { Describe, Operation } from "./algebra.ts";
-import { type BoundSide, boundJoin } from "./bound-join.ts";
+import { boundJoin } from "./bound-join.ts";
 import { triples } from "./construct.ts";
 import { each, type Execution, type Rows, solutionsOf, type Triples } from "./execution.ts";
-import { leafSide } from "./leaf.ts";
+import { type LeafClause, leafSide } from "./leaf.ts";
 import { inputsOf } from "./operations.ts";
 
 const { start, predicate, end } = pathVariables;
@@ -53,7 +53,7 @@ export async function describe({ input, terms, described }: Describe, execution:
     for await (const batch of rows) yield batch.flatMap((row) => names.flatMap((name) => row.get(name) ?? []));
   }
   return triples(execution, () =>
-    leaf?.type === "fedway:leaf" ? describedTriples(resources(), leafSide(leaf.clause), execution.held) : each([]),
+    leaf?.type === "fedway:leaf" ? describedTriples(resources(), leaf.clause, execution.held) : each([]),
   );
 }
 
@@ -61,7 +61,7 @@ const RESOURCES_AT_ONCE = 256;
 
 async function* describedTriples(
   resources: AsyncIterable<readonly RDF.Term[]>,
-  right: BoundSide,
+  clause: LeafClause,
   held: HeldBytes,
 ): AsyncIterable<readonly RDF.Quad[]> {
   const holding = held.open();
@@ -77,9 +77,8 @@ async function* describedTriples(
     for await (const batch of terms) yield batch.filter(isNew).map((term) => new Map([[start, term]]));
   }
   const join = {
-    right,
+    right: { ...leafSide(clause), blocks: { next: () => RESOURCES_AT_ONCE } },
     leftVariables: [start],
-    sizes: { next: () => RESOURCES_AT_ONCE },
     mode: "inner",
     held,
   } as const;

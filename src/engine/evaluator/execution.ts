@@ -1,7 +1,6 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
-import type { BlockSizes } from "../clause-query.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import type { Operation } from "./algebra.ts";
@@ -21,8 +20,6 @@ export interface Execution {
   readonly traced: boolean;
   /** What functions know of their query. */
   readonly surroundings: Surroundings;
-  /** Learned block sizes. */
-  readonly sizes: BlockSizes;
   /** What is known of the patterns of EXISTS. */
   readonly truths: Truths;
   /** Number of solutions of the query that are enough, in any order. */

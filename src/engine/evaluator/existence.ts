@@ -3,9 +3,10 @@ import type * as RDF from "../../rdf/term.ts";
 import { termsText } from "../clause-query.ts";
 import { rowBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
-import type { Existence, Operation, Prepared } from "./algebra.ts";
+import type { Existence, Prepared } from "./algebra.ts";
 import { type Execution, passedOn, type Rows, type Solutions, solutionsOf } from "./execution.ts";
-import { inputsOf, reachedVariables } from "./operations.ts";
+import { leavesOf } from "./keyed-operation.ts";
+import { reachedVariables } from "./operations.ts";
 import { keyNumber, substitutedPattern } from "./substituted-pattern.ts";
 import type { Truths } from "./truths.ts";
 
@@ -44,7 +45,7 @@ export async function prepared({ input, existences }: Prepared, execution: Execu
 
 async function* preparedRows(existences: readonly Existence[], rows: Rows, execution: Execution): Rows {
   const holding = execution.held.open();
-  const atOnce = (): number => keysAtOnce(existences, execution);
+  const atOnce = (): number => keysAtOnce(existences);
   const opened = (): Block => new Block(existences, execution.truths);
 
   async function* rowsOf(block: Block, asked: Promise<void>): Rows {
@@ -80,9 +81,9 @@ async function* preparedRows(existences: readonly Existence[], rows: Rows, execu
 }
 
 /** As many as the first clause of each pattern takes. */
-function keysAtOnce(existences: readonly Existence[], { sizes }: Execution): number {
-  const clauses = existences.flatMap(({ input }) => firstClause(input) ?? []);
-  return Math.min(KEYS_AT_ONCE, ...clauses.map((endpoint) => sizes.next(endpoint)));
+function keysAtOnce(existences: readonly Existence[]): number {
+  const blocks = existences.flatMap(({ input }) => leavesOf(input)[0]?.blocks ?? []);
+  return Math.min(KEYS_AT_ONCE, ...blocks.map((one) => one.next()));
 }
 
 async function askOne(exists: Existence, row: Bindings, execution: Execution): Promise<boolean> {
@@ -191,13 +192,4 @@ function keyOf(exists: Existence, row: Bindings): Key {
 export function createExistsNames(): (exists: Existence) => Existence {
   let id = 0;
   return (exists) => ({ ...exists, pattern: { id: id++, variables: [...reachedVariables(exists.input)] } });
-}
-
-function firstClause(operation: Operation): string | undefined {
-  if (operation.type === "fedway:leaf") return operation.clause.blocksOf;
-  for (const input of inputsOf(operation)) {
-    const first = firstClause(input);
-    if (first !== undefined) return first;
-  }
-  return undefined;
 }

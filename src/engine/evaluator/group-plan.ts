@@ -1,17 +1,12 @@
-import type { ClauseVariable } from "../../plan/query-plan.ts";
-import { demandedRows, type LeafDemand, type PushedCondition, sendable } from "../demand.ts";
-import type { MergedGraph, Wanted } from "../sources/merged-graph.ts";
+import { demandedRows, type LeafDemand, sendable } from "../demand.ts";
+import type { MergedGraph } from "../sources/merged-graph.ts";
 import { type PatternUnit, unitVariables } from "../sources/pattern-units.ts";
 import { type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
-import {
-  type Conjunct,
-  conjunctSelectivity,
-  conjunctVariables,
-  groupSelectivity,
-  groupVariables,
-  type PathConjunct,
-  triplesIn,
-} from "./conjuncts.ts";
+import type { Operation } from "./algebra.ts";
+import { type Conjunct, conjunctVariables, groupVariables, triplesIn } from "./conjuncts.ts";
+import { leafOf } from "./leaf.ts";
+import { joinOf } from "./operations.ts";
+import { type GraphContext, pathLeaf, unitLeaf } from "./pattern-leaves.ts";
 
 /** What the rest of a query wants of a group of patterns. */
 export interface GroupDemand extends LeafDemand {
@@ -21,24 +16,9 @@ export interface GroupDemand extends LeafDemand {
   readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
 }
 
-/** A group of patterns as it is asked; its solutions are the join of those of its parts. */
-export interface PlannedGroup {
-  readonly parts: readonly GroupPart[];
-  /** What solutions must fulfil, looked at as soon as the variables are bound. */
-  readonly conditions: readonly PushedCondition[];
-  /** Number of solutions that are enough, if no two of them count as one. */
-  readonly enough: number | undefined;
-}
-
-/** What is asked for at once: patterns of one unit, a path, or the branches of a UNION. */
-export type GroupPart = { readonly variables: readonly ClauseVariable[]; readonly selectivity: number } & (
-  | { readonly kind: "unit"; readonly unit: PatternUnit; readonly wanted: Wanted }
-  | { readonly kind: "path"; readonly path: PathConjunct }
-  | { readonly kind: "union"; readonly branches: readonly PlannedGroup[] }
-);
-
-/** Plans a group: which of its patterns are asked as one, where, and for what. */
-export function planGroup(graph: MergedGraph, group: readonly Conjunct[], demand: GroupDemand): PlannedGroup {
+/** Plans a group: which of its patterns are asked as one, where, and for what; its solutions are the join of its parts. */
+export function planGroup(context: GraphContext, group: readonly Conjunct[], demand: GroupDemand): Operation {
+  const { graph } = context;
   const certain = new Set(groupVariables(group).flatMap(({ name, certain: always }) => (always ? [name] : [])));
   const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => certain.has(name)));
   const others = group.filter(({ kind }) => kind !== "triple");
@@ -50,39 +30,33 @@ export function planGroup(graph: MergedGraph, group: readonly Conjunct[], demand
   const wantedOf = (own: readonly string[]): ReadonlySet<string> =>
     new Set([...demand.variables, ...named.filter((names) => names !== own).flat()]);
 
-  const parts = units.map((unit, index): GroupPart => {
+  const parts = units.map((unit, index): Operation => {
     const names = named[index] ?? [];
     const wanted = wantedOf(names);
     const own = names.filter((name) => wanted.has(name));
     const optionals = demand.optionals?.filter((patterns) => units.find((one) => takes(graph, one, patterns)) === unit);
     const open = ownVariables(unit, optionals);
     const uncertain = open.filter((name) => demand.variables.has(name));
-    return {
-      kind: "unit",
-      unit,
+    const leaf = unitLeaf(context, unit, {
       variables: [
         ...(demand.count === undefined ? own : [...own, demand.count]).map((name) => ({ name, certain: true })),
         ...uncertain.map((name) => ({ name, certain: false })),
       ],
-      selectivity: groupSelectivity(unit.patterns.map((pattern) => ({ kind: "triple", pattern }))),
-      wanted: {
-        variables: own,
-        conditions: sendable({ conditions }, names),
-        ...demandedRows({ ...demand, limit }, [...own, ...uncertain], [...names, ...open]),
-        count: demand.count,
-        optionals,
-        uncertain,
-      },
-    };
+      conditions: sendable({ conditions }, names),
+      ...demandedRows({ ...demand, limit }, [...own, ...uncertain], [...names, ...open]),
+      count: demand.count,
+      optionals,
+      uncertain,
+    });
+    return leafOf(leaf);
   });
-  const otherParts = others.flatMap((conjunct, index): GroupPart[] => {
-    const about = { variables: conjunctVariables(conjunct), selectivity: conjunctSelectivity(conjunct) };
-    if (conjunct.kind === "path") return [{ ...about, kind: "path", path: conjunct }];
+  const otherParts = others.flatMap((conjunct, index): readonly Operation[] => {
+    if (conjunct.kind === "path") return [leafOf(pathLeaf(context, conjunct))];
     if (conjunct.kind !== "union") return [];
     const inside = { ...demand, limit, variables: wantedOf(named[units.length + index] ?? []) };
-    return [{ ...about, kind: "union", branches: conjunct.branches.map((branch) => planGroup(graph, branch, inside)) }];
+    return [{ type: "union", input: conjunct.branches.map((branch) => planGroup(context, branch, inside)) }];
   });
-  return { parts: [...parts, ...otherParts], conditions, enough: demand.limit?.rows };
+  return joinOf([...parts, ...otherParts], { conditions, wanted: demand.limit?.rows });
 }
 
 /** Whether a unit of a group takes patterns in OPTIONAL along; all variables that they share with the group are its own. */

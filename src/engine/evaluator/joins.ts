@@ -1,4 +1,7 @@
 import type { ClauseVariable } from "../../plan/query-plan.ts";
+import type { Bindings } from "../../results/model.ts";
+import type { PushedCondition } from "../demand.ts";
+import { takenIn } from "../held-bytes.ts";
 import type { EqualityJoin, Expression, Join, LeftJoin, Minus, Operation } from "./algebra.ts";
 import { type BoundJoin, boundJoin, type BoundSide } from "./bound-join.ts";
 import {
@@ -11,10 +14,11 @@ import {
 } from "./buffered-join.ts";
 import { boundTogether, expectedJoin, joinOrder } from "./join-order.ts";
 import { equalityKey } from "./equality-join.ts";
-import { each, type Execution, made, type Solutions, solutionsOf } from "./execution.ts";
+import { each, type Execution, made, passedOn, type Rows, type Solutions, solutionsOf } from "./execution.ts";
 import { prepareExistences } from "./existence.ts";
 import { conditionOf } from "./expressions.ts";
 import { certainIn, leavesOf, sideOf, takesKeys } from "./keyed-operation.ts";
+import { isTakenInWhole, type LeafClause } from "./leaf.ts";
 import { existencesIn } from "./operations.ts";
 
 // What EXISTS in the condition of an OPTIONAL is asked for.
@@ -31,9 +35,17 @@ const operandOf = async (operation: Operation, execution: Execution): Promise<Op
   solutions: await solutionsOf(operation, execution),
 });
 
-/** Joins any number of operands: those that are no clauses first, then clause after clause with the keys at hand. */
-export async function join({ input }: Join, execution: Execution): Promise<Solutions> {
-  const operands = await Promise.all(input.map((operation) => operandOf(operation, execution)));
+/**
+ * Joins any number of operands: those that are no clauses first, then clause after clause with the keys at hand. Small ones
+ * are asked for at once.
+ */
+export async function join({ input, conditions = [], wanted }: Join, execution: Execution): Promise<Solutions> {
+  const operands = await Promise.all(
+    input.map(async (operation) => {
+      if (operation.type === "fedway:leaf") await operation.clause.measure?.();
+      return operandOf(operation, execution);
+    }),
+  );
   const all = operands.map(({ solutions }) => solutions);
   if (all.some(({ isEmpty }) => isEmpty))
     return none(
@@ -48,11 +60,43 @@ export async function join({ input }: Join, execution: Execution): Promise<Solut
   );
   // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
   const byFacts = new Map(asked.map((operand) => [operand.solutions, operand]));
-  const order = joinOrder([...byFacts.keys()], result).flatMap((solutions) => byFacts.get(solutions) ?? []);
-  for (const operand of [...order.filter((one) => !isFollowed(one)), ...asked.filter(isFollowed)]) {
-    result = result ? joinedByKeys(result, operand, execution) : operand.solutions;
+  const bySize = joinOrder([...byFacts.keys()], result).flatMap((solutions) => byFacts.get(solutions) ?? []);
+  const order = [...bySize.filter((one) => !isFollowed(one)), ...bySize.filter(isFollowed)];
+  const some = { conditions, wanted: wanted ?? execution.wanted, isSome: result !== undefined || wanted !== undefined };
+  return joinedInOrder(result, order, { ...some, execution });
+}
+
+interface OrderedJoin extends Pick<Execution, "wanted"> {
+  readonly conditions: readonly PushedCondition[];
+  /** Only some of the solutions are wanted: those for keys, or so many. */
+  readonly isSome: boolean;
+  readonly execution: Execution;
+}
+
+function joinedInOrder(
+  start: Solutions | undefined,
+  order: readonly Operand[],
+  { conditions, wanted, isSome, execution }: OrderedJoin,
+): Solutions {
+  const open = new Set(conditions);
+  const small: GatheredRows[] = [];
+  let joined = start;
+  for (const [index, operand] of order.entries()) {
+    if (!joined) joined = operand.solutions;
+    else if (!isSome && isSmall(operand, order.slice(0, index), conditions)) {
+      const gathered = new GatheredRows(operand.solutions.rows, execution);
+      small.push(gathered);
+      joined = hashJoined(joined, { ...operand.solutions, rows: gathered.rows() }, execution);
+    } else joined = joinedByKeys(joined, operand, { ...execution, wanted });
+    if (index < order.length - 1) joined = fulfilling(joined, open, execution);
   }
-  return result ?? made({ variables: [], size: 1 }, execution, () => each([[new Map()]]));
+  if (!joined) return made({ variables: [], size: 1 }, execution, () => each([[new Map()]]));
+  const { rows } = joined;
+  if (small.length === 0) return joined;
+  return passedOn(joined, execution, () => {
+    for (const part of small) part.begin();
+    return rows;
+  });
 }
 
 const none = (variables: readonly ClauseVariable[], execution: Execution): Solutions =>
@@ -70,6 +114,63 @@ function isAsked(operation: Operation, operands: readonly Operation[]): boolean 
   if (leavesOf(operation).length === 0) return false;
   const names = operands.flatMap((other) => (other === operation ? [] : [...certainIn(other)]));
   return takesKeys(operation, new Set(names));
+}
+
+/** Whether an operand is known to be small, also beside the keys that those before it have for it. */
+function isSmall({ operation }: Operand, before: readonly Operand[], conditions: Conditions): boolean {
+  if (operation.type !== "fedway:leaf") return false;
+  const { size, targetVariable, substituted } = operation.clause;
+  const needsKeys = targetVariable !== undefined || substituted !== undefined;
+  return !needsKeys && isTakenInWhole(size, keysExpected(operation.clause, before, conditions));
+}
+
+type Conditions = readonly PushedCondition[];
+
+/**
+ * How many keys earlier operands have for one: as many as the smallest has solutions, if they differ in them because they are
+ * subjects. 0 where that is not known, or where conditions leave fewer.
+ */
+function keysExpected({ variables }: LeafClause, before: readonly Operand[], conditions: Conditions): number {
+  const conditioned = new Set(conditions.flatMap((condition) => condition.variables));
+  const earlier = before.flatMap(({ operation }) => (operation.type === "fedway:leaf" ? [operation.clause] : []));
+  if (!earlier.some((clause) => variables.some(({ name }) => clause.isSubject?.(name)))) return 0;
+  const sizes = earlier.map(({ size = 0, variables: own }) =>
+    own.some(({ name }) => conditioned.has(name)) ? 0 : size,
+  );
+  return earlier.length < before.length ? 0 : Math.min(...sizes);
+}
+
+/** Solutions that are taken in before they are read. */
+class GatheredRows {
+  readonly #gather: () => Promise<readonly Bindings[]>;
+  #gathered: Promise<readonly Bindings[]> | undefined;
+
+  constructor(rows: Rows, { held }: Execution) {
+    this.#gather = () => takenIn(rows, held.open());
+  }
+
+  begin(): void {
+    this.#gathered ??= this.#gather();
+    // The reader of the rows gets the failure.
+    this.#gathered.catch(() => {});
+  }
+
+  async *rows(): Rows {
+    this.begin();
+    if (this.#gathered) yield await this.#gathered;
+  }
+}
+
+/** The same without what fails a condition, of those that can be decided by now; these are not open any more. */
+function fulfilling(solutions: Solutions, open: Set<PushedCondition>, execution: Execution): Solutions {
+  const certain = new Set(solutions.variables.flatMap((variable) => (variable.certain ? [variable.name] : [])));
+  const now = [...open].filter(({ variables }) => variables.every((name) => certain.has(name)));
+  if (now.length === 0) return solutions;
+  for (const condition of now) open.delete(condition);
+  async function* kept(): Rows {
+    for await (const rows of solutions.rows) yield rows.filter((row) => now.every(({ holds }) => holds(row)));
+  }
+  return passedOn(solutions, execution, kept);
 }
 
 function joinedByKeys(left: Solutions, right: Operand, execution: Execution): Solutions {
@@ -165,7 +266,6 @@ const byKeys = (left: Solutions, right: BoundSide, { execution, ...options }: Ke
     left: left.rows,
     leftVariables: namesOf(left),
     right,
-    sizes: execution.sizes,
     wanted: execution.wanted,
     held: execution.held,
   });

@@ -22,7 +22,8 @@ const firstDecides: ReadonlySet<Operation["type"]> = new Set([
   "minus",
 ]);
 
-// An operand with several clauses is taken in whole when it would be asked for more keys.
+// An operand with several clauses is taken in whole when it would be asked for more keys than this, and than it is known to
+// have solutions.
 const KEYS_BEFORE_WHOLE = 4_096;
 
 /**
@@ -43,9 +44,11 @@ export function sideOf(
   const isMixed = !blankKeys && leaves.some((leaf) => leaf.blankKeys);
   if (!first || isMixed || !takesKeys(operation, new Set(others.map(({ name }) => name)))) return undefined;
   return {
-    endpoint: first.blocksOf,
+    blocks: first.blocks,
     blankKeys,
-    wholeFrom: leaves.some(({ targetVariable }) => targetVariable !== undefined) ? undefined : KEYS_BEFORE_WHOLE,
+    wholeFrom: leaves.some(({ targetVariable }) => targetVariable !== undefined)
+      ? undefined
+      : Math.max(KEYS_BEFORE_WHOLE, leaves.every((leaf) => leaf.size !== undefined) ? solutions.size : 0),
     variables: solutions.variables,
     async *solutions(keys) {
       if (keys?.only !== true) for (const leaf of leaves) leaf.askedInBlocks?.();
@@ -134,15 +137,15 @@ function joinTakesKeys(inputs: readonly Operation[], keys: Names): boolean {
  * with other values; they commute with all operators but slices and aggregates over other variables.
  */
 function withKeys(operation: Operation, keys: KeyBlock): Operation {
-  function joined(inputs: readonly Operation[], names: Names): Operation {
+  function beside(inputs: readonly Operation[], names: Names): readonly Operation[] {
     const values = valuesOf([...names].map(patternVariable), distinctRows(keys, [...names]));
-    return { type: "join", input: names.size === 0 ? inputs : [values, ...inputs] };
+    return names.size === 0 ? inputs : [values, ...inputs];
   }
 
   function keyed(one: Operation, names: Names): Operation {
-    if (one.type === "fedway:leaf") return joined([one], shared(names, certainIn(one)));
+    if (one.type === "fedway:leaf") return { type: "join", input: beside([one], shared(names, certainIn(one))) };
     const inputs = inputsOf(one);
-    if (one.type === "join") return joined(inputs, shared(names, certainIn(one)));
+    if (one.type === "join") return { ...one, input: beside(inputs, shared(names, certainIn(one))) };
     if (one.type === "union") return { ...one, input: inputs.map((input) => keyed(input, names)) };
     const [left, ...others] = inputs;
     const inside = handedOn(one, names);

@@ -1,7 +1,7 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
-import type { KeyBlock } from "../clause-query.ts";
+import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
 import type { Counting, LeafDemand } from "../demand.ts";
 import type { Leaf } from "./algebra.ts";
 import type { BoundSide } from "./bound-join.ts";
@@ -11,10 +11,18 @@ import { type Execution, made, type Rows, type Solutions } from "./execution.ts"
 // known to have some thousand solutions comes before one that may have millions.
 const UNKNOWN_SIZE = 10_000;
 const MOST_SELECTIVE = 6;
-// What has fewer solutions is not worth a second kind of request.
-const LEAST_WHOLE = 64;
+// What has no more solutions is asked for at once, and not worth a second kind of request.
+const SMALL = 64;
+// Larger parts are asked by key, however many keys there are.
+const MOST_IN_WHOLE = 20_000;
+// A key costs about as much to send as two solutions to receive.
+const ROWS_FOR_A_KEY = 2;
 
-/** What a leaf of the algebra stands for: a SERVICE clause, or a group of patterns over a merged graph. */
+/** Whether solutions that are joined with keys are asked for as a whole: there are about so many keys. */
+export const isTakenInWhole = (size: number | undefined, keys: number): boolean =>
+  size !== undefined && size <= Math.min(Math.max(SMALL, keys * ROWS_FOR_A_KEY), MOST_IN_WHOLE);
+
+/** What a leaf of the algebra stands for: a SERVICE clause at its endpoint, or patterns that are asked as one at their members. */
 export interface LeafClause {
   readonly variables: readonly ClauseVariable[];
   /** All variables may be left unbound by a failure. */
@@ -24,8 +32,11 @@ export interface LeafClause {
   readonly selectivity: number;
   /** About how many solutions it has, where that is known. */
   readonly size?: number | undefined;
-  /** Key of the learned block sizes. */
-  readonly blocksOf: string;
+  /** Finds that out where it takes a request. */
+  measure?(): Promise<void>;
+  /** Solutions differ in the variable, which is a subject: those of a small part are about as many keys. */
+  isSubject?(name: string): boolean;
+  readonly blocks: KeyBlocks;
   /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
   readonly blankKeys: boolean;
   /** Variables for which substituting a value is not the same as joining it. */
@@ -61,14 +72,17 @@ export function leafVariables({ variables, silent, targetVariable }: LeafClause)
 
 /** The clause as the right side of a bound join. */
 export function leafSide(clause: LeafClause): BoundSide {
-  const { blocksOf, blankKeys, variables, substituted = [], size } = clause;
+  const { blocks, blankKeys, variables, substituted = [], size } = clause;
   const open = new Set(variables.flatMap(({ name, certain }) => (certain ? [] : [name])));
   // The values that are substituted come back with the number of their key.
   for (const name of substituted) open.delete(name);
   return {
-    endpoint: blocksOf,
+    blocks,
     blankKeys,
-    wholeFrom: size === undefined || substituted.length > 0 ? undefined : Math.max(LEAST_WHOLE, size),
+    wholeFrom:
+      size === undefined || size > MOST_IN_WHOLE || substituted.length > 0
+        ? undefined
+        : Math.max(SMALL, size / ROWS_FOR_A_KEY),
     variables: leafVariables(clause).map(({ name, certain }) => ({
       name,
       certain,

@@ -1,5 +1,6 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { Existence, Expression, Join, Operation, Values } from "./algebra.ts";
+import { groupVariables } from "./conjuncts.ts";
 import { leafVariables } from "./leaf.ts";
 
 /** The operations that an operation takes its solutions from. */
@@ -99,6 +100,7 @@ export function reachedVariables(operation: Operation): ReadonlySet<string> {
     const { variables, correlated = [] } = operation.clause;
     return new Set([...variables.map(({ name }) => name), ...correlated]);
   }
+  if (operation.type === "fedway:patterns") return inScopeVariables(operation);
   const own = "variables" in operation ? operation.variables.map(({ value }) => value) : [];
   const inside = union(inputsOf(operation).map((input) => reachedVariables(input)));
   if (operation.type === "project" || operation.type === "group")
@@ -120,6 +122,8 @@ export function inScopeVariables(operation: Operation): ReadonlySet<string> {
   switch (operation.type) {
     case "fedway:leaf":
       return new Set(leafVariables(operation.clause).map(({ name }) => name));
+    case "fedway:patterns":
+      return new Set(groupVariables(operation.conjuncts).map(({ name }) => name));
     case "bgp":
       return new Set(
         operation.patterns.flatMap((one) => variablesIn([one.subject, one.predicate, one.object, one.graph])),
@@ -147,9 +151,9 @@ const variablesIn = (terms: readonly RDF.Term[]): string[] =>
 export const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
 
 /** A join of operands; one alone is none. */
-export function joinOf(operands: readonly Operation[]): Operation {
+export function joinOf(operands: readonly Operation[], wanted: Pick<Join, "conditions" | "wanted"> = {}): Operation {
   const [only] = operands;
-  return only && operands.length === 1 ? only : ({ type: "join", input: operands } satisfies Join);
+  return only && operands.length === 1 ? only : ({ type: "join", input: operands, ...wanted } satisfies Join);
 }
 
 /** Inline data. */

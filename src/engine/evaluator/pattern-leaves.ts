@@ -1,128 +1,92 @@
-import type * as RDF from "../../rdf/term.ts";
-import type { Bindings } from "../../results/model.ts";
-import type { KeyBlock } from "../clause-query.ts";
+import { inBatches } from "../../results/item-reader.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
-import type { Counting } from "../demand.ts";
+import type { Bindings } from "../../results/model.ts";
+import type { HeldBytes } from "../held-bytes.ts";
+import type { MergedGraph, Wanted } from "../sources/merged-graph.ts";
 import { isTrace } from "../provenance.ts";
-import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
+import { hasSubject, type PatternUnit, unitSize } from "../sources/pattern-units.ts";
+import type { PathEvaluator } from "../sources/property-path.ts";
+import { conjunctSelectivity, conjunctVariables, groupSelectivity, type PathConjunct } from "./conjuncts.ts";
 import type { LeafClause } from "./leaf.ts";
-import { type Conjunct, groupSelectivity, groupVariables, patternsOf, placesIn } from "./conjuncts.ts";
-import { patternVariable, placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
-import { canCount, type GroupDemand, planGroup, takesAlong, type PlannedGroup } from "./group-plan.ts";
-import { type GroupContext, groupSolutions } from "./group-solutions.ts";
-import type { QueryUse } from "./query-use.ts";
+import { pathSolutions } from "./path-solutions.ts";
 
-/** A group of patterns over the merged graph of an execution, as a leaf of the algebra. */
-export class PatternClause implements LeafClause {
-  readonly variables: readonly ClauseVariable[];
-  readonly silent = false;
-  readonly blankKeys = true;
-  readonly selectivity: number;
-  readonly blocksOf: string;
-  readonly conjuncts: readonly Conjunct[];
-  readonly #context: GroupContext;
-  readonly #demand: Demand;
-  #plan: PlannedGroup | undefined;
-
-  constructor(conjuncts: readonly Conjunct[], context: GroupContext, { variables, ...demand }: Shown) {
-    this.variables = variables;
-    this.conjuncts = conjuncts;
-    this.selectivity = groupSelectivity(conjuncts);
-    this.blocksOf = context.blocksOf;
-    this.#context = context;
-    this.#demand = demand;
-  }
-
-  async *solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
-    const shown = new Set([...this.variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
-    const isShown = (name: string): boolean => shown.has(name) || isTrace(name);
-    const shownOf = (row: Bindings): Bindings => {
-      const hides = [...row.keys()].some((name) => !isShown(name));
-      return hides ? new Map([...row].filter(([name]) => isShown(name))) : row;
-    };
-    for await (const rows of groupSolutions(this.#context, this.#planned(), keys)) yield rows.map(shownOf);
-    this.#context.sizes.accepted(this.blocksOf, keys?.rows.length ?? 0);
-  }
-
-  counting({ by, counts }: Counting): PatternClause | undefined {
-    const count = counts.size === 1 ? counts.get("*") : undefined;
-    if (count === undefined || !canCount(this.#context.graph, this.conjuncts, by)) return undefined;
-    const variables = [...by, count].map((name) => ({ name, certain: true }));
-    return new PatternClause(this.conjuncts, this.#context, { variables, conditions: [], distinct: false, count });
-  }
-
-  #planned(): PlannedGroup {
-    const variables = new Set(this.variables.map(({ name }) => name));
-    this.#plan ??= planGroup(this.#context.graph, this.conjuncts, { ...this.#demand, variables });
-    return this.#plan;
-  }
+/** What patterns over members are asked with in one execution. */
+export interface GraphContext {
+  readonly graph: MergedGraph;
+  readonly paths: PathEvaluator;
+  readonly held: HeldBytes;
 }
 
-type Demand = Omit<GroupDemand, "variables">;
-
-interface Shown extends Demand {
-  readonly variables: readonly ClauseVariable[];
+/** Patterns that are asked as one at each of their members, as a leaf of the algebra. */
+export function unitLeaf(
+  { graph }: GraphContext,
+  unit: PatternUnit,
+  { variables, ...wanted }: Omit<Wanted, "variables"> & { readonly variables: readonly ClauseVariable[] },
+): LeafClause {
+  const blocks = new GrowingBlocks(unit.sources.length);
+  const { count } = wanted;
+  const names = variables.flatMap(({ name, certain }) => (certain && name !== count ? [name] : []));
+  let size = unitSize(unit);
+  return {
+    ...patternFacts,
+    variables,
+    blocks,
+    selectivity: groupSelectivity(unit.patterns.map((pattern) => ({ kind: "triple", pattern }))),
+    isSubject: (name) => hasSubject(unit, name),
+    get size() {
+      return size;
+    },
+    async measure() {
+      size ??= await graph.estimate(unit);
+    },
+    async *solutions(keys) {
+      const solutions = graph.solutions(unit, { ...wanted, variables: names }, keys);
+      const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
+      for await (const rows of inBatches(solutions)) yield rows.map((row) => shownOf(row, shown));
+      blocks.answered();
+    },
+  };
 }
 
-/** Makes the leaves of one execution over its merged graph. */
-export class PatternLeaves {
-  readonly use: QueryUse;
-  readonly #group: GroupContext;
-  #variables = 0;
-
-  constructor(use: QueryUse, group: GroupContext) {
-    this.use = use;
-    this.#group = group;
-  }
-
-  fresh(): RDF.Variable {
-    return patternVariable(`fedway_${this.#variables++}`);
-  }
-
-  /** The leaf of a group of patterns. */
-  leaf(conjuncts: readonly Conjunct[]): PatternClause {
-    const { use } = this;
-    for (const conjunct of conjuncts) {
-      use.add(patternsOf(conjunct));
-      if (rangesOverAll(conjunct, conjuncts)) use.add([anyTriple]);
-    }
-    return this.demanding(conjuncts, { conditions: [], distinct: false });
-  }
-
-  /** The leaf of a group of patterns of which this is wanted. */
-  demanding(conjuncts: readonly Conjunct[], demand: Demand): PatternClause {
-    const variables = groupVariables(conjuncts).filter(({ name }) =>
-      this.use.isNeeded(name, placesIn(conjuncts, name)),
-    );
-    const optional: readonly Conjunct[] =
-      demand.optionals?.flat().map((pattern) => ({ kind: "triple", pattern }) as const) ?? [];
-    const others = groupVariables(optional).filter(
-      ({ name }) =>
-        !groupVariables(conjuncts).some((known) => known.name === name) &&
-        this.use.isNeeded(name, placesIn(optional, name)),
-    );
-    const shown = [...variables, ...others.map(({ name }) => ({ name, certain: false }))];
-    return new PatternClause(conjuncts, this.#group, { ...demand, variables: shown });
-  }
-
-  /** Whether OPTIONAL patterns can be asked along with a group; nothing else gives their variables values. */
-  takesAlong(conjuncts: readonly Conjunct[], optional: readonly TriplePattern[]): boolean {
-    const known = new Set(groupVariables(conjuncts).map(({ name }) => name));
-    const own = optional.flatMap((pattern) => variablesOf(pattern)).filter((name) => !known.has(name));
-    return (
-      own.every((name) => this.use.isBoundIn(name, placesOf(name, optional))) &&
-      takesAlong(this.#group.graph, conjuncts, optional)
-    );
-  }
+/** A path with `?`, `*` or `+`, as a leaf of the algebra. */
+export function pathLeaf(context: GraphContext, path: PathConjunct): LeafClause {
+  const blocks = new GrowingBlocks(1);
+  return {
+    ...patternFacts,
+    variables: conjunctVariables(path),
+    blocks,
+    selectivity: conjunctSelectivity(path),
+    async *solutions(keys) {
+      yield* pathSolutions(context, path, keys);
+      blocks.answered();
+    },
+  };
 }
 
-/** A zero-length path between two variables that nothing beside it in the group binds: it ranges over all nodes. */
-function rangesOverAll(conjunct: Conjunct, group: readonly Conjunct[]): boolean {
-  if (conjunct.kind === "union") {
-    return conjunct.branches.some((branch) => branch.some((part) => rangesOverAll(part, branch)));
+/** Several members that have one solution are asked for all variables; some always give them. */
+function shownOf(row: Bindings, names: ReadonlySet<string>): Bindings {
+  const isShown = (name: string): boolean => names.has(name) || isTrace(name);
+  return [...row.keys()].every(isShown) ? row : new Map([...row].filter(([name]) => isShown(name)));
+}
+
+const patternFacts = { silent: false, blankKeys: true } as const;
+
+const FIRST_KEYS = 128;
+const MOST_KEYS = 8_192;
+
+/** Keys of the next block for all members of a unit together: each member is sent those that it may have. */
+class GrowingBlocks {
+  #next: number;
+
+  constructor(members: number) {
+    this.#next = Math.min(MOST_KEYS, FIRST_KEYS * Math.max(1, Math.ceil(members / 2)));
   }
-  if (conjunct.kind !== "path" || !canBeEmpty(conjunct.path)) return false;
-  const names = [conjunct.subject, conjunct.object].flatMap((t) => (t.termType === "Variable" ? [t.value] : []));
-  const others = groupVariables(group.filter((other) => other !== conjunct));
-  return names.length === 2 && !others.some(({ name }) => names.includes(name));
+
+  next(): number {
+    return this.#next;
+  }
+
+  answered(): void {
+    this.#next = Math.min(MOST_KEYS, this.#next * 2);
+  }
 }

@@ -3,7 +3,7 @@ import type * as Algebra from "./algebra.ts";
 import { testOf } from "./expressions.ts";
 import { countedGroup } from "./counted-group.ts";
 import type { Surroundings } from "../expressions/functions.ts";
-import type { Demand, PushedCondition } from "../demand.ts";
+import type { Counting, Demand, PushedCondition } from "../demand.ts";
 import {
   argumentsOf,
   existencesIn,
@@ -11,6 +11,7 @@ import {
   expressionVariables,
   inputsOf,
   inScopeVariables,
+  joinOf,
   withInputs,
 } from "./operations.ts";
 
@@ -18,8 +19,10 @@ const nothing: Demand = { conditions: [], distinct: false };
 
 /** Where demands go. */
 interface PushDownOptions {
-  /** The leaf asked for no more than this; undefined for other operations. */
+  /** The leaf or patterns, asked for no more than this; undefined for other operations. */
   readonly demanding: (operation: Algebra.Operation, demand: Demand) => Algebra.Operation | undefined;
+  /** The leaf or patterns, asked for how many solutions there are; undefined where that cannot be. */
+  readonly counting: (operation: Algebra.Operation, counting: Counting) => Algebra.Operation | undefined;
   readonly surroundings: Surroundings;
 }
 
@@ -45,13 +48,21 @@ export class PushDown {
   }
 
   #push(operation: Algebra.Operation, demand: Demand): Algebra.Operation {
-    const leaf = this.#options.demanding(operation, demand);
-    const pushed = leaf ?? (operation.type === "group" ? countedGroup(operation) : undefined);
+    const { demanding, counting } = this.#options;
+    const leaf = demanding(operation, demand);
+    const pushed = leaf ?? (operation.type === "group" ? countedGroup(operation, counting) : undefined);
     if (pushed) return pushed;
     const inputs = inputsOf(operation);
     if (inputs.length === 0) return operation;
+    if (operation.type === "describe" && operation.described) {
+      const { described, input } = operation;
+      return { ...operation, input: this.query(input), described: this.query(described) };
+    }
     const parts = inputs.map((input, index) => this.#push(input, this.#demandOn(operation, demand, index)));
-    return withInputs(operation, parts);
+    const { conditions, limit } = demand;
+    return operation.type === "join"
+      ? joinOf(parts, { conditions, wanted: limit?.rows })
+      : withInputs(operation, parts);
   }
 
   /** What an operation wants of one of its inputs. */

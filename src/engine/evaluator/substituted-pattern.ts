@@ -52,6 +52,7 @@ class Substitution {
       case "filter":
         return equated({ ...operation, input: this.keyed(operation.input, names) });
       case "join":
+        return { ...operation, input: this.#beside(inputsOf(operation), names) };
       case "fedway:equality-join":
         return this.#joined(inputsOf(operation), names);
       case "union":
@@ -72,12 +73,16 @@ class Substitution {
 
   /** A join with the keys; its operands take them where joining from outside is not the same. */
   #joined(inputs: readonly Operation[], names: Names, isInside = true): Operation {
-    const operands = isInside ? inputs.map((input) => this.#operand(input, names)) : inputs;
-    return { type: "join", input: [this.#values(names), ...operands] };
+    return { type: "join", input: isInside ? this.#beside(inputs, names) : [this.#values(names), ...inputs] };
+  }
+
+  #beside(inputs: readonly Operation[], names: Names): readonly Operation[] {
+    return [this.#values(names), ...inputs.map((input) => this.#operand(input, names))];
   }
 
   #operand(operation: Operation, names: Names): Operation {
     if (operation.type === "fedway:leaf") return substitutedLeaf(operation, names);
+    if (isJoined(operation, names)) return operation;
     const isReached = [...reachedVariables(operation)].some((name) => names.has(name));
     return isReached && !isOpaque(operation) ? this.keyed(operation, names) : operation;
   }
@@ -96,8 +101,8 @@ class Substitution {
   }
 
   #rightSide(operation: Operation, names: Names): Operation {
-    if (operation.type !== "fedway:leaf") return this.#operand(operation, names);
-    return substitutedLeaf(operation, names) === operation ? operation : this.keyed(operation, names);
+    if (isJoined(operation, names)) return operation;
+    return operation.type === "fedway:leaf" ? this.keyed(operation, names) : this.#operand(operation, names);
   }
 
   #extend(operation: Extend, names: Names): Operation {
@@ -138,6 +143,13 @@ function sides({ input }: LeftJoin | Minus): [left: Operation, right: Operation]
 }
 
 const isOpaque = ({ type }: Operation): boolean => type === "slice" || type === "values";
+
+/** Its solutions with the keys substituted are those that are compatible with one of them. */
+const isJoined = (operation: Operation, names: Names): boolean =>
+  operation.type === "fedway:leaf"
+    ? substitutedLeaf(operation, names) === operation
+    : (operation.type === "join" || operation.type === "union") &&
+      operation.input.every((input) => isJoined(input, names));
 
 /** The leaf; another one where its clause is not asked by joining alone. */
 function substitutedLeaf(operation: Leaf, names: Names): Operation {

@@ -33,6 +33,13 @@ export const unitVariables = ({ patterns }: Pick<PatternUnit, "patterns">): read
   ...new Set(patterns.flatMap((pattern) => variablesOf(pattern))),
 ];
 
+/** About how many solutions a unit has; undefined when that is not known of one member. */
+export const unitSize = ({ sources }: PatternUnit): number | undefined =>
+  sources.reduce<number | undefined>(
+    (sum, { size }) => (sum === undefined || size === undefined ? undefined : sum + size),
+    0,
+  );
+
 /** Whether a variable is the subject of one of a unit's patterns. */
 export const hasSubject = ({ patterns }: PatternUnit, name: string): boolean =>
   patterns.some(({ subject }) => subject.termType === "Variable" && subject.value === name);

@@ -99,8 +99,9 @@ async function* inBlocks(
 ): AsyncIterable<readonly Bindings[]> {
   async function* blocks(all: KeyBlock): AsyncIterable<AsyncIterable<readonly Bindings[]>> {
     const { variables, rows } = all;
+    const digested = sizes.at(endpoint.url, FEWEST_KEYS);
     for (let from = 0; from < rows.length; ) {
-      const to = from + Math.min(sizes.next(endpoint.url, FEWEST_KEYS), endpoint.maxValuesRows ?? rows.length);
+      const to = from + Math.min(digested.next(), endpoint.maxValuesRows ?? rows.length);
       yield inBatches(executor.solutions(clause, { variables, rows: rows.slice(from, to) }));
       from = to;
     }

@@ -83,8 +83,8 @@ describe("blocks of keys", () => {
   it("stay small when a larger one, sent before, is refused later", () => {
     const sizes = new BlockSizes();
     for (const size of [64, 32, 16, 64]) sizes.refused("a", size);
-    for (let answered = 0; answered < 4; answered++) sizes.accepted("a", sizes.next("a"));
-    expect(sizes.next("a")).toBe(8);
+    for (let answered = 0; answered < 4; answered++) sizes.accepted("a", sizes.at("a").next());
+    expect(sizes.at("a").next()).toBe(8);
   });
   it("are not halved for ever", async () => {
     const { executor } = setUp(tooMany(0));
