@@ -183,7 +183,7 @@ class PatternWriter {
 
   block(range: OutsidePattern): string {
     const parts: Part[] = [];
-    for (const triple of tripleTexts(this.#query, range)) {
+    for (const triple of tripleTexts(this.#query, range.triples)) {
       const endpoints = this.#endpoints(triple);
       const terms = [triple.subject, triple.predicate, triple.object].map((term) => this.#named(term));
       const text = terms.map((term) => term.text).join(" ");

@@ -1,3 +1,4 @@
+import type { Triple } from "sparqljs";
 import { resolveIri } from "./resolve-iri.ts";
 import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
@@ -46,6 +47,8 @@ export interface ServiceClause {
 
 /** A pattern outside of every SERVICE that needs data: triples (property paths included), or GRAPH. */
 export interface OutsidePattern extends TokenRange {
+  /** None of GRAPH. */
+  readonly triples: readonly Triple[];
   /** It stands in a GRAPH together with a SERVICE. */
   readonly besideServiceInGraph: boolean;
 }
@@ -97,7 +100,11 @@ class Analysis {
     for (const group of select.exists) this.group(group, { ...bare, place, enclosing: [] });
     if (!select.where) return;
     const trailing = select.values ? [select.values] : [];
-    this.group(select.where, { ...bare, isWhere: true, enclosing: [{ elements: trailing, at: 1, through: "join" }] });
+    this.group(select.where, {
+      ...bare,
+      isWhere: true,
+      enclosing: [{ elements: trailing, patterns: [], at: 1, through: "join" }],
+    });
   }
 
   private group(group: Group, around: Surroundings): void {
@@ -111,7 +118,7 @@ class Analysis {
         ...around,
         isWhere: around.isWhere && group.elements.length === 1,
         isOptional: around.isOptional && alone,
-        enclosing: [...around.enclosing, { elements: group.elements, at, through: joinedHow(element) }],
+        enclosing: [...around.enclosing, { ...group, at, through: joinedHow(element) }],
       });
     }
   }
@@ -129,7 +136,8 @@ class Analysis {
   private needsData(element: Element, around: Surroundings): void {
     if (around.parent) return;
     const { besideServiceInGraph } = around;
-    this.outside.push({ from: element.from, to: element.to, besideServiceInGraph });
+    const triples = element.kind === "triples" ? element.triples : [];
+    this.outside.push({ from: element.from, to: element.to, triples, besideServiceInGraph });
   }
 
   private graph(element: Element & { kind: "graph" }, around: Surroundings): void {
@@ -175,8 +183,8 @@ class Analysis {
     const token = tokenAt(this.parsed.tokens, element.name);
     if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed.prologue, token) };
     const name = token.text.slice(1);
-    const values = knownValues(this.parsed, name, around.enclosing);
-    const isBound = values === undefined && isBoundBefore(this.parsed, name, around.enclosing);
+    const values = knownValues(name, around.enclosing);
+    const isBound = values === undefined && isBoundBefore(name, around.enclosing);
     return { kind: "variable", name, values, isBound };
   }
 }

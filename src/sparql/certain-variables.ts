@@ -1,11 +1,4 @@
 import type { Pattern, PropertyPath, SelectQuery, Term, VariableTerm } from "sparqljs";
-import { runSparqlParser } from "./parser-tables.ts";
-
-/** The patterns of a group as it is written, braces included. */
-export function parsedGroup(prologue: string, pattern: string): readonly Pattern[] {
-  const parsed = runSparqlParser(`${prologue}SELECT * WHERE ${pattern}`);
-  return parsed.type === "query" ? (parsed.where ?? []) : [];
-}
 
 /**
  * Variables that every solution of a group's elements binds. Errs on the safe side: one that is left out may still be

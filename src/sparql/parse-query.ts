@@ -1,10 +1,10 @@
-import type { Query, SparqlQuery } from "sparqljs";
+import type { Query } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
-import { outlineQuery, type QueryOutline } from "./outline.ts";
+import { outlineBuilders, type OutlinePart, type QueryOutline } from "./outline.ts";
 import { illegalUse } from "./check-query.ts";
-import { runSparqlParser } from "./parser-tables.ts";
-import { locateParserError, tooDeep, withShortValues } from "./sparql-parser.ts";
+import { type Places, runSparqlParser } from "./parser-tables.ts";
+import { locateParserError, tooDeep } from "./parser-errors.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import { wrongText } from "./wrong-text.ts";
 import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
@@ -22,11 +22,10 @@ export interface ParsedQuery {
   readonly text: string;
   readonly kind: AnswerKind;
   readonly form: QueryForm;
-  /**
-   * sparqljs' syntax tree. Its IRIs keep the backslashes of escaped local names and unresolved dot segments; two rows stand
-   * for those of a large VALUES block.
-   */
+  /** sparqljs' syntax tree, with absolute IRIs. */
   readonly ast: Query;
+  /** Where its terms and paths are written. */
+  readonly places: Places;
   readonly tokens: readonly Token[];
   readonly outline: QueryOutline;
   readonly prologue: Prologue;
@@ -141,15 +140,6 @@ function checkTokens(text: string, tokens: readonly Token[]): void {
   });
 }
 
-function runParser(text: string, tokens: readonly Token[]): SparqlQuery {
-  try {
-    return runSparqlParser(withShortValues(text, tokens));
-  } catch (thrown) {
-    if (thrown instanceof FedwayError) throw thrown;
-    throw locateParserError(text, tokens, thrown);
-  }
-}
-
 /** Large texts that were parsed last, by text: planning, checking and explaining one query each begin with its tree. */
 const parsedLast = new Map<string, ParsedQuery>();
 const largeText = 2_000;
@@ -203,13 +193,23 @@ function grammatical(text: string): ParsedQuery {
   refuseOtherThanQuery(text, tokens);
   checkTokens(text, tokens);
   checkPrefixes(text, tokens);
-  const ast = runParser(text, tokens);
+  const prologue = readPrologue(tokens);
+  const { ast, places, parts } = parseTokens({ text, tokens, prologue });
   if (ast.type === "update") throw updateRefused("An update");
   if (treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
-  const prologue = readPrologue(tokens);
-  const outline = outlineQuery(tokens);
+  const outline = parts.find((part): part is QueryOutline => part.kind === "select");
+  if (outline === undefined) throw new Error("a query without an outline");
   const form = ast.queryType;
-  return { text, kind: kinds[form], form, ast, tokens, outline, prologue };
+  return { text, kind: kinds[form], form, ast, places, tokens, outline, prologue };
+}
+
+function parseTokens(source: Pick<ParsedQuery, "text" | "tokens" | "prologue">) {
+  try {
+    return runSparqlParser<OutlinePart>(source, outlineBuilders(source.tokens));
+  } catch (thrown) {
+    if (thrown instanceof FedwayError) throw thrown;
+    throw locateParserError(source.text, source.tokens, thrown);
+  }
 }
 
 /** Long chains of operators nest as deep as they are long, whatever their brackets; later walks are recursive. */

@@ -1,4 +1,7 @@
-import sparqljs, { type SparqlQuery } from "sparqljs";
+import sparqljs, { type PropertyPath, type SparqlQuery, type Term } from "sparqljs";
+import { type Prologue, resolveIri } from "./resolve-iri.ts";
+import type { TokenRange } from "./outline.ts";
+import { type Token, tokenAt } from "./tokens.ts";
 
 /** What a generated parser does in a state: takes a token and goes to a state, reduces by a rule, or accepts. */
 type Action = readonly [kind: 1 | 2 | 3, target: number];
@@ -11,140 +14,245 @@ interface Generated {
   readonly productions_: readonly (readonly [symbol: number, length: number])[];
   readonly table: readonly Readonly<Record<number, Action | number>>[];
   readonly defaultActions: Readonly<Record<number, Action>>;
-  readonly lexer: Lexer;
+  readonly lexer: { readonly rules: readonly RegExp[]; performAction(yy: object, yy_: object, rule: number): unknown };
   performAction: (this: unknown, ...reduction: Reduction) => unknown;
-  parse: (this: Generated, text: string) => unknown;
+  parse: () => unknown;
 }
 
-interface Place {
-  readonly last_line: number;
-  readonly last_column: number;
-}
-
-/** Reads a token by trying rules and keeping the longest match. */
-interface Lexer {
-  readonly rules: readonly RegExp[];
-  readonly yytext: string;
-  readonly yylloc: Place;
-  readonly _input: string;
-  setInput(text: string, shared: object): void;
-  lex(): number;
-  /** Numbers of the rules that are tried. */
-  _currentRules(): readonly number[];
-}
-
-/** What it throws for a text that the grammar has no place for. */
-export interface ParserFailure {
-  readonly message: string;
-  readonly hash?: { readonly loc?: Place; readonly expected?: readonly string[] };
-}
-
-const isGenerated = (parser: object): parser is Generated =>
+const isGenerated = (parser: unknown): parser is Generated =>
+  typeof parser === "object" &&
+  parser !== null &&
   ["symbols_", "terminals_", "productions_", "table", "defaultActions", "lexer", "performAction"].every(
     (name) => name in parser,
   );
 
-/** The syntax tree of a query. @throws what sparqljs throws */
-export function runSparqlParser(text: string): SparqlQuery {
+/** What it throws for a text that the grammar has no place for. */
+export interface ParserFailure {
+  readonly message: string;
+  /** Index of the first token that does not fit, and the terminals that would. */
+  readonly misfit?: { readonly at: number; readonly expected: readonly string[] };
+}
+
+/** A text to be parsed. */
+interface Source {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly prologue: Prologue;
+}
+
+/** A nonterminal that was recognised, what sparqljs makes of it, and what was built for those inside it, in text order. */
+export interface ParsedNode<Part> extends TokenRange {
+  readonly value: unknown;
+  readonly parts: readonly Part[];
+}
+
+/** What is built for nonterminals, by their names in the grammar. */
+export type Builders<Part> = Readonly<Record<string, (node: ParsedNode<Part>) => Part>>;
+
+/** The tokens of each term and property path of a tree; brackets around a path are its own. */
+export type Places = ReadonlyMap<Term | PropertyPath, TokenRange>;
+
+interface ParsedTree<Part> {
+  readonly ast: SparqlQuery;
+  readonly places: Places;
+  /** What was built for the outermost nonterminals. */
+  readonly parts: readonly Part[];
+}
+
+/**
+ * Runs sparqljs' grammar over tokens that were scanned already, so that one scanner says what a token is, and builds what the
+ * caller wants of nonterminals beside sparqljs' tree. jison's own lexer tries 126 rules for each token, and its loop copies its
+ * stacks at each reduction. Names are handed to it as absolute IRIs.
+ * @throws what sparqljs throws; `ParserFailure`
+ */
+export function runSparqlParser<Part>(source: Source, builders: Builders<Part>): ParsedTree<Part> {
   // Its check of ungrouped variables refuses `(COUNT(*) AS ?c) (?c + 1 AS ?d)`; check-query.ts does it right.
   const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true });
   const generated: unknown = Object.getPrototypeOf(parser);
-  if (typeof generated !== "object" || generated === null || !isGenerated(generated) || !isGenerated(parser))
-    throw new Error("sparqljs' parser has no tables");
-  generated.parse = runTables;
-  acceptBareNodes(parser);
+  if (!isGenerated(generated)) throw new Error("sparqljs' parser has no tables");
+  const run = new TableRun(generated, source, builders);
+  generated.parse = () => run.parse();
   parser._resetBlanks();
-  return parser.parse(text);
+  const ast = parser.parse(source.text);
+  return { ast, places: run.places, parts: run.parts };
 }
 
-/** `CONSTRUCT { [ :p ?o ] . }`: in a template sparqljs fails where no property follows a node in brackets. */
-function acceptBareNodes(parser: Generated): void {
-  const { symbols_: symbols, productions_: productions, performAction } = parser;
-  parser.performAction = function withList(...reduction) {
-    const [, , , , rule, values] = reduction;
-    if (productions[rule]?.[0] === symbols["TriplesSameSubject"]) values[values.length - 1] ??= [];
-    return performAction.apply(this, reduction);
-  };
+/** A symbol on the stack: the state that it led to, its first token, and what was built inside it. */
+interface Frame<Part> {
+  readonly state: number;
+  readonly start: number;
+  readonly parts: Part[] | undefined;
 }
 
-/** jison's own loop copies its stacks at each reduction, which takes time with the square of a query's length. */
-function runTables(this: Generated, text: string): unknown {
-  const { table, defaultActions } = this;
-  const lexer = byFirstCharacter(this.lexer);
-  lexer.setInput(text, {});
-  const stacks: Stacks = { states: [0], values: [null] };
-  let place = lexer.yylloc;
-  let symbol: number | undefined;
-  for (;;) {
-    const state = topOf(stacks);
-    if (defaultActions[state] === undefined) symbol ??= lexer.lex();
-    const action = defaultActions[state] ?? table[state]?.[symbol ?? 0];
-    if (typeof action !== "object") return refuse(this, state, place);
-    const [kind, target] = action;
-    if (kind === 1) {
-      stacks.values.push(lexer.yytext);
-      stacks.states.push(target);
-      place = lexer.yylloc;
-      symbol = undefined;
-      continue;
+/** One run of the tables. */
+class TableRun<Part> {
+  readonly places = new Map<Term | PropertyPath, TokenRange>();
+  readonly #generated: Generated;
+  readonly #source: Source;
+  readonly #builders: ReadonlyMap<number, Builders<Part>[string]>;
+  readonly #frames: Frame<Part>[] = [{ state: 0, start: 0, parts: undefined }];
+  /** Of the frames; sparqljs' actions read them from the end. */
+  readonly #values: unknown[] = [null];
+  /** Index of the first token that was not taken. */
+  #at = 0;
+
+  constructor(generated: Generated, source: Source, builders: Builders<Part>) {
+    this.#generated = generated;
+    this.#source = source;
+    this.#builders = new Map(Object.entries(builders).map(([name, build]) => [generated.symbols_[name] ?? 0, build]));
+  }
+
+  get parts(): readonly Part[] {
+    return this.#frames.flatMap(({ parts }) => parts ?? []);
+  }
+
+  parse(): unknown {
+    const { table, defaultActions } = this.#generated;
+    let next = terminalAt(this.#source, 0, this.#generated);
+    for (;;) {
+      const { state } = this.#top();
+      const action = defaultActions[state] ?? table[state]?.[next.symbol];
+      if (typeof action !== "object") throw this.#misfit(state);
+      const [kind, target] = action;
+      if (kind === 1) {
+        this.#values.push(next.text);
+        this.#frames.push({ state: target, start: this.#at, parts: undefined });
+        this.#at += next.width;
+        next = terminalAt(this.#source, this.#at, this.#generated);
+        continue;
+      }
+      const whole = kind === 3 || this.#reduce(target);
+      if (whole !== undefined) return whole;
     }
-    const whole = kind === 3 || reduce(this, stacks, target);
+  }
+
+  #top(): Frame<Part> {
+    return this.#frames[this.#frames.length - 1] ?? { state: 0, start: 0, parts: undefined };
+  }
+
+  /** Puts what a rule makes of the topmost values in their place; answers the whole tree when it is complete. */
+  #reduce(rule: number): unknown {
+    const { productions_: productions, symbols_: symbols, performAction, table } = this.#generated;
+    const [symbol = 0, length = 0] = productions[rule] ?? [];
+    const values = this.#values;
+    // `CONSTRUCT { [ :p ?o ] . }`: in a template sparqljs fails where no property follows a node in brackets.
+    if (symbol === symbols["TriplesSameSubject"]) values[values.length - 1] ??= [];
+    const reduced = { $: values[values.length - length] };
+    // The grammar's actions read neither the text nor the place of the last token.
+    const whole = performAction.call(reduced, "", 0, 0, {}, rule, values);
     if (whole !== undefined) return whole;
+    const value = reduced.$;
+    const { start: from, parts } = this.#take(length);
+    this.#place(value, { from, to: this.#at });
+    const build = this.#builders.get(symbol);
+    const built = build ? [build({ from, to: this.#at, value, parts: parts ?? [] })] : parts;
+    values.push(value);
+    this.#frames.push({ state: Number(table[this.#top().state]?.[symbol]), start: from, parts: built });
+    return undefined;
+  }
+
+  #place(value: unknown, range: TokenRange): void {
+    if (isPlaced(value) && ("pathType" in value || !this.places.has(value))) this.places.set(value, range);
+  }
+
+  /** Takes symbols from the stacks; all parts come into one of their lists, so that lists of elements grow one by one. */
+  #take(length: number): Omit<Frame<Part>, "state"> {
+    let start = this.#at;
+    let parts: Part[] | undefined;
+    const first = this.#frames.length - length;
+    for (let index = first; index < this.#frames.length; index++) {
+      const frame = this.#frames[index];
+      if (index === first) start = frame?.start ?? start;
+      if (parts && frame?.parts) for (const part of frame.parts) parts.push(part);
+      parts ??= frame?.parts;
+    }
+    for (let left = length; left > 0; left--) {
+      this.#frames.pop();
+      this.#values.pop();
+    }
+    return { start, parts };
+  }
+
+  #misfit(state: number): Error {
+    const { table, terminals_: terminals } = this.#generated;
+    const expected = Object.keys(table[state] ?? {}).flatMap((number) => terminals[Number(number)] ?? []);
+    return Object.assign(new Error("Parse error"), { misfit: { at: this.#at, expected } });
   }
 }
 
-interface Stacks {
-  readonly states: number[];
-  readonly values: unknown[];
+const isPlaced = (value: unknown): value is Term | PropertyPath =>
+  typeof value === "object" && value !== null && ("termType" in value || "pathType" in value);
+
+/** A token as the grammar knows it, or two that are one for it. */
+interface Terminal {
+  readonly symbol: number;
+  readonly text: string;
+  readonly width: number;
 }
 
-const topOf = ({ states }: Stacks): number => states.at(-1) ?? 0;
-
-/** Puts what a rule makes of the topmost values in their place; answers the whole tree when it is complete. */
-function reduce(parser: Generated, stacks: Stacks, rule: number): unknown {
-  const { states, values } = stacks;
-  const [symbol = 0, length = 0] = parser.productions_[rule] ?? [];
-  const value = { $: values[values.length - length] };
-  // The grammar's actions read neither the text nor the place of the last token.
-  const whole = parser.performAction.call(value, "", 0, 0, {}, rule, values);
-  if (whole !== undefined) return whole;
-  states.length -= length;
-  values.length -= length;
-  values.push(value.$);
-  states.push(Number(parser.table[topOf(stacks)]?.[symbol]));
-  return undefined;
+function terminalAt(source: Source, at: number, generated: Generated): Terminal {
+  const { text, tokens, prologue } = source;
+  const token = tokens[at];
+  if (token === undefined) return { symbol: generated.symbols_["EOF"] ?? 0, text: "", width: 0 };
+  const joint = token.kind === "punct" ? jointAt(source, at) : undefined;
+  if (joint) return { symbol: symbolOf(joint.text, joint.kind, generated), text: joint.text, width: 2 };
+  const written = text.slice(token.start, token.end);
+  const symbol = symbolOf(written, token.kind, generated);
+  const isName = symbol !== 0 && at >= prologue.length && (token.kind === "iri" || token.kind === "pname");
+  if (!isName) return { symbol, text: written, width: 1 };
+  return { symbol: generated.symbols_["IRIREF"] ?? 0, text: `<${resolveIri(prologue, token)}>`, width: 1 };
 }
 
-/** @throws always, as the parser's own loop does */
-function refuse({ table, terminals_: terminals }: Generated, state: number, loc: Place): never {
-  const expected = Object.keys(table[state] ?? {}).flatMap((number) => {
-    const name = terminals[Number(number)];
-    return name === undefined ? [] : [`'${name}'`];
+/** Two tokens that are one terminal: NIL and ANON, and a number with its sign (rules 146 ff., 161, 163). */
+function jointAt({ text, tokens }: Source, at: number): Pick<Token, "kind" | "text"> | undefined {
+  const [token, next] = [tokenAt(tokens, at), tokens[at + 1]];
+  const joined = token.text + (next?.text ?? "");
+  if (next?.kind === "number" && (token.text === "+" || token.text === "-"))
+    return next.start === token.end ? { kind: "number", text: joined } : undefined;
+  const isEmpty = joined === "()" || joined === "[]";
+  return next && isEmpty && /^[ \t\r\n]*$/.test(text.slice(token.end, next.start))
+    ? { kind: "punct", text: joined }
+    : undefined;
+}
+
+/** Which of the lexer's rules may read a token; those of keywords and signs are looked for once. */
+const terminalsOfKind: Readonly<Partial<Record<Token["kind"], RegExp>>> = {
+  iri: /^IRIREF$/,
+  pname: /^PNAME_/,
+  blank: /^BLANK_NODE_LABEL$/,
+  var: /^VAR$/,
+  lang: /^LANGTAG$/,
+  number: /^(?:INTEGER|DECIMAL|DOUBLE)/,
+  string: /^STRING_LITERAL/,
+};
+
+interface LexerRule {
+  readonly symbol: number;
+  readonly pattern: RegExp;
+}
+
+const rulesOfKind = new Map<Token["kind"], readonly LexerRule[]>();
+const knownWords = new Map<string, number>();
+
+/** The terminal that a token is by one of the lexer's rules; 0, which is none, where no rule reads all of it. */
+function symbolOf(written: string, kind: Token["kind"], generated: Generated): number {
+  const isOpen = terminalsOfKind[kind] !== undefined;
+  const known = isOpen ? undefined : knownWords.get(written);
+  if (known !== undefined) return known;
+  const rules = rulesOfKind.get(kind) ?? rulesFor(kind, generated);
+  rulesOfKind.set(kind, rules);
+  const symbol = rules.find(({ pattern }) => pattern.exec(written)?.[0].length === written.length)?.symbol ?? 0;
+  // There are some hundred words and signs, but any number of words that are none.
+  if (!isOpen && symbol !== 0) knownWords.set(written, symbol);
+  return symbol;
+}
+
+function rulesFor(kind: Token["kind"], { lexer, terminals_: terminals }: Generated): readonly LexerRule[] {
+  const isWanted = terminalsOfKind[kind] ?? /./;
+  // The first rule is for blanks, and the last one writes to the console.
+  return lexer.rules.slice(0, -1).flatMap((pattern, rule) => {
+    const symbol = rule === 0 ? undefined : lexer.performAction({}, {}, rule);
+    const isRead = typeof symbol === "number" && isWanted.test(terminals[symbol] ?? "");
+    return isRead ? [{ symbol, pattern }] : [];
   });
-  throw Object.assign(new Error("Parse error"), { hash: { loc, expected } });
-}
-
-/** By first character, in lower case; "" for all that begin no keyword and no sign. */
-const rulesByCharacter = new Map<string, readonly number[]>();
-
-/** Tries a keyword only where its first letter stands: the lexer tries all of its 126 rules for each token. */
-function byFirstCharacter(lexer: Lexer): Lexer {
-  const rulesFor = (character: string): readonly number[] =>
-    lexer.rules.flatMap((rule, number) => (firstCharacters(rule)?.includes(character) === false ? [] : [number]));
-  const _currentRules = function currentRules(this: Lexer): readonly number[] {
-    const first = this._input.charAt(0).toLowerCase();
-    const character = first < "\u0080" ? first : "";
-    const rules = rulesByCharacter.get(character) ?? rulesFor(character);
-    rulesByCharacter.set(character, rules);
-    return rules;
-  };
-  return Object.assign<Lexer, Partial<Lexer>>(Object.create(lexer), { _currentRules });
-}
-
-/** What texts of a rule begin with; undefined for all rules but keywords and signs. */
-function firstCharacters({ source }: RegExp): readonly string[] | undefined {
-  const words = /^\^\(\?:\(?([\w|]+)\)?\)$/.exec(source)?.[1];
-  if (words !== undefined) return words.split("|").map((word) => word.charAt(0).toLowerCase());
-  const sign = /^\^\(\?:(\\[^\w\s]|[<>,;=!&-])(?:\\[^\w\s]|[<>,;=!&-])*\)$/.exec(source)?.[1];
-  return sign === undefined ? undefined : [sign.slice(-1)];
 }

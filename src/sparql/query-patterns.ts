@@ -1,6 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { Triple, IriTerm, Pattern, PropertyPath, ServicePattern, Term, VariableTerm } from "sparqljs";
-import { absoluteIris } from "./absolute-iris.ts";
+import type { Triple, Pattern, PropertyPath, ServicePattern, Term } from "sparqljs";
 import type { ParsedQuery } from "./parse-query.ts";
 
 /** A pattern with its place in the query. */
@@ -23,12 +22,11 @@ type PatternGraph = "named" | "none" | { readonly iri: string };
  * subqueries, EXISTS. Those of SERVICE clauses are left out, as they ask other data, unless `services` asks for them (those of a
  * variable never come); so is the template of CONSTRUCT.
  * A pattern that dataset clauses have matched in several graphs is given once for each.
- * Property paths become the patterns that they may ask for (SPARQL 1.1 Query, section 18.2.2.4). IRIs are absolute and
- * without the backslashes of escaped local names; literals are as the parser gives them.
+ * Property paths become the patterns that they may ask for (SPARQL 1.1 Query, section 18.2.2.4).
  */
 export function queryPatterns(query: ParsedQuery, { services = false } = {}): readonly PlacedPattern[] {
   const found: PlacedPattern[] = [];
-  const { ast } = absoluteIris(query);
+  const { ast } = query;
   const dataset = datasetOf(ast);
   const pending: Visit[] = [{ node: ast, inExists: false, graphs: dataset?.default ?? [undefined] }];
   let fresh = 0;
@@ -53,7 +51,7 @@ export function queryPatterns(query: ParsedQuery, { services = false } = {}): re
 
 /** The triple patterns of a query whose WHERE is nothing but those, without paths; none for any other. */
 export function plainPatterns(query: ParsedQuery): readonly QueryPattern[] {
-  return plainIn(absoluteIris(query).ast.where ?? []) ?? [];
+  return plainIn(query.ast.where ?? []) ?? [];
 }
 
 function plainIn(patterns: readonly Pattern[]): readonly QueryPattern[] | undefined {
@@ -173,13 +171,10 @@ function pathSteps({ subject, predicate, object }: Triple, freshName: FreshName)
 
 /** A term of the syntax tree. */
 export function patternTerm(term: Term): PatternTerm {
-  if (term.termType === "NamedNode") return { kind: "iri", iri: iriOf(term) };
+  if (term.termType === "NamedNode") return { kind: "iri", iri: term.value };
   if (term.termType === "Literal") return { kind: "literal", literal: term };
   return { kind: "variable", name: term.termType === "BlankNode" ? `_:${term.value}` : term.value };
 }
-
-/** The parser keeps the backslashes of escaped local names; no IRI has one. */
-const iriOf = (term: IriTerm | VariableTerm): string => term.value.replaceAll("\\", "");
 
 const freshVariables = (freshName: FreshName): Ends => ({
   subject: { kind: "variable", name: freshName() },
@@ -234,9 +229,9 @@ function addSequence(items: readonly Path[], { subject, object }: Ends, steps: S
 /** `!(p|^q)` asks for triples in both directions, each with another set of forbidden predicates. */
 function addNegated(items: readonly Path[], { subject, object }: Ends, steps: Steps): void {
   const members = items.flatMap((item) => (isPath(item) && item.pathType === "|" ? item.items : [item]));
-  const forward = members.flatMap((member) => (isPath(member) ? [] : [iriOf(member)]));
+  const forward = members.flatMap((member) => (isPath(member) ? [] : [member.value]));
   const backward = members.flatMap((member) =>
-    isPath(member) ? member.items.flatMap((item) => (isPath(item) ? [] : [iriOf(item)])) : [],
+    isPath(member) ? member.items.flatMap((item) => (isPath(item) ? [] : [item.value])) : [],
   );
   const add = (ends: Ends, exceptPredicates: readonly string[]): void => {
     steps.found.push({ ...ends, predicate: { kind: "variable", name: steps.freshName() }, exceptPredicates });

@@ -45,16 +45,13 @@ const isAlias = (tokens: readonly Token[], at: number, depth: number): boolean =
 /** Variables in scope behind WHERE and the trailing VALUES of a SELECT. */
 export function whereVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
   const where = select.where ? visibleInGroup(tokens, select.where) : new Set<string>();
-  for (const name of select.values?.variables ?? []) where.add(name);
-  return where;
+  return where.union(new Set(select.values?.variables));
 }
 
 /** Variables in scope in a group (SPARQL 1.1 Query, section 18.2.1). */
 export function visibleInGroup(tokens: readonly Token[], group: Group): Set<string> {
   if (group.select) {
-    const names = projectedVariables(tokens, group.select);
-    for (const name of group.select.values?.variables ?? []) names.add(name);
-    return names;
+    return projectedVariables(tokens, group.select).union(new Set(group.select.values?.variables));
   }
   return union(group.elements.map((element) => visibleInElement(tokens, element)));
 }
@@ -63,14 +60,13 @@ export function visibleInGroup(tokens: readonly Token[], group: Group): Set<stri
 export function visibleInElement(tokens: readonly Token[], element: Element): Set<string> {
   switch (element.kind) {
     case "triples":
+    case "values":
       return mentionedVariables(tokens, element);
     case "filter":
     case "minus":
       return new Set();
     case "bind":
       return new Set([element.variable]);
-    case "values":
-      return new Set(element.variables);
     case "optional":
       return visibleInGroup(tokens, element.group);
     case "graph":

@@ -1,5 +1,5 @@
 import { analyseQuery, type ServiceClause } from "./analyse-query.ts";
-import { certainVariables, parsedGroup } from "./certain-variables.ts";
+import { certainVariables } from "./certain-variables.ts";
 import { textOf } from "./edit-text.ts";
 import type { Group } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
@@ -90,7 +90,7 @@ function toClause(query: ParsedQuery, service: ServiceClause, place: string): Cl
   const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
   const target = tokenAt(tokens, name);
   const pattern = textOf(query, group);
-  const where = parsedGroup(prologue, pattern);
+  const where = group.patterns;
   const certain = certainVariables(where);
   const predicates = predicateVariables(where);
   return {

@@ -16,7 +16,7 @@ export interface Token {
 export const textLimits = {
   /** Open brackets of any kind at once. */
   nesting: 64,
-  /** Tokens outside of VALUES data; the parser takes 10 microseconds for each. */
+  /** Tokens outside of VALUES data; the parser takes some microseconds for each. */
   tokens: 6_000,
   /** Tokens of VALUES data. */
   data: 50_000,

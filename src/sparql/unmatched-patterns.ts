@@ -1,5 +1,4 @@
 import type { Pattern, SelectQuery, Triple } from "sparqljs";
-import { absoluteIris } from "./absolute-iris.ts";
 import { hasAggregate } from "./monotone.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
@@ -17,7 +16,7 @@ interface PlainPattern {
  * @param lacks says why nothing matches a pattern of the default graph; undefined: something may
  */
 export function unmatchedPatterns<Why>(query: ParsedQuery, lacks: Lacks<Why>): Reasons<Why> {
-  return inGroup(absoluteIris(query).ast.where ?? [], lacks);
+  return inGroup(query.ast.where ?? [], lacks);
 }
 
 type Lacks<Why> = (pattern: PlainPattern) => Why | undefined;

@@ -1,8 +1,8 @@
 import { textOf } from "../../sparql/edit-text.ts";
-import type { Element, Group, TokenRange } from "../../sparql/outline.ts";
+import type { Element, Group, TokenRange, TriplesElement } from "../../sparql/outline.ts";
 import { type ParsedQuery } from "../../sparql/parse-query.ts";
 import { resolveIri } from "../../sparql/resolve-iri.ts";
-import { mentionedVariables, visibleInElement } from "../../sparql/scope.ts";
+import { mentionedVariables, visibleInElement, visibleInGroup } from "../../sparql/scope.ts";
 import { isWord, tokenAt } from "../../sparql/tokens.ts";
 import { type TripleText, tripleTexts } from "../../sparql/triple-texts.ts";
 
@@ -53,12 +53,7 @@ const isGrouped = ({ tokens, outline: { tail, head } }: ParsedQuery): boolean =>
 function partsOfGroup(query: ParsedQuery, group: Group, wrappers: readonly Wrapper[]): readonly QueryPart[] {
   if (group.select) {
     const text = textOf(query, group);
-    const variables = visibleInElement(query.tokens, {
-      kind: "union",
-      from: group.from,
-      to: group.to,
-      branches: [group],
-    });
+    const variables = visibleInGroup(query.tokens, group);
     const { where } = group.select;
     const inner = where === undefined ? [] : partsOfGroup(query, where, wrappers);
     return [{ kind: "block", text, range: group, wrappers, variables, inner }];
@@ -103,8 +98,8 @@ function wrapperOf(query: ParsedQuery, element: Element): Wrapper | undefined {
   return { head, range: element, group, service: resolveIri(prologue, name), target };
 }
 
-function triplesOf(query: ParsedQuery, block: TokenRange, wrappers: readonly Wrapper[]): readonly QueryPart[] {
-  return tripleTexts(query, block).map((triple) => {
+function triplesOf(query: ParsedQuery, block: TriplesElement, wrappers: readonly Wrapper[]): readonly QueryPart[] {
+  return tripleTexts(query, block.triples).map((triple) => {
     const ranges = [triple.subject, triple.predicate, triple.object].flatMap(({ range }) => range ?? []);
     const range = {
       from: Math.min(...ranges.map(({ from }) => from), block.to - 1),
