@@ -1,105 +1,225 @@
-import type { CatalogEntry } from "../catalog/catalog.ts";
-import type { ClassPartition, Count, VoidDescription } from "../void/void-description.ts";
-import { iriParts, nameWords, plainText } from "./text.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
+import type { CatalogEntry } from "../catalog/catalog.ts";
+import { labelsOf } from "../void/term-texts.ts";
+import type { ClassPartition, Count, VoidDescription } from "../void/void-description.ts";
+import { nounOf, plural, readableName, readableText } from "./names-in-words.ts";
+import { iriParts, plainText } from "./text.ts";
 
 const longest = 200;
-const mostClasses = 3;
-/** Namespaces whose classes say how data is kept, not what it is about. */
-const housekeeping = new Set([
-  "owl",
-  "rdf",
-  "rdfs",
-  "sd",
-  "void",
-  "void-ext",
-  "sh",
-  "virtrdf",
-  "swrl",
-  "wikibase",
-  "xsd",
-]);
+const mostTopics = 3;
+const mostProperties = 4;
+
+type Entry = Pick<CatalogEntry, "keywords"> & Partial<Pick<CatalogEntry, "id" | "title">>;
 
 /**
- * One sentence of at most 200 characters, made by a template, on what an endpoint has: its most frequent kinds of things and how many, what about (keywords of
- * the entry, else well-known vocabularies), which endpoints it links to. Undefined when the description knows none of that.
+ * One sentence of at most 200 characters that lets a reader choose among endpoints: the publisher's description, else what the
+ * data are (a vocabulary, a catalogue, measurements), their main kinds of things with one rounded number, keywords and links.
+ * Undefined when the description knows none of that.
  */
-export function oneSentence(description: VoidDescription, entry?: Pick<CatalogEntry, "keywords">): string | undefined {
-  const things = thingsText(description);
-  if (things === undefined) return undefined;
+export function oneSentence(description: VoidDescription, entry?: Entry): string | undefined {
+  const told = firstSentence(description.description);
+  if (told !== undefined && told.split(" ").length > 3) return sentence(told);
+  const subject = contentText(description);
+  const title = (told ?? titleText(description, entry))?.replace(/[.!?:]$/, "");
+  if (subject === undefined) return title && sentence(title);
+  const titled = title === undefined ? subject : `${title}: ${subject}`;
   const links = linksText(description);
-  const abouts = [aboutText(description, entry, 3), aboutText(description, entry, 1), ""];
-  const candidates = [...abouts.map((about) => about + links), ""].map((rest) => `${things}${rest}.`);
-  return candidates.find((candidate) => candidate.length <= longest) ?? plainText(things, longest - 1);
+  const abouts = [aboutText(entry, subject, 3), aboutText(entry, subject, 1), ""];
+  const ends = [...abouts.map((about) => about + links), ""];
+  const candidates = [titled, subject].flatMap((text) => ends.map((end) => text + end));
+  return sentence(candidates.find((candidate) => candidate.length < longest) ?? subject);
 }
 
-function thingsText(description: VoidDescription): string | undefined {
-  const kinds = description.classPartitions
-    .filter(isAboutThings)
-    .map(kindText)
-    .filter((kind) => kind !== undefined);
-  const shown = [...new Map(kinds.map((kind) => [kind.name, kind])).values()].slice(0, mostClasses);
-  if (shown.length > 0) return `Describes ${listing(shown.map(({ text }) => text))}`;
-  const listed = description.classPartitions.length;
-  if (listed > 0) {
-    const least = description.classesComplete ? "" : "at least ";
-    return `Describes ${least}${listed === 1 ? "one kind" : `${numberText(listed)} kinds`} of things`;
+function sentence(text: string): string {
+  const line = plainText(text, longest - 1);
+  return `${line.slice(0, 1).toUpperCase()}${line.slice(1)}${/[.!?…]$/.test(line) ? "" : "."}`;
+}
+
+/** The first sentence of a publisher's text, markup taken out; the text up to there when it is cut. */
+function firstSentence(text: string | undefined): string | undefined {
+  const line = plainText((text ?? "").slice(0, 4 * longest).replace(/<[^>]*>/g, " "), 4 * longest);
+  const end = /^.{20,}?[.!?](?= \p{Lu}|$)/u.exec(line)?.[0];
+  return line === "" ? undefined : plainText(end ?? line, longest);
+}
+
+/** The publisher's title, where the entry is not called so already. */
+function titleText({ title, id }: VoidDescription, entry: Entry | undefined): string | undefined {
+  const line = plainText(title ?? "", 60);
+  const known = [entry?.title, entry?.id, id].map((name) => bare(name ?? ""));
+  return line === "" || known.includes(bare(line)) ? undefined : line;
+}
+
+const bare = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+
+function contentText(description: VoidDescription): string | undefined {
+  const names = namesIn(description);
+  const { genre, topics } = kindsOf(description, names);
+  if (genre !== undefined) {
+    const things = withAmount(genre, names);
+    return `${genre.form} ${things}${topics.length === 0 ? "" : `, with ${listing(topics.map(names.several))}`}`;
   }
-  const triples = description.triples === undefined ? undefined : amount(description.triples);
-  return triples === undefined || triples === "" ? undefined : `Holds ${triples} triples`;
+  const [first, ...others] = topics;
+  if (first !== undefined) {
+    const amount = amountText(first.count);
+    if (amount === "") return listing(topics.map(names.several));
+    return `${withAmount(first, names)}${others.length === 0 ? "" : `, with ${listing(others.map(names.several))}`}`;
+  }
+  return propertiesText(description) ?? restText(description);
 }
 
-function isAboutThings({ class: iri, entities }: ClassPartition): boolean {
+/** A kind of thing. */
+interface Topic {
+  readonly name: string;
+  readonly count: Count | undefined;
+}
+
+/** How names are written: in the plural where they are English. */
+function namesIn({ languages }: VoidDescription) {
+  const isEnglish = languages.length === 0 || languages.some((language) => /^en(?:-|$)/i.test(language));
+  return { isEnglish, several: ({ name }: Topic): string => (isEnglish ? plural(name) : name) };
+}
+
+function withAmount(topic: Topic, names: ReturnType<typeof namesIn>): string {
+  const amount = amountText(topic.count);
+  if (amount === "") return names.several(topic);
+  return names.isEnglish
+    ? `${amount} ${amount === "1" ? topic.name : names.several(topic)}`
+    : `${topic.name} (${amount})`;
+}
+
+/** Namespaces whose classes say how data is kept, not what it is about. */
+const housekeeping = new Set(
+  "owl rdf rdfs sd void void-ext sh virtrdf swrl wikibase xsd dcat qb prov lime faldo".split(" "),
+);
+
+/** Nouns of classes that hold other things together, or are said of anything: named when nothing else is there. */
+const auxiliary = new Set(
+  "annotation assignment axiom bag concept container element entity entry evidence identifier instance item list node object ontology position quad record reference resource restriction row scheme seq shape source statement state thing value version xref".split(
+    " ",
+  ),
+);
+
+/** What a data set is when these classes have most of its things. */
+const genres: readonly { readonly form: string; readonly noun: string; readonly classes: RegExp }[] = [
+  {
+    form: "Vocabulary of",
+    noun: "term",
+    classes: /\/(?:owl#(?:Class|\w*Property)|rdf-schema#Class|22-rdf-syntax-ns#Property)$/,
+  },
+  { form: "Thesaurus of", noun: "concept", classes: /\/skos\/core#Concept$/ },
+  {
+    form: "Catalogue of",
+    noun: "dataset",
+    classes: /(?:\/dcat#(?!Record)\w+|\/void#(?:Dataset|Linkset)|schema\.org\/(?:Dataset|DataCatalog|DataDownload))$/,
+  },
+  { form: "Lexicon of", noun: "entry", classes: /ontolex#(?:LexicalEntry|Form|LexicalSense|Word)$/ },
+  {
+    form: "Measurements:",
+    noun: "observation",
+    classes: /[/#](?:Observation|Measurement|ObservationValue|MeasurementValue)$/,
+  },
+];
+
+/** What the data set as a whole is, and the kinds of things in it, most frequent first. */
+function kindsOf(description: VoidDescription, { isEnglish }: ReturnType<typeof namesIn>) {
+  const partitions = description.classPartitions.filter(({ entities }) => entities?.value !== 0);
+  const labels = labelsOf(description);
+  const rest = partitions.filter(
+    (partition) => isAboutThings(partition) && !genres.some(({ classes }) => classes.test(partition.class)),
+  );
+  const named = rest.flatMap(({ class: iri, entities }): readonly Topic[] => {
+    const name = readableText(labels.get(iri) ?? "") ?? readableName(iri);
+    return name === undefined ? [] : [{ name, count: entities }];
+  });
+  const telling = named.filter(({ name }) => !auxiliary.has(nounOf(name)) && !name.startsWith("has "));
+  const topics = distinctTopics(telling.length > 0 ? telling : named, isEnglish);
+  for (const { form, noun, classes } of genres) {
+    const own = partitions.filter((partition) => classes.test(partition.class));
+    if (own.length === 0 || (rest.length > 0 && sizeOf(own) <= sizeOf(rest))) continue;
+    // One count is shown, so it is one of a class, never a sum of classes that share instances.
+    const main = own.find(({ class: iri }) => readableName(iri) === noun) ?? own[0];
+    const name = (main && readableName(main.class)) ?? noun;
+    return { genre: { form, name, count: main?.entities }, topics: topics.slice(0, 2) };
+  }
+  return { genre: undefined, topics };
+}
+
+const sizeOf = (partitions: readonly ClassPartition[]): number =>
+  partitions.reduce((sum, { entities, status }) => sum + (entities?.value ?? (status === "exact" ? 1 : 0)), 0);
+
+/** The first few that are not of the same noun, so that "reviewed protein" does not follow "protein"; all alike are shown. */
+function distinctTopics(named: readonly Topic[], isEnglish: boolean): readonly Topic[] {
+  const byNoun = new Map<string, Topic>();
+  for (const topic of named) {
+    const noun = isEnglish ? nounOf(topic.name) : topic.name;
+    if (!byNoun.has(noun)) byNoun.set(noun, topic);
+  }
+  return [...byNoun.values()].slice(0, mostTopics);
+}
+
+function isAboutThings({ class: iri }: ClassPartition): boolean {
   const prefix = wellKnownPrefixes.get(iriParts(iri).namespace);
-  return entities?.value !== 0 && (prefix === undefined || !housekeeping.has(prefix));
+  return prefix === undefined || !housekeeping.has(prefix);
 }
 
-/** `320,960 proteins`; undefined for names that are codes rather than words. */
-function kindText({ class: iri, entities }: ClassPartition): { name: string; text: string } | undefined {
-  const name = readableName(iriParts(iri).local);
-  if (name === undefined) return undefined;
-  const count = entities === undefined ? "" : amount(entities);
-  const isOne = entities?.value === 1 && entities.status === "exact";
-  return { name, text: count === "" ? plural(name) : `${count} ${isOne ? name : plural(name)}` };
+/** A number of two digits in words that keep its status; empty where a sample says nothing about the number. */
+function amountText(count: Count | undefined): string {
+  if (count === undefined || !Number.isFinite(count.value) || count.value < 0 || count.status === "sampled") return "";
+  const { value, status } = count;
+  const isLeast = status === "exists" || status === "lowerBound";
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
+  const rounded = (isLeast ? Math.floor(value / unit) : Math.round(value / unit)) * unit;
+  if (isLeast) return rounded < 2 ? "" : `at least ${numberText(rounded)}`;
+  return rounded === value && status === "exact" ? numberText(value) : `about ${numberText(rounded)}`;
 }
 
-/** Number in words that keep its status; empty where a sample says nothing about the number. */
-function amount({ value, status }: Count): string {
-  if (!Number.isFinite(value) || value < 0 || status === "sampled") return "";
-  if (status === "exists" || status === "lowerBound") return value < 2 ? "" : `at least ${numberText(value)}`;
-  return status === "claimed" ? `about ${numberText(value)}` : numberText(value);
+function numberText(value: number): string {
+  for (const [size, name] of [
+    [1e9, "billion"],
+    [1e6, "million"],
+  ] as const) {
+    if (value >= size) return `${(value / size).toLocaleString("en-US", { maximumFractionDigits: 1 })} ${name}`;
+  }
+  return value.toLocaleString("en-US");
 }
 
-const numberText = (value: number): string => value.toLocaleString("en-US");
+const unsaying = new Set(["type", "label", "comment", "id", "identifier", "see also", "same as", "is defined by"]);
 
-/** A local name in lower-case words (abbreviations stay); undefined when it is a code: short, or mostly digits. */
-function readableName(local: string): string | undefined {
-  const words = nameWords(local);
-  const lettered = words.filter((word) => /\p{L}/u.test(word));
-  const letters = lettered.join("").length;
-  const digits = words.join("").length - letters;
-  if (letters < 3 || digits > 2 || words.length > 5 || letters > 40) return undefined;
-  return words.map((word) => (/^\p{Lu}{2,}$/u.test(word) ? word : word.toLowerCase())).join(" ");
+/** What things are told of where no class tells what they are. */
+function propertiesText(description: VoidDescription): string | undefined {
+  const labels = labelsOf(description);
+  const names = description.propertyPartitions
+    .filter(({ property }) => !isOfKeeping(property))
+    .flatMap(({ property }) => readableText(labels.get(property) ?? "") ?? readableName(property) ?? [])
+    .map((name) => name.replace(/^(?:has|ref) (?=.)|(?<=.) (?:id|iri|uri)$/g, ""))
+    .filter((name) => !unsaying.has(name));
+  const shown = [...new Set(names)].slice(0, mostProperties);
+  if (shown.length === 0) return undefined;
+  const amount = amountText(description.distinctSubjects);
+  return `${amount === "" ? "things" : amount === "1" ? "1 thing" : `${amount} things`} with ${listing(shown)}`;
 }
 
-function plural(name: string): string {
-  if (/(?:[^aeiou]|qu)y$/.test(name)) return `${name.slice(0, -1)}ies`;
-  if (/(?:data|series|species|people|ics|information)$/.test(name)) return name;
-  return /(?:s|x|z|ch|sh)$/.test(name) ? `${name}es` : /[a-z]$/i.test(name) ? `${name}s` : name;
+const isOfKeeping = (iri: string): boolean => housekeeping.has(wellKnownPrefixes.get(iriParts(iri).namespace) ?? "");
+
+/** Of what nothing readable is known: which vocabularies it uses, how many kinds of things or triples there are. */
+function restText(description: VoidDescription): string | undefined {
+  const known = description.namespaces.flatMap((namespace) => wellKnownPrefixes.get(namespace) ?? []);
+  const vocabularies = [...new Set(known)].filter((prefix) => !housekeeping.has(prefix)).slice(0, 3);
+  const terms = vocabularies.length === 0 ? "" : ` in terms of ${listing(vocabularies)}`;
+  const kinds = description.classPartitions.filter(isAboutThings).length;
+  const status = description.classesComplete ? "exact" : "lowerBound";
+  if (kinds > 0) {
+    const amount = amountText({ value: kinds, status, record: 0 });
+    return `${amount === "" || kinds === 1 ? "one kind of thing" : `${amount} kinds of things`}${terms === "" ? " with codes for names" : terms}`;
+  }
+  const triples = amountText(description.triples);
+  return triples === "" ? undefined : `${triples} triples${terms}`;
 }
 
-function aboutText(
-  description: VoidDescription,
-  entry: Pick<CatalogEntry, "keywords"> | undefined,
-  most: number,
-): string {
-  const keywords = (entry?.keywords ?? []).map((keyword) => plainText(keyword, 30)).filter((each) => each !== "");
-  if (keywords.length > 0) return ` (${keywords.slice(0, most).join(", ")})`;
-  const known = description.namespaces
-    .map((namespace) => wellKnownPrefixes.get(namespace))
-    .filter((prefix) => prefix !== undefined && !housekeeping.has(prefix));
-  const vocabularies = [...new Set(known)].slice(0, most);
-  return vocabularies.length === 0 ? "" : ` in terms of ${vocabularies.join(", ")}`;
+function aboutText(entry: Entry | undefined, said: string, most: number): string {
+  const keywords = (entry?.keywords ?? []).map((keyword) => plainText(keyword, 30));
+  const more = keywords.filter((each) => each !== "" && !said.toLowerCase().includes(each.toLowerCase()));
+  return more.length === 0 ? "" : ` (${more.slice(0, most).join(", ")})`;
 }
 
 function linksText({ linksets }: VoidDescription): string {

@@ -45,7 +45,11 @@ describe("the list of endpoints", () => {
     app.search.setDescription("beta", sampleDescription);
     const iri = "http://xmlns.com/foaf/0.1/Person";
     const found: unknown = JSON.parse((await get(app, `/api/endpoints?class=${iri}`)).text);
-    const sentence = { id: "beta", description: expect.stringMatching(/^Describes .*\.$/), descriptionGenerated: true };
+    const sentence = {
+      id: "beta",
+      description: expect.stringMatching(/^Who knows whom: 10 people.*\.$/),
+      descriptionGenerated: true,
+    };
     expect(found).toMatchObject({ total: 1, class: iri, endpoints: [{ ...sentence, why: [{ field: "class" }] }] });
     expect(JSON.parse((await get(app, "/api/endpoints/beta")).text)).toMatchObject(sentence);
     expect(JSON.parse((await get(app, "/api/endpoints/alpha")).text)).not.toHaveProperty("descriptionGenerated");

@@ -278,7 +278,7 @@ describe("the monitor itself", () => {
 describe("the catalogue", () => {
   it("marks descriptions that Fedway made", async () => {
     const text = await textOf("/?q=proteins+without+words");
-    expect(text).toMatch(/Describes [^<]+<span class="made"[^>]*>generated from its data/);
+    expect(text).toMatch(/10 people, [^<]+<span class="made"[^>]*>generated from its data/);
     expect(await textOf("/?q=people+north")).not.toContain("generated from its data");
   });
 

@@ -89,7 +89,7 @@ describe("endpoints for a question", () => {
     expect(endpoints.map(({ id }) => id)).toEqual(["towns"]);
     expect(endpoints[0]).toMatchObject({
       status: "down",
-      sentence: expect.stringContaining("2,110 municipalities"),
+      sentence: expect.stringContaining("About 2,100 municipalities"),
       why: expect.arrayContaining([{ field: "class", term: "municipalities", matched: "Municipality" }]),
     });
   });
