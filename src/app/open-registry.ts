@@ -13,8 +13,9 @@ import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { openCatalog } from "../registry/catalog/open-catalog.ts";
 import { createDescriber } from "../registry/compute/describer.ts";
 import { createLinker } from "../registry/linking/linker.ts";
-import { keepIndex, newIndex } from "../registry/search/keep-index.ts";
-import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
+import { EndpointModels } from "../registry/model/endpoint-models.ts";
+import { keepModels } from "../registry/model/keep-models.ts";
+import { createSearchIndex, type EndpointStatus, type SearchIndex } from "../registry/search/search-index.ts";
 import { createHarvestStore } from "../registry/values/harvest.ts";
 import { createHarvester } from "../registry/values/harvester.ts";
 import { createValueService } from "../registry/values/value-service.ts";
@@ -83,7 +84,8 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
   const onDropped = (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
-  const search = newIndex(statusOf);
+  const models = new EndpointModels();
+  const search = createSearchIndex(models, { statusOf });
   const catalog = await readCatalog(foundation, search);
   const capabilities = openCapabilities(foundation, catalog, onDropped);
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
@@ -92,12 +94,12 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   const examples = openExamples(foundation, { catalog, onFault });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
-  const index = await keepIndex(search, { store, catalog, descriptions, onFault });
+  const keeper = await keepModels(models, { store, catalog, descriptions, clock: systemClock, onFault });
   const followed = { catalog, descriptions, versionOf: search.descriptionVersion };
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
   const dated = { clock: systemClock, settings: config };
   const sources = await openSources({ ...followed, ...dated, lacksSubqueries, store, asker, onFault });
-  const linking = { search, catalog, descriptions, embedder, values: values.index };
+  const linking = { search, models, catalog, descriptions, embedder, values: values.index };
   const linker = createLinker({ ...linking, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
     Promise.all([descriptions, capabilities, values, sources, examples.harvest].map((each) => each.remove(id)));
@@ -105,12 +107,13 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
-    await Promise.all([capabilities.refresh(), index.refresh(), examples.refresh()]);
+    await Promise.all([capabilities.refresh(), keeper.refresh(), examples.refresh()]);
     await sources.refresh();
   };
   const looks = soleOwner ? [] : follow(catalog, refresh, onFault);
   return {
     catalog,
+    models,
     search,
     descriptions,
     capabilities,
@@ -132,7 +135,7 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
       await values.close();
       await linker.close();
       examples.close();
-      await index.close();
+      await keeper.close();
     },
   };
 }

@@ -18,6 +18,7 @@ import type { WebhookService } from "../monitor/webhook-service.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
+import type { EndpointModels } from "../registry/model/endpoint-models.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { ValueIndex } from "../registry/values/value-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
@@ -53,6 +54,7 @@ export interface HttpDeps {
   readonly queries: QueryService;
   readonly catalog: EditableCatalog;
   readonly search: SearchIndex;
+  readonly models: EndpointModels;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness" | "request">;
   readonly capabilities: Pick<CapabilityService, "get" | "request">;
   readonly values: Pick<ValueIndex, "examples">;

@@ -66,9 +66,22 @@ export const modules: readonly Module[] = [
     packages: ["lru-cache", "typebox", "@huggingface/tokenizers", "onnxruntime-node"],
   },
   {
+    // One model of each endpoint; what is known of endpoints is read through it.
+    name: "registry/model",
+    imports: [
+      {
+        module: "registry",
+        files: ["catalog/catalog.ts", "void/description-service.ts", "void/void-description.ts"],
+        typesOnly: true,
+      },
+      { module: "store", files: ["store.ts", "collection.ts"] },
+    ],
+    packages: [],
+  },
+  {
     name: "registry",
     imports: [
-      ...whole("rdf", "outbound"),
+      ...whole("registry/model", "rdf", "outbound"),
       { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
       { module: "jobs", files: ["job-kind.ts", "job-queue.ts"] },
       { module: "embeddings", files: ["embedder.ts"], typesOnly: true },
@@ -160,7 +173,7 @@ export const modules: readonly Module[] = [
   {
     name: "diagnosis",
     imports: [
-      ...whole("plan", "sparql", "rdf", "registry", "results"),
+      ...whole("plan", "sparql", "rdf", "registry", "registry/model", "results"),
       { module: "query", files: ["admission.ts"], typesOnly: true },
       { module: "outbound", files: ["request-budget.ts"], typesOnly: true },
     ],
@@ -170,7 +183,7 @@ export const modules: readonly Module[] = [
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
     imports: [
-      ...whole("html.ts", "query", "diagnosis", "rdf", "registry"),
+      ...whole("html.ts", "query", "diagnosis", "rdf", "registry", "registry/model"),
       { module: "outbound", files: ["model-api.ts", "request-budget.ts"] },
       tracer,
     ],
@@ -210,6 +223,7 @@ export const modules: readonly Module[] = [
     name: "http",
     imports: [
       ...whole("html.ts", "query", "query/run-text.ts", "registry", "monitor", "rdf", "shards", "hosting", "results"),
+      { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
       {

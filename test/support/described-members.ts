@@ -1,13 +1,13 @@
 import { createPlanner, type PlanRequest } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
-import { createSearchIndex } from "../../src/registry/search/search-index.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
 import { selectSources } from "../../src/selection/select-sources.ts";
 import { factsOf } from "../../src/selection/source-facts.ts";
 import { catalogEntry } from "./catalog-entry.ts";
+import { describedModels } from "./described-models.ts";
 import type { Triple } from "./described-data.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";
@@ -68,8 +68,7 @@ export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan
     const facts = factsOf(description, dayMs);
     table.set(id, facts && { ...facts, partition });
   }
-  const index = createSearchIndex();
-  for (const [id, description] of Object.entries(all)) index.setDescription(id, description);
+  const { search: index } = describedModels({ descriptions: Object.entries(all) });
   const planner = createPlanner({
     ...(terms && { terms: index }),
     catalog: createCatalog(

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
-import { createSearchIndex, type SearchIndex } from "../../src/registry/search/search-index.ts";
+import { describedModels } from "./described-models.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { shapesFile } from "./catalog-folder.ts";
@@ -36,12 +36,10 @@ export function openTestCatalog(store: Store): Promise<EditableCatalog> {
 /** When the fake monitor stands still. */
 export const fakeNowMs = Date.UTC(2026, 2, 12, 14, 5);
 
-function searchOf(catalog: EditableCatalog): SearchIndex {
-  const search = createSearchIndex();
-  const update = (): void => search.setEndpoints(catalog.entries);
-  update();
-  catalog.onChange(update);
-  return search;
+function modelsOf(catalog: EditableCatalog) {
+  const known = describedModels({ entries: catalog.entries });
+  catalog.onChange(() => known.models.setEntries(catalog.entries));
+  return known;
 }
 
 /** Dependencies of the HTTP shell: a catalogue over a memory store, no descriptions, no jobs, a fake query service. */
@@ -56,7 +54,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
   return {
     config: fakeSettings,
     catalog,
-    search: searchOf(catalog),
+    ...modelsOf(catalog),
     monitor,
     descriptions: { get: async () => undefined, freshness: async () => ({ state: "none" }), request: noJobs },
     capabilities: { get: async () => undefined, request: noJobs },

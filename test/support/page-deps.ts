@@ -2,7 +2,7 @@ import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { Capabilities } from "../../src/registry/capabilities/capabilities.ts";
 import type { CatalogEntry, EditableCatalog, Federation } from "../../src/registry/catalog/catalog.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
-import { createSearchIndex } from "../../src/registry/search/search-index.ts";
+import { describedModels } from "./described-models.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 import { createFakeMonitor, type FakeMonitorOptions, fates } from "./fake-monitor.ts";
 import { fakeSettings } from "./fake-query-service.ts";
@@ -106,15 +106,17 @@ export function pageDeps(
     fateOf: (id, at) => byName[id] ?? (at % 6 === 0 ? (fates[(at / 6) % fates.length] ?? "steady") : "steady"),
     ...(heartbeat && { heartbeat }),
   });
-  const search = createSearchIndex({ statusOf: (id) => monitor.health(id)?.state ?? "unknown" });
-  search.setEndpoints(catalog.entries);
   const described = new Set(["people", "undescribed"]);
-  for (const id of described) search.setDescription(id, { ...sampleDescription, id });
+  const known = describedModels({
+    entries: catalog.entries,
+    descriptions: [...described].map((id) => [id, { ...sampleDescription, id }]),
+    statusOf: (id) => monitor.health(id)?.state ?? "unknown",
+  });
   const none = async () => Promise.reject(new Error("no jobs in this test"));
   return {
     catalog,
     monitor,
-    search,
+    ...known,
     descriptions: {
       get: async (id) => (described.has(id) ? { ...sampleDescription, id } : undefined),
       freshness: async (id) => (described.has(id) ? { state: "unfinished" } : { state: "none" }),

@@ -1,3 +1,4 @@
+import type { KnownSchema } from "../../src/registry/model/schema.ts";
 import { existsSync, readFileSync } from "node:fs";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import type { Triple } from "./described-data.ts";
@@ -56,7 +57,7 @@ export function* triplesOf(text: string): Generator<Triple> {
 }
 
 /** Every class and property of a description. */
-export const descriptionTerms = ({ classPartitions, propertyPartitions }: VoidDescription): readonly string[] => [
+export const descriptionTerms = ({ classPartitions, propertyPartitions }: KnownSchema): readonly string[] => [
   ...classPartitions.map(({ class: iri }) => iri),
   ...propertyPartitions.map(({ property }) => property),
 ];

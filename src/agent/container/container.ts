@@ -3,7 +3,8 @@ import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
-import type { DescriptionService } from "../../registry/void/description-service.ts";
+import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
+import { sourcesOf } from "../grammar/places.ts";
 import { type Building, refused, replay, type Step } from "./draft.ts";
 import { type ContainerCall, createJudge, type JudgeParts } from "./judge.ts";
 import { type NumberedList, numbered, optionsOf } from "./options.ts";
@@ -13,7 +14,7 @@ import { textOf, writeDraft } from "./write-query.ts";
 
 interface ContainerParts extends JudgeParts {
   readonly catalog: Pick<Catalog, "byId" | "entries" | "federation" | "federations" | "membersOf">;
-  readonly descriptions: Pick<DescriptionService, "get">;
+  readonly models: EndpointModels;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -199,18 +200,17 @@ function createDrafts({ now }: Pick<ContainerParts, "now">) {
 }
 
 /** Schemas of the last few sets of endpoints; those without a description are left out. */
-function createSchemas({ descriptions }: ContainerParts) {
+function createSchemas({ models }: ContainerParts) {
   const kept = new LRUCache<string, { readonly version: string; readonly schema: Schema }>({ max: keptSchemas });
-  return async (ids: readonly string[]): Promise<Schema> => {
-    const found = await Promise.all(ids.map(async (id) => ({ id, description: await descriptions.get(id) })));
-    const sources = found.flatMap(({ id, description }) => (description ? [{ id, description }] : []));
+  return (ids: readonly string[]): Schema => {
+    const sources = sourcesOf(ids, models);
     if (sources.length === 0) {
       throw new FedwayError("DESCRIPTION_UNKNOWN", "None of these endpoints has been described yet.", {
         next: `POST /api/endpoints/${ids[0] ?? "{id}"}/describe has it described.`,
       });
     }
     const key = ids.join(" ");
-    const version = sources.map(({ description }) => description.finishedAt).join(" ");
+    const version = sources.map(({ id }) => `${id} ${models.get(id)?.version ?? ""}`).join(" ");
     const known = kept.peek(key);
     if (known?.version === version) return known.schema;
     const schema = schemaOf(sources);

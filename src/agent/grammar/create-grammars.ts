@@ -1,14 +1,14 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
-import type { DescriptionService } from "../../registry/void/description-service.ts";
+import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import type { GrammarDialect } from "./grammar.ts";
-import type { GrammarSource } from "./places.ts";
+import { type GrammarSource, sourcesOf } from "./places.ts";
 import { sparqlGrammar } from "./sparql-grammar.ts";
 
 interface GrammarParts {
   readonly catalog: Catalog;
-  readonly descriptions: Pick<DescriptionService, "get">;
+  readonly models: Pick<EndpointModels, "get">;
 }
 
 /** How a grammar is written. */
@@ -22,21 +22,14 @@ export interface GrammarOptions {
 /** A grammar for more endpoints would have room for a few terms of each. */
 const mostMembers = 50;
 
-/** Grammars from the stored descriptions. */
-export function createGrammars({ catalog, descriptions }: GrammarParts) {
-  const described = async (ids: readonly string[]): Promise<readonly GrammarSource[]> => {
-    const sources: GrammarSource[] = [];
-    for (const id of ids) {
-      const description = await descriptions.get(id);
-      if (description) sources.push({ id, description });
-    }
-    return sources;
-  };
+/** Grammars from what endpoints are described with. */
+export function createGrammars({ catalog, models }: GrammarParts) {
+  const described = (ids: readonly string[]): readonly GrammarSource[] => sourcesOf(ids, models);
   return {
     /** Queries for one endpoint. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
     async ofEndpoint(id: string, options: GrammarOptions): Promise<string> {
       if (!catalog.byId(id)) throw unknownId("endpoint", id, catalog);
-      const sources = await described([id]);
+      const sources = described([id]);
       if (sources.length === 0) {
         throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`, {
           next: `POST /api/endpoints/${id}/describe has it described.`,
@@ -46,7 +39,7 @@ export function createGrammars({ catalog, descriptions }: GrammarParts) {
     },
     /** Queries with a SERVICE group for each of some endpoints; undefined when none of them is described. */
     async ofEndpoints(ids: readonly string[], options: GrammarOptions): Promise<string | undefined> {
-      const sources = await described(ids);
+      const sources = described(ids);
       if (sources.length === 0) return undefined;
       return (await sparqlGrammar({ sources, asFederation: true, ...options })).text;
     },
@@ -55,7 +48,7 @@ export function createGrammars({ catalog, descriptions }: GrammarParts) {
       const federation = catalog.federation(id);
       if (!federation) throw unknownId("federation", id, catalog);
       const members = catalog.membersOf(federation).map((member) => member.id);
-      const sources = await described(members.slice(0, mostMembers));
+      const sources = described(members.slice(0, mostMembers));
       if (sources.length === 0) {
         throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${id}" has been described yet.`, {
           next: "POST /api/endpoints/{id}/describe has a member described.",

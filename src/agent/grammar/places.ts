@@ -1,14 +1,26 @@
 import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import { isWritable } from "../../registry/void/values.ts";
-import type { PropertyPartition, VoidDescription } from "../../registry/void/void-description.ts";
+import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
+import type { KnownProperty, KnownSchema } from "../../registry/model/schema.ts";
 
 /** A described endpoint whose terms a grammar is made of. */
 export interface GrammarSource {
   /** Catalogue id: the target of SERVICE in a federation. */
   readonly id: string;
-  readonly description: VoidDescription;
+  readonly description: KnownSchema & {
+    readonly endpoint: string;
+    readonly title?: string | undefined;
+    readonly namedGraphs?: object | undefined;
+  };
 }
+
+/** Those of some endpoints that are described. */
+export const sourcesOf = (ids: readonly string[], models: Pick<EndpointModels, "get">): readonly GrammarSource[] =>
+  ids.flatMap((id) => {
+    const description = models.get(id)?.described;
+    return description === undefined ? [] : [{ id, description }];
+  });
 
 /** A class at an endpoint, or all that an endpoint has without one, with the terms that follow it. Terms are as written. */
 export interface Place {
@@ -31,7 +43,7 @@ interface Item {
   readonly source: number;
   /** Absent: a property of the whole dataset. */
   readonly class?: string;
-  readonly property?: PropertyPartition;
+  readonly property?: KnownProperty;
   readonly weight: number;
 }
 
@@ -59,7 +71,7 @@ export function termsOf(sources: readonly GrammarSource[]): Terms {
   };
 }
 
-function* itemsOf(description: VoidDescription, source: number): Generator<Item> {
+function* itemsOf(description: KnownSchema, source: number): Generator<Item> {
   for (const { class: iri, entities, properties } of description.classPartitions) {
     const size = entities?.value ?? 0;
     yield { source, class: iri, weight: size };
@@ -88,7 +100,7 @@ const temporal = new Set(["date", "dateTime", "gYear", "gYearMonth"].map((name) 
 interface Building {
   readonly source: number;
   readonly class?: string;
-  readonly properties: PropertyPartition[];
+  readonly properties: KnownProperty[];
 }
 
 /**
@@ -142,8 +154,8 @@ function gather(items: readonly Item[]): readonly Building[] {
 
 /** The classes that a property's values have, also those that only a linkset knows. */
 function targetsOf(
-  { property, objectClasses }: PropertyPartition,
-  { description, from }: { description: VoidDescription | undefined; from: string },
+  { property, objectClasses }: KnownProperty,
+  { description, from }: { description: KnownSchema | undefined; from: string },
 ): ReadonlySet<string> {
   const linked = (description?.linksets ?? []).filter(
     (linkset) => linkset.property === property && (linkset.subjectClass ?? from) === from,
@@ -153,7 +165,7 @@ function targetsOf(
 
 type Kinds = Pick<Place, "numbers" | "dates" | "texts" | "others">;
 
-function kindsOf(properties: readonly PropertyPartition[], write: (iri: string) => string): Kinds {
+function kindsOf(properties: readonly KnownProperty[], write: (iri: string) => string): Kinds {
   const kinds = Map.groupBy(properties, ({ datatypes, objectClasses }): keyof Kinds => {
     const types = datatypes.map(({ iri }) => iri);
     if (types.length === 0) return "others";

@@ -1,13 +1,11 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
-import type { VoidDescription } from "../../registry/void/void-description.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
 import {
   type CheckOptions,
   type CheckRequest,
   endpointsOf,
-  loadDescriptions,
   type Place,
   placeMeant,
   sourcesFor,
@@ -26,7 +24,6 @@ export interface Draft {
   readonly repairs: readonly Repair[];
   readonly plan: QueryPlan;
   readonly place: Place;
-  readonly described: ReadonlyMap<string, VoidDescription>;
 }
 
 /** A query that parses as SPARQL 1.1. */
@@ -40,20 +37,18 @@ export const isParsed = (draft: Draft): draft is ParsedDraft => draft.parsed !==
 export async function draftOf(request: CheckRequest, options: CheckOptions) {
   const place = placeMeant(request, options);
   const ids = endpointsOf(request.query, place, options);
-  const described = await loadDescriptions(ids, options);
-  const sources = sourcesFor(ids, vocabularyFor(ids, described), options);
-  const draft = planned(request.query, { place, described, sources }, options);
+  const sources = sourcesFor(ids, vocabularyFor(ids, options), options);
+  const draft = planned(request.query, { place, sources }, options);
   return { place, draft: "error" in draft ? draft : await withService(draft, options) };
 }
 
 interface Drafting {
   readonly place: Place;
-  readonly described: ReadonlyMap<string, VoidDescription>;
   readonly sources: RepairSources;
 }
 
 /** Who plans queries is the judge of them: only what it refuses is repaired. */
-function planned(text: string, { place, described, sources }: Drafting, options: CheckOptions): Draft | UnrepairedText {
+function planned(text: string, { place, sources }: Drafting, options: CheckOptions): Draft | UnrepairedText {
   const whole = planOf(text, place, options);
   if (!(whole instanceof FedwayError)) {
     const parsed = parsedOrError(text, sources);
@@ -63,14 +58,13 @@ function planned(text: string, { place, described, sources }: Drafting, options:
       repairs: [],
       plan: whole,
       place,
-      described,
     };
   }
   const found = isRepairable(whole, text) ? repairText(text, sources) : undefined;
   if (found === undefined) return { error: whole, core: text };
   if ("error" in found) return found;
   const plan = planOf(found.text, place, options);
-  return plan instanceof FedwayError ? { error: plan, core: text } : { ...found, plan, place, described };
+  return plan instanceof FedwayError ? { error: plan, core: text } : { ...found, plan, place };
 }
 
 /** The text may hold a query, or be one but for faults that can be mended. */
@@ -118,6 +112,5 @@ async function withService(draft: Draft, options: CheckOptions): Promise<Draft> 
   const plan = found && planOf(found.text, place, options);
   if (!entry || !found || !plan || plan instanceof FedwayError || plan.kind === "rejected") return draft;
   const repair: Repair = { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: true };
-  const described = new Map([...draft.described, ...(await loadDescriptions([entry.id], options))]);
-  return { text: found.text, parsed: found, plan, place, described, repairs: [...draft.repairs, repair] };
+  return { text: found.text, parsed: found, plan, place, repairs: [...draft.repairs, repair] };
 }

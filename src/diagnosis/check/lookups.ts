@@ -4,9 +4,9 @@ import type { Planner } from "../../plan/create-planner.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/service-targets.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
+import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 import type { SearchIndex } from "../../registry/search/search-index.ts";
-import type { VoidDescription } from "../../registry/void/void-description.ts";
 import type { KnownValues } from "./other-values.ts";
 import type { RepairSources } from "./repair-text.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
@@ -15,7 +15,7 @@ import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 export interface CheckOptions extends Pick<PlanContext, "catalog" | "availability"> {
   readonly planner: Planner;
   readonly search: SearchIndex;
-  readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
+  readonly models: EndpointModels;
   /** Absent: nothing is known of values. */
   readonly values?: KnownValues | undefined;
   /** Milliseconds since the epoch. */
@@ -80,21 +80,12 @@ export function endpointsOf(text: string, place: Place, { catalog }: CheckOption
   );
 }
 
-/** The descriptions of some endpoints; those without one are left out. */
-export async function loadDescriptions(
-  ids: readonly string[],
-  { descriptions }: CheckOptions,
-): Promise<ReadonlyMap<string, VoidDescription>> {
-  const found = await Promise.all(ids.map(async (id) => [id, await descriptions.get(id)] as const));
-  return new Map(found.flatMap(([id, description]) => (description === undefined ? [] : [[id, description] as const])));
-}
-
 /** The vocabulary of these endpoints, as far as they are described. */
 export function vocabularyFor(
   ids: readonly string[],
-  described: ReadonlyMap<string, VoidDescription>,
+  { models }: Pick<CheckOptions, "models">,
 ): Vocabulary | undefined {
-  const found = ids.flatMap((id) => described.get(id) ?? []);
+  const found = ids.flatMap((id) => models.get(id)?.described ?? []);
   return found.length === 0 ? undefined : vocabularyOf(found);
 }
 

@@ -127,9 +127,10 @@ const mostOffers = 10;
 /** Which endpoints the patterns of a SERVICE, or those outside of all, are asked of. */
 function askedIn(
   service: string | undefined,
-  { plan, place, described }: Draft,
-  { catalog }: CheckOptions,
+  { plan, place }: Draft,
+  options: CheckOptions,
 ): Pick<QueryScope, "ids" | "vocabulary"> {
+  const { catalog } = options;
   const ids = (): readonly string[] => {
     if (service !== undefined) return [entryMeant(service, { catalog })?.id].filter((id) => id !== undefined);
     if (place.endpointId !== undefined) return [place.endpointId];
@@ -138,7 +139,7 @@ function askedIn(
     return plan.kind === "direct" && plan.endpoint.id !== undefined ? [plan.endpoint.id] : [];
   };
   const found = ids();
-  return { ids: found, vocabulary: vocabularyFor(found, described) };
+  return { ids: found, vocabulary: vocabularyFor(found, options) };
 }
 
 /** The likeliest explanation first: another endpoint has all of the terms; a term is misspelt; the rest of the evidence. */

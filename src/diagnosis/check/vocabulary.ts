@@ -1,5 +1,7 @@
+import { LRUCache } from "lru-cache";
 import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
-import type { PropertyPartition, VoidDescription } from "../../registry/void/void-description.ts";
+import type { DescribedSchema } from "../../registry/model/described-schema.ts";
+import type { KnownProperty } from "../../registry/model/schema.ts";
 
 /** What one or several descriptions say of a property. */
 export interface PropertyFacts {
@@ -24,10 +26,11 @@ export interface Vocabulary {
   readonly prefixes: readonly PrefixTable[];
 }
 
-const known = new WeakMap<VoidDescription, Vocabulary>();
+/** One is made for each query that is checked against many endpoints; a schema that is replaced is never asked for again. */
+const known = new LRUCache<DescribedSchema, Vocabulary>({ max: 50 });
 
 /** The vocabulary of these descriptions together; that of one is kept as long as the description. */
-export function vocabularyOf(descriptions: readonly VoidDescription[]): Vocabulary {
+export function vocabularyOf(descriptions: readonly DescribedSchema[]): Vocabulary {
   const each = descriptions.map((description) => {
     const kept = known.get(description) ?? vocabularyOfOne(description);
     known.set(description, kept);
@@ -54,10 +57,10 @@ const emptyFacts = (): OpenFacts => ({
   objectsComplete: true,
 });
 
-function vocabularyOfOne(description: VoidDescription): Vocabulary {
+function vocabularyOfOne(description: DescribedSchema): Vocabulary {
   const classes = new Map<string, { entities?: number }>();
   const properties = new Map<string, OpenFacts>();
-  const add = (partition: PropertyPartition, ofClass: string | undefined): void => {
+  const add = (partition: KnownProperty, ofClass: string | undefined): void => {
     const facts = properties.get(partition.property) ?? emptyFacts();
     properties.set(partition.property, facts);
     if (ofClass === undefined) addCounts(facts, partition);
@@ -75,7 +78,7 @@ function vocabularyOfOne(description: VoidDescription): Vocabulary {
   return { classes, properties, languages: new Set(description.languages), prefixes };
 }
 
-function addCounts(facts: OpenFacts, { triples }: PropertyPartition): void {
+function addCounts(facts: OpenFacts, { triples }: KnownProperty): void {
   if (triples !== undefined) facts.triples = (facts.triples ?? 0) + triples.value;
   facts.isCounted &&= triples?.status === "exact";
 }

@@ -1,60 +1,51 @@
 import { setImmediate } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { sleep, systemClock } from "../../clock.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import type { SearchIndex } from "../search/search-index.ts";
-import type { VoidDescription } from "../void/void-description.ts";
+import type { EndpointModels } from "../model/endpoint-models.ts";
 import { createWordIndex } from "./rank-endpoints.ts";
-import { schemaGraph, type SchemaGraph } from "./schema-graph.ts";
+import { schemaGraph, type SchemaGraph, wordsOf } from "./schema-graph.ts";
 import { createTermVectors, type EmbedTexts, type Nearness, type TermVectors } from "./term-vectors.ts";
 
 /** What graphs are made of. */
 export interface GraphSources {
-  readonly search: Pick<SearchIndex, "descriptionVersion" | "version">;
-  readonly catalog: Pick<Catalog, "entries" | "byId" | "version">;
-  readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
+  readonly models: EndpointModels;
   /** Makes vectors of passages; without it there are none. */
   readonly embed?: EmbedTexts | undefined;
-  /** Called when a description could not be read or a model failed; both are tried again. */
+  /** Called when a model of meaning failed; it is tried again. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Classes and properties of all endpoints together: 80 MB. */
-const mostNodes = 200_000;
+/** Classes and properties of the graphs that were looked at last: 5 MB. */
+const mostNodes = 20_000;
 const retryMs = 60_000;
 
-interface Known {
-  readonly graph: SchemaGraph;
-  /** Of the entry and of the description that it was made of. */
-  readonly entry: object;
-  readonly version: string | undefined;
-}
-
-/**
- * Graphs and vectors of all endpoints, brought up to date one endpoint at a time in the background; the first round starts at
- * once.
- */
+/** Graphs and vectors of all endpoints: words and vectors follow the models in the background, graphs are made when asked for. */
 export class KnownGraphs {
-  readonly words = createWordIndex();
-  readonly #sources: GraphSources;
-  readonly #known = new Map<string, Known>();
+  readonly words = createWordIndex((id) => this.graph(id));
+  readonly #models: EndpointModels;
+  readonly #onFault: GraphSources["onFault"];
+  readonly #graphs = new LRUCache<string, SchemaGraph>({
+    maxSize: mostNodes,
+    sizeCalculation: ({ nodes }) => nodes.length + 1,
+  });
   readonly #vectors: TermVectors | undefined;
   readonly #closing = new AbortController();
-  /** Versions of catalogue and descriptions that the last round was for. */
-  #seen = "";
-  #complete = false;
-  /** Of all graphs. */
-  #nodes = 0;
+  readonly #ignore: () => void;
+  /** Endpoints whose words, and whose vectors, are not those of their model. */
+  readonly #pending = new Set<string>();
+  readonly #toEmbed = new Set<string>();
   #work: Promise<void> | undefined;
 
-  constructor(sources: GraphSources) {
-    this.#sources = sources;
-    this.#vectors = sources.embed && createTermVectors(sources.embed);
-    this.follow();
+  constructor({ models, embed, onFault }: GraphSources) {
+    this.#models = models;
+    this.#onFault = onFault;
+    this.#vectors = embed && createTermVectors(embed);
+    this.#ignore = models.follow({ changed: (after, before) => this.#changed(after?.id ?? before?.id ?? "") });
   }
 
-  /** All endpoints were read at least once. */
+  /** The words of all endpoints are known. */
   get complete(): boolean {
-    return this.#complete;
+    return !this.#models.isReading && this.#pending.size === 0;
   }
 
   /** Cosines with what endpoints are about, by id. */
@@ -63,102 +54,72 @@ export class KnownGraphs {
   }
 
   graph(id: string): SchemaGraph | undefined {
-    return this.#known.get(id)?.graph;
+    const model = this.#models.get(id);
+    const graph = this.#graphs.get(id) ?? (model && schemaGraph(model));
+    if (graph !== undefined) this.#graphs.set(id, graph);
+    return graph;
   }
 
   /** Cosines of an endpoint with a question's vector; undefined where there are no vectors. */
   nearness(id: string, question: Float32Array): Nearness | undefined {
-    const graph = this.graph(id);
-    return graph && this.#vectors?.nearness(graph, question);
-  }
-
-  /** Goes to work when something has changed; never waits for it. */
-  follow(): void {
-    if (this.#work !== undefined || this.#seen === this.#versions() || this.#closing.signal.aborted) return;
-    this.#work = this.#run().finally(() => {
-      this.#work = undefined;
-    });
+    return this.#vectors?.nearness(id, question);
   }
 
   /** Resolves when nothing is left to be done. */
   async settled(): Promise<void> {
-    this.follow();
-    await this.#work;
+    while (this.#work !== undefined) await this.#work;
   }
 
   async close(): Promise<void> {
+    this.#ignore();
     this.#closing.abort();
     await this.#work;
   }
 
-  #versions(): string {
-    return `${this.#sources.catalog.version} ${this.#sources.search.version}`;
+  #changed(id: string): void {
+    this.#graphs.delete(id);
+    this.#vectors?.remove(id);
+    this.#pending.add(id);
+    this.#work ??= this.#run().finally(() => {
+      this.#work = undefined;
+    });
   }
 
-  /** Rounds until nothing has changed meanwhile. */
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    while (!signal.aborted && this.#seen !== this.#versions()) {
-      this.#seen = this.#versions();
+    // What changes together is taken in together.
+    await setImmediate();
+    while (!signal.aborted && this.#pending.size + this.#toEmbed.size > 0) {
+      await this.#takeIn();
       try {
-        await this.#readAll();
-        await this.#embedMissing();
+        await this.#embed();
       } catch (error) {
         if (signal.aborted) return;
-        this.#seen = "";
-        this.#sources.onFault(error);
+        this.#onFault(error);
         await sleep(retryMs, { clock: systemClock, signal });
       }
     }
   }
 
-  async #readAll(): Promise<void> {
-    const { catalog } = this.#sources;
-    for (const id of this.#known.keys()) if (catalog.byId(id) === undefined) this.#remove(id);
-    for (const { id } of catalog.entries) {
+  async #takeIn(): Promise<void> {
+    for (const id of this.#pending) {
       if (this.#closing.signal.aborted) return;
-      if (this.#isCurrent(id)) continue;
-      await this.#read(id);
+      this.#pending.delete(id);
+      const model = this.#models.get(id);
+      this.words.set(id, model?.entry && wordsOf(model, schemaGraph(model)));
+      if (this.#vectors !== undefined) this.#toEmbed.add(id);
       // Queries have their turn between two endpoints.
       await setImmediate();
     }
-    this.#complete = true;
   }
 
-  #forget(id: string): void {
-    this.#nodes -= this.#known.get(id)?.graph.nodes.length ?? 0;
-    this.#known.delete(id);
-  }
-
-  #remove(id: string): void {
-    this.#forget(id);
-    this.words.remove(id);
-    this.#vectors?.remove(id);
-  }
-
-  #isCurrent(id: string): boolean {
-    const { catalog, search } = this.#sources;
-    const known = this.#known.get(id);
-    return known !== undefined && known.entry === catalog.byId(id) && known.version === search.descriptionVersion(id);
-  }
-
-  async #read(id: string): Promise<void> {
-    const { catalog, search, descriptions } = this.#sources;
-    const version = search.descriptionVersion(id);
-    const description = version === undefined ? undefined : await descriptions.get(id);
-    const entry = catalog.byId(id);
-    if (entry === undefined) return;
-    this.#forget(id);
-    const graph = schemaGraph(entry, this.#nodes < mostNodes ? description : undefined);
-    this.#nodes += graph.nodes.length;
-    this.#known.set(id, { graph, entry, version });
-    this.words.set(graph);
-  }
-
-  async #embedMissing(): Promise<void> {
-    for (const { graph } of this.#known.values()) {
-      if (this.#closing.signal.aborted || this.#seen !== this.#versions()) return;
-      if (this.#vectors?.has(graph) === false) await this.#vectors.set(graph, this.#closing.signal);
+  async #embed(): Promise<void> {
+    for (const id of this.#toEmbed) {
+      // Words come first.
+      if (this.#closing.signal.aborted || this.#pending.size > 0) return;
+      const model = this.#models.get(id);
+      if (model?.entry !== undefined) await this.#vectors?.set(model, this.#closing.signal);
+      this.#toEmbed.delete(id);
     }
   }
 }

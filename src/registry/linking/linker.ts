@@ -1,14 +1,17 @@
-import type { CatalogEntry } from "../catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { oneSentence } from "../schema/one-sentence.ts";
 import { iriParts, plainText } from "../schema/text.ts";
 import type { EndpointStatus, Match, SearchIndex, TermUse } from "../search/search-index.ts";
 import type { ValueHit } from "../values/value-index.ts";
+import type { VoidDescription } from "../void/void-description.ts";
 import { bestTerms, type FoundTerm, mergedTerms, reason } from "./merge-terms.ts";
 import { createQuestionRanking, type QuestionRanking, type RankingSources } from "./question-ranking.ts";
 import type { SchemaNode } from "./schema-graph.ts";
 
 interface LinkerOptions extends RankingSources {
   readonly search: SearchIndex;
+  readonly catalog: Pick<Catalog, "byId">;
+  readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
   /** What monitoring says of an endpoint; "unknown" for all when absent. */
   readonly statusOf?: ((id: string) => EndpointStatus) | undefined;
 }

@@ -8,8 +8,8 @@ import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
 import type { Nearness } from "./term-vectors.ts";
 
 /** What ranking works with. */
-export interface RankingSources extends Omit<GraphSources, "embed" | "search"> {
-  readonly search: GraphSources["search"] & { endpointsFound(q: string): Iterable<string> };
+export interface RankingSources extends Omit<GraphSources, "embed"> {
+  readonly search: { endpointsFound(q: string): Iterable<string> };
   /** Without one, ranking is by words alone. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Names and values that were read from endpoints. */
@@ -56,7 +56,6 @@ export function createQuestionRanking({ embedder, values, ...sources }: RankingS
   return {
     /** @throws the signal's reason when that is aborted */
     async rank(question: string, signal?: AbortSignal): Promise<QuestionRanking> {
-      known.follow();
       const words = questionWords(question);
       const vector = await vectorOf(question, signal);
       const lexical = known.words.rank(words);

@@ -23,34 +23,30 @@ const classContext = 0.3;
 /** Endpoints that are looked at class by class. */
 const mostInContext = 50;
 
-/** The words of all endpoints, for questions. */
-export function createWordIndex() {
+/** The words of all endpoints, for questions; `graphOf` gives the classes and properties of the best ones. */
+export function createWordIndex(graphOf: (id: string) => SchemaGraph | undefined) {
   const byStem = new Map<string, Map<string, number>>();
-  const graphs = new Map<string, SchemaGraph>();
-  const remove = (id: string): void => {
-    for (const stem of graphs.get(id)?.words.keys() ?? []) {
-      const having = byStem.get(stem);
-      having?.delete(id);
-      if (having?.size === 0) byStem.delete(stem);
-    }
-    graphs.delete(id);
-  };
+  const stems = new Map<string, readonly string[]>();
   return {
-    remove,
-    /** Adds an endpoint or replaces it. */
-    set(graph: SchemaGraph): void {
-      remove(graph.id);
-      graphs.set(graph.id, graph);
-      for (const [stem, weight] of graph.words) {
+    /** Sets the words of an endpoint with their weights, or, with undefined, removes them. */
+    set(id: string, words: ReadonlyMap<string, number> | undefined): void {
+      for (const stem of stems.get(id) ?? []) {
+        const having = byStem.get(stem);
+        having?.delete(id);
+        if (having?.size === 0) byStem.delete(stem);
+      }
+      if (words === undefined) stems.delete(id);
+      else stems.set(id, [...words.keys()]);
+      for (const [stem, weight] of words ?? []) {
         const having = byStem.get(stem) ?? new Map<string, number>();
-        byStem.set(stem, having.set(graph.id, weight));
+        byStem.set(stem, having.set(id, weight));
       }
     },
     /** Endpoints that have anything of the question, best first, ties by id. */
     rank(question: QuestionWords): readonly RankedEndpoint[] {
-      const scores = wordScores(matchedWords(byStem, question, graphs.size));
+      const scores = wordScores(matchedWords(byStem, question, stems.size));
       for (const each of scores.toSorted(byScore).slice(0, mostInContext)) {
-        each.score += classContext * contextScore(graphs.get(each.id)?.nodes ?? [], each.weights);
+        each.score += classContext * contextScore(graphOf(each.id)?.nodes ?? [], each.weights);
       }
       const sorted = scores.toSorted(byScore);
       const best = sorted[0]?.score ?? 1;

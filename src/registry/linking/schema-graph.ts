@@ -1,12 +1,15 @@
+import { LRUCache } from "lru-cache";
 import type { CatalogEntry } from "../catalog/catalog.ts";
+import type { DescribedSchema } from "../model/described-schema.ts";
+import type { EndpointModel } from "../model/endpoint-models.ts";
+import type { KnownProperty, TermKind } from "../model/schema.ts";
 import { iriParts, nameWords, plainText } from "../schema/text.ts";
-import type { PropertyPartition, VoidDescription } from "../void/void-description.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { stemsOf } from "./question-words.ts";
 
 /** A class or property of one endpoint, and its neighbours by their places in `SchemaGraph.nodes`. */
 export interface SchemaNode {
-  readonly kind: "class" | "property";
+  readonly kind: TermKind;
   readonly iri: string;
   /** Stems of the local name; of the label too, where it is another. */
   readonly names: readonly (readonly string[])[];
@@ -17,18 +20,12 @@ export interface SchemaNode {
   readonly ranges: readonly number[];
   /** Of a class: what its instances have. */
   readonly properties: readonly number[];
-  /** What a model of meaning reads: "population of city". */
-  readonly text: string;
 }
 
 /** Classes and properties of an endpoint as a graph; without any when it has not been described. */
 export interface SchemaGraph {
   readonly id: string;
   readonly nodes: readonly SchemaNode[];
-  /** Stems that the endpoint is found by; names weigh 1, words of its entry less. */
-  readonly words: ReadonlyMap<string, number>;
-  /** What the endpoint is about, for a model of meaning. */
-  readonly text: string;
 }
 
 /** Most frequent classes, and as many properties, of one endpoint. */
@@ -40,36 +37,30 @@ const propertyWeight = 0.8;
 /** Stores that describe themselves have classes and properties of the store, which no question is about. */
 const isAboutStore = (iri: string): boolean => iri === rdf.type || iri.startsWith("http://www.openlinksw.com/schemas/");
 
-interface Draft {
-  readonly kind: SchemaNode["kind"];
-  readonly iri: string;
-  count: number;
+interface Draft extends Pick<SchemaNode, "kind" | "iri" | "count"> {
   readonly domains: Set<number>;
   readonly ranges: Set<number>;
   readonly properties: Set<number>;
 }
 
-/** The graph of an endpoint, from its entry and, where there is one, its description. */
-export function schemaGraph(entry: CatalogEntry, description: VoidDescription | undefined): SchemaGraph {
-  const drafts = description === undefined ? [] : draftsOf(description);
-  const known = new Map(description?.terms?.map((term) => [term.iri, term]));
-  const labels = drafts.map(({ iri }) => known.get(iri)?.label);
+/** The graph of what an endpoint is described with. */
+export function schemaGraph({ id, described }: EndpointModel): SchemaGraph {
+  const drafts = described === undefined ? [] : draftsOf(described);
   const nodes = drafts.map(
-    (draft, at): SchemaNode => ({
-      kind: draft.kind,
-      iri: draft.iri,
-      names: namesOf(draft.iri, labels[at]),
-      count: draft.count,
-      domains: [...draft.domains],
-      ranges: [...draft.ranges],
-      properties: [...draft.properties],
-      text: withComment(nodeText(at, drafts, labels), known.get(draft.iri)?.description),
+    ({ kind, iri, count, domains, ranges, properties }): SchemaNode => ({
+      kind,
+      iri,
+      names: namesOf(iri, described?.term(kind, iri)?.label),
+      count,
+      domains: [...domains],
+      ranges: [...ranges],
+      properties: [...properties],
     }),
   );
-  return { id: entry.id, nodes, words: wordsOf(entry, nodes), text: graphText(entry, drafts, labels) };
+  return { id, nodes };
 }
 
-function draftsOf({ classPartitions, propertyPartitions }: VoidDescription): readonly Draft[] {
+function draftsOf({ classPartitions, propertyPartitions }: DescribedSchema): readonly Draft[] {
   const places = new Map<string, number>();
   const drafts: Draft[] = [];
   const numbers = { class: 0, property: 0 };
@@ -83,7 +74,7 @@ function draftsOf({ classPartitions, propertyPartitions }: VoidDescription): rea
   };
   for (const { class: iri, entities } of classPartitions) place("class", iri, entities?.value);
   for (const { property, triples } of propertyPartitions) place("property", property, triples?.value);
-  const addRanges = (at: number | undefined, { objectClasses }: PropertyPartition): void => {
+  const addRanges = (at: number | undefined, { objectClasses }: KnownProperty): void => {
     for (const { iri } of objectClasses) join(drafts[at ?? -1]?.ranges, places.get(`class ${iri}`));
   };
   for (const property of propertyPartitions) addRanges(places.get(`property ${property.property}`), property);
@@ -103,61 +94,67 @@ function join(neighbours: Set<number> | undefined, at: number | undefined): void
   if (neighbours !== undefined && at !== undefined && neighbours.size < mostNeighbours) neighbours.add(at);
 }
 
-function namesOf(iri: string, label: string | undefined): readonly (readonly string[])[] {
+/** Endpoints share vocabularies, and stems are slow to find. */
+const knownNames = new LRUCache<string, SchemaNode["names"]>({ max: 20_000 });
+
+function namesOf(iri: string, label: string | undefined): SchemaNode["names"] {
+  const key = `${iri} ${label ?? ""}`;
+  const known = knownNames.get(key);
+  if (known !== undefined) return known;
   const local = stemsOf(iriParts(iri).local);
   const labelled = label === undefined ? [] : stemsOf(label);
   const names = labelled.join(" ") === local.join(" ") ? [local] : [local, labelled];
-  return names.filter((stems) => stems.length > 0);
+  const telling = names.filter((stems) => stems.length > 0);
+  knownNames.set(key, telling);
+  return telling;
 }
 
 const longestName = 80;
-
-const readableName = (iri: string, label?: string): string =>
-  plainText(label ?? nameWords(iriParts(iri).local).join(" ").toLowerCase(), longestName);
-
-function nodeText(at: number, drafts: readonly Draft[], labels: readonly (string | undefined)[]): string {
-  const nameOf = (place: number): string => readableName(drafts[place]?.iri ?? "", labels[place]);
-  const draft = drafts[at];
-  if (draft === undefined || draft.kind === "class") return nameOf(at);
-  const domains = [...draft.domains].slice(0, 2).map(nameOf);
-  const ranges = [...draft.ranges].slice(0, 1).map(nameOf);
-  return [nameOf(at), ...(domains.length > 0 ? ["of", ...domains] : []), ...ranges].join(" ");
-}
-
 const longestComment = 120;
 
-const withComment = (text: string, comment: string | undefined): string =>
-  comment === undefined ? text : `${text}: ${plainText(comment, longestComment)}`;
+/** What a model of meaning reads: of the endpoint "city (name, population)", of each node "population of city". */
+export function textsOf({ entry, described }: EndpointModel, { nodes }: SchemaGraph) {
+  const names = nodes.map(({ kind, iri }) => {
+    const label = described?.term(kind, iri)?.label;
+    return plainText(label ?? nameWords(iriParts(iri).local).join(" ").toLowerCase(), longestName);
+  });
+  const nameOf = (place: number): string => names[place] ?? "";
+  const ofNodes = nodes.map(({ kind, iri, domains, ranges }, at) => {
+    const owners = domains.slice(0, 2).map(nameOf);
+    const text = [nameOf(at), ...(owners.length > 0 ? ["of", ...owners] : []), ...ranges.slice(0, 1).map(nameOf)];
+    const comment = described?.comment(kind, iri);
+    return `${text.join(" ")}${comment === undefined ? "" : `: ${plainText(comment, longestComment)}`}`;
+  });
+  return { about: aboutText(entry, nodes, nameOf), nodes: ofNodes };
+}
 
 const mostShownClasses = 30;
 const mostShownProperties = 8;
 const longestText = 700;
 
-/** "city (name, population); country (...)"; of an endpoint without classes what its entry says. */
-function graphText(
-  { title, description, keywords }: CatalogEntry,
-  drafts: readonly Draft[],
-  labels: readonly (string | undefined)[],
+/** Of an endpoint without classes what its entry says. */
+function aboutText(
+  { title = "", description, keywords = [] }: Partial<CatalogEntry> = {},
+  nodes: readonly SchemaNode[],
+  nameOf: (place: number) => string,
 ): string {
-  const nameOf = (place: number): string => readableName(drafts[place]?.iri ?? "", labels[place]);
-  const classes = [...drafts.keys()]
-    .filter((place) => drafts[place]?.kind === "class")
-    .slice(0, mostShownClasses)
-    .map((place) => {
-      const names = [...(drafts[place]?.properties ?? [])].slice(0, mostShownProperties).map(nameOf);
-      return names.length === 0 ? nameOf(place) : `${nameOf(place)} (${names.join(", ")})`;
-    });
+  const classes = nodes.flatMap(({ kind, properties }, at) => {
+    const names = properties.slice(0, mostShownProperties).map(nameOf);
+    if (kind !== "class") return [];
+    return names.length === 0 ? nameOf(at) : `${nameOf(at)} (${names.join(", ")})`;
+  });
   const said = [title, description ?? keywords.join(", ")].filter((text) => text !== "").join(". ");
-  return (classes.length === 0 ? said : classes.join("; ")).slice(0, longestText);
+  return (classes.length === 0 ? said : classes.slice(0, mostShownClasses).join("; ")).slice(0, longestText);
 }
 
-function wordsOf(entry: CatalogEntry, nodes: readonly SchemaNode[]): ReadonlyMap<string, number> {
+/** Stems that an endpoint is found by; names weigh 1, words of its entry less. */
+export function wordsOf({ id, entry }: EndpointModel, { nodes }: SchemaGraph): ReadonlyMap<string, number> {
   const words = new Map<string, number>();
   const add = (stems: readonly string[], weight: number): void => {
     for (const stem of stems) words.set(stem, Math.max(words.get(stem) ?? 0, weight));
   };
-  add(stemsOf(entry.id), 1);
-  const texts = [entry.title, entry.description ?? "", ...entry.keywords].join(" \n ").slice(0, 2_000);
+  add(stemsOf(id), 1);
+  const texts = [entry?.title ?? "", entry?.description ?? "", ...(entry?.keywords ?? [])].join(" \n ").slice(0, 2_000);
   add(stemsOf(texts), entryWeight);
   for (const { kind, names } of nodes) {
     const weight = kind === "class" ? 1 : propertyWeight;

@@ -1,4 +1,5 @@
-import type { SchemaGraph } from "./schema-graph.ts";
+import type { EndpointModel } from "../model/endpoint-models.ts";
+import { schemaGraph, textsOf } from "./schema-graph.ts";
 import { cosine, type SmallVector, smallVector } from "./small-vector.ts";
 
 /** Makes vectors of length 1, in the order of the texts. */
@@ -6,7 +7,8 @@ export type EmbedTexts = (texts: readonly string[], signal: AbortSignal) => Prom
 
 /** Vectors of one endpoint: of what it is about, and of its classes and properties by their places. */
 interface EndpointVectors {
-  readonly graph: SchemaGraph;
+  /** Terms with vectors or without. */
+  readonly terms: number;
   readonly about: SmallVector;
   readonly nodes: ReadonlyMap<number, SmallVector>;
 }
@@ -30,7 +32,6 @@ export type TermVectors = ReturnType<typeof createTermVectors>;
 /** Vectors of the schemas of many endpoints, made one endpoint at a time, in a bounded memory. */
 export function createTermVectors(embed: EmbedTexts) {
   const byEndpoint = new Map<string, EndpointVectors>();
-  const done = new Map<string, SchemaGraph>();
   let used = 0;
   const forget = (id: string): void => {
     used -= sizeOf(byEndpoint.get(id));
@@ -47,38 +48,31 @@ export function createTermVectors(embed: EmbedTexts) {
   }
 
   return {
-    /** It has vectors, or there was no room for them. */
-    has: (graph: SchemaGraph): boolean => done.get(graph.id) === graph,
-    remove(id: string): void {
-      forget(id);
-      done.delete(id);
-    },
+    remove: forget,
     /** Makes the vectors of an endpoint in place of those before, as far as there is room. @throws what `embed` throws */
-    async set(graph: SchemaGraph, signal: AbortSignal): Promise<void> {
+    async set(model: EndpointModel, signal: AbortSignal): Promise<void> {
+      const graph = schemaGraph(model);
       forget(graph.id);
       const room = mostVectors - used - 1;
-      if (room < 0) {
-        done.set(graph.id, graph);
-        return;
-      }
+      if (room < 0) return;
       const numbers = { class: 0, property: 0 };
       const places = graph.nodes.flatMap(({ kind }, at) => (numbers[kind]++ < mostOfKind ? at : [])).slice(0, room);
-      const texts = [graph.text, ...places.map((at) => graph.nodes[at]?.text ?? "")];
-      const [about, ...nodes] = await embedAll(texts, signal);
+      const texts = textsOf(model, graph);
+      const wanted = [texts.about, ...places.map((at) => texts.nodes[at] ?? "")];
+      const [about, ...nodes] = await embedAll(wanted, signal);
       if (about === undefined) return;
       const byPlace = new Map(nodes.flatMap((vector, at) => (places[at] === undefined ? [] : [[places[at], vector]])));
-      byEndpoint.set(graph.id, { graph, about, nodes: byPlace });
+      byEndpoint.set(graph.id, { terms: graph.nodes.length, about, nodes: byPlace });
       used += sizeOf(byEndpoint.get(graph.id));
-      done.set(graph.id, graph);
     },
     /** Cosines of what endpoints are about, by id. */
     about: (question: Float32Array): ReadonlyMap<string, number> =>
-      new Map(byEndpoint.values().map(({ graph, about }) => [graph.id, cosine(about, question)])),
+      new Map([...byEndpoint].map(([id, { about }]) => [id, cosine(about, question)])),
     /** Undefined for an endpoint without vectors. */
-    nearness(graph: SchemaGraph, question: Float32Array): Nearness | undefined {
-      const vectors = byEndpoint.get(graph.id);
-      if (vectors?.graph !== graph) return undefined;
-      const nodes = graph.nodes.map((_, at) => cosine(vectors.nodes.get(at), question));
+    nearness(id: string, question: Float32Array): Nearness | undefined {
+      const vectors = byEndpoint.get(id);
+      if (vectors === undefined) return undefined;
+      const nodes = Array.from({ length: vectors.terms }, (_, at) => cosine(vectors.nodes.get(at), question));
       return { about: cosine(vectors.about, question), nodes };
     },
   };

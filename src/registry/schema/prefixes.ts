@@ -1,6 +1,6 @@
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import { iriParts, bracketedIri } from "./text.ts";
-import type { PropertyPartition, VoidDescription } from "../void/void-description.ts";
+import type { KnownProperty, KnownSchema } from "../model/schema.ts";
 
 /** How an IRI is written, and the prefix that must be declared for it, if any. */
 interface ShortName {
@@ -112,7 +112,7 @@ function freePrefix(wanted: string, taken: ReadonlyMap<string, string>): string 
 const most = 50_000;
 
 /** Every class, property and datatype of a description, as often as it occurs, as far as the first 50,000. */
-export function* descriptionIris(description: VoidDescription): Generator<string> {
+export function* descriptionIris(description: KnownSchema): Generator<string> {
   let given = 0;
   for (const iri of all(description)) {
     yield iri;
@@ -120,7 +120,7 @@ export function* descriptionIris(description: VoidDescription): Generator<string
   }
 }
 
-function* all({ classPartitions, propertyPartitions, linksets }: VoidDescription): Generator<string> {
+function* all({ classPartitions, propertyPartitions, linksets }: KnownSchema): Generator<string> {
   for (const partition of classPartitions) {
     yield partition.class;
     yield* ofProperties(partition.properties);
@@ -129,7 +129,7 @@ function* all({ classPartitions, propertyPartitions, linksets }: VoidDescription
   for (const { property } of linksets) yield property;
 }
 
-function* ofProperties(properties: readonly PropertyPartition[]): Generator<string> {
+function* ofProperties(properties: readonly KnownProperty[]): Generator<string> {
   for (const { property, objectClasses, datatypes } of properties) {
     yield property;
     for (const { iri } of objectClasses) yield iri;

@@ -1,10 +1,10 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
+import type { TermKind } from "../model/schema.ts";
 import { plainText } from "../schema/text.ts";
 import { irisNamed, rankedEndpoints } from "./run-search.ts";
 import type { IndexState } from "./index-state.ts";
 import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "./search-index.ts";
-import { type Term, termKey } from "./term-table.ts";
 import { fold } from "./words.ts";
 
 /** What an entry is compared with. */
@@ -17,7 +17,7 @@ interface Listing {
 
 /** A class or property that an entry must have; without an IRI where no description has such a name. */
 interface WantedTerm {
-  readonly kind: Term["kind"];
+  readonly kind: TermKind;
   readonly name: string;
   readonly iri?: string | undefined;
 }
@@ -58,7 +58,7 @@ export function filterEntries(
   };
 }
 
-function wantedTerm(state: IndexState, kind: Term["kind"], name: string | undefined): readonly WantedTerm[] {
+function wantedTerm(state: IndexState, kind: TermKind, name: string | undefined): readonly WantedTerm[] {
   if (name === undefined || name.trim() === "") return [];
   const iris = irisNamed(state, kind, name);
   const [iri, second] = iris;
@@ -113,12 +113,12 @@ function plainReasons(entry: CatalogEntry, status: EndpointStatus, filter: Entry
 
 /** "unknown": there is no description, or one that does not prove its list complete. */
 export function hasTerm(
-  { table, endpoints }: IndexState,
+  { models }: IndexState,
   id: string,
-  { kind, iri }: Pick<Term, "kind"> & { readonly iri?: string | undefined },
+  { kind, iri }: { readonly kind: TermKind; readonly iri?: string | undefined },
 ): "yes" | "no" | "unknown" {
-  if (iri !== undefined && table.usedBy(termKey(kind, iri), id)) return "yes";
-  const described = endpoints.get(id)?.described;
+  const described = models.get(id)?.described;
+  if (iri !== undefined && described?.term(kind, iri) !== undefined) return "yes";
   const complete = kind === "class" ? described?.classesComplete : described?.propertiesComplete;
   return complete === true ? "no" : "unknown";
 }

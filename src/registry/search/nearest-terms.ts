@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Suggestion } from "../../errors/fedway-error.ts";
+import type { TermKind } from "../model/schema.ts";
 import { bracketedIri } from "../schema/text.ts";
 import type { IndexState } from "./index-state.ts";
-import { type Term, termKey } from "./term-table.ts";
 import { type ComparedIri, comparedIri, iriLikeness, termDifferences } from "./term-likeness.ts";
 
 const mostNearest = 3;
@@ -24,33 +24,33 @@ const neighbourBonus = 0.04;
  * @param near terms that stand beside it in the data, which are likelier
  */
 export function nearestTerms(
-  { endpoints, table }: IndexState,
+  { models }: IndexState,
   ids: readonly string[],
-  { kind, iri, near }: Pick<Term, "kind" | "iri"> & { readonly near?: ReadonlySet<string> | undefined },
+  {
+    kind,
+    iri,
+    near,
+  }: { readonly kind: TermKind; readonly iri: string; readonly near?: ReadonlySet<string> | undefined },
 ): readonly Suggestion[] {
-  const start = termKey(kind, "");
-  const keys = new Set<string>();
+  const counts = new Map<string, number>();
   for (const id of ids) {
-    for (const key of endpoints.get(id)?.described?.keys ?? []) {
-      if (keys.size === mostCompared) break;
-      if (key.startsWith(start)) keys.add(key);
+    for (const term of models.get(id)?.described?.terms(kind) ?? []) {
+      const before = counts.get(term.iri);
+      if (before === undefined && counts.size === mostCompared) continue;
+      counts.set(term.iri, (before ?? 0) + (term.count?.value ?? 0));
     }
   }
-  const count = (key: string): number => ids.reduce((sum, id) => sum + (table.endpointsOf(key).get(id)?.value ?? 0), 0);
   const wanted = comparedIri(iri);
   const beside = kind === "class" ? ", has these properties" : ", of the same class";
-  return [...keys]
-    .flatMap((key) => {
-      const term = key.slice(start.length);
+  return [...counts]
+    .flatMap(([term, count]) => {
       const like = iriLikeness(wanted, partsOf(term));
       const isNear = near?.has(term) === true;
       if (like === undefined) return [];
       const score = Math.min(0.99, like.score + (isNear ? neighbourBonus : 0));
-      return [{ key, term, score, why: termDifferences[like.kind] + (isNear ? beside : "") }];
+      return [{ count, term, score, why: termDifferences[like.kind] + (isNear ? beside : "") }];
     })
-    .toSorted(
-      (one, other) => other.score - one.score || count(other.key) - count(one.key) || (one.term < other.term ? -1 : 1),
-    )
+    .toSorted((one, other) => other.score - one.score || other.count - one.count || (one.term < other.term ? -1 : 1))
     .slice(0, mostNearest)
     .map(({ term, score, why }) => ({ term: bracketedIri(term), score: Math.round(score * 100) / 100, why }));
 }

@@ -31,9 +31,12 @@ export function runSearch(state: IndexState, request: SearchRequest): SearchAnsw
     hits: found.slice(offset, offset + limit).map((candidate) => hitOf(state, candidate, words)),
     words: words.map(({ whole }) => whole),
     matched,
-    complete: state.endpoints.values().every(({ described }) => (described?.leftOut ?? 0) === 0),
+    complete: isComplete(state),
   };
 }
+
+const isComplete = ({ models }: IndexState): boolean =>
+  !models.isReading && [...models.all()].every(({ described }) => (described?.leftOut ?? 0) === 0);
 
 interface Wanted {
   readonly q: string;
@@ -128,7 +131,7 @@ function hitOf(state: IndexState, candidate: Candidate, words: readonly Word[]):
   const { kind, key, score } = candidate;
   const why = reasonsFor(candidate, words);
   if (kind === "endpoint") {
-    const title = state.endpoints.get(key)?.entry?.title ?? key;
+    const title = state.models.get(key)?.entry?.title ?? key;
     return { kind, id: key, title, score, why, endpoints: [], endpointsTotal: 0 };
   }
   const term = state.table.get(key);
@@ -208,13 +211,13 @@ function prefixedNamesakes(keys: readonly string[], prefix: string): readonly st
 }
 
 /** Endpoints whose id, URL or title is the whole query. */
-function namedEndpoints({ endpoints }: IndexState, q: string): readonly Named[] {
+function namedEndpoints({ models }: IndexState, q: string): readonly Named[] {
   const name = bareName(q);
   if (name === "") return [];
   const folded = fold(name);
   const url = bareUrl(name);
   const found: Named[] = [];
-  for (const [id, { entry }] of endpoints) {
+  for (const { id, entry } of models.all()) {
     if (entry === undefined) continue;
     const add = (field: "id" | "url" | "title", matched: string): void =>
       void found.push({

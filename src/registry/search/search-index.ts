@@ -1,12 +1,12 @@
 import type { Catalog, CatalogEntry, EndpointInterface } from "../catalog/catalog.ts";
-import type { FactStatus, VoidDescription } from "../void/void-description.ts";
+import type { EndpointModels } from "../model/endpoint-models.ts";
+import type { KnownCount, TermKind } from "../model/schema.ts";
 import { filterEntries, hasTerm } from "./filter-entries.ts";
 import type { Suggestion } from "../../errors/fedway-error.ts";
-import { createState, dropDescription, type IndexState, ownFields, putDescription, putEntry } from "./index-state.ts";
+import { indexed, type IndexState, ownFields } from "./index-state.ts";
 import { nearestTerms } from "./nearest-terms.ts";
 import { rankedEndpoints, runSearch } from "./run-search.ts";
-import { readSnapshot, writeSnapshot } from "./snapshot.ts";
-import { type Term, termKey, termTitle } from "./term-table.ts";
+import { termKey, termTitle } from "./term-table.ts";
 import { hasAllWords } from "./text-index.ts";
 import { queryWords } from "./words.ts";
 
@@ -23,7 +23,7 @@ export interface Match {
 /** An endpoint that has a class or property; the count is of instances or triples, absent when unknown. */
 export interface TermUse {
   readonly id: string;
-  readonly count?: { readonly value: number; readonly status: FactStatus };
+  readonly count?: KnownCount;
 }
 
 /** One thing found. */
@@ -64,7 +64,7 @@ export interface SearchAnswer {
   readonly words: readonly string[];
   /** "some": nothing has all the words, so that the hits have only some of them. */
   readonly matched: "all" | "some";
-  /** False: classes or properties of some descriptions were left out of the index for their number or length. */
+  /** False: terms of some descriptions had no room, or descriptions are still being read after a start. */
   readonly complete: boolean;
 }
 
@@ -104,129 +104,57 @@ export interface EntryPage {
   readonly property?: string;
 }
 
-/** How a description is put into the index. */
-export interface DescriptionNotes {
-  /** Tells this state of the description from others, for `restore`; `finishedAt` when absent. */
-  readonly version?: string;
-}
-
-/** What `restore` made of a snapshot. */
-export interface Restored {
-  /** False: it was unreadable, damaged or of another format, and the index was built anew from the entries. */
-  readonly usable: boolean;
-  /** Endpoints whose description must be set again. */
-  readonly missing: readonly string[];
-}
-
-/** What the catalogue and the store hold now. */
-export interface CurrentState {
-  readonly entries: readonly CatalogEntry[];
-  /** Versions of the stored descriptions by endpoint id. */
-  readonly descriptions: ReadonlyMap<string, string>;
-}
-
-/** Limits of the index. */
-export interface SearchLimits {
-  /** Distinct classes and properties. */
-  readonly terms: number;
-  readonly termsPerEndpoint: number;
-  readonly uses: number;
-  /** Bytes of a snapshot in UTF-8. */
-  readonly snapshotBytes: number;
-}
-
-/** How an index is made. */
 interface SearchIndexOptions {
   /** "unknown" for all when absent. */
   readonly statusOf?: (id: string) => EndpointStatus;
-  readonly limits?: Partial<SearchLimits>;
 }
 
-const defaults: SearchLimits = {
-  terms: 200_000,
-  termsPerEndpoint: 20_000,
-  uses: 500_000,
-  // A stored document holds at most 64 MiB.
-  snapshotBytes: 60 * 1024 * 1024,
-};
+/** A class or property that is looked up. */
+interface WantedTerm {
+  readonly kind: TermKind;
+  readonly iri: string;
+}
 
-/** Full-text index over the catalogue and its descriptions; in memory, synchronous, bounded. */
+/** Full-text index over the models of endpoints; in memory, synchronous, always up to date with them. */
 export type SearchIndex = ReturnType<typeof createSearchIndex>;
 
-/** An empty index. */
-export function createSearchIndex(options: SearchIndexOptions = {}) {
-  const limits: SearchLimits = { ...defaults, ...options.limits };
+/** An index over these models, which it follows. */
+export function createSearchIndex(models: EndpointModels, options: SearchIndexOptions = {}) {
   const statusOf = options.statusOf ?? (() => "unknown" as const);
-  let state = createState(limits);
-  let version = 0;
-  /** Removes the entry and its description. */
-  const removeEndpoint = (id: string): void => {
-    dropDescription(state, id);
-    putEntry(state, id, undefined);
-  };
+  const state = indexed(models);
   return {
-    /** Adds or replaces; nothing happens for the entry it has already. */
-    setEndpoint: (entry: CatalogEntry): void => putEntry(state, entry.id, entry),
-    /** Sets these and removes all others, with their descriptions. */
-    setEndpoints(entries: readonly CatalogEntry[]): void {
-      const ids = new Set(entries.map((entry) => entry.id));
-      for (const id of state.endpoints.keys()) if (!ids.has(id)) removeEndpoint(id);
-      for (const entry of entries) putEntry(state, entry.id, entry);
-    },
-    removeEndpoint,
-    setDescription(id: string, description: VoidDescription, notes: DescriptionNotes = {}): void {
-      version++;
-      putDescription(state, description, { id, ...notes });
-    },
-    removeDescription(id: string): void {
-      version++;
-      dropDescription(state, id);
-    },
-    /** Grows with every change of a description. */
+    /** Grows with every change of what is known of terms. */
     get version(): number {
-      return version;
+      return models.version;
     },
     /** Whether an endpoint has a class or property, by its description; "no" only where that has all of them. */
-    hasTerm: (id: string, term: Pick<Term, "kind" | "iri">): "yes" | "no" | "unknown" => hasTerm(state, id, term),
+    hasTerm: (id: string, term: WantedTerm): "yes" | "no" | "unknown" => hasTerm(state, id, term),
     /** At most three classes or properties of these endpoints that are most like a term, best first. */
     nearest: (ids: readonly string[], term: Parameters<typeof nearestTerms>[2]): readonly Suggestion[] =>
       nearestTerms(state, ids, term),
     /** Ids of the endpoints that are known to have a class or property. */
-    endpointsWith: ({ kind, iri }: Pick<Term, "kind" | "iri">): Iterable<string> =>
-      state.table.endpointsOf(termKey(kind, iri)).keys(),
+    endpointsWith: ({ kind, iri }: WantedTerm): Iterable<string> => models.described(kind, iri),
     /** Ids of the endpoints whose text, or whose terms' names, have words of `q`, best first. */
     endpointsFound: (q: string): Iterable<string> => rankedEndpoints(state, q).keys(),
     /** What is known of a class or property in all endpoints; undefined when none is known to have it. */
-    term: ({ kind, iri }: Pick<Term, "kind" | "iri">): KnownTerm | undefined => knownTerm(state, termKey(kind, iri)),
+    term: ({ kind, iri }: WantedTerm): FoundTerm | undefined => foundTerm(state, termKey(kind, iri)),
     /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
     termCounts: (id: string): TermCounts | undefined => termCounts(state, id),
-    /** Version of the indexed description, by default the time when it was finished; undefined when there is none. */
-    descriptionVersion: (id: string): string | undefined => state.endpoints.get(id)?.described?.version,
+    /** Version of the description, by default the time when it was finished; undefined when there is none. */
+    descriptionVersion: (id: string): string | undefined => models.get(id)?.version,
     search: (request: SearchRequest): SearchAnswer => runSearch(state, request),
     /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */
     endpointsMatching: (q: string): readonly string[] => wholeWordMatches(state, q),
     /** Entries of the catalogue that meet a filter. @throws FedwayError `REQUEST_INVALID` when a local name is ambiguous */
     filterEntries: (catalog: Pick<Catalog, "entries">, filter: EntryFilter): EntryPage =>
       filterEntries(state, catalog.entries, { filter, statusOf }),
-    /** The index as JSON for `restore`; undefined when it is too large to be stored as one document. */
-    snapshot: (): string | undefined => writeSnapshot(state),
-    /** Replaces the whole index by a snapshot, brought up to date with these entries. Never throws. */
-    restore(text: string, current: CurrentState): Restored {
-      const read = readSnapshot(text, current, limits);
-      state = read.state;
-      version++;
-      return read.restored;
-    },
-    get size() {
-      return sizeOf(state);
-    },
   };
 }
 
 /** A class or property with the endpoints that have it. */
-type KnownTerm = Pick<SearchHit, "title" | "endpoints" | "endpointsTotal">;
+type FoundTerm = Pick<SearchHit, "title" | "endpoints" | "endpointsTotal">;
 
-function knownTerm({ table }: IndexState, key: string): KnownTerm | undefined {
+function foundTerm({ table }: IndexState, key: string): FoundTerm | undefined {
   const term = table.get(key);
   if (term === undefined) return undefined;
   const { top, total } = table.topUses(key);
@@ -240,12 +168,11 @@ export interface TermCounts {
   readonly complete: boolean;
 }
 
-function termCounts({ endpoints }: IndexState, id: string): TermCounts | undefined {
-  const described = endpoints.get(id)?.described;
+function termCounts({ models }: IndexState, id: string): TermCounts | undefined {
+  const described = models.get(id)?.described;
   if (described === undefined) return undefined;
-  const { keys, classesComplete, propertiesComplete } = described;
-  const classes = keys.filter((key) => key.startsWith(termKey("class", ""))).length;
-  return { classes, properties: keys.length - classes, complete: classesComplete && propertiesComplete };
+  const { class: classes, property: properties } = described.counts();
+  return { classes, properties, complete: described.classesComplete && described.propertiesComplete };
 }
 
 function wholeWordMatches(state: IndexState, q: string): readonly string[] {
@@ -255,15 +182,4 @@ function wholeWordMatches(state: IndexState, q: string): readonly string[] {
     .filter((hit) => hasAllWords(hit, words))
     .map(({ key }) => key)
     .toSorted();
-}
-
-/** Entries, distinct terms, pairs of a term and an endpoint that has it, and terms that the limits kept out. */
-function sizeOf({ endpoints, table }: IndexState) {
-  let known = 0;
-  let leftOut = 0;
-  for (const { entry, described } of endpoints.values()) {
-    if (entry !== undefined) known++;
-    leftOut += described?.leftOut ?? 0;
-  }
-  return { endpoints: known, terms: table.terms, uses: table.uses, leftOut };
 }

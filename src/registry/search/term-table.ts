@@ -1,28 +1,22 @@
+import type { EndpointModels } from "../model/endpoint-models.ts";
+import type { KnownTerm, TermKind } from "../model/schema.ts";
 import { iriParts, nameWords, plainText } from "../schema/text.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
-import type { FactStatus } from "../void/void-description.ts";
 import type { TermUse } from "./search-index.ts";
 import type { TextDocument } from "./text-index.ts";
 import { fold } from "./words.ts";
 
 /** A class or property. */
-export interface Term {
+export interface Term extends Omit<KnownTerm, "count"> {
   readonly key: string;
-  readonly kind: "class" | "property";
-  readonly iri: string;
-  readonly label?: string | undefined;
 }
 
-/** A count without its provenance. */
-export type UseCount = { readonly value: number; readonly status: FactStatus } | undefined;
-
 /** Key of a class or property. */
-export const termKey = (kind: Term["kind"], iri: string): string => `${kind === "class" ? "c" : "p"}:${iri}`;
+export const termKey = (kind: TermKind, iri: string): string => `${kind === "class" ? "c" : "p"}:${iri}`;
 
 interface Entry {
   readonly term: Term;
   readonly name: string;
-  readonly users: Map<string, UseCount>;
   top?: readonly TermUse[] | undefined;
 }
 
@@ -31,55 +25,42 @@ const mostTopUses = 20;
 /** Local name without case, accents and separators. */
 const foldedName = (local: string): string => fold(local).replace(/[^\p{L}\p{N}]+/gu, "");
 
-/** Classes and properties, and the endpoints that have them. */
+/** Classes and properties by their names; who has them, the models know. */
 export class TermTable {
+  readonly #models: EndpointModels;
   readonly #entries = new Map<string, Entry>();
   readonly #byName = new Map<string, Set<string>>();
-  #uses = 0;
 
-  get terms(): number {
-    return this.#entries.size;
-  }
-
-  /** Pairs of a term and an endpoint that has it. */
-  get uses(): number {
-    return this.#uses;
+  constructor(models: EndpointModels) {
+    this.#models = models;
   }
 
   get(key: string): Term | undefined {
     return this.#entries.get(key)?.term;
   }
 
-  all(): Iterable<Term> {
-    return this.#entries.values().map(({ term }) => term);
-  }
-
-  /** Adds a term with its first endpoint, or one more endpoint. @returns true when the term is new */
-  addUse(term: Term, endpoint: string, count: UseCount): boolean {
+  /** Notes a term that an endpoint is described with now. @returns true when the term is new */
+  add(term: Term): boolean {
     const known = this.#entries.get(term.key);
-    const entry = known ?? this.#insert(term);
-    if (!entry.users.has(endpoint)) this.#uses++;
-    entry.users.set(endpoint, count);
-    entry.top = undefined;
+    if (known !== undefined) known.top = undefined;
+    else this.#insert(term);
     return known === undefined;
   }
 
-  #insert(term: Term): Entry {
-    const entry: Entry = { term, name: foldedName(iriParts(term.iri).local), users: new Map() };
+  #insert(term: Term): void {
+    const entry: Entry = { term, name: foldedName(iriParts(term.iri).local) };
     this.#entries.set(term.key, entry);
     const namesakes = this.#byName.get(entry.name);
     if (namesakes === undefined) this.#byName.set(entry.name, new Set([term.key]));
     else namesakes.add(term.key);
-    return entry;
   }
 
-  /** @returns the term when this was its last endpoint, which removes it */
-  dropUse(key: string, endpoint: string): Term | undefined {
+  /** Notes that an endpoint is not described with a term any more. @returns the term when no endpoint is, which removes it */
+  drop(key: string): Term | undefined {
     const entry = this.#entries.get(key);
-    if (!entry?.users.delete(endpoint)) return undefined;
-    this.#uses--;
+    if (entry === undefined) return undefined;
     entry.top = undefined;
-    if (entry.users.size > 0) return undefined;
+    if (this.endpointsOf(key).length > 0) return undefined;
     this.#entries.delete(key);
     const namesakes = this.#byName.get(entry.name);
     namesakes?.delete(key);
@@ -88,19 +69,28 @@ export class TermTable {
   }
 
   usedBy(key: string, endpoint: string): boolean {
-    return this.endpointsOf(key).has(endpoint);
+    const { term } = this.#entries.get(key) ?? {};
+    return term !== undefined && this.#models.get(endpoint)?.described?.term(term.kind, term.iri) !== undefined;
   }
 
-  endpointsOf(key: string): ReadonlyMap<string, UseCount> {
-    return this.#entries.get(key)?.users ?? nobody;
+  endpointsOf(key: string): readonly string[] {
+    const { term } = this.#entries.get(key) ?? {};
+    return term === undefined ? [] : this.#models.described(term.kind, term.iri);
   }
 
   /** The endpoints with the largest counts, unknown last, ties by id; and their number. */
   topUses(key: string): { readonly top: readonly TermUse[]; readonly total: number } {
     const entry = this.#entries.get(key);
     if (entry === undefined) return { top: [], total: 0 };
-    entry.top ??= largest(entry.users);
-    return { top: entry.top, total: entry.users.size };
+    const { kind, iri } = entry.term;
+    const ids = this.endpointsOf(key);
+    entry.top ??= largest(
+      ids.map((id): TermUse => {
+        const count = this.#models.get(id)?.described?.term(kind, iri)?.count;
+        return count === undefined ? { id } : { id, count };
+      }),
+    );
+    return { top: entry.top, total: ids.length };
   }
 
   /** Keys of the terms with this local name, whatever its case, accents and separators. */
@@ -110,14 +100,10 @@ export class TermTable {
   }
 }
 
-const nobody: ReadonlyMap<string, UseCount> = new Map();
-
-function largest(users: ReadonlyMap<string, UseCount>): readonly TermUse[] {
-  return [...users]
-    .toSorted(([left, few], [right, many]) => (many?.value ?? -1) - (few?.value ?? -1) || (left < right ? -1 : 1))
-    .slice(0, mostTopUses)
-    .map(([id, count]) => (count === undefined ? { id } : { id, count }));
-}
+const largest = (uses: readonly TermUse[]): readonly TermUse[] =>
+  uses
+    .toSorted((one, other) => (other.count?.value ?? -1) - (one.count?.value ?? -1) || (one.id < other.id ? -1 : 1))
+    .slice(0, mostTopUses);
 
 /** Parts of IRIs that every other namespace has. */
 const commonParts = new Set("http https www com org net purl w3 w3id ns ontology vocab rdf owl schema".split(" "));

@@ -9,6 +9,7 @@ import {
   publishedQuestions,
   publishedSources,
 } from "../../support/published-questions.ts";
+import { describedModels } from "../../support/described-models.ts";
 import { buildFrom, NotBuildable } from "../../support/scripted-builder.ts";
 import { toCatalog, toEntry } from "../../unit/plan/plan-cases.ts";
 
@@ -71,7 +72,7 @@ async function outcomeOf(
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
   const container = createQueryContainer({
     catalog,
-    descriptions: { get: async () => description },
+    models: describedModels({ descriptions: [[entry.id, description]] }).models,
     queries: { explain: (request) => toPlanDescription(planner.plan(request).plan) },
     ask: async ({ text, maxRows }) => rowsOf(store, text).slice(0, maxRows),
     now: () => 0,

@@ -3,9 +3,10 @@ import { createEmbedder, type Embedder } from "../../../src/embeddings/embedder.
 import { openLocalModel } from "../../../src/embeddings/local-model.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
+import type { EndpointModel } from "../../../src/registry/model/endpoint-models.ts";
 import { createLinker, type Linker } from "../../../src/registry/linking/linker.ts";
-import { schemaGraph } from "../../../src/registry/linking/schema-graph.ts";
-import { createSearchIndex } from "../../../src/registry/search/search-index.ts";
+import { schemaGraph, textsOf } from "../../../src/registry/linking/schema-graph.ts";
+import { describedModels } from "../../support/described-models.ts";
 import { createValueIndex } from "../../../src/registry/values/value-index.ts";
 import { embeddingModelFolder } from "../../support/embedding-models.ts";
 import { hasPublishedData } from "../../support/published-shards.ts";
@@ -181,13 +182,13 @@ interface Parts {
 }
 
 async function linkerOver(all: readonly Described[], parts: Parts): Promise<Linker> {
-  const search = createSearchIndex();
   const entries = all.map(({ entry }) => entry);
-  search.setEndpoints(entries);
-  for (const { entry, description } of all) if (description !== undefined) search.setDescription(entry.id, description);
+  const known = all.flatMap(({ entry, description }) => (description ? [[entry.id, description] as const] : []));
+  const { models, search } = describedModels({ entries, descriptions: known });
   const byId = new Map(all.map(({ entry, description }) => [entry.id, description]));
   const linker = createLinker({
     search,
+    models,
     catalog: createCatalog(entries, [], { publicUrl: "http://localhost" }),
     descriptions: { get: async (id) => byId.get(id) },
     ...parts,
@@ -260,14 +261,13 @@ async function termFigures(linker: Linker, nine: readonly Described[], asked: re
 /** The plain way: the nearest terms of the endpoint, and the endpoint with the nearest term. */
 async function byMeaning(nine: readonly Described[], asked: readonly Question[], embedder: Embedder) {
   const recall = new Recall();
-  const graphs = nine.map(({ entry, description }) => schemaGraph(entry, description));
+  const known = nine.map(({ entry, description }): EndpointModel => {
+    const descriptions = description ? [[entry.id, description] as const] : [];
+    return { id: entry.id, ...describedModels({ descriptions }).models.get(entry.id), entry };
+  });
+  const graphs = known.map(schemaGraph);
   const vectors = await Promise.all(
-    graphs.map(({ nodes }) =>
-      embedder.embed(
-        nodes.map(({ text }) => text),
-        { signal },
-      ),
-    ),
+    known.map((model, at) => embedder.embed(textsOf(model, graphs[at] ?? { id: "", nodes: [] }).nodes, { signal })),
   );
   const counted = new Set(withTerms(nine, asked));
   let [first, third] = [0, 0];

@@ -42,7 +42,7 @@ describe("the list of endpoints", () => {
         request: async () => Promise.reject(new Error("not here")),
       },
     });
-    app.search.setDescription("beta", sampleDescription);
+    app.models.setDescription("beta", sampleDescription);
     const iri = "http://xmlns.com/foaf/0.1/Person";
     const found: unknown = JSON.parse((await get(app, `/api/endpoints?class=${iri}`)).text);
     const sentence = {

@@ -5,6 +5,7 @@ import { createQueryContainer } from "../../../src/agent/container/container.ts"
 import { type AskedStep, stepNames } from "../../../src/agent/container/read-step.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
+import { describedModels } from "../../support/described-models.ts";
 import { toPlanDescription } from "../../../src/query/explain.ts";
 import { describedUnits, unitText } from "../../support/described-data.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";
@@ -28,7 +29,12 @@ function open({ answers = Number.POSITIVE_INFINITY }: Bounds = {}) {
   const clock = { nowMs: 1, asked: 0 };
   const container = createQueryContainer({
     catalog,
-    descriptions: { get: async () => description },
+    models: describedModels({
+      descriptions: [
+        ["a", description],
+        ["b", description],
+      ],
+    }).models,
     queries: { explain: (request) => toPlanDescription(planner.plan(request).plan) },
     ask: async ({ text, maxRows }) => {
       if (clock.asked++ >= answers) throw new FedwayError("ENDPOINT_TIMEOUT", "too slow");

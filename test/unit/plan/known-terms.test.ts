@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { createSearchIndex } from "../../../src/registry/search/search-index.ts";
+import { describedModels } from "../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "./plan-cases.ts";
 
@@ -15,10 +15,9 @@ const catalog = toCatalog(
 );
 
 const known = () => {
-  const index = createSearchIndex();
-  index.setEndpoints(catalog.entries);
+  const { models, search: index } = describedModels({ entries: catalog.entries });
   const named = propertyPartition(`${foaf}name`, { triples: 20 });
-  index.setDescription(
+  models.setDescription(
     "people",
     descriptionOf({
       classPartitions: [classPartition(`${foaf}Person`, 10, [named])],
@@ -27,13 +26,13 @@ const known = () => {
       propertiesComplete: true,
     }),
   );
-  index.setDescription(
+  models.setDescription(
     "works",
     descriptionOf({ propertyPartitions: [named], classesComplete: false, propertiesComplete: true }),
   );
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: index });
   const plan = (text: string) => planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [] }).plan;
-  return { index, plan };
+  return { models, plan };
 };
 
 const prefixes = `PREFIX foaf: <${foaf}> PREFIX ex: <${ex}> `;
@@ -58,14 +57,17 @@ describe("a query without an endpoint is offered those that fit", () => {
     expect(details?.next).toContain("/api/endpoints?property=");
   });
   it("anew when an endpoint has been described", () => {
-    const { index, plan } = known();
+    const { models, plan } = known();
     const text = `SELECT * { ?s <${ex}zzz> ?o }`;
     const offered = () => {
       const made = plan(text);
       return made.kind === "rejected" ? made.reason.details.endpoints : undefined;
     };
     expect(offered()).toBeUndefined();
-    index.setDescription("aa3", descriptionOf({ propertyPartitions: [propertyPartition(`${ex}zzz`, { triples: 1 })] }));
+    models.setDescription(
+      "aa3",
+      descriptionOf({ propertyPartitions: [propertyPartition(`${ex}zzz`, { triples: 1 })] }),
+    );
     expect(offered()).toEqual(["aa3"]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
-import { createSearchIndex } from "../../../../src/registry/search/search-index.ts";
+import { describedModels } from "../../../support/described-models.ts";
 import { agentView } from "../../../../src/registry/void/agent-view.ts";
 import { checkDescription, type VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { createEndpointDescriber } from "../../../support/endpoint-describer.ts";
@@ -55,8 +55,7 @@ describe("labels of classes and properties", () => {
   });
 
   it("are found by search", () => {
-    const index = createSearchIndex();
-    index.setDescription("x", description);
+    const { search: index } = describedModels({ descriptions: [["x", description]] });
     const { hits } = index.search({ q: "registry of resources", limit: 3, offset: 0 });
     expect(hits[0]).toMatchObject({ iri: "http://bioregistry.io/0000008", title: "resource registry" });
   });

@@ -1,6 +1,6 @@
 import { createQueryCheck } from "../../../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
-import { createSearchIndex } from "../../../../src/registry/search/search-index.ts";
+import { describedModels } from "../../../support/described-models.ts";
 import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
 import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
@@ -80,16 +80,14 @@ function openValues() {
 
 /** Persons and companies at "people", paintings at "works", nothing known of "unseen"; both descriptions are complete. */
 export function openCheck() {
-  const search = createSearchIndex();
-  search.setEndpoints(catalog.entries);
-  for (const [id, description] of descriptions) search.setDescription(id, description);
+  const { models, search } = describedModels({ entries: catalog.entries, descriptions });
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: search });
   const check = createQueryCheck({
     catalog,
     planner,
     search,
     values: openValues(),
-    descriptions: { get: async (id) => descriptions.get(id) },
+    models,
     now: () => Date.parse("2026-01-01T12:00:00Z"),
   });
   const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRemarks } from "../../../../src/diagnosis/check/remarks.ts";
 import { createPlanner, type PlanRequest } from "../../../../src/plan/create-planner.ts";
-import { createSearchIndex } from "../../../../src/registry/search/search-index.ts";
+import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
 
@@ -13,8 +13,7 @@ const catalog = toCatalog(
 );
 
 function planner() {
-  const terms = createSearchIndex();
-  terms.setEndpoints(catalog.entries);
+  const { models, search: terms } = describedModels({ entries: catalog.entries });
   const named = propertyPartition(`${foaf}name`, { triples: 20 });
   const people = descriptionOf({
     classPartitions: [classPartition(`${foaf}Person`, 10, [named])],
@@ -22,9 +21,9 @@ function planner() {
     classesComplete: true,
     propertiesComplete: true,
   });
-  terms.setDescription("people", { ...people, finishedAt: "2026-01-02T03:04:05Z" });
+  models.setDescription("people", { ...people, finishedAt: "2026-01-02T03:04:05Z" });
   const works = descriptionOf({ propertyPartitions: [named], classesComplete: false, propertiesComplete: true });
-  terms.setDescription("works", { ...works, finishedAt: "2026-01-01T00:00:00Z" });
+  models.setDescription("works", { ...works, finishedAt: "2026-01-01T00:00:00Z" });
   const remarks = createRemarks(terms, { catalog });
   return createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms, remarks });
 }

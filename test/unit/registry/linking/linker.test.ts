@@ -2,11 +2,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createLinker } from "../../../../src/registry/linking/linker.ts";
-import { createSearchIndex } from "../../../../src/registry/search/search-index.ts";
 import type { Harvest } from "../../../../src/registry/values/harvest.ts";
 import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { describedModels } from "../../../support/described-models.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 
 const town = "http://town.example/ns#";
@@ -57,16 +57,15 @@ interface Fixture {
 }
 
 function linkerOver({ described = { towns, concerts, codes }, entries, embed }: Fixture = {}) {
-  const search = createSearchIndex();
   const stored = new Map(Object.entries(described));
   const all = entries ?? [...stored.keys(), "plain"].map((id) => catalogEntry(id));
-  search.setEndpoints(all);
-  for (const [id, description] of stored) search.setDescription(id, description);
+  const { models, search } = describedModels({ entries: all, descriptions: stored });
   const faults: unknown[] = [];
   const values = createValueIndex();
   values.set("concerts", harvest);
   const linker = createLinker({
     search,
+    models,
     catalog: createCatalog(all, [], { publicUrl: "http://localhost" }),
     descriptions: { get: async (id) => stored.get(id) },
     values,
@@ -75,7 +74,7 @@ function linkerOver({ described = { towns, concerts, codes }, entries, embed }: 
     onFault: (error) => faults.push(error),
   });
   onTestFinished(() => linker.close());
-  return { linker, search, stored, faults };
+  return { linker, models, stored, faults };
 }
 
 const irisOf = ({ terms }: { readonly terms: readonly { readonly iri: string }[] }) => terms.map(({ iri }) => iri);
@@ -109,10 +108,10 @@ describe("endpoints for a question", () => {
   });
 
   it("follow new descriptions", async () => {
-    const { linker, search, stored } = linkerOver();
+    const { linker, models, stored } = linkerOver();
     await linker.settled();
     stored.set("plain", { ...concerts, finishedAt: "2026-02-02T00:00:00Z" });
-    search.setDescription("plain", { ...concerts, finishedAt: "2026-02-02T00:00:00Z" });
+    models.setDescription("plain", { ...concerts, finishedAt: "2026-02-02T00:00:00Z" });
     await linker.settled();
     const { endpoints } = await linker.findEndpoints({ question: "singers", limit: 5 });
     expect(endpoints.map(({ id }) => id)).toEqual(["concerts", "plain"]);

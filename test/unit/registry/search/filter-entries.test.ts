@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createSearchIndex, type EntryFilter, type EntryPage } from "../../../../src/registry/search/search-index.ts";
+import type { EntryFilter, EntryPage } from "../../../../src/registry/search/search-index.ts";
+import { describedModels } from "../../../support/described-models.ts";
 import {
   classPartition,
   descriptionOf,
@@ -12,20 +13,20 @@ if (!first || !second || !third || !fourth) throw new Error("no entries");
 const entries = [first, second, { ...third, interface: "tpf" as const }, { ...fourth, keywords: ["Géographie"] }];
 
 function listed(filter: Partial<EntryFilter>): EntryPage {
-  const index = createSearchIndex({ statusOf: (id) => (id === "dataset-1" ? "down" : "unknown") });
-  index.setEndpoints(entries);
+  const statusOf = (id: string) => (id === "dataset-1" ? ("down" as const) : "unknown");
+  const { models, search } = describedModels({ entries, statusOf });
   const city = classPartition("http://a.example/City", 5);
-  index.setDescription(
+  models.setDescription(
     "dataset-0",
     descriptionOf({ classPartitions: [city, classPartition("http://a.example/Act", 1)] }),
   );
-  index.setDescription("dataset-1", descriptionOf({ classPartitions: [classPartition("http://b.example/City")] }));
+  models.setDescription("dataset-1", descriptionOf({ classPartitions: [classPartition("http://b.example/City")] }));
   const unsure = descriptionOf({
     propertyPartitions: [propertyPartition("http://a.example/mayor", {})],
     classesComplete: false,
   });
-  index.setDescription("dataset-2", unsure);
-  return index.filterEntries({ entries }, { limit: 100, offset: 0, ...filter });
+  models.setDescription("dataset-2", unsure);
+  return search.filterEntries({ entries }, { limit: 100, offset: 0, ...filter });
 }
 
 const shouldList = (filter: Partial<EntryFilter>, ids: readonly string[], undecided = 0) =>

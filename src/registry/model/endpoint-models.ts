@@ -1,0 +1,164 @@
+import type { CatalogEntry } from "../catalog/catalog.ts";
+import type { VoidDescription } from "../void/void-description.ts";
+import { DescribedSchema, type HasRoom } from "./described-schema.ts";
+import type { PublishedFacts } from "./published-facts.ts";
+import type { TermKind } from "./schema.ts";
+import { TextPool } from "./text-pool.ts";
+
+/** All that is known of one endpoint; replaced as a whole when any of it changes. Parts come in any order. */
+export interface EndpointModel {
+  readonly id: string;
+  readonly entry?: CatalogEntry | undefined;
+  /** What the endpoint itself showed or said. */
+  readonly described?: DescribedSchema | undefined;
+  /** Tells this state of the description from others. */
+  readonly version?: string | undefined;
+  /** What others say of it, and when. */
+  readonly published?: PublishedFacts | undefined;
+}
+
+/** An index over the models. */
+export interface ModelView {
+  /** Called once a change is done; `before` can still be read. Undefined: there was, or is, none. */
+  changed(after: EndpointModel | undefined, before: EndpointModel | undefined): void;
+}
+
+/** Limits over all endpoints; terms beyond them are left out, and the lists that lack them are not complete. */
+export interface ModelLimits {
+  /** Distinct classes and properties. */
+  readonly terms: number;
+  readonly termsPerEndpoint: number;
+  /** Pairs of a term and an endpoint that is described with it. */
+  readonly uses: number;
+}
+
+const defaults: ModelLimits = { terms: 200_000, termsPerEndpoint: 20_000, uses: 500_000 };
+
+/** Endpoints that have a term, by its number. */
+type Users = Map<number, string[]>;
+
+/** The models of all endpoints, in memory and bounded; synchronous. Views are told of every change. */
+export class EndpointModels {
+  readonly #pool = new TextPool();
+  readonly #limits: ModelLimits;
+  readonly #models = new Map<string, EndpointModel>();
+  readonly #views = new Set<ModelView>();
+  readonly #users: Readonly<Record<TermKind, Users>> = { class: new Map(), property: new Map() };
+  #uses = 0;
+  #version = 0;
+  /** Descriptions are still being read for the first time, so that lists over all endpoints may lack some. */
+  isReading = false;
+
+  constructor(limits: Partial<ModelLimits> = {}) {
+    this.#limits = { ...defaults, ...limits };
+  }
+
+  get(id: string): EndpointModel | undefined {
+    return this.#models.get(id);
+  }
+
+  all(): Iterable<EndpointModel> {
+    return this.#models.values();
+  }
+
+  /** Grows with every change of what is known of terms. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Distinct terms, and pairs of a term and an endpoint that is described with it. */
+  get size(): { readonly terms: number; readonly uses: number } {
+    return { terms: this.#users.class.size + this.#users.property.size, uses: this.#uses };
+  }
+
+  /** Ids of the endpoints that are described with a class or property, in the order in which they came. */
+  described(kind: TermKind, iri: string): readonly string[] {
+    return this.#users[kind].get(this.#pool.find(iri)) ?? [];
+  }
+
+  /** Ids of the endpoints at which public sources name a class or property. */
+  *published(kind: TermKind, iri: string): Generator<string> {
+    for (const { id, published } of this.#models.values()) if (published?.terms[kind].has(iri)) yield id;
+  }
+
+  /** Sets these entries and forgets all other endpoints. */
+  setEntries(entries: readonly CatalogEntry[]): void {
+    const ids = new Set(entries.map(({ id }) => id));
+    for (const id of this.#models.keys()) if (!ids.has(id)) this.remove(id);
+    for (const entry of entries) this.setEntry(entry);
+  }
+
+  /** Adds or replaces; nothing happens for the entry it has already. */
+  setEntry(entry: CatalogEntry): void {
+    if (this.#models.get(entry.id)?.entry !== entry) this.#change(entry.id, { entry });
+  }
+
+  /** Sets or, with undefined, removes what an endpoint is described with; `version` is `finishedAt` when absent. */
+  setDescription(id: string, description: VoidDescription | undefined, version = description?.finishedAt): void {
+    const before = this.#models.get(id)?.described;
+    if (before === undefined && description === undefined) return;
+    this.#count(id, before, -1);
+    const described = description && new DescribedSchema(description, this.#pool, this.#room());
+    this.#count(id, described, 1);
+    this.#version++;
+    this.#change(id, { described, version: described && version });
+    before?.release();
+  }
+
+  setPublished(id: string, published: PublishedFacts | undefined): void {
+    this.#version++;
+    this.#change(id, { published });
+  }
+
+  remove(id: string): void {
+    const before = this.#models.get(id);
+    if (before === undefined) return;
+    this.#count(id, before.described, -1);
+    this.#version++;
+    this.#models.delete(id);
+    for (const view of this.#views) view.changed(undefined, before);
+    before.described?.release();
+  }
+
+  /** Tells a view of what is known, and of every change from now on, until the returned function is called. */
+  follow(view: ModelView): () => void {
+    for (const model of this.#models.values()) view.changed(model, undefined);
+    this.#views.add(view);
+    return () => this.#views.delete(view);
+  }
+
+  #change(id: string, change: Partial<EndpointModel>): void {
+    const before = this.#models.get(id);
+    const after = { id, ...before, ...change };
+    const isEmpty = (after.entry ?? after.described ?? after.published) === undefined;
+    if (isEmpty) this.#models.delete(id);
+    else this.#models.set(id, after);
+    for (const view of this.#views) view.changed(isEmpty ? undefined : after, before);
+  }
+
+  #room(): HasRoom {
+    let { terms, uses } = this.size;
+    let ofEndpoint = 0;
+    const { terms: most, uses: mostUses, termsPerEndpoint } = this.#limits;
+    return (kind, iri) => {
+      const isNew = !this.#users[kind].has(this.#pool.find(iri));
+      if (ofEndpoint >= termsPerEndpoint || uses >= mostUses || (isNew && terms >= most)) return false;
+      if (isNew) terms++;
+      ofEndpoint++;
+      uses++;
+      return true;
+    };
+  }
+
+  #count(id: string, described: DescribedSchema | undefined, by: 1 | -1): void {
+    for (const { kind, iri } of described?.terms() ?? []) {
+      const number = this.#pool.find(iri);
+      const users = this.#users[kind].get(number) ?? [];
+      if (by === 1) users.push(id);
+      else users.splice(users.indexOf(id), 1);
+      if (users.length === 0) this.#users[kind].delete(number);
+      else this.#users[kind].set(number, users);
+      this.#uses += by;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { expect, it } from "vitest";
+import { systemClock } from "../../../../src/clock.ts";
+import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
+import { keepModels } from "../../../../src/registry/model/keep-models.ts";
+import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { createMemoryStore } from "../../../support/memory-store.ts";
+import { classPartition, descriptionOf } from "../../../support/synthetic-catalog.ts";
+
+const described = (at: string) =>
+  descriptionOf({
+    endpoint: catalogEntry("people").url,
+    classPartitions: [classPartition("http://x.example/Person", 1)],
+    finishedAt: at,
+  });
+
+/** A process over a store: one endpoint, descriptions that all processes share. */
+async function processOver(store: ReturnType<typeof createMemoryStore>, stored: Map<string, VoidDescription>) {
+  const models = new EndpointModels();
+  const [described, changed] = [new Set<(id: string) => void>(), new Set<() => void>()];
+  const catalog = { entries: [catalogEntry("people")] };
+  const read: string[] = [];
+  const keeper = await keepModels(models, {
+    store,
+    catalog: {
+      get entries() {
+        return catalog.entries;
+      },
+      byId: (id) => catalog.entries.find((entry) => entry.id === id),
+      onChange: (listener) => {
+        changed.add(listener);
+        return () => changed.delete(listener);
+      },
+    },
+    descriptions: {
+      async get(id) {
+        read.push(id);
+        const found = stored.get(id);
+        return found?.endpoint === catalog.entries.find((entry) => entry.id === id)?.url ? found : undefined;
+      },
+      onChange: (listener) => {
+        described.add(listener);
+        return () => described.delete(listener);
+      },
+    },
+    clock: systemClock,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  return {
+    models,
+    keeper,
+    read,
+    put(description: VoidDescription | undefined): void {
+      if (description === undefined) stored.delete("people");
+      else stored.set("people", description);
+      for (const listener of described) listener("people");
+    },
+    setEntries(entries: typeof catalog.entries): void {
+      catalog.entries = entries;
+      for (const listener of changed) listener();
+    },
+    version: () => models.get("people")?.version,
+  };
+}
+
+it("models follow descriptions, also those of other processes, and read each once", async () => {
+  const [store, stored] = [createMemoryStore(), new Map<string, VoidDescription>()];
+  const [one, other] = [await processOver(store, stored), await processOver(store, stored)];
+  one.put(described("2026-01-01T00:00:00Z"));
+  await eventually(() => expect(one.version()).toBe("2026-01-01T00:00:00Z"));
+  await eventually(async () => {
+    await other.keeper.refresh();
+    expect(other.version()).toBe("2026-01-01T00:00:00Z");
+  });
+  const reads = other.read.length;
+  await other.keeper.refresh();
+  expect(other.read).toHaveLength(reads);
+  one.put(undefined);
+  await eventually(async () => {
+    await other.keeper.refresh();
+    expect([one.version(), other.version()]).toEqual([undefined, undefined]);
+  });
+  await one.keeper.close();
+  await other.keeper.close();
+});
+
+it("a start reads what is stored; an entry that has got another URL is another endpoint, and one that is gone is forgotten", async () => {
+  const [store, stored] = [createMemoryStore(), new Map<string, VoidDescription>()];
+  const before = await processOver(store, stored);
+  before.put(described("2026-01-01T00:00:00Z"));
+  await eventually(async () => expect(await store.list("search/version/")).toHaveLength(1));
+  await before.keeper.close();
+  const after = await processOver(store, stored);
+  await after.keeper.settled();
+  expect([after.version(), after.models.isReading]).toEqual(["2026-01-01T00:00:00Z", false]);
+  after.setEntries([catalogEntry("people", { url: "http://moved.example/sparql" })]);
+  await eventually(() => expect(after.models.get("people")).toMatchObject({ described: undefined }));
+  after.setEntries([]);
+  expect(after.models.get("people")).toBeUndefined();
+  await after.keeper.close();
+});
