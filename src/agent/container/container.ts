@@ -50,9 +50,9 @@ export function createQueryContainer(parts: ContainerParts) {
   const drafts = createDrafts(parts);
   const schemaFor = createSchemas(parts);
   const judge = createJudge(parts);
-  const current = async (handle: string, { owner }: ContainerCall): Promise<Current> => {
+  const current = (handle: string, { owner }: ContainerCall): Current => {
     const draft = drafts.get(handle, owner);
-    return { draft, schema: await schemaFor(draft.endpoints), building: replay(draft.steps) };
+    return { draft, schema: schemaFor(draft.endpoints), building: replay(draft.steps) };
   };
   /** Counts a draft that has lost a step, or is looked at again, and keeps it. */
   const counted = async (changed: KeptDraft, schema: Schema, call: ContainerCall): Promise<ContainerAnswer> => {
@@ -66,7 +66,7 @@ export function createQueryContainer(parts: ContainerParts) {
     async open(ids: readonly string[], { owner }: ContainerCall): Promise<ContainerAnswer> {
       const endpoints = endpointsOf(ids, parts);
       const draft = { handle: randomUUID(), owner, endpoints, steps: [], rows: null };
-      const schema = await schemaFor(endpoints);
+      const schema = schemaFor(endpoints);
       drafts.put(draft);
       return answerOf(draft, schema, { wanted: ["class"] });
     },
@@ -75,7 +75,7 @@ export function createQueryContainer(parts: ContainerParts) {
      * @throws FedwayError `DRAFT_UNKNOWN`, `STEP_REFUSED`
      */
     async step(handle: string, asked: AskedStep, call: ContainerCall): Promise<ContainerAnswer> {
-      const { draft, schema, building } = await current(handle, call);
+      const { draft, schema, building } = current(handle, call);
       const list = listOf[asked.step];
       const needsValue = asked.step === "filter" || asked.step === "or";
       if (asked.choice === undefined && list !== undefined && !(needsValue && asked.value !== undefined)) {
@@ -96,13 +96,13 @@ export function createQueryContainer(parts: ContainerParts) {
     },
     /** Takes back the last step. @throws FedwayError `DRAFT_UNKNOWN`, `STEP_REFUSED` when there is none */
     async undo(handle: string, call: ContainerCall): Promise<ContainerAnswer> {
-      const { draft, schema } = await current(handle, call);
+      const { draft, schema } = current(handle, call);
       if (draft.steps.length === 0) throw refused("There is no step to take back.", "Choose a class.");
       return counted({ ...draft, steps: draft.steps.slice(0, -1) }, schema, call);
     },
     /** Shows the query and counts its rows again, without a step. @throws FedwayError `DRAFT_UNKNOWN` */
     async look(handle: string, call: ContainerCall): Promise<ContainerAnswer> {
-      const { draft, schema } = await current(handle, call);
+      const { draft, schema } = current(handle, call);
       return counted(draft, schema, call);
     },
   };

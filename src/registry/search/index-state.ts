@@ -34,15 +34,19 @@ export function indexed(models: EndpointModels): IndexState {
 function updateTexts(state: IndexState, after: EndpointModel | undefined, before: EndpointModel | undefined): void {
   if (before?.entry !== undefined) state.endpointText.remove(endpointDocument(before, before.entry));
   if (after?.entry !== undefined) state.endpointText.add(endpointDocument(after, after.entry));
-  if (before?.described === after?.described) return;
-  const { table, termText } = state;
-  for (const { kind, iri } of before?.described?.terms() ?? []) {
+  if (before?.described !== after?.described) updateTerms(state, after?.described, before?.described);
+}
+
+type Described = EndpointModel["described"];
+
+function updateTerms({ table, termText }: IndexState, after: Described, before: Described): void {
+  for (const { kind, iri } of before?.terms() ?? []) {
     const gone = table.drop(termKey(kind, iri));
     if (gone !== undefined) termText.remove(termDocument(gone));
   }
-  for (const { kind, iri, label } of after?.described?.terms() ?? []) {
-    const key = termKey(kind, iri);
-    if (table.add({ key, kind, iri, label })) termText.add(termDocument({ key, kind, iri, label }));
+  for (const { kind, iri, label } of after?.terms() ?? []) {
+    const term = { key: termKey(kind, iri), kind, iri, label };
+    if (table.add(term)) termText.add(termDocument(term));
   }
 }
 

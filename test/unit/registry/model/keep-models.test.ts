@@ -18,7 +18,7 @@ const described = (at: string) =>
 /** A process over a store: one endpoint, descriptions that all processes share. */
 async function processOver(store: ReturnType<typeof createMemoryStore>, stored: Map<string, VoidDescription>) {
   const models = new EndpointModels();
-  const [described, changed] = [new Set<(id: string) => void>(), new Set<() => void>()];
+  const [listeners, changed] = [new Set<(id: string) => void>(), new Set<() => void>()];
   const catalog = { entries: [catalogEntry("people")] };
   const read: string[] = [];
   const keeper = await keepModels(models, {
@@ -40,8 +40,8 @@ async function processOver(store: ReturnType<typeof createMemoryStore>, stored: 
         return found?.endpoint === catalog.entries.find((entry) => entry.id === id)?.url ? found : undefined;
       },
       onChange: (listener) => {
-        described.add(listener);
-        return () => described.delete(listener);
+        listeners.add(listener);
+        return () => listeners.delete(listener);
       },
     },
     clock: systemClock,
@@ -56,7 +56,7 @@ async function processOver(store: ReturnType<typeof createMemoryStore>, stored: 
     put(description: VoidDescription | undefined): void {
       if (description === undefined) stored.delete("people");
       else stored.set("people", description);
-      for (const listener of described) listener("people");
+      for (const listener of listeners) listener("people");
     },
     setEntries(entries: typeof catalog.entries): void {
       catalog.entries = entries;
