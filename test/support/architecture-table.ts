@@ -71,8 +71,12 @@ export const modules: readonly Module[] = [
     imports: [
       {
         module: "registry",
-        files: ["catalog/catalog.ts", "void/description-service.ts", "void/void-description.ts"],
-        typesOnly: true,
+        files: [
+          "catalog/catalog.ts",
+          "published/published-facts.ts",
+          "void/description-service.ts",
+          "void/void-description.ts",
+        ],
       },
       { module: "store", files: ["store.ts", "collection.ts"] },
     ],

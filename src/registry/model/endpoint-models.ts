@@ -1,7 +1,7 @@
 import type { CatalogEntry } from "../catalog/catalog.ts";
+import { publishedKey, type PublishedFacts } from "../published/published-facts.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { DescribedSchema, type HasRoom } from "./described-schema.ts";
-import type { PublishedFacts } from "./published-facts.ts";
 import type { TermKind } from "./schema.ts";
 import { TextPool } from "./text-pool.ts";
 
@@ -78,19 +78,22 @@ export class EndpointModels {
 
   /** Ids of the endpoints at which public sources name a class or property. */
   *published(kind: TermKind, iri: string): Generator<string> {
-    for (const { id, published } of this.#models.values()) if (published?.terms[kind].has(iri)) yield id;
+    for (const { id, published } of this.#models.values()) if (published?.terms.has(publishedKey(kind, iri))) yield id;
   }
 
-  /** Sets these entries and forgets all other endpoints. */
-  setEntries(entries: readonly CatalogEntry[]): void {
+  /** Sets these entries, with what was published about them, and forgets all other endpoints. */
+  setEntries(entries: readonly CatalogEntry[], publishedOf?: (id: string) => PublishedFacts | undefined): void {
     const ids = new Set(entries.map(({ id }) => id));
     for (const id of this.#models.keys()) if (!ids.has(id)) this.remove(id);
-    for (const entry of entries) this.setEntry(entry);
+    for (const entry of entries) this.setEntry(entry, publishedOf?.(entry.id));
   }
 
   /** Adds or replaces; nothing happens for the entry it has already. */
-  setEntry(entry: CatalogEntry): void {
-    if (this.#models.get(entry.id)?.entry !== entry) this.#change(entry.id, { entry });
+  setEntry(entry: CatalogEntry, published?: PublishedFacts): void {
+    const before = this.#models.get(entry.id);
+    if (before?.entry === entry && before.published === published) return;
+    if (before?.published !== published) this.#version++;
+    this.#change(entry.id, { entry, published });
   }
 
   /** Sets or, with undefined, removes what an endpoint is described with; `version` is `finishedAt` when absent. */
@@ -103,11 +106,6 @@ export class EndpointModels {
     this.#version++;
     this.#change(id, { described, version: described && version });
     before?.release();
-  }
-
-  setPublished(id: string, published: PublishedFacts | undefined): void {
-    this.#version++;
-    this.#change(id, { published });
   }
 
   remove(id: string): void {
@@ -130,7 +128,7 @@ export class EndpointModels {
   #change(id: string, change: Partial<EndpointModel>): void {
     const before = this.#models.get(id);
     const after = { id, ...before, ...change };
-    const isEmpty = (after.entry ?? after.described ?? after.published) === undefined;
+    const isEmpty = (after.entry ?? after.described) === undefined;
     if (isEmpty) this.#models.delete(id);
     else this.#models.set(id, after);
     for (const view of this.#views) view.changed(isEmpty ? undefined : after, before);

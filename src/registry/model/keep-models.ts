@@ -9,7 +9,7 @@ import type { EndpointModels } from "./endpoint-models.ts";
 /** What models are kept up to date with. */
 interface KeptParts {
   readonly store: Store;
-  readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "onChange">;
+  readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "published" | "onChange">;
   readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
   readonly clock: Clock;
   /** Called with a description that could not be read, or whose version could not be stored. */
@@ -53,7 +53,7 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
   };
 
   const takeEntries = (): void => {
-    models.setEntries(catalog.entries);
+    models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
     for (const { id, entry, described } of models.all()) {
       // An entry that has got another URL is another endpoint.
       const isMoved = described !== undefined && entry?.interface === "sparql" && described.endpoint !== entry.url;

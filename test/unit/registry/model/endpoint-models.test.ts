@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EndpointModels, type EndpointModel } from "../../../../src/registry/model/endpoint-models.ts";
-import type { PublishedFacts } from "../../../../src/registry/model/published-facts.ts";
+import { publishedFacts } from "../../../../src/registry/published/published-facts.ts";
 import type { KnownSchema } from "../../../../src/registry/model/schema.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
@@ -55,13 +55,13 @@ function modelsOf(descriptions: Readonly<Record<string, VoidDescription>>) {
   return models;
 }
 
-const published: PublishedFacts = {
+const published = publishedFacts({
+  format: 1,
+  url: "http://people.example/sparql",
   asOf: "2026-11-26",
-  sources: ["example/queries at 0f0f"],
-  terms: { class: new Map([[`${ex}Work`, { iri: `${ex}Work`, uses: 3 }]]), property: new Map() },
-  prefixes: new Map([["ex", ex]]),
-  namespaces: new Map(),
-};
+  classes: { [ex]: { Work: 3 } },
+  sources: [{ repo: "example/queries", commit: "0f", path: "q", date: "2026-01-01", licence: "MIT" }],
+});
 
 describe("a model", () => {
   it("says what the description says, counts with their status, unknown ones absent", () => {
@@ -140,12 +140,15 @@ describe("models", () => {
 
   it("hold published facts beside the description, and never take them for it", () => {
     const models = modelsOf({ people });
-    models.setPublished("people", published);
+    models.setEntry(catalogEntry("people"), published);
     expect([...models.published("class", `${ex}Work`)]).toEqual(["people"]);
     expect(models.described("class", `${ex}Work`)).toEqual([]);
     expect(models.get("people")?.described?.term("class", `${ex}Work`)).toBeUndefined();
     models.setDescription("people", undefined);
-    expect(models.get("people")).toMatchObject({ published: { asOf: "2026-11-26" }, described: undefined });
+    expect(models.get("people")).toMatchObject({
+      published: { provenance: "published, as of 2026-11-26, from example/queries" },
+      described: undefined,
+    });
   });
 
   it("tell views of each change once, with what was there before", () => {

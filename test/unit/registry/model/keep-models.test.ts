@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../src/clock.ts";
+import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { keepModels } from "../../../../src/registry/model/keep-models.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
@@ -27,6 +28,7 @@ async function processOver(store: ReturnType<typeof createMemoryStore>, stored: 
       get entries() {
         return catalog.entries;
       },
+      published: createCatalog([], [], { publicUrl: "http://fedway.example" }).published,
       byId: (id) => catalog.entries.find((entry) => entry.id === id),
       onChange: (listener) => {
         changed.add(listener);
