@@ -1,9 +1,13 @@
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 
 /** What is joined: about how many solutions it has, and its variables with how many values they have. */
-interface Sized {
+export interface Sized {
   readonly size: number;
   readonly variables: readonly ClauseVariable[];
+  /** Solutions that it was seen to have for one of those that it is joined with. */
+  readonly perSolution?: number | undefined;
+  /** Its figures were corrected by what came. */
+  readonly isCorrected?: boolean | undefined;
 }
 
 /**
@@ -11,6 +15,7 @@ interface Sized {
  * et al., Access Path Selection, 1979). A common variable of which nothing is known joins about one solution with each.
  */
 export function expectedJoin(left: Sized, right: Sized): number {
+  if (right.perSolution !== undefined) return left.size * right.perSolution;
   const valuesOf = valuesIn(left.variables);
   const shared = right.variables.filter(({ name }) => valuesOf.has(name));
   const product = left.size * right.size;

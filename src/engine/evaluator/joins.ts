@@ -12,13 +12,14 @@ import {
   type Condition,
   keyOn,
 } from "./buffered-join.ts";
-import { boundTogether, expectedJoin, joinOrder } from "./join-order.ts";
+import { boundTogether, expectedJoin, joinOrder, type Sized } from "./join-order.ts";
 import { equalityKey } from "./equality-join.ts";
 import { each, type Execution, made, passedOn, type Rows, type Solutions, solutionsOf } from "./execution.ts";
+import { type OrderedJoin, orderedJoin } from "./ordered-join.ts";
 import { prepareExistences } from "./existence.ts";
 import { conditionOf } from "./expressions.ts";
 import { certainIn, leavesOf, sideOf, takesKeys } from "./keyed-operation.ts";
-import { isTakenInWhole, type LeafClause } from "./leaf.ts";
+import { isSmallBeside } from "./leaf.ts";
 import { existencesIn } from "./operations.ts";
 
 // What EXISTS in the condition of an OPTIONAL is asked for.
@@ -54,49 +55,79 @@ export async function join({ input, conditions = [], wanted }: Join, execution: 
     );
   const asked = operands.filter(({ operation }) => isAsked(operation, input));
   const others = operands.filter((operand) => !asked.includes(operand)).map(({ solutions }) => solutions);
-  let result = joinOrder(others).reduce<Solutions | undefined>(
+  const whole = joinOrder(others).reduce<Solutions | undefined>(
     (left, right) => (left ? joinedInWhole(left, right, execution) : right),
     undefined,
   );
   // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
-  const byFacts = new Map(asked.map((operand) => [operand.solutions, operand]));
-  const bySize = joinOrder([...byFacts.keys()], result).flatMap((solutions) => byFacts.get(solutions) ?? []);
-  const order = [...bySize.filter((one) => !isFollowed(one)), ...bySize.filter(isFollowed)];
-  const some = { conditions, wanted: wanted ?? execution.wanted, isSome: result !== undefined || wanted !== undefined };
-  return joinedInOrder(result, order, { ...some, execution });
+  const keyed = { ...execution, wanted: wanted ?? execution.wanted };
+  const [followed, free] = [asked.filter(isFollowed), asked.filter((operand) => !isFollowed(operand))];
+  const isSome = whole !== undefined || wanted !== undefined;
+  const isLast = followed.length === 0;
+  const joined = free.length > 0 ? inOrder(whole, free, { conditions, isSome, isLast, execution: keyed }) : whole;
+  const result = followed.reduce(
+    (left, operand) => (left ? joinedByKeys(left, operand, keyed) : operand.solutions),
+    joined,
+  );
+  return result ?? made({ variables: [], size: 1 }, execution, () => each([[new Map()]]));
 }
 
-interface OrderedJoin extends Pick<Execution, "wanted"> {
+interface Conditioned {
   readonly conditions: readonly PushedCondition[];
-  /** Only some of the solutions are wanted: those for keys, or so many. */
-  readonly isSome: boolean;
   readonly execution: Execution;
 }
 
-function joinedInOrder(
-  start: Solutions | undefined,
-  order: readonly Operand[],
-  { conditions, wanted, isSome, execution }: OrderedJoin,
-): Solutions {
-  const open = new Set(conditions);
-  const small: GatheredRows[] = [];
-  let joined = start;
-  for (const [index, operand] of order.entries()) {
-    if (!joined) joined = operand.solutions;
-    else if (!isSome && isSmall(operand, order.slice(0, index), conditions)) {
-      const gathered = new GatheredRows(operand.solutions.rows, execution);
-      small.push(gathered);
-      joined = hashJoined(joined, { ...operand.solutions, rows: gathered.rows() }, execution);
-    } else joined = joinedByKeys(joined, operand, { ...execution, wanted });
-    if (index < order.length - 1) joined = fulfilling(joined, open, execution);
+interface InOrder extends Conditioned {
+  /** Only some of the solutions are wanted: those for keys, or so many. */
+  readonly isSome: boolean;
+  /** Nothing is joined with them. */
+  readonly isLast: boolean;
+}
+
+/** Clauses joined in the order of their figures, which changes where these prove wrong; small ones are asked for at once. */
+function inOrder(start: Solutions | undefined, operands: readonly Operand[], options: InOrder): Solutions {
+  const { conditions, isSome, isLast, execution } = options;
+  const sized = operands.map((operand): SizedOperand => ({ ...operand, ...sizeOf(operand.solutions) }));
+  const order = joinOrder(sized, start);
+  const small = new Map<Operation, GatheredRows>();
+  const clauses = order.map(({ operation }) => (operation.type === "fedway:leaf" ? operation.clause : undefined));
+  for (const [index, { operation, solutions }] of order.entries()) {
+    const isSmall = index > 0 && !isSome && isSmallBeside(clauses[index], clauses.slice(0, index), conditions);
+    if (isSmall) small.set(operation, new GatheredRows(solutions.rows, execution));
   }
-  if (!joined) return made({ variables: [], size: 1 }, execution, () => each([[new Map()]]));
-  const { rows } = joined;
-  if (small.length === 0) return joined;
-  return passedOn(joined, execution, () => {
-    for (const part of small) part.begin();
-    return rows;
+  const [first = order[0], ...rest] = start ? [start, ...order] : order;
+  const facts = rest.reduce<Sized>(joinFacts, first ?? { variables: [], size: 1 });
+  const rowsOf = ({ operation }: Operand): Rows => small.get(operation)?.rows() ?? askedAgain(operation, execution);
+  const evaluation: OrderedJoin<SizedOperand> = {
+    held: execution.held,
+    isFixed: execution.wanted !== undefined,
+    open: (operand) => fulfilling({ ...operand.solutions, rows: rowsOf(operand) }, options).rows,
+    step(left, operand, isEnd) {
+      const { solutions, operation } = operand;
+      const joined = small.has(operation)
+        ? hashJoined(left, { ...solutions, rows: rowsOf(operand) }, execution)
+        : joinedByKeys(left, operand, execution);
+      return isEnd && isLast ? joined.rows : fulfilling(joined, options, left).rows;
+    },
+    firstKeys(left, operand) {
+      const side = small.has(operand.operation) ? undefined : sideOf(operand, left.variables, execution);
+      const most = side?.blocks.next() ?? 0;
+      return (side?.wholeFrom ?? most) < most ? 0 : most;
+    },
+  };
+  return passedOn(facts, execution, () => {
+    for (const part of small.values()) part.begin();
+    return orderedJoin(evaluation, order, start && fulfilling(start, options));
   });
+}
+
+type SizedOperand = Operand & Sized;
+
+const sizeOf = ({ variables, size }: Sized): Sized => ({ variables, size });
+
+/** Its solutions once more; what is opened again makes no values of its own (`isAsked`). */
+async function* askedAgain(operation: Operation, execution: Execution): Rows {
+  yield* (await solutionsOf(operation, execution)).rows;
 }
 
 const none = (variables: readonly ClauseVariable[], execution: Execution): Solutions =>
@@ -114,30 +145,6 @@ function isAsked(operation: Operation, operands: readonly Operation[]): boolean 
   if (leavesOf(operation).length === 0) return false;
   const names = operands.flatMap((other) => (other === operation ? [] : [...certainIn(other)]));
   return takesKeys(operation, new Set(names));
-}
-
-/** Whether an operand is known to be small, also beside the keys that those before it have for it. */
-function isSmall({ operation }: Operand, before: readonly Operand[], conditions: Conditions): boolean {
-  if (operation.type !== "fedway:leaf") return false;
-  const { size, targetVariable, substituted } = operation.clause;
-  const needsKeys = targetVariable !== undefined || substituted !== undefined;
-  return !needsKeys && isTakenInWhole(size, keysExpected(operation.clause, before, conditions));
-}
-
-type Conditions = readonly PushedCondition[];
-
-/**
- * How many keys earlier operands have for one: as many as the smallest has solutions, if they differ in them because they are
- * subjects. 0 where that is not known, or where conditions leave fewer.
- */
-function keysExpected({ variables }: LeafClause, before: readonly Operand[], conditions: Conditions): number {
-  const conditioned = new Set(conditions.flatMap((condition) => condition.variables));
-  const earlier = before.flatMap(({ operation }) => (operation.type === "fedway:leaf" ? [operation.clause] : []));
-  if (!earlier.some((clause) => variables.some(({ name }) => clause.isSubject?.(name)))) return 0;
-  const sizes = earlier.map(({ size = 0, variables: own }) =>
-    own.some(({ name }) => conditioned.has(name)) ? 0 : size,
-  );
-  return earlier.length < before.length ? 0 : Math.min(...sizes);
 }
 
 /** Solutions that are taken in before they are read. */
@@ -161,21 +168,25 @@ class GatheredRows {
   }
 }
 
-/** The same without what fails a condition, of those that can be decided by now; these are not open any more. */
-function fulfilling(solutions: Solutions, open: Set<PushedCondition>, execution: Execution): Solutions {
-  const certain = new Set(solutions.variables.flatMap((variable) => (variable.certain ? [variable.name] : [])));
-  const now = [...open].filter(({ variables }) => variables.every((name) => certain.has(name)));
+/** Solutions without those that fail a condition that can be decided by now, and could not before. */
+function fulfilling(solutions: Solutions, { conditions, execution }: Conditioned, before?: Sized): Solutions {
+  const now = conditions.filter((one) => isDecided(one, solutions) && !(before && isDecided(one, before)));
   if (now.length === 0) return solutions;
-  for (const condition of now) open.delete(condition);
   async function* kept(): Rows {
     for await (const rows of solutions.rows) yield rows.filter((row) => now.every(({ holds }) => holds(row)));
   }
   return passedOn(solutions, execution, kept);
 }
 
-function joinedByKeys(left: Solutions, right: Operand, execution: Execution): Solutions {
-  const side = sideOf(right, left.variables, execution);
-  if (!side) return hashJoined(left, right.solutions, execution);
+const isDecided = ({ variables }: PushedCondition, known: Sized): boolean =>
+  variables.every((name) => known.variables.some((variable) => variable.name === name && variable.certain));
+
+function joinedByKeys(left: Solutions, right: Operand & Partial<Sized>, execution: Execution): Solutions {
+  const found = sideOf(right, left.variables, execution);
+  if (!found) return hashJoined(left, { ...right.solutions, rows: askedAgain(right.operation, execution) }, execution);
+  // What turned out to be large is not taken in whole for a few keys.
+  const least = right.isCorrected ? (right.size ?? 0) : 0;
+  const side = { ...found, wholeFrom: found.wholeFrom && Math.max(found.wholeFrom, least) };
   return made(joinFacts(left, right.solutions), execution, () => byKeys(left, side, { execution, mode: "inner" }));
 }
 
@@ -278,7 +289,7 @@ function buffered(left: Solutions, right: Solutions, { held, signal }: Execution
   return { left: left.rows, right: right.rows, key: { left: key, right: key }, shared: names, held, signal };
 }
 
-const joinFacts = (left: Solutions, right: Solutions): Pick<Solutions, "variables" | "size"> => ({
+const joinFacts = (left: Sized, right: Sized): Pick<Solutions, "variables" | "size"> => ({
   variables: boundTogether(left, right),
   size: expectedJoin(left, right),
 });

@@ -2,7 +2,7 @@ import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
-import type { Counting, LeafDemand } from "../demand.ts";
+import type { Counting, LeafDemand, PushedCondition } from "../demand.ts";
 import type { Leaf } from "./algebra.ts";
 import type { BoundSide } from "./bound-join.ts";
 import { type Execution, made, type Rows, type Solutions } from "./execution.ts";
@@ -17,10 +17,6 @@ const SMALL = 64;
 const MOST_IN_WHOLE = 20_000;
 // A key costs about as much to send as two solutions to receive.
 const ROWS_FOR_A_KEY = 2;
-
-/** Whether solutions that are joined with keys are asked for as a whole: there are about so many keys. */
-export const isTakenInWhole = (size: number | undefined, keys: number): boolean =>
-  size !== undefined && size <= Math.min(Math.max(SMALL, keys * ROWS_FOR_A_KEY), MOST_IN_WHOLE);
 
 /** What a leaf of the algebra stands for: a SERVICE clause at its endpoint, or patterns that are asked as one at their members. */
 export interface LeafClause {
@@ -99,3 +95,30 @@ async function* askedFor(clause: LeafClause, keys: KeyBlock | undefined): Rows {
 }
 
 const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
+
+type Clauses = readonly (LeafClause | undefined)[];
+
+/** Whether a clause is known to be small, also beside the keys that operands before it have for it. */
+export function isSmallBeside(
+  clause: LeafClause | undefined,
+  before: Clauses,
+  conditions: readonly PushedCondition[],
+): boolean {
+  if (!clause || clause.targetVariable !== undefined || clause.substituted !== undefined) return false;
+  const { size = Number.POSITIVE_INFINITY } = clause;
+  const keys = keysExpected(clause, before, conditions);
+  return size <= Math.min(Math.max(SMALL, keys * ROWS_FOR_A_KEY), MOST_IN_WHOLE);
+}
+
+/**
+ * How many keys earlier operands have for a clause: as many as the smallest has solutions, if they differ in them because
+ * they are subjects. 0 where that is not known, or where conditions leave fewer.
+ */
+function keysExpected({ variables }: LeafClause, before: Clauses, conditions: readonly PushedCondition[]): number {
+  const conditioned = new Set(conditions.flatMap((condition) => condition.variables));
+  if (!before.some((earlier) => variables.some(({ name }) => earlier?.isSubject?.(name)))) return 0;
+  const sizes = before.map((earlier) =>
+    earlier?.variables.some(({ name }) => conditioned.has(name)) ? 0 : (earlier?.size ?? 0),
+  );
+  return Math.min(...sizes);
+}
