@@ -1,12 +1,10 @@
 import { unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { isMonotone, nonMonotoneParts } from "../sparql/monotone.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
 import { columnsOf } from "../sparql/scope.ts";
-import type { SubstitutedText } from "../sparql/substituted-text.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { foldedTokens } from "../sparql/united-services.ts";
 import { mayCallUnknown } from "../sparql/used-constructs.ts";
@@ -14,10 +12,11 @@ import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
 import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
-import type { DirectPlan, FederatedClause, FederatedPlan, QueryPlan } from "./query-plan.ts";
-import { endpointNamed, similarIds } from "./service-targets.ts";
+import type { DirectPlan, FederatedClause, FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
+import { similarIds } from "./meant-entries.ts";
+import { endpointNamed } from "./service-targets.ts";
+import { readQuery } from "./read-query.ts";
 import { refuseUnknownFunctions } from "./unknown-functions.ts";
-import { unparsedPlan } from "./unparsed-plan.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
@@ -142,12 +141,12 @@ function clauseCharacters({ skeleton, clauses }: FederatedPlan): number {
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const place = placeOf(request, context);
   const written = withServiceUrls(request.text, (id) => context.catalog.byId(id)?.url);
-  const parsed = parsedOrRaw(written, request, { entry: place.entry, context });
-  if (parsed.kind === "direct") return withinCapabilities(parsed, context);
   const task: PlanTask = { context, request, ...place };
+  const { parsed, source, note } = readQuery(written, task);
+  if (parsed.kind === "direct") return withinCapabilities(parsed, context);
   try {
     const relevant = fromRelevantMembers(decidePlan(parsed, task), task);
-    const plan = withinCapabilities(relevant, context);
+    const plan = withNote(withinCapabilities(relevant, context), note);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
       if (mayCallUnknown(parsed)) refuseUnknownFunctions(plan);
@@ -157,7 +156,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     const columns = plan.kind === "direct" ? plan.columns : columnsOf(parsed);
     return { ...estimated, columns, notesIfEmpty: context.remarks?.(parsed, estimated, task) };
   } catch (thrown) {
-    const reason = written.relocated(thrown);
+    const reason = source.relocated(thrown);
     if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
     throw reason;
   }
@@ -226,48 +225,11 @@ function knownFederation(id: string, { catalog }: PlanContext): KnownFederation 
   });
 }
 
-function knownEntry(id: string, context: PlanContext): CatalogEntry {
+function knownEntry(id: string, context: PlanContext) {
   const entry = context.catalog.byId(id);
   if (entry) return entry;
   throw unknownId("endpoint", id, { alike: similarIds(context, id) });
 }
 
-interface Lookup {
-  readonly entry: CatalogEntry | undefined;
-  readonly context: PlanContext;
-}
-
-/** The parsed query; or, where the entry allows it, a plan for a text that only the endpoint understands. */
-function parsedOrRaw(
-  written: SubstitutedText,
-  request: PlanRequest,
-  { entry, context }: Lookup,
-): ParsedQuery | DirectPlan {
-  try {
-    return parseQuery(written.text);
-  } catch (error) {
-    const thrown = written.relocated(error);
-    if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
-    const unparsed = unparsedPlan(request, entry);
-    if (unparsed) return unparsed;
-    throw explained(thrown, request.text, context);
-  }
-}
-
-/** Whoever writes `SERVICE <peple>`, or `<peple>` among the values of its variable, means an endpoint of the catalogue. */
-function explained(error: FedwayError, text: string, context: PlanContext): FedwayError {
-  const id = /relative IRI (\S{1,64}) /.exec(error.message)?.[1];
-  if (id === undefined || context.catalog.byId(id)) return error;
-  const endpoints = similarIds(context, id);
-  const isTarget = text.matchAll(/\bSERVICE\s+(?:SILENT\s+)?<([^<>\s]{1,64})>/gi).some(([, target]) => target === id);
-  if (!isTarget && endpoints.length === 0) return error;
-  const [code, message] = isTarget
-    ? (["SERVICE_TARGET_REFUSED", `The catalogue has no endpoint "${id}".`] as const)
-    : ([error.code, error.message] as const);
-  const like = endpoints.length > 0 ? `Did you mean <${endpoints[0]}>? ` : "";
-  return new FedwayError(code, message, {
-    ...error.details,
-    next: `${like}SERVICE takes the URL of an endpoint or its id in the catalogue; /api/endpoints lists them.`,
-    ...(endpoints.length > 0 && { endpoints }),
-  });
-}
+const withNote = (plan: QueryPlan, note: PlanNote | undefined): QueryPlan =>
+  note === undefined || plan.kind === "rejected" ? plan : { ...plan, notes: [note, ...plan.notes] };

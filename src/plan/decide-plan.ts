@@ -20,7 +20,7 @@ import {
 } from "./build-plan.ts";
 import type { PlanTask } from "./plan-request.ts";
 import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
-import { federationOf, offeredEndpoints } from "./known-terms.ts";
+import { offeredEndpoints, serviceRequired } from "./offer-endpoints.ts";
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import { isOpenTarget } from "./followed-targets.ts";
 import type { Exclusions } from "./source-selection.ts";
@@ -150,28 +150,12 @@ function withoutService(
       task,
     );
   }
-  throw serviceRequired(query, task, pattern);
+  throw homeless(query, task, pattern);
 }
 
-function serviceRequired(query: AnalysedQuery, task: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
-  const offered = offeredEndpoints(query.parsed, task.context);
-  const endpoints = offered.map(({ entry }) => entry.id);
-  const having = offered.filter(({ has }) => has.length > 0).slice(0, 3);
-  const who = having.map(({ entry, has }) => `${entry.id} has ${has.slice(0, 5).join(", ")}`);
-  const federation = federationOf(endpoints, task.context);
-  const toFederation =
-    federation === undefined
-      ? ""
-      : ` or to a federation (/federations/${federation}/sparql, --federation ${federation})`;
-  const [best] = endpoints;
-  return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
-    ...(pattern && { where: placeOf(query, pattern) }),
-    next:
-      best === undefined
-        ? "Wrap the patterns: SERVICE <id> { ... }; /api/endpoints?property=IRI says which endpoints have what."
-        : `Wrap the patterns: SERVICE <${best}> { ... }, or send the query to an endpoint (/endpoints/${best}/sparql, --endpoint ${best})${toFederation}.${who.length > 0 ? ` By their descriptions, ${who.join("; ")}.` : ""}`,
-    ...(endpoints.length > 0 && { endpoints }),
-  });
+function homeless(query: AnalysedQuery, { context }: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
+  const where = pattern && placeOf(query, pattern);
+  return serviceRequired(offeredEndpoints(query.parsed, context), { where }, context);
 }
 
 const placeOf = (query: AnalysedQuery, pattern: OutsidePattern) =>
@@ -182,7 +166,7 @@ function evaluatedHere(draft: Draft, task: PlanTask): FederatedPlan {
   const { query } = draft;
   const [pattern] = query.outside;
   if (pattern) throw outsideService(query, pattern);
-  if (query.parsed.form === "DESCRIBE") throw serviceRequired(query, task, undefined);
+  if (query.parsed.form === "DESCRIBE") throw homeless(query, task, undefined);
   // After a prune the note on that says why no endpoint is asked.
   const isPruned = draft.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT");
   const none = "No endpoint is needed; the query was evaluated here over the empty dataset.";

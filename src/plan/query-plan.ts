@@ -64,6 +64,7 @@ export interface PlanNote {
     | "CLAUSES_COLOCATED"
     | "KEYS_SET_ASIDE"
     | "PORTABLE_BLANK_NODES"
+    | "PREFIXES_FILLED_IN"
     | "SILENCED";
   readonly message: string;
 }

@@ -1,8 +1,9 @@
-import { editDistance } from "../errors/nearest.ts";
 import { type ErrorWhere, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
 import { isFollowed } from "./followed-targets.ts";
+import { entryMeant, longestTarget, nearMisses } from "./meant-entries.ts";
+import { misplacedExtension } from "./offer-endpoints.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 
@@ -30,7 +31,7 @@ export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
 
 /**
  * Looks up every SERVICE target at every nesting level; those of a variable are checked for each of its values.
- * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `SERVICE_VARIABLE_UNBOUND`
+ * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `SERVICE_VARIABLE_UNBOUND`, `SERVICE_REQUIRED`
  */
 export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTargets {
   const members = new Map<number, PlannedEndpoint>();
@@ -51,7 +52,12 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
     } else if (isKeyword(target.iri))
       notes.push(keywordNote(target.iri, keywordEntries(target.iri, clause, task.context)));
     else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
-    else members.set(element.from, lookUp(target.iri, clause));
+    else {
+      const { line, column } = clause;
+      const misplaced = misplacedExtension(target.iri, query, { where: { line, column }, context: task.context });
+      if (misplaced) throw misplaced;
+      members.set(element.from, lookUp(target.iri, clause));
+    }
   }
   notes.push(...[...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint, task.context)));
   return { members, pseudo, notes };
@@ -80,7 +86,7 @@ const mostWithKeyword = 64;
 export const isKeyword = (iri: string): boolean => iri.startsWith(keywordPrefix);
 
 /** The entries with the keyword of a target. */
-export const withKeyword = (iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] =>
+export const withKeyword = (iri: string, { catalog }: Pick<PlanContext, "catalog">): readonly CatalogEntry[] =>
   catalog.membersOf({ members: [], memberKeywords: [keywordIn(iri)] });
 
 function keywordIn(iri: string): string {
@@ -116,7 +122,11 @@ const keywordNote = (iri: string, entries: readonly CatalogEntry[]): PlanNote =>
   message: `SERVICE <${iri.slice(0, 200)}> was taken to mean ${entries.map(({ id }) => id).join(", ")}.`,
 });
 
-function normalisedNote(iri: string, { id, url }: PlannedEndpoint, { catalog }: Pick<Known, "catalog">): PlanNote {
+function normalisedNote(
+  iri: string,
+  { id, url }: PlannedEndpoint,
+  { catalog }: Pick<PlanContext, "catalog">,
+): PlanNote {
   const other = catalog.published.byOtherUrl(iri);
   const facts = id === undefined || other === undefined ? undefined : catalog.published.facts(id);
   const why = other && facts ? `: ${otherUrlText[other.as]} (${facts.provenance})` : "";
@@ -174,8 +184,6 @@ const whereIs = ({ line, column }: ClausePlace, endpoint: string): ErrorWhere =>
   endpoint,
 });
 
-const longestTarget = 2_048;
-
 function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
   const entry = entryMeant(iri, context);
@@ -191,30 +199,6 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
     throw refused(iri, { place, why: "has a fragment and is no endpoint that could be called", context });
   if (context.egress === "catalog") throw refused(iri, { place, why: "is not in the catalogue", context });
   return { url: iri.replace(/(?:%20)+$/, "") };
-}
-
-/** The entry that a SERVICE target names, if it is certain which. */
-export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogEntry | undefined {
-  const [entry, ...others] = entriesMeant(iri, known);
-  return others.length === 0 ? entry : undefined;
-}
-
-/**
- * The entry with this URL; else those whose URL differs in what nobody means to say: white space around it (which the
- * text keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts. Else
- * the one that is known to be meant by this URL: its alias, a part of its data, its query page.
- */
-function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
-  const exact = catalog.byUrl(iri);
-  if (exact || iri.length > longestTarget) return exact ? [exact] : [];
-  const bare = iri.replaceAll(/^(?:\s|%20)+|(?:\s|%20)+$/g, "");
-  const [, rest = ""] = /^https?:(\/\/.*)$/is.exec(bare) ?? [];
-  if (rest === "") return [];
-  const path = rest.replace(/(?<=^\/\/[^/?#]*):(?:80|443)(?=[/?#]|$)/, "").replace(/\/+$/, "");
-  const written = ["https:", "http:"].flatMap((scheme) => [`${scheme}${path}`, `${scheme}${path}/`]);
-  const own = written.flatMap((url) => catalog.byUrl(url) ?? []);
-  const meant = own.length > 0 ? own : written.flatMap((url) => catalog.published.byOtherUrl(url)?.entry ?? []);
-  return [...new Set(meant)];
 }
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {
@@ -258,60 +242,4 @@ function refused(iri: string, { place, why, context }: Refusal): FedwayError {
     next,
     ...(near.length > 0 && { endpoints: near.map((entry) => entry.id) }),
   });
-}
-
-/** What suggestions are made from. */
-type Known = Pick<PlanContext, "catalog" | "availability">;
-
-/** The same endpoints, those that are down last. */
-export function downLast(entries: readonly CatalogEntry[], { availability }: Known): readonly CatalogEntry[] {
-  if (availability === undefined) return entries;
-  const isDown = ({ id }: CatalogEntry): boolean => availability.state(id) === "down";
-  return [...entries.filter((entry) => !isDown(entry)), ...entries.filter((entry) => isDown(entry))];
-}
-
-/**
- * Catalogue ids close to one that does not exist, best first: same letters, contained, one or two typing errors. Of those
- * that are equally close, the ones that are down come last.
- */
-export function similarIds(known: Known, id: string): readonly string[] {
-  const wanted = id.slice(0, 64).toLowerCase();
-  return downLast(known.catalog.entries, known)
-    .map((entry) => ({ id: entry.id, distance: idDistance(entry.id.toLowerCase(), wanted) }))
-    .filter(({ distance }) => distance <= 2)
-    .toSorted((a, b) => a.distance - b.distance)
-    .slice(0, 5)
-    .map((candidate) => candidate.id);
-}
-
-function idDistance(id: string, wanted: string): number {
-  if (wanted.length > 2 && (id.includes(wanted) || wanted.includes(id))) return 1;
-  return editDistance(id, wanted, 2);
-}
-
-/** An endpoint URL without what people get wrong: scheme, case, white space, trailing slash, query. */
-function bareUrl(iri: string): string {
-  return iri
-    .replaceAll(/%20|\s/g, "")
-    .toLowerCase()
-    .replace(/^https?:\/\//, "")
-    .replace(/(?<![/?#])[/?#]+$/, "");
-}
-
-const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
-
-/** Catalogue entries that a refused SERVICE target may have meant, best first; of those equally good, those that are down last. */
-function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
-  const target = iri.slice(0, 2_000);
-  const bare = bareUrl(target);
-  const host = hostOf(target.trim());
-  const last = bare.split(/[/:#]/).at(-1) ?? "";
-  const tests: readonly ((entry: CatalogEntry) => boolean)[] = [
-    (entry) => bareUrl(entry.url) === bare,
-    (entry) => entry.id === last || entry.id === bare,
-    (entry) => host !== "" && hostOf(entry.url) === host,
-  ];
-  const entries = downLast(known.catalog.entries, known);
-  const found = tests.flatMap((test) => entries.filter((entry) => test(entry)));
-  return [...new Set(found)].slice(0, 5);
 }

@@ -20,7 +20,7 @@ const whole = (...modules: string[]): readonly ModuleImport[] => modules.map((mo
 const tracer: ModuleImport = { module: "telemetry", files: ["tracing.ts"], typesOnly: true };
 const catalogTypes: ModuleImport = {
   module: "registry",
-  files: ["catalog/catalog.ts", "capabilities/capabilities.ts"],
+  files: ["catalog/catalog.ts", "capabilities/capabilities.ts", "published/published-facts.ts"],
   typesOnly: true,
 };
 
@@ -105,7 +105,7 @@ export const modules: readonly Module[] = [
     name: "plan",
     imports: [
       { module: "sparql" },
-      { module: "rdf", files: ["term-text.ts"] },
+      { module: "rdf", files: ["term-text.ts", "well-known-prefixes.ts"] },
       catalogTypes,
       { module: "results", files: ["model.ts"], typesOnly: true },
     ],

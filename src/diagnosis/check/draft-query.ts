@@ -72,7 +72,13 @@ const isRepairable = ({ code }: FedwayError, text: string): boolean =>
   repairable.has(code) || (code === "UPDATE_REFUSED" && updateVerb(text) === undefined);
 
 // A fence of tildes looks like SPARQL 1.2.
-const repairable: ReadonlySet<string> = new Set(["QUERY_SYNTAX", "SERVICE_TARGET_REFUSED", "VERSION_UNSUPPORTED"]);
+const repairable: ReadonlySet<string> = new Set([
+  "QUERY_SYNTAX",
+  // A text with undeclared prefixes that names no endpoint.
+  "SERVICE_REQUIRED",
+  "SERVICE_TARGET_REFUSED",
+  "VERSION_UNSUPPORTED",
+]);
 
 /** The plan of a text, also a rejected one; what the planner throws where there is none. */
 export function planOf(
@@ -108,7 +114,7 @@ async function withService(draft: Draft, options: CheckOptions): Promise<Draft> 
     outside.flatMap(({ patterns }) => termsOf(patterns)),
     { ...options, terms: options.search },
   );
-  const found = entry && others.length === 0 ? wrappedFor(parsed, entry.url) : undefined;
+  const found = entry && others.length === 0 ? wrappedFor(parsed, entry) : undefined;
   const plan = found && planOf(found.text, place, options);
   if (!entry || !found || !plan || plan instanceof FedwayError || plan.kind === "rejected") return draft;
   const repair: Repair = { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: true };

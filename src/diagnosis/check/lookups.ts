@@ -2,7 +2,7 @@ import type { Repair } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Planner } from "../../plan/create-planner.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
-import { entryMeant } from "../../plan/service-targets.ts";
+import { entryMeant } from "../../plan/meant-entries.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { iriParts } from "../../registry/schema/text.ts";
@@ -93,16 +93,22 @@ export function vocabularyFor(
 export function sourcesFor(
   ids: readonly string[],
   vocabulary: Vocabulary | undefined,
-  { catalog, search }: CheckOptions,
+  { catalog, search, models }: CheckOptions,
 ): RepairSources {
+  const { published } = catalog;
+  // Who names no endpoint may mean any.
+  const named = ids.length > 0 ? ids : published.ids;
   const anywhere = (iri: string): boolean =>
-    (["class", "property"] as const).some((kind) => [...search.endpointsWith({ kind, iri })].length > 0);
+    (["class", "property"] as const).some(
+      (kind) => models.described(kind, iri).length > 0 || models.published(kind, iri).next().done === false,
+    );
   return {
     urlOf: (id) => catalog.byId(id)?.url,
     isKnown: (iri) =>
       vocabulary === undefined ? anywhere(iri) : vocabulary.classes.has(iri) || vocabulary.properties.has(iri),
     namespacesOf: (prefix) => [
       ...(vocabulary?.prefixes ?? []).flatMap((table) => table.namespace(prefix) ?? []),
+      ...named.flatMap((id) => published.facts(id)?.prefixes.get(prefix)?.namespace ?? []),
       ...[wellKnownNamespaces.get(prefix)].filter((namespace) => namespace !== undefined),
     ],
     namespacesWith: (local) => namespacesFound(local, vocabulary && ids, search),

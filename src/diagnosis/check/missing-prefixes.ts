@@ -1,5 +1,6 @@
 import type { Repair } from "../../errors/fedway-error.ts";
-import { isWord, type Token, tokenize } from "../../sparql/tokens.ts";
+import { tokenize } from "../../sparql/tokens.ts";
+import { undeclaredPrefixes } from "../../sparql/undeclared-prefixes.ts";
 import type { TextAttempt } from "./service-names.ts";
 
 /** Where namespaces of prefixes are looked up. */
@@ -20,7 +21,7 @@ const mostMissing = 20;
  * is unknown is taken for the only namespace that has all its names.
  */
 export function* withPrefixes(text: string, source: NamespaceSource, written: string): Generator<TextAttempt> {
-  const missing = missingPrefixes(tokenize(written));
+  const missing = undeclaredPrefixes(tokenize(written));
   if (missing.size === 0 || missing.size > mostMissing) return;
   const repairs: Repair[] = [];
   for (const [prefix, locals] of missing) {
@@ -29,23 +30,6 @@ export function* withPrefixes(text: string, source: NamespaceSource, written: st
     repairs.push({ kind: "prefix-missing", before: "", after: `PREFIX ${prefix}: <${namespace}>`, applied: true });
   }
   yield { text: `${repairs.map(({ after }) => `${after}\n`).join("")}${text}`, repairs };
-}
-
-/** Local names by undeclared prefix. */
-function missingPrefixes(tokens: readonly Token[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const declared = new Set(
-    tokens.filter((_, at) => isWord(tokens[at - 1], "PREFIX")).map(({ text }) => text.slice(0, -1)),
-  );
-  const missing = new Map<string, Set<string>>();
-  for (const { kind, text } of tokens) {
-    if (kind !== "pname") continue;
-    const colon = text.indexOf(":");
-    const prefix = text.slice(0, colon);
-    if (declared.has(prefix)) continue;
-    const locals = missing.get(prefix) ?? new Set();
-    missing.set(prefix, locals.add(text.slice(colon + 1).replaceAll(/\\(.)/g, "$1")));
-  }
-  return missing;
 }
 
 function namespaceFor(prefix: string, locals: readonly string[], source: NamespaceSource): string | undefined {

@@ -1,6 +1,6 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
-import { downLast } from "../../plan/service-targets.ts";
+import { downLast } from "../../plan/offer-endpoints.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { analyseQuery } from "../../sparql/analyse-query.ts";
@@ -28,11 +28,17 @@ export function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoint
 }
 
 /** The query with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
-export function wrappedFor(parsed: ParsedQuery, url: string): ParsedQuery | undefined {
+export function wrappedFor(
+  parsed: ParsedQuery,
+  { url, pseudoServices }: Pick<CatalogEntry, "url" | "pseudoServices">,
+): ParsedQuery | undefined {
   const query = analyseQuery(parsed);
+  const extensions = query.services.filter(
+    ({ target }) => target.kind === "iri" && pseudoServices.includes(target.iri),
+  );
   try {
     const text = wrapOutside(query, {
-      isMember: () => true,
+      isMember: ({ from }) => !extensions.some(({ element }) => element.from === from),
       urlOf: (service) => {
         const clause = query.services.find(({ element }) => element.from === service.from);
         return clause?.target.kind === "iri" ? clause.target.iri : url;

@@ -1,5 +1,5 @@
 import { FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
-import { entryMeant } from "../../plan/service-targets.ts";
+import { entryMeant } from "../../plan/meant-entries.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { costWarning } from "./cost.ts";
 import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
@@ -172,16 +172,20 @@ function missedService(
   const isRejected = plan.kind === "rejected" && lacksService.has(plan.reason.code);
   if (scope.service !== undefined || !(isRejected || (isSentOn && unknown.length > 0))) return [];
   const having = endpointsWithAll(termsOf(scope.patterns), { ...options, terms: options.search });
-  return having.slice(0, 3).flatMap((entry, rank) => {
-    const text = wrappedFor(parsed, entry.url)?.text;
+  const offered = plan.kind === "rejected" ? (plan.reason.details.endpoints ?? []) : [];
+  const others = offered.flatMap((id) => options.catalog.byId(id) ?? []).filter((entry) => !having.includes(entry));
+  return [...having, ...others].slice(0, 3).flatMap((entry, rank) => {
+    const text = wrappedFor(parsed, entry)?.text;
     if (text === undefined) return [];
     const whole = { from: 0, to: parsed.tokens.length };
     return [
       {
         repair: { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: false },
         edits: [{ range: whole, replacement: text }],
-        score: having.length === 1 ? 0.98 : 0.75 - rank / 100,
-        why: `${entry.id} has all terms of the patterns outside of every SERVICE`,
+        score: having.length === 1 && rank === 0 ? 0.98 : 0.75 - rank / 100,
+        why: having.includes(entry)
+          ? `${entry.id} has all terms of the patterns outside of every SERVICE`
+          : `of what is known of endpoints, ${entry.id} fits the query ${rank === 0 ? "best" : "too"}`,
       },
     ];
   });

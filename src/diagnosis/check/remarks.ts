@@ -1,6 +1,6 @@
 import { lackOf } from "../../plan/known-terms.ts";
 import type { KnownTerms, PlanContext, Remarks } from "../../plan/plan-request.ts";
-import { entryMeant } from "../../plan/service-targets.ts";
+import { entryMeant } from "../../plan/meant-entries.ts";
 import { usedTerms } from "../../sparql/used-terms.ts";
 import { evidenceText } from "../evidence.ts";
 

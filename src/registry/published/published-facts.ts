@@ -38,6 +38,8 @@ export interface PublishedFacts {
   readonly prefixes: ReadonlyMap<string, PublishedPrefix>;
   /** By `publishedKey`, most used first within a namespace. */
   readonly terms: ReadonlyMap<string, PublishedTerm>;
+  /** Namespaces of the terms. */
+  readonly vocabularies: ReadonlySet<string>;
   /** Uses of IRIs by what they begin with. */
   readonly resourceSpaces: ReadonlyMap<string, number>;
 }
@@ -61,8 +63,17 @@ export function publishedFacts(file: FactsFile): PublishedFacts {
   take("class", file.classes);
   take("property", file.properties);
   const resourceSpaces = new Map(Object.entries(file.resourceSpaces ?? {}));
+  const vocabularies = new Set([...Object.keys(file.classes ?? {}), ...Object.keys(file.properties ?? {})]);
   const lists = { aliases, parts, mirrors, pages, pseudoServices };
-  return { url, provenance: provenanceOf(file), ...lists, prefixes: prefixesOf(file), terms, resourceSpaces };
+  return {
+    url,
+    provenance: provenanceOf(file),
+    ...lists,
+    prefixes: prefixesOf(file),
+    terms,
+    vocabularies,
+    resourceSpaces,
+  };
 }
 
 function prefixesOf({ prefixes = {} }: FactsFile): ReadonlyMap<string, PublishedPrefix> {

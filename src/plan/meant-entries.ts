@@ -1,0 +1,80 @@
+import { editDistance } from "../errors/nearest.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import { downLast } from "./offer-endpoints.ts";
+import type { PlanContext } from "./plan-request.ts";
+
+/** Longer URLs are not looked up. */
+export const longestTarget = 2_048;
+
+/** The entry that a SERVICE target names, if it is certain which. */
+export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogEntry | undefined {
+  const [entry, ...others] = entriesMeant(iri, known);
+  return others.length === 0 ? entry : undefined;
+}
+
+/**
+ * The entry with this URL; else those whose URL differs in what nobody means to say: white space around it (which the
+ * text keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts. Else
+ * the one that is known to be meant by this URL: its alias, a part of its data, its query page.
+ */
+function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
+  const exact = catalog.byUrl(iri);
+  if (exact || iri.length > longestTarget) return exact ? [exact] : [];
+  const bare = iri.replaceAll(/^(?:\s|%20)+|(?:\s|%20)+$/g, "");
+  const [, rest = ""] = /^https?:(\/\/.*)$/is.exec(bare) ?? [];
+  if (rest === "") return [];
+  const path = rest.replace(/(?<=^\/\/[^/?#]*):(?:80|443)(?=[/?#]|$)/, "").replace(/\/+$/, "");
+  const written = ["https:", "http:"].flatMap((scheme) => [`${scheme}${path}`, `${scheme}${path}/`]);
+  const own = written.flatMap((url) => catalog.byUrl(url) ?? []);
+  const meant = own.length > 0 ? own : written.flatMap((url) => catalog.published.byOtherUrl(url)?.entry ?? []);
+  return [...new Set(meant)];
+}
+
+/** What suggestions are made from. */
+type Known = Pick<PlanContext, "catalog" | "availability">;
+
+/**
+ * Catalogue ids close to one that does not exist, best first: same letters, contained, one or two typing errors. Of those
+ * that are equally close, the ones that are down come last.
+ */
+export function similarIds(known: Known, id: string): readonly string[] {
+  const wanted = id.slice(0, 64).toLowerCase();
+  return downLast(known.catalog.entries, known)
+    .map((entry) => ({ id: entry.id, distance: idDistance(entry.id.toLowerCase(), wanted) }))
+    .filter(({ distance }) => distance <= 2)
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, 5)
+    .map((candidate) => candidate.id);
+}
+
+function idDistance(id: string, wanted: string): number {
+  if (wanted.length > 2 && (id.includes(wanted) || wanted.includes(id))) return 1;
+  return editDistance(id, wanted, 2);
+}
+
+/** An endpoint URL without what people get wrong: scheme, case, white space, trailing slash, query. */
+function bareUrl(iri: string): string {
+  return iri
+    .replaceAll(/%20|\s/g, "")
+    .toLowerCase()
+    .replace(/^https?:\/\//, "")
+    .replace(/(?<![/?#])[/?#]+$/, "");
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
+
+/** Catalogue entries that a refused SERVICE target may have meant, best first; of those equally good, those that are down last. */
+export function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
+  const target = iri.slice(0, 2_000);
+  const bare = bareUrl(target);
+  const host = hostOf(target.trim());
+  const last = bare.split(/[/:#]/).at(-1) ?? "";
+  const tests: readonly ((entry: CatalogEntry) => boolean)[] = [
+    (entry) => bareUrl(entry.url) === bare,
+    (entry) => entry.id === last || entry.id === bare,
+    (entry) => host !== "" && hostOf(entry.url) === host,
+  ];
+  const entries = downLast(known.catalog.entries, known);
+  const found = tests.flatMap((test) => entries.filter((entry) => test(entry)));
+  return [...new Set(found)].slice(0, 5);
+}

@@ -1,0 +1,57 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import type { SubstitutedText } from "../sparql/substituted-text.ts";
+import { homelessUndeclared, namesEndpoint, parsedIfLegal, withEndpointPrefixes } from "./fill-prefixes.ts";
+import type { PlanContext, PlanTask } from "./plan-request.ts";
+import type { DirectPlan, PlanNote } from "./query-plan.ts";
+import { similarIds } from "./meant-entries.ts";
+import { unparsedPlan } from "./unparsed-plan.ts";
+
+/** A text as it was understood. */
+interface ReadQuery {
+  /** Or a plan for a text that only its endpoint understands. */
+  readonly parsed: ParsedQuery | DirectPlan;
+  /** The text that was parsed. */
+  readonly source: SubstitutedText;
+  /** What was done to the text. */
+  readonly note?: PlanNote | undefined;
+}
+
+/**
+ * The parsed query, with the prefixes that its endpoints know; or, where the entry allows it, a plan for an unparsed text.
+ * @throws FedwayError `QUERY_SYNTAX` and others of the parser, `SERVICE_REQUIRED`
+ */
+export function readQuery(written: SubstitutedText, task: PlanTask): ReadQuery {
+  const { context, request, entry, over } = task;
+  try {
+    return { parsed: parseQuery(written.text), source: written };
+  } catch (error) {
+    const thrown = written.relocated(error);
+    if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
+    const filled = withEndpointPrefixes(written, task);
+    const parsed = filled && parsedIfLegal(filled.written.text);
+    if (parsed) return { parsed, source: filled.written, note: filled.note };
+    const unparsed = unparsedPlan(request, entry);
+    if (unparsed) return { parsed: unparsed, source: written };
+    const isHomeless = entry === undefined && over === undefined && !namesEndpoint(written.text);
+    throw (isHomeless && homelessUndeclared(written, thrown, context)) || explained(thrown, request.text, context);
+  }
+}
+
+/** Whoever writes `SERVICE <peple>`, or `<peple>` among the values of its variable, means an endpoint of the catalogue. */
+function explained(error: FedwayError, text: string, context: PlanContext): FedwayError {
+  const id = /relative IRI (\S{1,64}) /.exec(error.message)?.[1];
+  if (id === undefined || context.catalog.byId(id)) return error;
+  const endpoints = similarIds(context, id);
+  const isTarget = text.matchAll(/\bSERVICE\s+(?:SILENT\s+)?<([^<>\s]{1,64})>/gi).some(([, target]) => target === id);
+  if (!isTarget && endpoints.length === 0) return error;
+  const [code, message] = isTarget
+    ? (["SERVICE_TARGET_REFUSED", `The catalogue has no endpoint "${id}".`] as const)
+    : ([error.code, error.message] as const);
+  const like = endpoints.length > 0 ? `Did you mean <${endpoints[0]}>? ` : "";
+  return new FedwayError(code, message, {
+    ...error.details,
+    next: `${like}SERVICE takes the URL of an endpoint or its id in the catalogue; /api/endpoints lists them.`,
+    ...(endpoints.length > 0 && { endpoints }),
+  });
+}
