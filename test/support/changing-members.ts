@@ -37,6 +37,8 @@ export interface HistoryAnswer {
   readonly answer: CanonicalAnswer;
   /** Requests before the answer but for existence queries. */
   readonly requests: number;
+  /** Of these requests, query texts and answers. */
+  readonly bytes: number;
   /** Existence queries that were sent before the answer, by member. */
   readonly verified: ReadonlyMap<string, number>;
 }
@@ -67,6 +69,7 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
   const stores = new Map<string, oxigraph.Store>();
   const requests: SparqlRequest[] = [];
   let open = 0;
+  let bytes = 0;
 
   const storeOf = (url: string): oxigraph.Store => {
     const known = stores.get(url) ?? new oxigraph.Store();
@@ -81,7 +84,9 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
       await nextTurn();
       open--;
       request.signal.throwIfAborted();
-      return answered(storeOf(request.endpoint.url), request);
+      const answer = answered(storeOf(request.endpoint.url), request);
+      if (!isExistence(request)) bytes += Buffer.byteLength(request.query) + answer.body.length;
+      return answer;
     },
     close: async () => {},
   };
@@ -169,6 +174,7 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
     changed: (index: number): void => void stores.delete(entries[index]?.url ?? ""),
     async ask(text: string, over: boolean): Promise<HistoryAnswer> {
       requests.length = 0;
+      bytes = 0;
       const answer = await queries.run(requestOf(text, over));
       const result = await parseAnswer(bytesOf(answer.body), {
         mediaType: answer.contentType.replace(/;.*$/u, ""),
@@ -178,7 +184,7 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
       const verified = new Map<string, number>();
       const existence = requests.filter(isExistence);
       for (const { endpoint } of existence) verified.set(endpoint.url, (verified.get(endpoint.url) ?? 0) + 1);
-      return { run: answer.runId, answer: canonical, requests: requests.length - existence.length, verified };
+      return { run: answer.runId, answer: canonical, requests: requests.length - existence.length, bytes, verified };
     },
     record: (run: string) => queries.runRecord(run),
     /** What one store answers in whose default graph all data are, and in whose named graphs those of each member. */
@@ -215,7 +221,7 @@ const requestOf = (text: string, over: boolean): QueryRequest => ({
   signal: new AbortController().signal,
 });
 
-function answered(store: oxigraph.Store, { query, kind }: SparqlRequest): SparqlAnswer {
+function answered(store: oxigraph.Store, { query, kind }: SparqlRequest): SparqlAnswer & { readonly body: Buffer } {
   const isGraph = kind === "quads";
   const format = isGraph ? "application/n-triples" : "json";
   const text = store.query(query, { results_format: format }) as unknown as string;

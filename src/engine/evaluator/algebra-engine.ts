@@ -10,6 +10,7 @@ import { countingClause, demandedClause, type LeafDemand } from "../demand.ts";
 import type { EvaluateHere } from "../evaluated-clause.ts";
 import type { Operation } from "./algebra.ts";
 import type { Evaluate, Execution, Result } from "./execution.ts";
+import { firstRows } from "./first-rows.ts";
 import type { LeafClause } from "./leaf.ts";
 import { createRun, type Run } from "./run.ts";
 import { Truths } from "./truths.ts";
@@ -87,7 +88,7 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
     const sources = sourcesOf(plan, { ...shared, bounds: run.bounds, account, evaluateHere, count });
     const { operation: skeleton, base } = await host.parse(plan.skeleton);
     const surroundings = { base, now: new Date().toISOString() };
-    const { operation, wanted } = assignLeaves(skeleton, { ...sources, surroundings });
+    const operation = assignLeaves(skeleton, { ...sources, surroundings });
     const execution: Execution = {
       evaluate: host.evaluate,
       signal: run.bounds.signal,
@@ -96,7 +97,6 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
       traced: run.bounds.provenance === true,
       surroundings,
       truths: new Truths(account.held),
-      wanted,
     };
     const result = await host.evaluate(operation, execution);
     return toResult(result, { run, traced: execution.traced, order: plan.columns?.asked });
@@ -216,9 +216,15 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
     askedInBlocks() {
       isInBlocks = true;
     },
-    solutions(keys) {
+    solutions(keys, wanted) {
       const asked = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
-      const rows = keys || clause.silent || clause.limit !== undefined ? asked : measured(asked, clause, options);
+      const isMeasured = !keys && !clause.silent && clause.limit === undefined;
+      const all = isMeasured ? measured(asked, clause, options) : asked;
+      // A limit of its own is as low.
+      const few = isMeasured && target === undefined ? wanted : undefined;
+      const size = options.clauseSizes.of(clause);
+      const ask = (limit?: number) => (limit === undefined ? all : askedRows({ ...clause, limit })(undefined));
+      const rows = firstRows(ask, { wanted: few, size, held: options.held });
       return renames ? renamed(rows) : rows;
     },
   };

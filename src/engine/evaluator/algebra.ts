@@ -90,8 +90,6 @@ export interface Join extends Multi {
   readonly type: "join";
   /** What solutions must fulfil, looked at before more of the operands are asked. */
   readonly conditions?: readonly PushedCondition[] | undefined;
-  /** Number of solutions that are enough. */
-  readonly wanted?: number | undefined;
 }
 
 export interface LeftJoin extends Multi {

@@ -4,7 +4,7 @@ import { withFormOutside } from "./describe.ts";
 import { type EquatedPartsOptions, equatedParts } from "./equality-join.ts";
 import { createExistsNames } from "./existence.ts";
 import { type LeafClause, leafOf } from "./leaf.ts";
-import { existencesIn, inputsOf, mapOperation, withInputs, withPreparedInput } from "./operations.ts";
+import { existencesIn, mapOperation, withInputs, withPreparedInput } from "./operations.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import { PatternGroups } from "./pattern-groups.ts";
 import type { GraphContext } from "./pattern-leaves.ts";
@@ -24,37 +24,15 @@ export interface LeafSources {
   readonly surroundings: Surroundings;
 }
 
-/** A query's algebra, ready to be evaluated. */
-interface Assigned {
-  readonly operation: Operation;
-  /** Number of its solutions that are enough, in any order. */
-  readonly wanted: number | undefined;
-}
-
 /**
  * Turns every SERVICE clause of a skeleton into a leaf, and patterns outside the clauses into leaves over the merged graph of
  * the plan's members. In plans without such members they become the empty multiset of solutions.
  */
-export function assignLeaves(skeleton: Operation, sources: LeafSources): Assigned {
+export function assignLeaves(
+  skeleton: Operation,
+  { clauses, patterns: context, use, surroundings }: LeafSources,
+): Operation {
   const operation = withFormOutside(skeleton);
-  return { operation: assign(operation, sources), wanted: wantedSolutions(operation) };
-}
-
-/** Number of solutions that are enough for a LIMIT without sorting or grouping below it, or for ASK. */
-function wantedSolutions(operation: Operation): number | undefined {
-  if (operation.type === "ask") return 1;
-  if (operation.type === "construct") return wantedSolutions(operation.input);
-  if (operation.type !== "slice" || isGathering(operation.input)) return undefined;
-  return operation.length === undefined ? undefined : operation.start + operation.length;
-}
-
-function isGathering(operation: Operation): boolean {
-  if (operation.type === "orderby" || operation.type === "group") return true;
-  const [input, ...others] = inputsOf(operation);
-  return input !== undefined && others.length === 0 && isGathering(input);
-}
-
-function assign(operation: Operation, { clauses, patterns: context, use, surroundings }: LeafSources): Operation {
   use.read(operation);
   for (const { correlated = [] } of [...clauses.values()].flat()) use.mention(correlated);
   const nameExists = createExistsNames();

@@ -52,44 +52,29 @@ export async function* boundJoin(join: BoundJoin): AsyncIterable<readonly Bindin
   const shared = right.variables.filter(({ name }) => leftVariables.includes(name));
   const holding = join.held.open();
   const pace = new Pace(join, holding);
-  const blocks = joinBlocks(left, shared, { blankKeys: right.blankKeys, holding, size: () => pace.size });
-  try {
-    yield* interleave(mapBlocks(blocks, join, { holding, pace }), BLOCKS_IN_FLIGHT);
-  } finally {
-    holding.release();
-  }
-}
-
-interface Progress {
-  readonly holding: Holding;
-  readonly pace: Pace;
-}
-
-async function* mapBlocks(
-  blocks: AsyncIterable<JoinBlock>,
-  join: BoundJoin,
-  { holding, pace }: Progress,
-): AsyncIterable<AsyncIterable<Bindings[]>> {
-  for await (const block of blocks) {
-    const right = await pace.rightFor(block);
-    const isAlone = pace.isGrowing;
-    const over = Promise.withResolvers<void>();
-    yield joinAndRelease(block, { ...join, right }, { holding, over: over.resolve });
-    pace.grow();
-    if (isAlone) await over.promise;
-  }
-}
-
-async function* joinAndRelease(
-  block: JoinBlock,
-  join: BoundJoin,
-  { holding, over }: { readonly holding: Holding; readonly over: () => void },
-): AsyncIterable<Bindings[]> {
-  try {
-    yield* joinBlock(block, join);
+  const options = { blankKeys: right.blankKeys, holding, size: () => pace.size, isInTurn: () => pace.isGrowing };
+  const blocks = joinBlocks(left, shared, options)[Symbol.asyncIterator]();
+  async function* joined(block: JoinBlock, side: BoundSide): AsyncIterable<Bindings[]> {
+    yield* joinBlock(block, { ...join, right: side });
     holding.add(-block.bytes);
+  }
+  async function* others(): AsyncIterable<AsyncIterable<Bindings[]>> {
+    for (let next = await blocks.next(); next.done !== true; next = await blocks.next()) {
+      yield joined(next.value, await pace.rightFor(next.value));
+    }
+  }
+  try {
+    // The next block may be larger, or not be needed: nothing is asked before the reader wants more.
+    while (pace.isGrowing) {
+      const next = await blocks.next();
+      if (next.done === true) return;
+      yield* joined(next.value, await pace.rightFor(next.value));
+      pace.grow();
+    }
+    yield* interleave(others(), BLOCKS_IN_FLIGHT);
   } finally {
-    over();
+    blocks.return?.().catch(() => {});
+    holding.release();
   }
 }
 
@@ -120,7 +105,7 @@ class Pace {
     return this.#whole ? KEYS_FOR_WHOLE : Math.min(this.#most, this.#join.right.blocks.next());
   }
 
-  /** The next block may be larger, or not be needed: it waits until this one is done. */
+  /** Blocks go out one after the other: the next one may be larger, or not be needed. */
   get isGrowing(): boolean {
     const { blocks } = this.#join.right;
     const isUnknown = this.#isFirst && blocks.isGrowing?.() === true;

@@ -22,8 +22,8 @@ export interface Execution {
   readonly surroundings: Surroundings;
   /** What is known of the patterns of EXISTS. */
   readonly truths: Truths;
-  /** Number of solutions of the query that are enough, in any order. */
-  readonly wanted: number | undefined;
+  /** Number of solutions that are enough, in any order: those of the operation that is being evaluated. */
+  readonly wanted?: number | undefined;
 }
 
 /** Starts the evaluation of an operation. Nothing is asked before its solutions are read. */
@@ -67,6 +67,9 @@ export async function solutionsOf(operation: Operation, execution: Execution): P
   if (result.kind !== "bindings") throw new Error(`An operand gave ${result.kind} in place of solutions`);
   return result;
 }
+
+/** For operands that are read to their end, however few solutions are wanted of the operator. */
+export const wantingAll = (execution: Execution): Execution => ({ ...execution, wanted: undefined });
 
 /** Solutions that an operator makes of others; they are counted. */
 export function made({ variables, size, isEmpty }: SolutionFacts, execution: Execution, open: () => Rows): Solutions {

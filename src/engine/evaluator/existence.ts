@@ -4,7 +4,7 @@ import { termsText } from "../clause-query.ts";
 import { rowBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import type { Existence, Prepared } from "./algebra.ts";
-import { type Execution, passedOn, type Rows, type Solutions, solutionsOf } from "./execution.ts";
+import { type Execution, passedOn, type Rows, type Solutions, solutionsOf, wantingAll } from "./execution.ts";
 import { leavesOf } from "./keyed-operation.ts";
 import { reachedVariables } from "./operations.ts";
 import { keyNumber, substitutedPattern } from "./substituted-pattern.ts";
@@ -115,7 +115,7 @@ function send(block: Block, execution: Execution): readonly Promise<boolean>[] {
 async function numbersFound({ exists, names, rows }: Question, execution: Execution): Promise<ReadonlySet<string>> {
   const operation = substitutedPattern(exists.input, { variables: names, rows });
   const found = new Set<string>();
-  for await (const solutions of (await solutionsOf(operation, execution)).rows) {
+  for await (const solutions of (await solutionsOf(operation, wantingAll(execution))).rows) {
     for (const solution of solutions) found.add(solution.get(keyNumber)?.value ?? "");
     if (found.size === rows.length) break;
   }

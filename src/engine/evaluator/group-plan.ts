@@ -56,7 +56,7 @@ export function planGroup(context: GraphContext, group: readonly Conjunct[], dem
     const inside = { ...demand, limit, variables: wantedOf(named[units.length + index] ?? []) };
     return [{ type: "union", input: conjunct.branches.map((branch) => planGroup(context, branch, inside)) }];
   });
-  return joinOf([...parts, ...otherParts], { conditions, wanted: demand.limit?.rows });
+  return joinOf([...parts, ...otherParts], { conditions });
 }
 
 /** Whether a unit of a group takes patterns in OPTIONAL along; all variables that they share with the group are its own. */

@@ -6,7 +6,6 @@ import { ExpressionError, longestComputed, tooLong } from "../expressions/expres
 import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
 import { string, numberOf, numeric } from "../expressions/values.ts";
 import { type Holding, keyBytes, rowBytes, termBytes } from "../held-bytes.ts";
-import { isTrace } from "../provenance.ts";
 import type { BoundAggregate, Group } from "./algebra.ts";
 import {
   createTurns,
@@ -16,16 +15,17 @@ import {
   type Solutions,
   solutionsOf,
   type Turns,
+  wantingAll,
 } from "./execution.ts";
 import { type ValueOf, valueIn } from "./expressions.ts";
-import { rowText } from "./rows.ts";
+import { rowText, wholeRowText } from "./rows.ts";
 
 /**
  * GROUP BY and aggregates (SPARQL 1.1 Query, section 18.5.1), one row after the other: of a group only its key and what
  * its aggregates have so far are held, and that is counted.
  */
 export async function group({ input, variables, aggregates }: Group, execution: Execution): Promise<Solutions> {
-  const { rows, size } = await solutionsOf(input, execution);
+  const { rows, size } = await solutionsOf(input, wantingAll(execution));
   const uses = aggregates.map((aggregate) => ({
     aggregate,
     valueOf: aggregatedBy(aggregate) ?? valueIn(aggregate.expression, execution),
@@ -46,15 +46,10 @@ interface Use {
 /** COUNT(*) counts solutions, each distinct one by all that it binds; undefined for other aggregates. */
 function aggregatedBy({ expression, distinct }: BoundAggregate): ValueOf | undefined {
   if (expression.subType !== "wildcard") return undefined;
-  return distinct ? (row) => string(wholeRow(row)) : () => something;
+  return distinct ? (row) => string(wholeRowText(row)) : () => something;
 }
 
 const something = string("");
-
-function wholeRow(row: Bindings): string {
-  const names = [...row.keys()].filter((name) => !isTrace(name)).toSorted();
-  return `${names.join(" ")} ${rowText(row, names)}`;
-}
 
 interface OneGroup {
   /** The variables that are grouped by. */

@@ -33,6 +33,8 @@ export interface JoinBlock {
 interface BlockOptions {
   /** Keys of the next block. */
   readonly size: () => number;
+  /** Blocks go out one after the other: none waits for rows behind an empty batch, which may cost another request. */
+  readonly isInTurn: () => boolean;
   /** The right side knows blank nodes by their labels: they are keys like other terms. */
   readonly blankKeys: boolean;
   /** Rows are counted here until whoever takes their block takes them off. */
@@ -48,7 +50,7 @@ interface BlockOptions {
 export async function* joinBlocks(
   left: AsyncIterable<readonly Bindings[]>,
   variables: readonly JoinVariable[],
-  { size, blankKeys, holding }: BlockOptions,
+  { size, isInTurn, blankKeys, holding }: BlockOptions,
 ): AsyncIterable<JoinBlock> {
   const open = new Map<string, OpenBlock>();
   let isFirst = true;
@@ -68,6 +70,12 @@ export async function* joinBlocks(
     return block.close(false);
   };
   for await (const rows of left) {
+    const isAtPause = rows.length === 0 && isInTurn();
+    for (const [signature, block] of isAtPause ? [...open] : []) {
+      if (signature === "" || !open.delete(signature)) continue;
+      isFirst = false;
+      yield block.close(false);
+    }
     for (const row of rows) {
       const block = closedBy(row);
       if (block) yield block;

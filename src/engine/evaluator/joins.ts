@@ -14,7 +14,16 @@ import {
 } from "./buffered-join.ts";
 import { boundTogether, expectedJoin, joinOrder, type Sized } from "./join-order.ts";
 import { equalityKey } from "./equality-join.ts";
-import { each, type Execution, made, passedOn, type Rows, type Solutions, solutionsOf } from "./execution.ts";
+import {
+  each,
+  type Execution,
+  made,
+  passedOn,
+  type Rows,
+  type Solutions,
+  solutionsOf,
+  wantingAll,
+} from "./execution.ts";
 import { type OrderedJoin, orderedJoin } from "./ordered-join.ts";
 import { prepareExistences } from "./existence.ts";
 import { conditionOf } from "./expressions.ts";
@@ -40,7 +49,7 @@ const operandOf = async (operation: Operation, execution: Execution): Promise<Op
  * Joins any number of operands: those that are no clauses first, then clause after clause with the keys at hand. Small ones
  * are asked for at once.
  */
-export async function join({ input, conditions = [], wanted }: Join, execution: Execution): Promise<Solutions> {
+export async function join({ input, conditions = [] }: Join, execution: Execution): Promise<Solutions> {
   const operands = await Promise.all(
     input.map(async (operation) => {
       if (operation.type === "fedway:leaf") await operation.clause.measure?.();
@@ -60,13 +69,12 @@ export async function join({ input, conditions = [], wanted }: Join, execution: 
     undefined,
   );
   // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
-  const keyed = { ...execution, wanted: wanted ?? execution.wanted };
   const [followed, free] = [asked.filter(isFollowed), asked.filter((operand) => !isFollowed(operand))];
-  const isSome = whole !== undefined || wanted !== undefined;
+  const isSome = whole !== undefined || execution.wanted !== undefined;
   const isLast = followed.length === 0;
-  const joined = free.length > 0 ? inOrder(whole, free, { conditions, isSome, isLast, execution: keyed }) : whole;
+  const joined = free.length > 0 ? inOrder(whole, free, { conditions, isSome, isLast, execution }) : whole;
   const result = followed.reduce(
-    (left, operand) => (left ? joinedByKeys(left, operand, keyed) : operand.solutions),
+    (left, operand) => (left ? joinedByKeys(left, operand, execution) : operand.solutions),
     joined,
   );
   return result ?? made({ variables: [], size: 1 }, execution, () => each([[new Map()]]));
@@ -259,7 +267,9 @@ export async function minus({ input }: Minus, execution: Execution): Promise<Sol
 }
 
 async function bothSides(input: readonly Operation[], execution: Execution): Promise<[Solutions, Operand]> {
-  const [left, right] = await Promise.all(input.map((operation) => operandOf(operation, execution)));
+  const [left, right] = await Promise.all(
+    input.map((operation, index) => operandOf(operation, index === 0 ? execution : wantingAll(execution))),
+  );
   if (!left || !right) throw missing();
   return [left.solutions, right];
 }

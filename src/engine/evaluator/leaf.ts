@@ -47,8 +47,11 @@ export interface LeafClause {
   readonly substituted?: readonly string[] | undefined;
   /** Says that an operation around it is evaluated for several blocks of keys. */
   askedInBlocks?(): void;
-  /** Its solutions as they come, compatible with one of the keys when given, whose variables they bind. */
-  solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]>;
+  /**
+   * Its solutions as they come, compatible with one of the keys when given, whose variables they bind.
+   * @param wanted number of solutions of the query that are enough: the first ones are then asked for before all are
+   */
+  solutions(keys: KeyBlock | undefined, wanted?: number): AsyncIterable<readonly Bindings[]>;
 }
 
 export const leafOf = (clause: LeafClause): Leaf => ({ type: "fedway:leaf", clause });
@@ -58,7 +61,7 @@ export async function leaf({ clause }: Leaf, execution: Execution): Promise<Solu
   const { size, selectivity } = clause;
   const expected = size ?? UNKNOWN_SIZE / 10 ** Math.min(selectivity, MOST_SELECTIVE);
   const facts = { variables: leafVariables(clause), size: expected };
-  return made(facts, execution, () => clause.solutions(undefined));
+  return made(facts, execution, () => clause.solutions(undefined, execution.wanted));
 }
 
 /** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */

@@ -11,6 +11,7 @@ import {
   type Solutions,
   solutionsOf,
   type Turns,
+  wantingAll,
 } from "./execution.ts";
 import { type ValueOf, valueIn } from "./expressions.ts";
 
@@ -19,7 +20,7 @@ export async function orderBy(
   { input, expressions, limit = Number.POSITIVE_INFINITY }: OrderBy,
   execution: Execution,
 ): Promise<Solutions> {
-  const solutions = await solutionsOf(input, execution);
+  const solutions = await solutionsOf(input, wantingAll(execution));
   const criteria = expressions.map(toCriterion);
   const sort: Sort = {
     // An expression that fails sorts like an unbound variable.

@@ -7,6 +7,7 @@ import { isTrace } from "../provenance.ts";
 import { hasSubject, type PatternUnit, unitSize } from "../sources/pattern-units.ts";
 import type { PathEvaluator } from "../sources/property-path.ts";
 import { conjunctSelectivity, conjunctVariables, groupSelectivity, type PathConjunct } from "./conjuncts.ts";
+import { firstRows } from "./first-rows.ts";
 import type { LeafClause } from "./leaf.ts";
 import { pathSolutions } from "./path-solutions.ts";
 
@@ -19,7 +20,7 @@ export interface GraphContext {
 
 /** Patterns that are asked as one at each of their members, as a leaf of the algebra. */
 export function unitLeaf(
-  { graph }: GraphContext,
+  { graph, held }: GraphContext,
   unit: PatternUnit,
   { variables, ...wanted }: Omit<Wanted, "variables"> & { readonly variables: readonly ClauseVariable[] },
 ): LeafClause {
@@ -39,10 +40,13 @@ export function unitLeaf(
     async measure() {
       size ??= await graph.estimate(unit);
     },
-    async *solutions(keys) {
-      const solutions = graph.solutions(unit, { ...wanted, variables: names }, keys);
+    async *solutions(keys, few) {
+      const ask = (limit = wanted.limit) =>
+        inBatches(graph.solutions(unit, { ...wanted, limit, variables: names }, keys));
+      const isOpen = keys === undefined && wanted.limit === undefined;
       const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
-      for await (const rows of inBatches(solutions)) yield rows.map((row) => shownOf(row, shown));
+      for await (const rows of firstRows(ask, { wanted: isOpen ? few : undefined, size, held }))
+        yield rows.map((row) => shownOf(row, shown));
       blocks.answered();
     },
   };

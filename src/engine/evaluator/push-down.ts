@@ -59,10 +59,8 @@ export class PushDown {
       return { ...operation, input: this.query(input), described: this.query(described) };
     }
     const parts = inputs.map((input, index) => this.#push(input, this.#demandOn(operation, demand, index)));
-    const { conditions, limit } = demand;
-    return operation.type === "join"
-      ? joinOf(parts, { conditions, wanted: limit?.rows })
-      : withInputs(operation, parts);
+    const { conditions } = demand;
+    return operation.type === "join" ? joinOf(parts, { conditions }) : withInputs(operation, parts);
   }
 
   /** What an operation wants of one of its inputs. */

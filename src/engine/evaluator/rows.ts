@@ -1,6 +1,7 @@
 import type { Bindings } from "../../results/model.ts";
 import { termsText } from "../clause-query.ts";
 import { type Holding, keyBytes } from "../held-bytes.ts";
+import { isTrace } from "../provenance.ts";
 
 /** The solution that two compatible ones make together; undefined where they differ in a variable. */
 export function merged(row: Bindings, other: Bindings): Bindings | undefined {
@@ -16,6 +17,12 @@ export function merged(row: Bindings, other: Bindings): Bindings | undefined {
 /** A text that no other terms of these variables have, bound or not (SPARQL 1.1 Query, section 18.5.1). */
 export const rowText = (row: Bindings, names: readonly string[]): string =>
   termsText(names.map((name) => row.get(name)));
+
+/** The same of all variables of a row. */
+export function wholeRowText(row: Bindings): string {
+  const names = [...row.keys()].filter((name) => !isTrace(name)).toSorted();
+  return `${names.join(" ")} ${rowText(row, names)}`;
+}
 
 /** Items whose key did not come before. */
 export async function* once<T>(

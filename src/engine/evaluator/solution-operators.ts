@@ -144,7 +144,9 @@ export async function slice(
   { input, start, length = Number.POSITIVE_INFINITY }: Slice,
   execution: Execution,
 ): Promise<Solutions> {
-  const solutions = await solutionsOf(input, execution);
+  const wanted = start + Math.min(length, execution.wanted ?? Number.POSITIVE_INFINITY);
+  const few = Number.isFinite(wanted) ? { ...execution, wanted } : execution;
+  const solutions = await solutionsOf(input, few);
   const size = Math.max(0, Math.min(solutions.size - start, length));
   return passedOn({ ...solutions, size }, execution, () => sliced(solutions.rows, start, length));
 }
@@ -163,7 +165,7 @@ async function* sliced(rows: Rows, start: number, length: number): Rows {
 
 /** ASK. */
 export async function ask({ input }: Ask, execution: Execution): Promise<Truth> {
-  const { rows } = await solutionsOf(input, execution);
+  const { rows } = await solutionsOf(input, { ...execution, wanted: 1 });
   return {
     kind: "boolean",
     async value() {

@@ -139,7 +139,7 @@ describe("a solution is asked for once, or only some, where more make no differe
   );
   shouldAsk(
     "SELECT DISTINCT (STR(?s) AS ?t) { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } } LIMIT 5",
-    "SELECT DISTINCT ?s WHERE { ?s :d ?d }",
+    "SELECT DISTINCT ?s WHERE { ?s :d ?d } LIMIT 80",
   );
   shouldAsk(
     "SELECT * { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } } ORDER BY ?s LIMIT 5",
@@ -147,6 +147,13 @@ describe("a solution is asked for once, or only some, where more make no differe
   );
   shouldAsk(
     "SELECT * { { SERVICE <a> { ?s :d ?d } } UNION { SERVICE <b> { ?s :p ?o } } FILTER(?s = :x) } LIMIT 5",
-    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?s = :x) }",
+    "SELECT ?s ?d WHERE { ?s :d ?d FILTER(?s = :x) } LIMIT 80",
   );
+  shouldAsk(
+    "SELECT * { SERVICE <a> { ?s :d ?few } SERVICE <b> { ?s :p ?few2 } } LIMIT 5",
+    "SELECT ?s ?few WHERE { ?s :d ?few } LIMIT 80",
+    "SELECT ?s ?few2 WHERE { ?s :p ?few2 }",
+  );
+  shouldAsk(`SELECT * { SERVICE <a> { ?s :d ?d } ${other} } ORDER BY ?d LIMIT 5`, "SELECT ?s ?d WHERE { ?s :d ?d }");
+  shouldAsk(`ASK { SERVICE <a> { ?s :d ?d } ${other} }`, "SELECT DISTINCT ?s WHERE { ?s :d ?d } LIMIT 64");
 });
