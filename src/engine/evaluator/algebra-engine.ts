@@ -191,6 +191,7 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
   const bound = boundVariables(clause);
   const variables = bound.map((variable) => ({ ...variable, name: innerName(variable.name) }));
   const renames = bound.some(({ name }) => innerName(name) !== name);
+  const size = options.clauseSizes.of(clause);
   let isInBlocks = false;
   const askedRows = (asked: FederatedClause) => createLabelledRows(asked, { ...options, inBlocks: () => isInBlocks });
   const solutions =
@@ -201,7 +202,9 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
     ...clause,
     variables,
     targetVariable: target && innerName(target),
-    size: options.clauseSizes.of(clause),
+    size,
+    isDistinct: (name) =>
+      variables.some((one) => one.name === name && (one.values ?? 0) >= (size ?? Number.POSITIVE_INFINITY)),
     blocks: options.sizes.at(clause.endpoint.url),
     blankKeys: false,
     correlated: clause.substitution?.variables.map(innerName),
@@ -222,7 +225,6 @@ function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause
       const all = isMeasured ? measured(asked, clause, options) : asked;
       // A limit of its own is as low.
       const few = isMeasured && target === undefined ? wanted : undefined;
-      const size = options.clauseSizes.of(clause);
       const ask = (limit?: number) => (limit === undefined ? all : askedRows({ ...clause, limit })(undefined));
       const rows = firstRows(ask, { wanted: few, size, held: options.held });
       return renames ? renamed(rows) : rows;

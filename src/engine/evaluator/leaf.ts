@@ -14,7 +14,7 @@ const MOST_SELECTIVE = 6;
 // What has no more solutions is asked for at once, and not worth a second kind of request.
 const SMALL = 64;
 // Larger parts are asked by key, however many keys there are.
-const MOST_IN_WHOLE = 20_000;
+const MOST_IN_WHOLE = 50_000;
 // A key costs about as much to send as two solutions to receive.
 const ROWS_FOR_A_KEY = 2;
 
@@ -30,8 +30,8 @@ export interface LeafClause {
   readonly size?: number | undefined;
   /** Finds that out where it takes a request. */
   measure?(): Promise<void>;
-  /** Solutions differ in the variable, which is a subject: those of a small part are about as many keys. */
-  isSubject?(name: string): boolean;
+  /** Solutions differ in the variable: those of a small part are about as many keys. */
+  isDistinct?(name: string): boolean;
   readonly blocks: KeyBlocks;
   /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
   readonly blankKeys: boolean;
@@ -114,12 +114,12 @@ export function isSmallBeside(
 }
 
 /**
- * How many keys earlier operands have for a clause: as many as the smallest has solutions, if they differ in them because
- * they are subjects. 0 where that is not known, or where conditions leave fewer.
+ * How many keys earlier operands have for a clause: as many as the smallest has solutions, if they differ in them.
+ * 0 where that is not known, or where conditions leave fewer.
  */
 function keysExpected({ variables }: LeafClause, before: Clauses, conditions: readonly PushedCondition[]): number {
   const conditioned = new Set(conditions.flatMap((condition) => condition.variables));
-  if (!before.some((earlier) => variables.some(({ name }) => earlier?.isSubject?.(name)))) return 0;
+  if (!before.some((earlier) => variables.some(({ name }) => earlier?.isDistinct?.(name)))) return 0;
   const sizes = before.map((earlier) =>
     earlier?.variables.some(({ name }) => conditioned.has(name)) ? 0 : (earlier?.size ?? 0),
   );

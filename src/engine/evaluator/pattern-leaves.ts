@@ -33,7 +33,7 @@ export function unitLeaf(
     variables,
     blocks,
     selectivity: groupSelectivity(unit.patterns.map((pattern) => ({ kind: "triple", pattern }))),
-    isSubject: (name) => hasSubject(unit, name),
+    isDistinct: (name) => hasSubject(unit, name),
     get size() {
       return size;
     },

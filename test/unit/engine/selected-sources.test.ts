@@ -105,7 +105,6 @@ describe("of a member is wanted", () => {
     ["each solution once under DISTINCT", "SELECT DISTINCT ?k { ?p :label ?l ; :kind ?k }", "SELECT DISTINCT ?k WHERE"],
     ["each solution once in EXISTS", "ASK { ?p :label ?l ; :kind ?k }", "LIMIT 1"],
     ["as many rows as are enough", "SELECT ?p { ?p :label ?l } OFFSET 1 LIMIT 1", "LIMIT 2"],
-    ["a few rows below a FILTER", 'SELECT ?l { ?p :label ?l FILTER(?l > "A") } LIMIT 1', "LIMIT 64"],
     ["as many different rows as are enough", "SELECT DISTINCT ?k { ?p :kind ?k } LIMIT 3", "SELECT DISTINCT ?k WHERE"],
   ])("%s", async (_, query, text) => {
     expect(await last(query)).toContain(text);
