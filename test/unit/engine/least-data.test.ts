@@ -5,7 +5,8 @@ import { answerDifference, type CanonicalAnswer } from "../../support/canonical-
 import { eventually } from "../../support/eventually.ts";
 import { type ChangingMembers, openChangingMembers } from "../../support/changing-members.ts";
 
-// A tenth of the bench's data at four described members. A query that asks for more than it did fails here.
+// About a tenth of the bench's data at four described members, without round numbers of rows, which are looked into. A
+// query that asks for more than it did fails here.
 
 const fewNames = "?i a v:Few . ?i v:name ?name .";
 const offers = (variables: string): string =>
@@ -25,55 +26,55 @@ const cases: readonly Case[] = [
   ["ASK of a join", "ASK { SERVICE @a { ?i v:name ?name } SERVICE @b { ?i v:price ?price } }", 2, 6],
   ["ASK of members", "ASK { ?i v:name ?name ; v:price ?price }", 2, 6],
   ["LIMIT 10 of members", "SELECT * { ?i v:name ?name ; v:price ?price ; v:maker ?m } LIMIT 10", 3, 23],
-  ["top 5 of a UNION", `SELECT ?o ?cost { ${offers("?o v:cost ?cost")} } ORDER BY DESC(?cost) ?o LIMIT 5`, 3, 230],
-  ["top 5 of members", "SELECT ?o ?cost { ?o v:cost ?cost } ORDER BY DESC(?cost) ?o LIMIT 5", 3, 230],
+  ["top 5 of a UNION", `SELECT ?o ?cost { ${offers("?o v:cost ?cost")} } ORDER BY DESC(?cost) ?o LIMIT 5`, 3, 241],
+  ["top 5 of members", "SELECT ?o ?cost { ?o v:cost ?cost } ORDER BY DESC(?cost) ?o LIMIT 5", 3, 241],
   [
     "SUM, AVG, MIN, MAX of a UNION",
     `SELECT (SUM(?c) AS ?s) (AVG(?c) AS ?a) (MIN(?c) AS ?l) (MAX(?c) AS ?h) { ${offers("?o v:cost ?c")} }`,
     3,
-    141,
+    148,
   ],
   [
     "SUM, AVG, MIN, MAX of members",
     "SELECT (SUM(?c) AS ?s) (AVG(?c) AS ?a) (MIN(?c) AS ?l) (MAX(?c) AS ?h) { ?o v:cost ?c }",
     3,
-    141,
+    148,
   ],
   [
     "GROUP BY of a UNION",
     `SELECT ?m (SUM(?c) AS ?s) (COUNT(*) AS ?n) { ${offers("?o v:cost ?c ; v:seller ?m")} } GROUP BY ?m`,
     3,
-    223,
+    234,
   ],
   [
     "GROUP BY of members",
     "SELECT ?m (SUM(?c) AS ?s) (COUNT(*) AS ?n) { ?o v:cost ?c ; v:seller ?m } GROUP BY ?m",
     3,
-    223,
+    234,
   ],
-  ["COUNT of GROUP BY", `SELECT ?t (COUNT(*) AS ?n) { ${offers("?o v:title ?t")} } GROUP BY ?t`, 3, 68],
+  ["COUNT of GROUP BY", `SELECT ?t (COUNT(*) AS ?n) { ${offers("?o v:title ?t")} } GROUP BY ?t`, 3, 70],
   [
     "aggregate in EXISTS",
     `SELECT * { SERVICE @a { ${fewNames} }
       FILTER EXISTS { { SELECT (SUM(?x) AS ?sum) { SERVICE @b { ?sale v:amount ?x } } } FILTER(?sum > 10) } }`,
-    3,
-    464,
+    2,
+    485,
   ],
   [
     "top 5 and a join",
     `SELECT * { { SELECT ?i ?price { SERVICE @b { ?i v:price ?price } } ORDER BY DESC(?price) ?i LIMIT 5 }
       SERVICE @a { ?i v:name ?name } }`,
-    3,
-    459,
+    2,
+    482,
   ],
   [
     "FILTER over both sides",
     `SELECT * { SERVICE @a { ?i a v:Few } SERVICE @c { ?i v:rating ?o1 } SERVICE @b { ?j v:price ?s1 }
       FILTER(?s1 < ?o1 + 10) }`,
-    4,
-    452,
+    3,
+    475,
   ],
-  ["many keys", "SELECT * { SERVICE @a { ?i v:name ?name } SERVICE @b { ?i v:price ?price } }", 2, 665],
+  ["many keys", "SELECT * { SERVICE @a { ?i v:name ?name } SERVICE @b { ?i v:price ?price } }", 2, 697],
   [
     "chain of four",
     `SELECT * { SERVICE @a { ${fewNames} } SERVICE @c { ?i v:maker ?maker } SERVICE @d { ?maker v:country ?country }
@@ -87,7 +88,7 @@ let members: ChangingMembers;
 let urls: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  const data = Object.entries(shapeData(0.1)).toSorted(([one], [other]) => one.localeCompare(other));
+  const data = Object.entries(shapeData(0.105)).toSorted(([one], [other]) => one.localeCompare(other));
   members = await openChangingMembers(
     data.map(([, text]) => new Set(text.split("\n").map((line) => line.replace(/ \.$/u, "")))),
     true,

@@ -48,5 +48,5 @@ const offers = (name: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, number) => `<http://${name}.example/offer/${number}>`).flatMap((offer, number) => [
     `${offer} ${v("cost")} ${integer((number * 13) % 4_999)} .`,
     `${offer} ${v("seller")} ${maker(number % 20)} .`,
-    `${offer} ${v("title")} "offer ${number % 300}" .`,
+    `${offer} ${v("title")} "offer ${number % 100}" .`,
   ]);
