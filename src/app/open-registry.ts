@@ -95,10 +95,18 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, clock: systemClock, onFault });
-  const followed = { catalog, descriptions, versionOf: search.descriptionVersion };
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
   const dated = { clock: systemClock, settings: config };
-  const sources = await openSources({ ...followed, ...dated, lacksSubqueries, store, asker, onFault });
+  const sources = await openSources({
+    models,
+    catalog,
+    descriptions,
+    ...dated,
+    lacksSubqueries,
+    store,
+    asker,
+    onFault,
+  });
   const linking = { search, models, catalog, descriptions, embedder, values: values.index };
   const linker = createLinker({ ...linking, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
@@ -108,7 +116,6 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
     await Promise.all([capabilities.refresh(), keeper.refresh(), examples.refresh()]);
-    await sources.refresh();
   };
   const looks = soleOwner ? [] : follow(catalog, refresh, onFault);
   return {

@@ -1,11 +1,11 @@
 import { type Clock, every } from "../clock.ts";
-import type { AskedEndpoint } from "../registry/catalog/catalog.ts";
+import type { AskedEndpoint, Catalog } from "../registry/catalog/catalog.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { FollowedParts } from "./follow-facts.ts";
-import { triplesOf } from "./read-keys.ts";
 
 /** What the check works with. */
-export interface DriftOptions extends Pick<FollowedParts, "catalog" | "asker" | "onFault"> {
+export interface DriftOptions extends Pick<FollowedParts, "asker" | "onFault"> {
+  readonly catalog: Pick<Catalog, "entries" | "byId">;
   /** Milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly factsCheckMs: number };
   readonly table: Pick<FactTable, "get">;
@@ -37,7 +37,7 @@ export function createDriftCheck({ table, end, catalog, asker, settings, clock, 
   async function checkOne(id: string, url: string): Promise<void> {
     const facts = table.get(id, url);
     const endpoint: AskedEndpoint | undefined = catalog.byId(id);
-    const expected = facts && triplesOf(facts);
+    const expected = facts?.triples;
     if (expected === undefined || endpoint === undefined) return;
     const { signal } = ending;
     const answer = await asker

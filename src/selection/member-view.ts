@@ -194,14 +194,14 @@ export class MemberView {
 
   /** Members that have the property, and those of which it is not known. */
   #users(shape: Shape, property: string): readonly PatternSource[] {
-    const known = this.#among(this.#table.withProperty(property), (facts) => facts.properties?.get(property));
+    const known = this.#among(this.#table.having("property", property), (facts) => facts.properties?.get(property));
     const sources = known.map(([member, facts]) => sourceOf(shape, member, facts));
     return [...this.#openProperties.map((member) => ({ member })), ...sources];
   }
 
   /** Members that have instances of the class, and those of which it is not known. */
   #instances(iri: string): readonly PatternSource[] {
-    const known = this.#among(this.#table.withClass(iri), (facts) => facts.classes?.get(iri));
+    const known = this.#among(this.#table.having("class", iri), (facts) => facts.classes?.get(iri));
     const open = this.#openClasses.filter((member) => this.#facts[member]?.properties?.has(rdf.type) !== false);
     return [
       ...open.map((member) => ({ member })),
@@ -212,12 +212,12 @@ export class MemberView {
     ];
   }
 
-  /** The members among an index's users, found on the shorter way. */
+  /** The members with facts among these endpoints, found on the shorter way. */
   #among<T>(
-    users: ReadonlyMap<string, T>,
+    ids: readonly string[],
     get: (facts: SourceFacts) => T | undefined,
   ): readonly (readonly [member: number, value: T])[] {
-    const members = users.size < this.#facts.length ? [...users.keys()].map((id) => this.#indices.get(id)) : undefined;
+    const members = ids.length < this.#facts.length ? ids.map((id) => this.#indices.get(id)) : undefined;
     const found: (readonly [number, T])[] = [];
     for (const member of members ?? this.#facts.keys()) {
       const facts = member === undefined ? undefined : this.#facts[member];

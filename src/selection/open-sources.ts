@@ -12,7 +12,8 @@ import { SourceVerifier } from "./source-verifier.ts";
 
 /** What facts are made of. */
 interface SourcesOptions extends FollowedParts {
-  readonly descriptions: Pick<DescriptionService, "get" | "onChange" | "request">;
+  readonly catalog: FollowedParts["catalog"] & DriftOptions["catalog"];
+  readonly descriptions: Pick<DescriptionService, "request">;
   /** Milliseconds for which an exclusion that was verified counts. */
   readonly settings: FollowedParts["settings"] & DriftOptions["settings"] & { readonly factsVerifyMs: number };
   /** The calendar: facts become too old also while a machine sleeps. */
@@ -21,11 +22,11 @@ interface SourcesOptions extends FollowedParts {
   readonly lacksSubqueries: (id: string) => boolean;
 }
 
-/** A start does not wait longer for the facts of a large catalogue; until they are read, everybody is asked. */
+/** A start does not wait longer for the keys of a large catalogue. */
 const firstReadMs = 1_000;
 
 /** The sources of federated plans, and what they are kept up to date with. */
-interface Sources extends KnownSources, Pick<FactFollower, "refresh" | "remove" | "startReading" | "close"> {
+interface Sources extends KnownSources, Pick<FactFollower, "remove" | "startReading" | "close"> {
   /** Asks endpoints what they have. */
   readonly verifier: SourceVerifier;
   /** What an answer with this status says: an endpoint that is not there proves nothing until it is described again. */
@@ -37,7 +38,7 @@ interface Sources extends KnownSources, Pick<FactFollower, "refresh" | "remove" 
 /** The sources of federated plans, from what is certain of the catalogue's endpoints. Reads on in the background. */
 export async function openSources(options: SourcesOptions): Promise<Sources> {
   const { clock, settings } = options;
-  const table = new FactTable({ now: clock.now });
+  const table = new FactTable({ now: clock.now, models: options.models });
   const follower = settings.factsMaxAgeMs === 0 ? undefined : new FactFollower(table, options);
   const end = (id: string): void => {
     follower?.end(id);
@@ -47,10 +48,14 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const existence = new Existence({ ...options, keepMs: settings.factsVerifyMs });
   const narrows = follower !== undefined;
   const verifier = new SourceVerifier({ existence, table, now: clock.now, narrows, end });
-  const ignore = options.descriptions.onChange((id) => existence.forget(id));
+  const ignore = options.models.follow({
+    changed(after, before) {
+      if (before !== undefined && after?.described !== before.described) existence.forget(before.id);
+    },
+  });
   const read = new AbortController();
   await Promise.race([
-    Promise.resolve(follower?.refresh()).finally(() => read.abort()),
+    Promise.resolve(follower?.settled()).finally(() => read.abort()),
     sleep(firstReadMs, { clock, signal: read.signal }),
   ]);
   return {
@@ -63,7 +68,6 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     holders: createHolders(table),
     clauseEstimates: (clauses) => clauseEstimates(clauses, table),
     verifier,
-    refresh: async () => follower?.refresh(),
     remove: async (id) => follower?.remove(id),
     answered(id, status) {
       if (status !== 404 && status !== 410) return;

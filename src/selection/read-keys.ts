@@ -37,7 +37,7 @@ export async function readKeys(
   facts: SourceFacts,
   { asker, signal }: { readonly asker: Pick<Asker, "ask">; readonly signal: AbortSignal },
 ): Promise<EndpointKeys["found"] | undefined> {
-  const expected = triplesOf(facts);
+  const expected = facts.triples;
   if (expected === undefined) return undefined;
   const query = `SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT ${expected + 1}`;
   const answer = await asker.ask({ endpoint, query, signal, timeoutMs, maxBytes, maxRows: expected + 1 });
@@ -50,11 +50,6 @@ export async function readKeys(
   if (read < expected) return undefined;
   const properties = new Map([...triples].map(([property, pairs]) => [property, termsOf(pairs)] as const));
   return { all: termsOf([...triples.values()].flat()), properties, copy: TripleCopy.of(triples) };
-}
-
-/** Number of an endpoint's triples; undefined when it is not certain. */
-export function triplesOf({ properties }: SourceFacts): number | undefined {
-  return properties?.values().reduce((sum, { triples }) => sum + triples, 0);
 }
 
 type Pair = readonly [subject: RDF.Term, object: RDF.Term];
@@ -80,11 +75,17 @@ const termsOf = (pairs: readonly Pair[]): TripleTerms => ({
 /** Facts with the keys that were read for them. */
 export function withKeys(facts: SourceFacts, { found, url }: EndpointKeys): SourceFacts | undefined {
   if (found === "other") return undefined;
-  if (facts.url !== url || facts.properties === undefined) return facts;
-  const properties = [...facts.properties].map(
-    ([property, counts]) => [property, Object.assign({}, counts, found.properties.get(property))] as const,
-  );
-  return { ...facts, properties: new Map(properties), all: found.all, copy: found.copy };
+  const { properties } = facts;
+  if (facts.url !== url || properties === undefined) return facts;
+  const keyed: SourceFacts["properties"] = {
+    size: properties.size,
+    has: (iri) => properties.has(iri),
+    get(iri) {
+      const counts = properties.get(iri);
+      return counts && { ...counts, ...found.properties.get(iri) };
+    },
+  };
+  return { ...facts, properties: keyed, all: found.all, copy: found.copy };
 }
 
 const longestIri = 2_048;

@@ -1,5 +1,6 @@
 import type { TermSpace } from "../plan/source-selection.ts";
-import type { VoidDescription } from "../registry/void/void-description.ts";
+import type { DescribedSchema } from "../registry/model/described-schema.ts";
+import type { KnownCount, TermKind } from "../registry/model/schema.ts";
 import type { TripleCopy } from "./triple-copy.ts";
 
 /** The terms of some triples, where they were read. */
@@ -15,20 +16,26 @@ export interface PropertyFacts extends Partial<TripleTerms> {
   readonly distinctObjects?: number | undefined;
 }
 
-/**
- * What is certain of the default graph of one endpoint. A list is there only when it is complete and its counts are exact:
- * what it lacks, the endpoint has not.
- */
+/** A complete list whose counts are exact: what it lacks, the endpoint has not. */
+export interface FactList<T> {
+  readonly size: number;
+  has(iri: string): boolean;
+  get(iri: string): T | undefined;
+}
+
+/** What is certain of the default graph of one endpoint. */
 export interface SourceFacts {
   /** URL that the facts are about. */
   readonly url: string;
   /** Milliseconds since the epoch: when the first of the facts was seen, and until when they are relied upon. */
   readonly seenAt: number;
   readonly until: number;
-  /** By IRI; `rdf:type` is one of them. */
-  readonly properties?: ReadonlyMap<string, PropertyFacts> | undefined;
-  /** Instances by IRI of the class. */
-  readonly classes?: ReadonlyMap<string, number> | undefined;
+  /** `rdf:type` is one of them. */
+  readonly properties?: FactList<PropertyFacts> | undefined;
+  /** Of all properties. */
+  readonly triples?: number | undefined;
+  /** Instances of each class. */
+  readonly classes?: FactList<number> | undefined;
   /** No two endpoints with the same one have a subject in common: shards that this registry placed so. */
   readonly partition?: string | undefined;
   /** Of all triples. */
@@ -38,52 +45,53 @@ export interface SourceFacts {
 }
 
 /**
- * The facts of a description, as far as they are certain: it is finished, of the default graph, not contradicted, and younger
- * than `maxAgeMs`, counted from when work on it began. Lists as in the planner's view: complete, and all of their counts exact.
+ * The facts that an endpoint's description proves, as a view of it: it is finished, of the default graph, not contradicted, and
+ * younger than `maxAgeMs`, counted from when work on it began.
  * @returns undefined when nothing is certain
  */
-export function factsOf(description: VoidDescription, maxAgeMs: number): SourceFacts | undefined {
-  const { graphs, namedGraphs, unfinished, startedAt, endpoint } = description;
-  if (unfinished || graphs !== undefined || namedGraphs !== undefined || isContradicted(description)) return undefined;
-  const properties = propertiesOf(description);
-  const classes = classesOf(description);
+export function factsOf(described: DescribedSchema | undefined, maxAgeMs: number): SourceFacts | undefined {
+  if (described === undefined || described.unfinished || !described.isConsistent) return undefined;
+  const triples = exactSum(described, "property");
+  const properties = triples === undefined ? undefined : propertiesOf(described);
+  const classes = exactSum(described, "class") === undefined ? undefined : classesOf(described);
   if (properties === undefined && classes === undefined) return undefined;
-  const seenAt = Date.parse(startedAt);
-  return { url: endpoint, seenAt, until: seenAt + maxAgeMs, properties, classes };
+  const seenAt = Date.parse(described.startedAt);
+  return { url: described.endpoint, seenAt, until: seenAt + maxAgeMs, properties, triples, classes };
 }
 
-/**
- * Answers of the endpoint contradicted each other, or the data changed between them: each triple has one property, so exact
- * counts of all properties add up to the total. What its publisher claims may be wrong; that is no fact anyway.
- */
-function isContradicted({ unknown, triples: all, propertiesComplete, propertyPartitions }: VoidDescription): boolean {
-  if (unknown.some(({ why, what }) => why === "contradicted" && !what.endsWith(" of the publisher's description"))) {
-    return true;
+/** The sum of a complete list of exact counts; undefined when it is none. */
+function exactSum(described: DescribedSchema, kind: TermKind): number | undefined {
+  if (!(kind === "class" ? described.classesComplete : described.propertiesComplete)) return undefined;
+  let sum = 0;
+  for (const { count } of described.terms(kind)) {
+    if (count?.status !== "exact") return undefined;
+    sum += count.value;
   }
-  if (!propertiesComplete || all?.status !== "exact") return false;
-  if (propertyPartitions.some(({ triples }) => triples?.status !== "exact")) return false;
-  return propertyPartitions.reduce((sum, { triples }) => sum + (triples?.value ?? 0), 0) !== all.value;
+  return sum;
 }
 
-function propertiesOf(description: VoidDescription): SourceFacts["properties"] {
-  const { propertiesComplete, propertyPartitions } = description;
-  if (!propertiesComplete) return undefined;
-  const found = new Map<string, PropertyFacts>();
-  for (const { property, triples, distinctSubjects, distinctObjects } of propertyPartitions) {
-    if (triples?.status !== "exact") return undefined;
-    found.set(property, {
-      triples: triples.value,
-      distinctSubjects: exactly(distinctSubjects),
-      distinctObjects: exactly(distinctObjects),
-    });
-  }
-  return found;
+function propertiesOf(described: DescribedSchema): FactList<PropertyFacts> {
+  return {
+    size: described.counts().property,
+    has: (iri) => described.countsOf(iri) !== undefined,
+    get(iri) {
+      const counts = described.countsOf(iri);
+      return (
+        counts && {
+          triples: counts.triples?.value ?? 0,
+          distinctSubjects: exactly(counts.distinctSubjects),
+          distinctObjects: exactly(counts.distinctObjects),
+        }
+      );
+    },
+  };
 }
 
-function classesOf({ classesComplete, classPartitions }: VoidDescription): SourceFacts["classes"] {
-  if (!classesComplete || classPartitions.some(({ entities }) => entities?.status !== "exact")) return undefined;
-  return new Map(classPartitions.map((partition) => [partition.class, partition.entities?.value ?? 0]));
-}
+const classesOf = (described: DescribedSchema): FactList<number> => ({
+  size: described.counts().class,
+  has: (iri) => described.term("class", iri) !== undefined,
+  get: (iri) => described.term("class", iri)?.count?.value,
+});
 
-const exactly = (count: { readonly status: string; readonly value: number } | undefined): number | undefined =>
+const exactly = (count: KnownCount | undefined): number | undefined =>
   count?.status === "exact" ? count.value : undefined;

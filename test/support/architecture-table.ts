@@ -115,7 +115,7 @@ export const modules: readonly Module[] = [
     // Which endpoints have matches of a pattern: facts of the registry, for the planner.
     name: "selection",
     imports: [
-      ...whole("plan", "sparql", "registry", "rdf"),
+      ...whole("plan", "sparql", "registry", "registry/model", "rdf"),
       { module: "results", files: ["terms.ts"] },
       { module: "outbound", files: ["whole-answer.ts"], typesOnly: true },
       { module: "store", files: ["store.ts", "collection.ts"] },

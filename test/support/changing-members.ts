@@ -10,9 +10,9 @@ import { Admission } from "../../src/query/admission.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
 import type { QueryRequest } from "../../src/query/query-service.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
-import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { bytesOf } from "../../src/results/gathered-body.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
+import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
 import { openSources } from "../../src/selection/open-sources.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
@@ -91,16 +91,15 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
     close: async () => {},
   };
 
-  const descriptions = new Map<string, VoidDescription>();
-  const listeners = new Set<(id: string) => void>();
+  const models = new EndpointModels();
+  models.setEntries(entries);
   const wanted = new Set(ids);
   /** Describes what is to be described. */
   const describe = (): void => {
     for (const { id, url } of entries.filter((entry) => wanted.delete(entry.id))) {
       const at = new Date(clock.now()).toISOString();
       const truth = truthfulDescription(truthOf(triplesOf(members.get(url)?.triples ?? [])));
-      descriptions.set(id, { ...truth, endpoint: url, startedAt: at, finishedAt: at });
-      for (const listener of listeners) listener(id);
+      models.setDescription(id, { ...truth, endpoint: url, startedAt: at, finishedAt: at });
     }
   };
   describe();
@@ -110,20 +109,14 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
       document: () => undefined,
-      onChange: () => () => false,
     },
     descriptions: {
-      get: async (id) => descriptions.get(id),
-      onChange(listener) {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
       async request(id) {
         wanted.add(id);
         return Promise.reject(new Error("no job is needed"));
       },
     },
-    versionOf: (id) => descriptions.get(id)?.finishedAt,
+    models,
     settings: {
       publicUrl,
       factsMaxAgeMs: 7 * 86_400_000,

@@ -62,13 +62,13 @@ export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan
     terms,
     ...request
   } = known;
-  const table = new FactTable({ now: () => Date.parse(seenAt) + hours * 3_600_000 });
-  const all = descriptions ?? { people: described("people"), books: described("books") };
-  for (const [id, description] of Object.entries(all)) {
-    const facts = factsOf(description, dayMs);
+  const all = Object.entries(descriptions ?? { people: described("people"), books: described("books") });
+  const { models, search: index } = describedModels({ descriptions: all });
+  const table = new FactTable({ models, now: () => Date.parse(seenAt) + hours * 3_600_000 });
+  for (const [id] of all) {
+    const facts = factsOf(models.get(id)?.described, dayMs);
     table.set(id, facts && { ...facts, partition });
   }
-  const { search: index } = describedModels({ descriptions: Object.entries(all) });
   const planner = createPlanner({
     ...(terms && { terms: index }),
     catalog: createCatalog(

@@ -1,6 +1,7 @@
 import oxigraph from "oxigraph";
 import type { KnownSources } from "../../src/plan/plan-request.ts";
 import type { PlannedEndpoint } from "../../src/plan/query-plan.ts";
+import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
 import { FactTable } from "../../src/selection/fact-table.ts";
@@ -22,11 +23,13 @@ export function knownSources(
   members: readonly { readonly endpoint: PlannedEndpoint; readonly data: string; readonly knowledge: Knowledge }[],
   seed: number,
 ): KnownSources {
-  const table = new FactTable({ now: () => Date.parse(seenAt) + hourMs });
+  const models = new EndpointModels();
+  const table = new FactTable({ models, now: () => Date.parse(seenAt) + hourMs });
   for (const [index, { endpoint, data, knowledge }] of members.entries()) {
     if (knowledge === "none" || endpoint.id === undefined) continue;
     const truth = { ...truthfulDescription(truthOf(triplesOf(data))), endpoint: endpoint.url, startedAt: seenAt };
-    table.set(endpoint.id, factsOf(distorted(truth, knowledge, seed + index), 24 * hourMs));
+    models.setDescription(endpoint.id, distorted(truth, knowledge, seed + index));
+    table.set(endpoint.id, factsOf(models.get(endpoint.id)?.described, 24 * hourMs));
   }
   return {
     version: 1,

@@ -14,6 +14,8 @@ const statuses: readonly (FactStatus | undefined)[] = [
 const radix = statuses.length;
 const completeFlag = radix ** 3;
 
+type PropertyCounts = Pick<KnownProperty, "triples" | "distinctSubjects" | "distinctObjects">;
+
 /** Which of an endpoint's terms there is room for. */
 export type HasRoom = (kind: TermKind, iri: string) => boolean;
 
@@ -23,7 +25,7 @@ const longestComment = 120;
 
 /**
  * What an endpoint's description says, without the records of its requests: columns of numbers, and texts that all endpoints
- * share. Partitions are made from them when they are looked at, so they are not to be compared by identity.
+ * share. Partitions are made from them when they are looked at. It never changes, and stays readable as long as it is held.
  */
 export class DescribedSchema implements KnownSchema {
   /** URL that the description is of. */
@@ -148,9 +150,16 @@ export class DescribedSchema implements KnownSchema {
     return this.#pool.text(this.#comments[at]) || undefined;
   }
 
-  /** Gives its texts back to the pool; nothing is to be read of it any more. */
-  release(): void {
-    for (const numbers of [this.#terms, this.#labels, this.#comments, this.#rows.texts()]) this.#pool.release(numbers);
+  /** Counts of a property in the whole dataset; undefined when that list lacks it. */
+  countsOf(property: string): PropertyCounts | undefined {
+    const number = this.#pool.find(property);
+    const at = number === 0 ? -1 : this.#terms.indexOf(number, this.#classes.size) - this.#classes.size;
+    return at >= 0 && at < this.#rows.whole ? this.#rows.counts(at) : undefined;
+  }
+
+  /** Numbers of the texts that it uses; some are negative. */
+  texts(): readonly Iterable<number>[] {
+    return [this.#terms, this.#labels, this.#comments, ...this.#rows.texts()];
   }
 
   #class(at: number): KnownClass {
@@ -220,9 +229,17 @@ class Rows {
     return at < this.whole ? countOf(this.#triples[at], (this.#flags[at] ?? 0) % radix) : undefined;
   }
 
-  *texts(): Generator<number> {
-    yield* this.#properties;
-    for (const object of this.#objects) yield Math.abs(object);
+  texts(): readonly Iterable<number>[] {
+    return [this.#properties, this.#objects];
+  }
+
+  counts(at: number): PropertyCounts {
+    const flags = this.#flags[at] ?? 0;
+    return {
+      triples: countOf(this.#triples[at], flags % radix),
+      distinctSubjects: countOf(this.#distinct[2 * at], Math.floor(flags / radix) % radix),
+      distinctObjects: countOf(this.#distinct[2 * at + 1], Math.floor(flags / radix ** 2) % radix),
+    };
   }
 
   #row(at: number): KnownProperty {
@@ -231,9 +248,7 @@ class Rows {
     const named = (numbers: Int32Array) => Array.from(numbers, (each) => ({ iri: this.#pool.text(Math.abs(each)) }));
     return {
       property: this.#pool.text(this.#properties[at]),
-      triples: countOf(this.#triples[at], flags % radix),
-      distinctSubjects: countOf(this.#distinct[2 * at], Math.floor(flags / radix) % radix),
-      distinctObjects: countOf(this.#distinct[2 * at + 1], Math.floor(flags / radix ** 2) % radix),
+      ...this.counts(at),
       objectClasses: named(objects.filter((each) => each > 0)),
       datatypes: named(objects.filter((each) => each < 0)),
       objectsComplete: flags >= completeFlag,

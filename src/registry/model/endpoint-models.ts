@@ -19,7 +19,7 @@ export interface EndpointModel {
 
 /** An index over the models. */
 export interface ModelView {
-  /** Called once a change is done; `before` can still be read. Undefined: there was, or is, none. */
+  /** Called once a change is done. Undefined: there was, or is, none. */
   changed(after: EndpointModel | undefined, before: EndpointModel | undefined): void;
 }
 
@@ -40,6 +40,10 @@ type Users = Map<number, string[]>;
 /** The models of all endpoints, in memory and bounded; synchronous. Views are told of every change. */
 export class EndpointModels {
   readonly #pool = new TextPool();
+  /** Whoever still holds a schema that was replaced can read it; then its texts go. */
+  readonly #unused = new FinalizationRegistry<readonly Iterable<number>[]>((lists) => {
+    for (const numbers of lists) this.#pool.release(numbers);
+  });
   readonly #limits: ModelLimits;
   readonly #models = new Map<string, EndpointModel>();
   readonly #views = new Set<ModelView>();
@@ -102,10 +106,10 @@ export class EndpointModels {
     if (before === undefined && description === undefined) return;
     this.#count(id, before, -1);
     const described = description && new DescribedSchema(description, this.#pool, this.#room());
+    if (described !== undefined) this.#unused.register(described, described.texts());
     this.#count(id, described, 1);
     this.#version++;
     this.#change(id, { described, version: described && version });
-    before?.release();
   }
 
   remove(id: string): void {
@@ -115,7 +119,6 @@ export class EndpointModels {
     this.#version++;
     this.#models.delete(id);
     for (const view of this.#views) view.changed(undefined, before);
-    before.described?.release();
   }
 
   /** Tells a view of what is known, and of every change from now on, until the returned function is called. */

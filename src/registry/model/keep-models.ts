@@ -4,6 +4,7 @@ import { documentsUnder } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 import type { EditableCatalog } from "../catalog/catalog.ts";
 import type { DescriptionService } from "../void/description-service.ts";
+import type { VoidDescription } from "../void/void-description.ts";
 import type { EndpointModels } from "./endpoint-models.ts";
 
 /** What models are kept up to date with. */
@@ -31,42 +32,49 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
     }
     return versions;
   };
-  const read = async (id: string): Promise<string | undefined> => {
-    const description = await descriptions.get(id);
-    // The endpoint may be gone meanwhile.
-    if (!isClosed) models.setDescription(id, catalog.byId(id) === undefined ? undefined : description);
-    return description?.finishedAt;
+  /** An entry that has got another URL is another endpoint, and one that is gone has no model. */
+  const isOf = (id: string, { endpoint }: { readonly endpoint: string }): boolean => {
+    const entry = catalog.byId(id);
+    return entry !== undefined && (entry.interface !== "sparql" || entry.url === endpoint);
   };
-  const readChanged = async (id: string): Promise<void> => {
-    const version = await read(id);
-    if (version === undefined) await store.delete(versionPrefix + id);
-    else await store.put(versionPrefix + id, version);
+  const take = (id: string, description: VoidDescription | undefined): void => {
+    if (!isClosed) models.setDescription(id, description && isOf(id, description) ? description : undefined);
   };
-  const readNew = async (versions: ReadonlyMap<string, string>): Promise<void> => {
-    for (const { id } of catalog.entries) {
+  const takeStored = async (id: string, description: VoidDescription | undefined): Promise<void> => {
+    // What was known counts no longer from now on.
+    take(id, description);
+    if (description === undefined) await store.delete(versionPrefix + id);
+    else await store.put(versionPrefix + id, description.finishedAt);
+  };
+  const readAll = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) {
       if (isClosed) return;
-      if (models.get(id)?.version === versions.get(id)) continue;
-      await read(id);
+      const before = models.get(id)?.described;
+      const description = await descriptions.get(id);
+      // One that was stored meanwhile is newer.
+      if (models.get(id)?.described === before) take(id, description);
       // Queries have their turn between two endpoints.
       await nextTurn();
     }
   };
-
-  const takeEntries = (): void => {
+  const readNew = async (): Promise<void> => {
+    const versions = await storedVersions();
+    const ids = catalog.entries.map(({ id }) => id);
+    await readAll(ids.filter((id) => models.get(id)?.version !== versions.get(id)));
+  };
+  /** @returns ids of the entries that are new or have got another URL */
+  const takeEntries = (): readonly string[] => {
+    const moved = catalog.entries.filter(({ id, url }) => models.get(id)?.entry?.url !== url);
     models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
-    for (const { id, entry, described } of models.all()) {
-      // An entry that has got another URL is another endpoint.
-      const isMoved = described !== undefined && entry?.interface === "sparql" && described.endpoint !== entry.url;
-      if (isMoved) void read(id).catch(onFault);
-    }
+    for (const { id } of moved) take(id, undefined);
+    return moved.map(({ id }) => id);
   };
 
   takeEntries();
-  const ignoreCatalog = catalog.onChange(takeEntries);
-  const ignoreDescriptions = descriptions.onChange((id) => void readChanged(id).catch(onFault));
+  const ignoreCatalog = catalog.onChange(() => void readAll(takeEntries()).catch(onFault));
+  const ignoreDescriptions = descriptions.onChange((...stored) => void takeStored(...stored).catch(onFault));
   models.isReading = true;
-  const first = storedVersions()
-    .then(readNew)
+  const first = readNew()
     .catch(onFault)
     .finally(() => (models.isReading = false));
   const ready = new AbortController();
@@ -78,7 +86,7 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
     /** Takes in descriptions that other processes stored or removed. @throws FedwayError `STORE_FAILED` */
     async refresh(): Promise<void> {
       await first;
-      await readNew(await storedVersions());
+      await readNew();
     },
     /** Stops following. */
     async close(): Promise<void> {

@@ -18,9 +18,10 @@ export class TextPool {
     return number;
   }
 
-  /** Gives back one use of each of these. */
+  /** Gives back one use of each of these, whatever their signs. */
   release(numbers: Iterable<number>): void {
-    for (const number of numbers) {
+    for (const signed of numbers) {
+      const number = Math.abs(signed);
       const left = (this.#uses[number] ?? 0) - 1;
       if (number === 0 || left < 0) continue;
       this.#uses[number] = left;

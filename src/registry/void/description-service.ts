@@ -51,9 +51,9 @@ export type DescriptionService = ReturnType<typeof createDescriptionService>;
 /** The service over a store, a queue, a retriever and a describer. */
 export function createDescriptionService(options: DescriptionServiceOptions) {
   const { catalog, descriptions, jobs, clock, publicUrl, maxAgeMs = monthMs, concurrency = 2 } = options;
-  const listeners = new Set<(id: string) => void>();
-  const changed = (id: string): void => {
-    for (const listener of listeners) listener(id);
+  const listeners = new Set<(id: string, description: VoidDescription | undefined) => void>();
+  const changed = (id: string, description?: VoidDescription): void => {
+    for (const listener of listeners) listener(id, description);
   };
   /** The description as far as it is known; undefined when there is none. @throws FedwayError `STORE_FAILED` */
   const get = async (id: string): Promise<VoidDescription | undefined> => {
@@ -64,7 +64,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
   const put = async (id: string, description: VoidDescription): Promise<void> => {
     await descriptions.save(id, description);
-    changed(id);
+    changed(id, description);
   };
   const target = (id: string): Target => {
     const entry = catalog.byId(id);
@@ -106,8 +106,8 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
       await descriptions.remove(id);
       changed(id);
     },
-    /** Calls back with the id whenever a description was stored or removed here, until the returned function is called. */
-    onChange(listener: (id: string) => void): () => void {
+    /** Calls back whenever a description was stored or, with undefined, removed here, until the returned function is called. */
+    onChange(listener: (id: string, description: VoidDescription | undefined) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

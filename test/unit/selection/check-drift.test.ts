@@ -4,6 +4,7 @@ import { createDriftCheck } from "../../../src/selection/check-drift.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import { factsOf } from "../../../src/selection/source-facts.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
+import { describedModels } from "../../support/described-models.ts";
 import { described } from "../../support/described-members.ts";
 import { scriptedAsker } from "../../support/scripted-asker.ts";
 
@@ -14,8 +15,9 @@ const turtle = (count: number): string =>
 
 /** A described endpoint of three triples; what is asked, and whether it is described again. */
 function checking(data: Readonly<Record<string, string>>, entryUrl = url) {
-  const table = new FactTable({ now: () => Date.parse("2026-01-01T01:00:00Z") });
-  const facts = factsOf({ ...described("people"), endpoint: entryUrl }, 86_400_000);
+  const { models } = describedModels({ descriptions: [["people", { ...described("people"), endpoint: entryUrl }]] });
+  const table = new FactTable({ models, now: () => Date.parse("2026-01-01T01:00:00Z") });
+  const facts = factsOf(models.get("people")?.described, 86_400_000);
   table.set("people", facts);
   const requested: string[] = [];
   const asker = scriptedAsker({ data });
@@ -26,7 +28,7 @@ function checking(data: Readonly<Record<string, string>>, entryUrl = url) {
       table.set(id, undefined);
       requested.push(id);
     },
-    catalog: { entries, byId: () => entries[0], document: () => undefined, onChange: () => () => false },
+    catalog: { entries, byId: () => entries[0] },
     asker,
     settings: { factsCheckMs: 1 },
     clock: steadyClock,

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedPlan, PlannedEndpoint } from "../../../src/plan/query-plan.ts";
 import { Existence } from "../../../src/selection/existence.ts";
+import { EndpointModels } from "../../../src/registry/model/endpoint-models.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import { askedPatterns, selectAsked } from "../../../src/selection/select-sources.ts";
 import { type Interference, rowsAnswer, scriptedAsker } from "../../support/scripted-asker.ts";
@@ -36,7 +37,7 @@ function asking(interfere: Interference = () => undefined, lacksSubqueries: read
     members: members.map((endpoint) => ({ endpoint, clauses: 0, silent: false })),
     notes: [],
   };
-  const table = new FactTable({ now: clock.now });
+  const table = new FactTable({ models: new EndpointModels(), now: clock.now });
   return {
     asker,
     clock,

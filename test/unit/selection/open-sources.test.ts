@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
 import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
+import { EndpointModels } from "../../../src/registry/model/endpoint-models.ts";
 import { openSources } from "../../../src/selection/open-sources.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
@@ -19,14 +20,11 @@ async function opened() {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
       document: () => undefined,
-      onChange: () => () => false,
     },
     descriptions: {
-      get: async () => undefined,
-      onChange: () => () => false,
       request: async () => Promise.reject(new Error("nothing is described")),
     },
-    versionOf: () => undefined,
+    models: new EndpointModels(),
     settings: {
       publicUrl: "http://fedway.example",
       factsMaxAgeMs: 86_400_000,

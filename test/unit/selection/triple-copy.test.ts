@@ -3,6 +3,7 @@ import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { createRandom, type Random } from "../../support/random.ts";
 import { termToText } from "../../../src/results/terms.ts";
+import { EndpointModels } from "../../../src/registry/model/endpoint-models.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import { hashTerm, hashUnit, TripleCopy } from "../../../src/selection/triple-copy.ts";
 
@@ -105,10 +106,10 @@ it("takes 10 bytes a triple, and 12 of a large endpoint", () => {
 });
 
 it("has room for so many copies; endpoints beyond it have facts without one", () => {
-  const table = new FactTable({ now: () => 0, maxCopyBytes: 30_000 });
+  const table = new FactTable({ models: new EndpointModels(), now: () => 0, maxCopyBytes: 30_000 });
   for (const id of ["a", "b", "c"]) {
     const copy = TripleCopy.of(new Map([["x:p", pairs(1_000)]]));
-    table.set(id, { url: `http://${id}.example/`, seenAt: 0, until: 1, classes: new Map(), copy });
+    table.set(id, { url: `http://${id}.example/`, seenAt: 0, until: 1, classes: new Map<string, number>(), copy });
   }
   const has = (id: string): boolean => table.get(id, `http://${id}.example/`)?.copy !== undefined;
   expect(["a", "b", "c"].map(has)).toEqual([true, true, false]);

@@ -19,7 +19,8 @@ const described = (at: string) =>
 /** A process over a store: one endpoint, descriptions that all processes share. */
 async function processOver(store: ReturnType<typeof createMemoryStore>, stored: Map<string, VoidDescription>) {
   const models = new EndpointModels();
-  const [listeners, changed] = [new Set<(id: string) => void>(), new Set<() => void>()];
+  const listeners = new Set<(id: string, description: VoidDescription | undefined) => void>();
+  const changed = new Set<() => void>();
   const catalog = { entries: [catalogEntry("people")] };
   const read: string[] = [];
   const keeper = await keepModels(models, {
@@ -58,7 +59,7 @@ async function processOver(store: ReturnType<typeof createMemoryStore>, stored: 
     put(description: VoidDescription | undefined): void {
       if (description === undefined) stored.delete("people");
       else stored.set("people", description);
-      for (const listener of listeners) listener("people");
+      for (const listener of listeners) listener("people", description);
     },
     setEntries(entries: typeof catalog.entries): void {
       catalog.entries = entries;
@@ -100,6 +101,8 @@ it("a start reads what is stored; an entry that has got another URL is another e
   expect([after.version(), after.models.isReading]).toEqual(["2026-01-01T00:00:00Z", false]);
   after.setEntries([catalogEntry("people", { url: "http://moved.example/sparql" })]);
   await eventually(() => expect(after.models.get("people")).toMatchObject({ described: undefined }));
+  after.setEntries([catalogEntry("people")]);
+  await eventually(() => expect(after.version()).toBe("2026-01-01T00:00:00Z"));
   after.setEntries([]);
   expect(after.models.get("people")).toBeUndefined();
   await after.keeper.close();
