@@ -25,13 +25,6 @@ const firstReadMs = 2_000;
 /** The one follower of catalogue and stored descriptions: all that is known of endpoints is read once, here. */
 export async function keepModels(models: EndpointModels, { store, catalog, descriptions, clock, onFault }: KeptParts) {
   let isClosed = false;
-  const storedVersions = async (): Promise<Map<string, string>> => {
-    const versions = new Map<string, string>();
-    for await (const { key, value } of documentsUnder(store, versionPrefix)) {
-      versions.set(key.slice(versionPrefix.length), value);
-    }
-    return versions;
-  };
   /** An entry that has got another URL is another endpoint, and one that is gone has no model. */
   const isOf = (id: string, { endpoint }: { readonly endpoint: string }): boolean => {
     const entry = catalog.byId(id);
@@ -58,7 +51,7 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
     }
   };
   const readNew = async (): Promise<void> => {
-    const versions = await storedVersions();
+    const versions = await storedVersions(store);
     const ids = catalog.entries.map(({ id }) => id);
     await readAll(ids.filter((id) => models.get(id)?.version !== versions.get(id)));
   };
@@ -96,4 +89,12 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
       await first;
     },
   };
+}
+
+async function storedVersions(store: Store): Promise<ReadonlyMap<string, string>> {
+  const versions = new Map<string, string>();
+  for await (const { key, value } of documentsUnder(store, versionPrefix)) {
+    versions.set(key.slice(versionPrefix.length), value);
+  }
+  return versions;
 }
