@@ -19,16 +19,18 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
     async run({ question, limit = 5 }, { hint, signal }) {
       const found = await linker.findEndpoints({ question, limit, signal });
       const { total } = found;
-      const endpoints = found.endpoints.map(({ id, title, status, sentence = "", why }) => ({
+      const endpoints = found.endpoints.map(({ id, title, status, sentence = "", why, provenance }) => ({
         id,
         title: plainText(title, 80),
         status,
         description: sentence,
         why: [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons),
+        ...(provenance !== undefined && { schema_from: plainText(provenance, 120) }),
       }));
-      const lines = endpoints.map(({ id, status, title, description, why }) => {
+      const lines = endpoints.map(({ id, status, title, description, why, schema_from: from }) => {
         const sentence = description === "" ? "" : `. ${description}`;
-        return `${id} (${status}): ${title}${sentence}${why.length === 0 ? "" : ` [matches ${why.join(", ")}]`}`;
+        const matches = why.length === 0 ? "" : ` [matches ${why.join(", ")}${from === undefined ? "" : `; ${from}`}]`;
+        return `${id} (${status}): ${title}${sentence}${matches}`;
       });
       const next =
         endpoints.length > 0

@@ -27,6 +27,8 @@ export interface LinkedEndpoint {
   readonly score: number;
   /** Classes, properties and words of the entry that the question has; what is nearest in meaning where it has none. */
   readonly why: readonly Match[];
+  /** Where its classes and properties are known from, when it has not been described: "published, as of ...". */
+  readonly provenance?: string | undefined;
 }
 
 /** A class or property that a question may mean. */
@@ -78,7 +80,7 @@ const leastWeight = 0.1;
 
 /** A linker that keeps itself up to date with the catalogue and its descriptions in the background. */
 export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerOptions) {
-  const { search, catalog, descriptions } = sources;
+  const { search, catalog, descriptions, models } = sources;
   const rankings = createQuestionRanking(sources);
 
   async function linkedEndpoint(id: string, score: number, ranked: QuestionRanking): Promise<LinkedEndpoint> {
@@ -90,11 +92,15 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
       status: statusOf(id),
       score,
       why: endpointReasons(id, ranked),
+      provenance: models.get(id)?.described === undefined ? models.get(id)?.published?.provenance : undefined,
     };
   }
 
-  /** Whether somebody has looked there yet. */
-  const isKnown = (id: string): boolean => search.descriptionVersion(id) !== undefined || statusOf(id) !== "unknown";
+  /** Whether somebody has looked there yet, be it others. */
+  const isKnown = (id: string): boolean => {
+    const { described, published } = models.get(id) ?? {};
+    return (described ?? published) !== undefined || statusOf(id) !== "unknown";
+  };
 
   const knownFirst = (endpoints: QuestionRanking["endpoints"]): QuestionRanking["endpoints"] =>
     endpoints

@@ -3,6 +3,7 @@ import type { CatalogEntry } from "../catalog/catalog.ts";
 import type { DescribedSchema } from "../model/described-schema.ts";
 import type { EndpointModel } from "../model/endpoint-models.ts";
 import type { KnownProperty, TermKind } from "../model/schema.ts";
+import { publishedKey } from "../published/published-facts.ts";
 import { iriParts, nameWords, plainText } from "../schema/text.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { stemsOf } from "./question-words.ts";
@@ -22,7 +23,7 @@ export interface SchemaNode {
   readonly properties: readonly number[];
 }
 
-/** Classes and properties of an endpoint as a graph; without any when it has not been described. */
+/** Classes and properties of an endpoint as a graph; without any when nothing is known of it. */
 export interface SchemaGraph {
   readonly id: string;
   readonly nodes: readonly SchemaNode[];
@@ -33,6 +34,8 @@ const mostOfKind = 1_000;
 const mostNeighbours = 200;
 const entryWeight = 0.7;
 const propertyWeight = 0.8;
+/** Of names that others published: they say less than the entry does, and least where no query uses them. */
+const usedShare = 0.5;
 
 /** Stores that describe themselves have classes and properties of the store, which no question is about. */
 const isAboutStore = (iri: string): boolean => iri === rdf.type || iri.startsWith("http://www.openlinksw.com/schemas/");
@@ -43,9 +46,9 @@ interface Draft extends Pick<SchemaNode, "kind" | "iri" | "count"> {
   readonly properties: Set<number>;
 }
 
-/** The graph of what an endpoint is described with. */
-export function schemaGraph({ id, described }: EndpointModel): SchemaGraph {
-  const drafts = described === undefined ? [] : draftsOf(described);
+/** The graph of what an endpoint is described with, else of the terms that others published, of which nobody knows the neighbours. */
+export function schemaGraph({ id, described, published }: EndpointModel): SchemaGraph {
+  const drafts = described === undefined ? publishedDrafts(published) : draftsOf(described);
   const nodes = drafts.map(
     ({ kind, iri, count, domains, ranges, properties }): SchemaNode => ({
       kind,
@@ -58,6 +61,21 @@ export function schemaGraph({ id, described }: EndpointModel): SchemaGraph {
     }),
   );
   return { id, nodes };
+}
+
+function publishedDrafts(published: EndpointModel["published"]): readonly Draft[] {
+  const terms = [...(published?.terms.values() ?? [])].toSorted((one, other) => other.uses - one.uses);
+  const ofKind = (kind: TermKind) => terms.filter((term) => term.kind === kind).slice(0, mostOfKind);
+  return [...ofKind("class"), ...ofKind("property")]
+    .filter(({ iri }) => !isAboutStore(iri))
+    .map(({ kind, iri, count = -1 }) => ({
+      kind,
+      iri,
+      count,
+      domains: new Set(),
+      ranges: new Set(),
+      properties: new Set(),
+    }));
 }
 
 function draftsOf({ classPartitions, propertyPartitions }: DescribedSchema): readonly Draft[] {
@@ -148,7 +166,10 @@ function aboutText(
 }
 
 /** Stems that an endpoint is found by; names weigh 1, words of its entry less. */
-export function wordsOf({ id, entry }: EndpointModel, { nodes }: SchemaGraph): ReadonlyMap<string, number> {
+export function wordsOf(
+  { id, entry, described, published }: EndpointModel,
+  { nodes }: SchemaGraph,
+): ReadonlyMap<string, number> {
   const words = new Map<string, number>();
   const add = (stems: readonly string[], weight: number): void => {
     for (const stem of stems) words.set(stem, Math.max(words.get(stem) ?? 0, weight));
@@ -156,8 +177,10 @@ export function wordsOf({ id, entry }: EndpointModel, { nodes }: SchemaGraph): R
   add(stemsOf(id), 1);
   const texts = [entry?.title ?? "", entry?.description ?? "", ...(entry?.keywords ?? [])].join(" \n ").slice(0, 2_000);
   add(stemsOf(texts), entryWeight);
-  for (const { kind, names } of nodes) {
-    const weight = kind === "class" ? 1 : propertyWeight;
+  for (const { kind, iri, names } of nodes) {
+    const isUsed = (published?.terms.get(publishedKey(kind, iri))?.uses ?? 0) > 0;
+    const publishedShare = isUsed ? usedShare : usedShare / 2;
+    const weight = (kind === "class" ? 1 : propertyWeight) * (described === undefined ? publishedShare : 1);
     for (const stems of names) add(stems.length > 1 ? [...stems, stems.join("")] : stems, weight);
   }
   return words;

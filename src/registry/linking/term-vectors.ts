@@ -52,12 +52,14 @@ export function createTermVectors(embed: EmbedTexts) {
     /** Makes the vectors of an endpoint in place of those before, as far as there is room. @throws what `embed` throws */
     async set(model: EndpointModel, signal: AbortSignal): Promise<void> {
       const graph = schemaGraph(model);
+      // What others published is found by words; its vectors would cost more than they find.
+      const embedded = model.described === undefined ? { id: graph.id, nodes: [] } : graph;
       forget(graph.id);
       const room = mostVectors - used - 1;
       if (room < 0) return;
       const numbers = { class: 0, property: 0 };
-      const places = graph.nodes.flatMap(({ kind }, at) => (numbers[kind]++ < mostOfKind ? at : [])).slice(0, room);
-      const texts = textsOf(model, graph);
+      const places = embedded.nodes.flatMap(({ kind }, at) => (numbers[kind]++ < mostOfKind ? at : [])).slice(0, room);
+      const texts = textsOf(model, embedded);
       const wanted = [texts.about, ...places.map((at) => texts.nodes[at] ?? "")];
       const [about, ...nodes] = await embedAll(wanted, signal);
       if (about === undefined) return;

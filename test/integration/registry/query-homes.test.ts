@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { createQueryCheck } from "../../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
+import { createLinker } from "../../../src/registry/linking/linker.ts";
 import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
 import { describedModels } from "../../support/described-models.ts";
 
@@ -19,7 +20,10 @@ async function freshClone() {
   });
   const planner = createPlanner({ catalog, terms: search, egress: "catalog", publicUrl: "http://localhost" });
   const check = createQueryCheck({ catalog, planner, search, models, now: () => 0 });
-  return { planner, check };
+  const descriptions = { get: async () => undefined };
+  const linker = createLinker({ catalog, search, models, descriptions, onFault: () => undefined });
+  await linker.settled();
+  return { planner, check, linker };
 }
 
 let clone: Awaited<ReturnType<typeof freshClone>>;
@@ -147,5 +151,36 @@ describe("a fresh clone, without a network, knows where a query belongs", () => 
     );
     expect(checked.suggested).toContain("PREFIX wdt: <http://www.wikidata.org/prop/direct/>");
     expect(checked.suggested).toMatch(/SERVICE <https:[^{]*\{[^}]*SERVICE wikibase:label/);
+  });
+});
+
+/** Questions as people ask them. */
+const questions: readonly (readonly [string, string])[] = [
+  ["uniprot", "Which human proteins are annotated with a disease?"],
+  ["rhea", "Which biochemical reactions use water as a participant?"],
+  ["bgee", "In which anatomical entities is a gene expressed?"],
+  ["wikipathways", "Which pathways contain a given metabolite?"],
+  ["mesh", "What are the tree numbers of a MeSH descriptor?"],
+  ["dblp", "Which publications were authored by a computer scientist?"],
+  ["opencitations-index", "Which papers cite a given paper?"],
+  ["nomisma", "Where was a Roman denarius minted?"],
+  ["land-registry", "What is the average house price in Bristol?"],
+  ["fedlex", "Which Swiss federal acts are in force?"],
+  ["era", "Which railway lines have a given track gauge?"],
+  ["doremus", "Which musical works were written for solo cello?"],
+  ["cellosaurus", "Which cell lines come from a patient with melanoma?"],
+  ["camera", "Which deputies of the Italian chamber spoke in a debate?"],
+  ["plazi", "Which taxonomic treatments describe a species?"],
+  ["glycosmos", "Which glycans bind to a lectin?"],
+  ["getty", "What is the preferred term for a style of art and architecture?"],
+  ["linkedgeodata", "Which pubs are near a railway station on OpenStreetMap?"],
+  ["dbnary", "What are the translations of a lexical entry of Wiktionary?"],
+  ["stw", "Which descriptors of the economics thesaurus are narrower than inflation?"],
+];
+
+describe("a fresh clone, without a network, knows where a question belongs", () => {
+  it.each(questions)("%s: %s", async (id, question) => {
+    const { endpoints } = await clone.linker.findEndpoints({ question, limit: 3 });
+    expect(endpoints.map((each) => each.id)).toContain(id);
   });
 });
