@@ -52,7 +52,8 @@ export async function* boundJoin(join: BoundJoin): AsyncIterable<readonly Bindin
   const shared = right.variables.filter(({ name }) => leftVariables.includes(name));
   const holding = join.held.open();
   const pace = new Pace(join, holding);
-  const options = { blankKeys: right.blankKeys, holding, size: () => pace.size, isInTurn: () => pace.isGrowing };
+  const isInTurn = (): boolean => join.wanted !== undefined && pace.isGrowing;
+  const options = { blankKeys: right.blankKeys, holding, size: () => pace.size, isInTurn };
   const blocks = joinBlocks(left, shared, options)[Symbol.asyncIterator]();
   async function* joined(block: JoinBlock, side: BoundSide): AsyncIterable<Bindings[]> {
     yield* joinBlock(block, { ...join, right: side });
