@@ -80,6 +80,7 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
       const error = asMemberFailure(toFedwayError(thrown), id ?? url, bounds);
       if (isAway(error)) gone.set(url, error);
       noteStatus(report, verdict(clause, bounds, error), error.code);
+      report.leftAlone = error.details.leftAlone;
       const isLate = firsts.get(clause.iri) === "answer";
       if (!tolerates(clause, bounds, { error, isLate })) throw error;
       note("failure");

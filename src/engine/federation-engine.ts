@@ -32,6 +32,8 @@ export interface SourceReport {
    * endpoint did not answer for.
    */
   setAside?: { readonly keys: number; readonly unanswered: number; readonly example: string };
+  /** Not asked, because it used up its share of an earlier query's time: since when, and when it is asked again. */
+  leftAlone?: { readonly since: string; readonly until: string } | undefined;
   /** Error code when failed, timed out or skipped, or how the answer is partial. */
   reason?: string;
 }

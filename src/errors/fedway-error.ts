@@ -66,6 +66,8 @@ export interface ErrorDetails {
   readonly upstreamStatus?: number | undefined;
   /** How long to wait before trying again, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /** Moments between which the endpoint is not asked (ISO 8601). */
+  readonly leftAlone?: { readonly since: string; readonly until: string } | undefined;
   /** Catalogue ids that would fit, best first. */
   readonly endpoints?: readonly string[] | undefined;
   readonly repairs?: readonly Repair[] | undefined;

@@ -43,6 +43,15 @@ const SourceReport = view("Source", {
         "timeout: did not answer within the time it had; skipped: known to be down, not asked; silenced: failed, and SILENT takes that for an answer.",
     },
   ),
+  leftAlone: Type.Optional(
+    Type.Object(
+      { since: Type.String(), until: Type.String() },
+      {
+        description:
+          "Not asked: it used up its share of an earlier query's time. Queries with partial=true ask it again at `until`.",
+      },
+    ),
+  ),
   reason: Type.Optional(Type.String()),
 });
 

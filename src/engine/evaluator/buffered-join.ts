@@ -45,8 +45,8 @@ export async function accepted<T extends { readonly merged: Bindings }>(
 
 /** Join (SPARQL 1.1 Query, section 18.5). */
 export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<readonly Bindings[]> {
-  yield* withTable(join, async function* ({ candidates, turns }) {
-    for await (const rows of join.left) {
+  yield* withTable(join, async function* ({ left: all, candidates, turns }) {
+    for await (const rows of all) {
       let batch: Bindings[] = [];
       for (const row of rows) {
         for (const candidate of candidates(row)) {
@@ -67,10 +67,10 @@ export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<read
 /** LeftJoin (SPARQL 1.1 Query, section 18.5) with its condition. */
 export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Condition): AsyncIterable<readonly Bindings[]> {
   const atOnce = condition?.atOnce ?? 1;
-  yield* withTable(join, async function* ({ candidates, turns }) {
+  yield* withTable(join, async function* ({ left: all, candidates, turns }) {
     let batch = new LeftBatch();
     const judged = async () => batch.solutions(await accepted(batch.partners, condition));
-    for await (const rows of join.left) {
+    for await (const rows of all) {
       for (const row of rows) {
         const left = { row, matched: false };
         for (const candidate of candidates(row)) {
@@ -124,8 +124,8 @@ class LeftBatch {
 export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<readonly Bindings[]> {
   const takesAway = (row: Bindings, candidate: Bindings): boolean =>
     join.shared.some((name) => row.has(name) && candidate.has(name)) && merged(row, candidate) !== undefined;
-  yield* withTable(join, async function* ({ candidates, turns }) {
-    for await (const rows of join.left) {
+  yield* withTable(join, async function* ({ left: all, candidates, turns }) {
+    for await (const rows of all) {
       const batch: Bindings[] = [];
       for (const row of rows) {
         let isTaken = false;
@@ -143,24 +143,34 @@ export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<readonly
 }
 
 interface Table {
+  readonly left: AsyncIterable<readonly Bindings[]>;
   readonly candidates: (row: Bindings) => readonly Bindings[];
   readonly turns: Turns;
 }
 
+/** The sides are independent: the left one is asked at once, and waits with its first batch for the whole of the right one. */
 async function* withTable(
-  { right, key, held, signal }: BufferedJoin,
+  { left: rows, right, key, held, signal }: BufferedJoin,
   join: (table: Table) => AsyncIterable<readonly Bindings[]>,
 ): AsyncIterable<readonly Bindings[]> {
   const holding = held.open();
+  const source = rows[Symbol.asyncIterator]();
+  const first = source.next();
+  // Its reader gets the failure.
+  first.catch(() => {});
+  async function* left(): AsyncIterable<readonly Bindings[]> {
+    for (let next = await first; next.done !== true; next = await source.next()) yield next.value;
+  }
   try {
     const table = await hashTable(right, key.right, holding);
     const candidates = (row: Bindings): readonly Bindings[] => {
       const text = key.left(row);
       return text === undefined ? [] : (table.get(text) ?? []);
     };
-    yield* join({ candidates, turns: createTurns(signal) });
+    yield* join({ left: left(), candidates, turns: createTurns(signal) });
   } finally {
     holding.release();
+    source.return?.().catch(() => {});
   }
 }
 

@@ -14,11 +14,14 @@ import {
   EvaluatorProcess,
   type EvaluatorProcessOptions,
 } from "./evaluator-process.ts";
+import { LeftAlone } from "./left-alone.ts";
+import type { OutsideWorld } from "./outside-world.ts";
 import { createSharingClient } from "./sharing-client.ts";
 import { FairQueue } from "../../workers/fair-queue.ts";
 
 /** How many evaluators there are, and what each may use. */
-interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs"> {
+interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs" | "world"> {
+  readonly world: Omit<OutsideWorld, "leftAlone">;
   readonly processes: number;
   /** Evaluations under way at once, in all processes together; others wait in turn by client. */
   readonly maxRunning: number;
@@ -70,7 +73,7 @@ const MOST_WAITING = 10_000;
  * that the guilty one ends alone; those that have sent bytes are cut off with `EVALUATION_LOST`.
  */
 export class Evaluators implements Executor<FederatedPlan> {
-  readonly #options: EvaluatorPoolOptions;
+  readonly #options: EvaluatorPoolOptions & Pick<EvaluatorProcessOptions, "world">;
   readonly #slots = new Set<Slot>();
   readonly #waiting = new FairQueue<Waiting>({ maxWaiting: MOST_WAITING, maxPerClient: MOST_WAITING });
   readonly #waitingAlone: Waiting[] = [];
@@ -83,7 +86,7 @@ export class Evaluators implements Executor<FederatedPlan> {
   constructor(options: EvaluatorPoolOptions) {
     const { world, keepAnswersMs: keepMs } = options;
     const client = createSharingClient({ client: world.client, now: world.now, keepMs });
-    this.#options = { ...options, world: { ...world, client } };
+    this.#options = { ...options, world: { ...world, client, leftAlone: new LeftAlone(world.now) } };
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }
 

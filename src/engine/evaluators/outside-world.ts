@@ -16,6 +16,7 @@ import type { StepReport } from "../step-reports.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
 import type { Withheld } from "../../plan/withheld.ts";
+import type { LeftAlone } from "./left-alone.ts";
 import type { ClauseAt } from "../followed-clause.ts";
 import type { Holders } from "../sources/key-routes.ts";
 import type { ResultFormat } from "../../results/formats.ts";
@@ -26,6 +27,8 @@ import { parseAnswer } from "../../results/parse.ts";
 /** What evaluators reach the outside world with. */
 export interface OutsideWorld {
   readonly client: Pick<SparqlClient, "query">;
+  /** Members that queries with `partial` do without for a while. */
+  readonly leftAlone: LeftAlone;
   readonly documents: Pick<DocumentClient, "read">;
   /** The clock of `deadlineMs`. */
   readonly now: () => number;
@@ -62,16 +65,26 @@ interface Asked {
   readonly runs: ReadonlyMap<number, ExecutionBounds>;
 }
 
-async function query({ client, now }: OutsideWorld, params: QueryParams, { context, runs }: Asked): Promise<Handled> {
+async function query(
+  { client, leftAlone, now }: OutsideWorld,
+  params: QueryParams,
+  { context, runs }: Asked,
+): Promise<Handled> {
   const { run, timeoutMs, ...request } = params;
   const { signal } = context;
   const of = runs.get(run);
+  const { url, mirror } = request.endpoint;
+  if (of?.partial === true && !mirror) leftAlone.require(url, timeoutMs);
+  const noteLate = (): void => {
+    const { code } = toFedwayError(signal.reason);
+    if (code === "DEADLINE_EXCEEDED" && !of?.signal.aborted) leftAlone.tookTooLong(url, timeoutMs);
+  };
+  signal.addEventListener("abort", noteLate, { once: true });
   const whose = { client: of?.client, trace: of?.trace, partOf: of, fresh: of?.fresh, budget: of?.requests };
   const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
-  const { body, end, whole, status, mediaType, contentEncoding, partial, requests, saved, mirror, learned } = answer;
-  const head: QueryHead = { status, mediaType, contentEncoding, partial, requests, saved, mirror, learned };
+  const { body, end, whole, ...head } = answer;
   // The reader of the body gets its failure there.
-  end.catch(() => {});
+  end.then(() => answer.mirror === undefined && leftAlone.answered(url)).catch(() => {});
   return { head, body: bytesOf(body), end: () => whole ?? end };
 }
 

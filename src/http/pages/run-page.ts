@@ -67,10 +67,10 @@ ${notes.map(({ code, message }) => html`<li><code>${code}</code> ${message}</li>
 function membersBody({ sources, status }: RunRecord, nameOf: (endpoint: string) => Html): Html {
   if (sources.length === 0) return html`<p class="muted">None was asked.</p>`;
   const row = (source: Source): Html => {
-    const { endpoint, mirror, reason, requests, rows, bytes, ms, learned = [] } = source;
+    const { endpoint, mirror, reason, leftAlone, requests, rows, bytes, ms, learned = [] } = source;
     const [state, mark] = stateOf(source, status);
     const more = [
-      reason,
+      leftAlone ? `left alone since ${leftAlone.since}, asked again at ${leftAlone.until}` : reason,
       mirror === undefined ? undefined : html`asked at its mirror ${nameOf(mirror)}`,
       keptText(source),
       ...learned,

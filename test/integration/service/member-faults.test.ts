@@ -4,6 +4,7 @@ import {
   startEndpoints,
   startFederation,
   type Federation,
+  type FederationQuery,
   type TestEndpoints,
 } from "../../support/federation-harness.ts";
 import { eventually, until } from "../../support/eventually.ts";
@@ -86,6 +87,30 @@ describe.concurrent("a member that hangs", () => {
     const source = table.sources.find(({ endpoint }) => endpoint === bad);
     expect(source).toMatchObject({ status: "timeout", reason: "ENDPOINT_TIMEOUT" });
     await until(async () => endpoints.requests(bad).every(({ aborted }) => aborted) || undefined);
+  });
+  it("is left alone by the next queries with partial=true, until it has answered another one", async () => {
+    const bad = nextBad();
+    const ask = (options: FederationQuery) => federation.table(inFull(united, bad), options);
+    endpoints.setFault(bad, hang);
+    expect(await ask({ partial: true, timeoutMs })).toMatchObject({ status: "partial" });
+    const asked = endpoints.requests(bad).length;
+    const table = await ask({ partial: true, timeoutMs });
+    expect(table).toMatchObject({ status: "partial", rows: { length: 300 } });
+    const moment = expect.stringMatching(/Z$/u);
+    const left = { status: "skipped", reason: "CIRCUIT_OPEN", leftAlone: { since: moment, until: moment } };
+    expect(table.sources.find(({ endpoint }) => endpoint === bad)).toMatchObject(left);
+    expect(endpoints.requests(bad)).toHaveLength(asked);
+    endpoints.setFault(bad, undefined);
+    expect(await ask({ timeoutMs })).toMatchObject({ status: "ok" });
+    expect(await ask({ partial: true, timeoutMs })).toMatchObject({ status: "ok", rows: { length: 600 } });
+  });
+  it("keeps no independent part of the query from being asked", async () => {
+    const bad = [nextBad(), nextBad()];
+    for (const id of bad) endpoints.setFault(id, hang);
+    const limited = (id: string): string => `{ SELECT * { SERVICE <${id}> { ?s <x:age> ?age } } LIMIT 10 }`;
+    const table = await federation.table(`SELECT * { ${bad.map(limited).join(" ")} }`, { timeoutMs });
+    expect(table).toMatchObject({ status: "failed" });
+    expect(bad.map((id) => endpoints.requests(id).length)).toEqual([1, 1]);
   });
   it("is left out of every later step, too", async () => {
     const bad = nextBad();
