@@ -87,12 +87,13 @@ export const interfaces = {
 
 /**
  * What no published vocabulary says of an endpoint; described in `catalog/README.md`. No two endpoints with the same
- * `subjectPartition` have a subject in common.
+ * `subjectPartition` have a subject in common. Terms of descriptions, of which those of parts are told by the builder of a shard:
+ * `subjectClass`, `objectClass`, `part`, `parts`, `sibling`.
  */
 export const fedway = vocabulary(
   "https://w3id.org/fedway/ns#",
-  "blocksService engine Federation member memberKeyword memberQuery mirrorOf neverKept needsUserAgent pseudoService",
-  "rawQueries requestMethod rowCap subjectPartition",
+  "blocksService engine Federation member memberKeyword memberQuery mirrorOf neverKept needsUserAgent objectClass part",
+  "parts pseudoService rawQueries requestMethod rowCap sibling subjectClass subjectPartition",
 );
 
 /** Prefixes of the vocabularies that Fedway writes, by namespace. */

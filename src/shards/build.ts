@@ -29,6 +29,7 @@ import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
 import { reportOf, type ReportInput, type ShardReport } from "./report/shard-report.ts";
 import { openQueryAnswers, type QueryAnswers } from "./rules/query-answers.ts";
+import { propertiesOfShards } from "./shard-properties.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import { relevantShards, touchedShards } from "./report/query-shards.ts";
 import { lockTarget } from "./target-lock.ts";
@@ -214,6 +215,7 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
   const { dataset, title, licence, citation, source, gzip } = spec;
   const { rules: chosenRules, reading } = chosen.used.solution;
   const patterns = problem.queries.map((query) => query.patterns);
+  const placement = placementOf(chosenRules, precedence);
   let report: ShardReport | undefined;
   await materialise(
     {
@@ -226,7 +228,8 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       target: held.target,
       gzip,
       naming: spec.ids,
-      topics: topicsOf(cells, placementOf(chosenRules, precedence), spec.topics),
+      topics: topicsOf(cells, placement, spec.topics),
+      properties: propertiesOfShards(cells, placement),
       replace: true,
       beside(shards) {
         report = reportFor(known, { ...chosen, shards, predicted: false });

@@ -7,6 +7,7 @@ import {
   type PropertyPartition,
 } from "../void/void-description.ts";
 import {
+  type BuiltEnds,
   type ViewContent,
   type ViewLine,
   type ViewLines,
@@ -138,7 +139,13 @@ function shownProperties(content: ViewContent, partition: ClassPartition, most: 
 function looseLine(content: ViewContent, property: PropertyPartition): ViewLine | undefined {
   if (property.property.length > longestName) return undefined;
   const { text, prefixes, json, values } = propertyText(content, property);
-  return { text: `any subject: ${text}`, prefixes, property: json, values };
+  const { text: subject, prefixes: more } = builtNames(content, content.built.get(property.property)?.subjectClasses);
+  return {
+    text: `${subject === "" ? "any subject" : subject}: ${text}`,
+    prefixes: [...more, ...prefixes],
+    property: json,
+    values,
+  };
 }
 
 const longestValue = 40;
@@ -161,6 +168,18 @@ function* valueLines({ chosen, table, examples }: ViewContent): Generator<ViewLi
   }
 }
 
+/** `ex:Person^|ex:Dog^`: names of classes that the builder of a shard told. */
+function builtNames({ table }: ViewContent, classes: readonly string[] = []) {
+  const names = classes
+    .filter((iri) => iri.length <= longestName)
+    .slice(0, mostRanges)
+    .map((iri) => table.short(iri));
+  return {
+    text: names.map(({ text }) => `${text}^`).join("|"),
+    prefixes: names.flatMap(({ prefixes }) => prefixes),
+  };
+}
+
 /** `property -> range|range (triples)`. */
 function propertyText(content: ViewContent, property: PropertyPartition) {
   const name = content.table.short(property.property);
@@ -169,8 +188,15 @@ function propertyText(content: ViewContent, property: PropertyPartition) {
   const shown = all.filter(({ iri }) => iri.length <= longestName).slice(0, mostRanges);
   const names = shown.map(({ iri }) => content.table.short(iri));
   const omitted = all.length - shown.length;
+  const seen = new Set(all.map(({ iri }) => iri));
+  const told = content.built.get(property.property);
+  const built = builtNames(
+    content,
+    told?.objectClasses.filter((iri) => !seen.has(iri)),
+  );
   const ranges = [
     ...names.map(({ text }) => text),
+    ...(built.text === "" ? [] : [built.text]),
     ...(omitted > 0 ? [`+${omitted}`] : []),
     ...(property.objectsComplete ? [] : ["?"]),
   ];
@@ -178,11 +204,13 @@ function propertyText(content: ViewContent, property: PropertyPartition) {
   const isShown = new Set(shown.map(({ iri }) => iri));
   return {
     text: `${name.text}${labelText(label)} -> ${ranges.join("|") || "untyped"} (${count})`,
-    prefixes: [name, ...names].flatMap(({ prefixes }) => prefixes),
-    json: propertyJson(property, label, isShown),
+    prefixes: [name, built, ...names].flatMap(({ prefixes }) => prefixes),
+    json: { ...propertyJson(property, label, isShown), ...(told && { built: endsOf(told) }) },
     values: omitted,
   };
 }
+
+const endsOf = ({ subjectClasses, objectClasses }: BuiltEnds): BuiltEnds => ({ subjectClasses, objectClasses });
 
 export const propertyJson = (
   property: PropertyPartition,

@@ -1,4 +1,4 @@
-import type { VoidDescription, Count, FactStatus } from "../void/void-description.ts";
+import type { BuiltFacts, VoidDescription, Count, FactStatus } from "../void/void-description.ts";
 import type {
   ChosenClasses,
   SchemaClass,
@@ -11,6 +11,7 @@ import type {
   CountValue,
   ValueExamples,
 } from "./schema-view.ts";
+import type { Part } from "./part-lines.ts";
 import type { PrefixTable } from "./prefixes.ts";
 import { plainText } from "./text.ts";
 
@@ -22,9 +23,15 @@ export interface ViewContent {
   readonly examples: readonly ValueExamples[];
   /** What the endpoint calls classes and properties whose names do not tell, by IRI. */
   readonly labels: ReadonlyMap<string, string>;
+  readonly parts: readonly Part[];
+  /** The classes at both ends of a property that the builder of a shard told. */
+  readonly built: ReadonlyMap<string, BuiltEnds>;
   /** URL of the document that holds the view. */
   readonly document?: string | undefined;
 }
+
+/** Classes of the subjects and objects of a property in the dataset that a shard is a part of. */
+export type BuiltEnds = Pick<BuiltFacts["properties"][number], "subjectClasses" | "objectClasses">;
 
 /** One line, with the facts in it for the JSON. */
 export interface ViewLine {
@@ -35,6 +42,7 @@ export interface ViewLine {
   readonly class?: SchemaClass;
   readonly property?: SchemaProperty;
   readonly path?: SchemaPath | undefined;
+  readonly part?: Part;
   readonly examples?: ValueExamples | undefined;
   /** Known properties, and values and ranges, that the line does not show. */
   readonly properties?: number | undefined;
@@ -180,6 +188,7 @@ function asJson({ content, detail }: Framing, prefixes: readonly string[], shown
     ...(detail !== "paths" && { classes: shown.flatMap((line) => line.class ?? []) }),
     ...(detail === "lines" && { properties: shown.flatMap((line) => line.property ?? []) }),
     ...(shown.some((line) => line.examples) && { examples: shown.flatMap((line) => line.examples ?? []) }),
+    ...(shown.some((line) => line.part) && { parts: shown.flatMap((line) => line.part ?? []) }),
     ...(detail === "paths" && { paths: shown.flatMap((line) => line.path ?? []) }),
     ...(notFound.length > 0 && { notFound }),
   };
@@ -228,10 +237,11 @@ export function countWriter(description: VoidDescription): CountWriter {
   };
 }
 
-/** How the legend names the publisher's counts; empty when there are none. */
-export function claimedLegend({ source }: VoidDescription): string {
-  if (source === "mixed") return ", * told by the publisher";
-  return source === "retrieved" ? "; all as told by the publisher" : "";
+/** How the legend names what the publisher and the builder of a shard told; empty when there is nothing of it. */
+export function claimedLegend({ source, built }: VoidDescription): string {
+  const builder = built === undefined ? "" : ", ^ told by the shard builder";
+  if (source === "mixed") return `, * told by the publisher${builder}`;
+  return source === "retrieved" ? `; all as told by the publisher${builder}` : builder;
 }
 
 /** A count for JSON. */

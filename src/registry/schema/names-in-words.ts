@@ -59,3 +59,7 @@ function pluralWord(word: string): string {
   if (/(?:ss|us|is|as|os|x|z|ch|sh)$/.test(word)) return `${word}es`;
   return word.endsWith("s") ? word : `${word}s`;
 }
+
+/** `one, two and three`. */
+export const listing = (names: readonly string[]): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;

@@ -2,7 +2,7 @@ import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { labelsOf } from "../void/term-texts.ts";
 import type { ClassPartition, Count, VoidDescription } from "../void/void-description.ts";
-import { nounOf, plural, readableName, readableText } from "./names-in-words.ts";
+import { listing, nounOf, plural, readableName, readableText } from "./names-in-words.ts";
 import { iriParts, plainText } from "./text.ts";
 
 const longest = 200;
@@ -227,6 +227,3 @@ function linksText({ linksets }: VoidDescription): string {
   const shown = targets.slice(0, 3).map((target) => plainText(target, 30));
   return shown.length === 0 ? "" : `, linked to ${listing(shown)}`;
 }
-
-const listing = (names: readonly string[]): string =>
-  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;

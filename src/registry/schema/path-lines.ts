@@ -12,6 +12,8 @@ import {
   viewTitle,
 } from "./compose-view.ts";
 
+const mostBuilt = 4;
+
 /** A step from one class to another class or a datatype; absent ends are unknown. */
 interface Path {
   readonly subject?: string | undefined;
@@ -20,6 +22,8 @@ interface Path {
   readonly triples: Count | undefined;
   readonly status: FactStatus;
   readonly endpoint?: string | undefined;
+  readonly builtSubject?: true;
+  readonly builtObject?: true;
 }
 
 /** Detail "paths": `SubjectClass --property--> ObjectClass`, from and to the chosen classes. */
@@ -52,11 +56,11 @@ interface PathOrder {
 function* allPaths(content: ViewContent, { links, order }: PathOrder): Generator<Path> {
   for (const partition of chosenFirst(content)) {
     for (const property of order(partition.properties)) {
-      for (const path of pathsOf(property, partition.class)) if (isChosen(content, path)) yield path;
+      for (const path of pathsOf(content, property, partition.class)) if (isChosen(content, path)) yield path;
     }
   }
   for (const property of looseProperties(content)) {
-    for (const path of pathsOf(property, undefined)) if (isChosen(content, path)) yield path;
+    for (const path of pathsOf(content, property, undefined)) if (isChosen(content, path)) yield path;
   }
   yield* links;
 }
@@ -86,12 +90,27 @@ function chosenFirst({ description, chosen }: ViewContent): readonly ClassPartit
   return [...chosen.partitions, ...description.classPartitions.filter((each) => !chosen.iris.has(each.class))];
 }
 
-function* pathsOf(property: PropertyPartition, subject: string | undefined): Generator<Path> {
-  const start = { property: property.property, subject };
+/** Ends that are not seen here are those that the builder of a shard told, each with each; of more than four the rest is left out. */
+function* pathsOf({ built }: ViewContent, property: PropertyPartition, subject: string | undefined): Generator<Path> {
+  const told = built.get(property.property);
+  const builtSubjects = subject === undefined ? (told?.subjectClasses ?? []).slice(0, mostBuilt) : [];
+  const starts: readonly Pick<Path, "subject" | "builtSubject">[] =
+    builtSubjects.length === 0 ? [{ subject }] : builtSubjects.map((iri) => ({ subject: iri, builtSubject: true }));
   const ranges = rangesOf(property);
-  for (const { iri, triples, status } of ranges) yield { ...start, object: iri, triples, status };
-  // Without this line a property whose values are of no known kind would not be seen at all.
-  if (ranges.length === 0) yield { ...start, triples: property.triples, status: property.status };
+  const builtObjects = ranges.length === 0 ? (told?.objectClasses ?? []).slice(0, mostBuilt) : [];
+  // Of several classes each count is unknown: a subject may have one of them or all.
+  const known = Math.max(starts.length, 1) * Math.max(builtObjects.length, 1) === 1;
+  for (const start of starts) {
+    const from = { ...start, property: property.property };
+    for (const { iri, triples, status } of ranges) {
+      yield { ...from, object: iri, triples: starts.length === 1 ? triples : undefined, status };
+    }
+    const { status } = property;
+    const triples = known ? property.triples : undefined;
+    for (const iri of builtObjects) yield { ...from, object: iri, builtObject: true, triples, status };
+    // Without this line a property whose values are of no known kind would not be seen at all.
+    if (ranges.length === 0 && builtObjects.length === 0) yield { ...from, triples, status };
+  }
 }
 
 const linkPath = ({ subjectClass, property, objectClass, targetEndpoint, triples, status }: Linkset): Path => ({
@@ -104,14 +123,24 @@ const linkPath = ({ subjectClass, property, objectClass, targetEndpoint, triples
 });
 
 function pathLine({ description, table }: ViewContent, path: Path): ViewLine | undefined {
-  const { subject, property, object, triples, status, endpoint } = path;
+  const { subject, property, object, triples, status, endpoint, builtSubject, builtObject } = path;
   if ([subject, property, object].some((iri) => iri !== undefined && iri.length > longestName)) return undefined;
   const name = (iri: string | undefined) => (iri === undefined ? { text: "?", prefixes: [] } : table.short(iri));
   const [from, by, to] = [name(subject), name(property), name(object)];
   const elsewhere = endpoint === undefined ? "" : ` at ${endpoint}`;
   return {
-    text: `${from.text} --${by.text}--> ${to.text}${elsewhere} (${countWriter(description)(triples, status)})`,
+    text: `${from.text}${mark(builtSubject)} --${by.text}--> ${to.text}${mark(builtObject)}${elsewhere} (${countWriter(description)(triples, status)})`,
     prefixes: [...from.prefixes, ...by.prefixes, ...to.prefixes],
-    path: { subject: subject ?? null, property, object: object ?? null, triples: countValue(triples), endpoint },
+    path: {
+      subject: subject ?? null,
+      property,
+      object: object ?? null,
+      triples: countValue(triples),
+      endpoint,
+      ...(builtSubject && { builtSubject }),
+      ...(builtObject && { builtObject }),
+    },
   };
 }
+
+const mark = (isBuilt: true | undefined): string => (isBuilt ? "^" : "");

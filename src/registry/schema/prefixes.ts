@@ -1,6 +1,7 @@
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import { iriParts, bracketedIri } from "./text.ts";
 import type { KnownProperty, KnownSchema } from "../model/schema.ts";
+import type { VoidDescription } from "../void/void-description.ts";
 
 /** How an IRI is written, and the prefix that must be declared for it, if any. */
 interface ShortName {
@@ -111,8 +112,11 @@ function freePrefix(wanted: string, taken: ReadonlyMap<string, string>): string 
 
 const most = 50_000;
 
+/** A schema, and what the builder of a shard told of it. */
+type NamedSchema = KnownSchema & Pick<VoidDescription, "built">;
+
 /** Every class, property and datatype of a description, as often as it occurs, as far as the first 50,000. */
-export function* descriptionIris(description: KnownSchema): Generator<string> {
+export function* descriptionIris(description: NamedSchema): Generator<string> {
   let given = 0;
   for (const iri of all(description)) {
     yield iri;
@@ -120,13 +124,15 @@ export function* descriptionIris(description: KnownSchema): Generator<string> {
   }
 }
 
-function* all({ classPartitions, propertyPartitions, linksets }: KnownSchema): Generator<string> {
+function* all({ classPartitions, propertyPartitions, linksets, built }: NamedSchema): Generator<string> {
   for (const partition of classPartitions) {
     yield partition.class;
     yield* ofProperties(partition.properties);
   }
   yield* ofProperties(propertyPartitions);
   for (const { property } of linksets) yield property;
+  for (const { subjectClasses, objectClasses } of built?.properties ?? []) yield* [...subjectClasses, ...objectClasses];
+  for (const { siblings } of built?.parts ?? []) for (const { properties } of siblings) yield* properties;
 }
 
 function* ofProperties(properties: readonly KnownProperty[]): Generator<string> {

@@ -4,6 +4,7 @@ import { tellingLabels } from "../void/term-texts.ts";
 import { classNames, classLines } from "./class-lines.ts";
 import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
 import { createPrefixTable, descriptionIris, type PrefixTable } from "./prefixes.ts";
+import { builtParts, type Part, withParts } from "./part-lines.ts";
 import { pathLines } from "./path-lines.ts";
 import { summaryLines } from "./summary-lines.ts";
 import { voidLines } from "./void-lines.ts";
@@ -25,6 +26,8 @@ interface SchemaRequest {
   readonly maxTokens: number;
   /** Values to show in detail "lines" where room is left, most telling first. */
   readonly examples?: readonly ValueExamples[];
+  /** Classes that lie here and elsewhere; default: those that the builder of a shard told. */
+  readonly parts?: readonly Part[];
   /** URL of the document that holds a view of detail "void"; the dataset's, without fragment, when absent. */
   readonly document?: string;
 }
@@ -51,6 +54,8 @@ export interface SchemaProperty {
   readonly datatypes: readonly string[];
   /** False: there may be values of other classes and datatypes. */
   readonly objectsComplete: boolean;
+  /** What the builder of a shard told of the dataset that it is a part of; nothing of it was found by asking. */
+  readonly built?: { readonly subjectClasses: readonly string[]; readonly objectClasses: readonly string[] };
 }
 
 /** A class in JSON; `properties` only with detail "lines". */
@@ -71,6 +76,9 @@ export interface SchemaPath {
   readonly triples: CountValue;
   /** Catalogue id of the endpoint that describes the object, for links to elsewhere. */
   readonly endpoint?: string | undefined;
+  /** The class of the subject, or of the object, was told by the builder of the shard. */
+  readonly builtSubject?: true;
+  readonly builtObject?: true;
 }
 
 /** A fact of the summary in JSON. */
@@ -91,6 +99,7 @@ export interface SchemaJson {
   readonly classes?: readonly SchemaClass[];
   readonly properties?: readonly SchemaProperty[];
   readonly paths?: readonly SchemaPath[];
+  readonly parts?: readonly Part[];
   /** Values that the text shows, cut as there. */
   readonly examples?: readonly ValueExamples[];
   /** Wanted classes that the description does not have, each with up to three similar names. */
@@ -157,10 +166,14 @@ function* viewSteps(description: VoidDescription, request: SchemaRequest): Gener
     chosen,
     examples: request.examples ?? [],
     labels: tellingLabels(description),
+    parts: request.parts ?? builtParts(description),
+    built: new Map(description.built?.properties.map((each) => [each.property, each])),
     document: request.document,
   };
   const maxTokens = Math.min(mostTokens, Math.max(1, Math.floor(request.maxTokens) || 1));
-  return yield* composeView(viewLines[request.detail](content), { content, detail: request.detail, maxTokens });
+  const lines = viewLines[request.detail](content);
+  const shown = request.detail === "void" ? lines : withParts(content, lines);
+  return yield* composeView(shown, { content, detail: request.detail, maxTokens });
 }
 
 /** The classes that a view is about. */

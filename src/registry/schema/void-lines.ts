@@ -13,6 +13,7 @@ import {
   tellingLabel,
 } from "./class-lines.ts";
 import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
+import { type Part, shownParts } from "./part-lines.ts";
 import { bracketedIri, plainText } from "./text.ts";
 
 const longestTitle = 120;
@@ -28,6 +29,7 @@ export function voidLines(content: ViewContent): ViewLines {
   const { description, chosen } = content;
   const loose = chosen.all ? looseProperties(content).filter(isTold) : [];
   const dataset = datasetIri(description);
+  const parts = shownParts(content);
   return {
     head: [
       "# Classes are in the order of their size. Counts are exact or the publisher's own; others are left out.",
@@ -35,10 +37,11 @@ export function voidLines(content: ViewContent): ViewLines {
     ],
     body: function* body(mostProperties) {
       yield datasetLine(content, dataset);
+      for (const part of parts) yield partLine(content, part, dataset);
       for (const partition of chosen.partitions) yield classLine(content, partition, { dataset, mostProperties });
       for (const property of loose) yield looseLine(content, property, dataset);
     },
-    total: 1 + chosen.partitions.length + loose.length,
+    total: 1 + parts.length + chosen.partitions.length + loose.length,
     unit: "statements",
     more: "raise maxTokens; variant=extended has all facts, and how each is known",
     notice: (omitted) => `${dataset} <https://w3id.org/fedway/ns#omittedPartitions> ${omitted} . # `,
@@ -165,16 +168,50 @@ function propertyText(content: ViewContent, property: PropertyPartition) {
             iri,
           };
     });
+  const told = content.built.get(property.property);
+  const built = [
+    builtEnds(content, "fedway:subjectClass", told?.subjectClasses),
+    builtEnds(content, "fedway:objectClass", told?.objectClasses),
+  ].flat();
   const parts = [
     `void:property ${name.text}`,
     ...labelled(label),
     ...counted("void:triples", property.triples),
     ...ranges.map(({ text }) => text),
+    ...built.map(({ text }) => text),
   ];
   return {
     text: `[ ${parts.join(" ; ")} ]`,
-    prefixes: [...[name, ...ranges].flatMap(({ prefixes }) => prefixes), ...(label === undefined ? [] : ["rdfs"])],
+    prefixes: [
+      ...[name, ...ranges, ...built].flatMap(({ prefixes }) => prefixes),
+      ...(label === undefined ? [] : ["rdfs"]),
+    ],
     json: propertyJson(property, label, new Set(ranges.map(({ iri }) => iri))),
     values: all.length - ranges.length,
+  };
+}
+
+/** Classes at an end of a property, as the builder of a shard told, in a term of its own. */
+function builtEnds({ table }: ViewContent, term: string, classes: readonly string[] = []) {
+  const names = classes
+    .filter(isNameable)
+    .slice(0, mostRanges)
+    .map((iri) => table.short(iri));
+  if (names.length === 0) return [];
+  const prefixes = ["fedway", ...names.flatMap((name) => name.prefixes)];
+  return [{ text: `${term} ${names.map(({ text }) => text).join(", ")}`, prefixes }];
+}
+
+function partLine({ table }: ViewContent, part: Part, dataset: string): ViewLine | undefined {
+  if (!isNameable(part.class)) return undefined;
+  const name = table.short(part.class);
+  const siblings = part.siblings
+    .slice(0, mostRanges)
+    .map(({ endpoint }) => `[ dcterms:identifier ${stringText(endpoint)} ]`);
+  return {
+    text: `${dataset} fedway:part [ void:class ${name.text} ; fedway:source "${part.source}" ; fedway:parts ${part.parts} ; fedway:sibling ${siblings.join(", ")} ] .`,
+    prefixes: ["fedway", "void", "dcterms", ...name.prefixes],
+    part,
+    values: part.siblings.length - siblings.length,
   };
 }

@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, foaf, prov, rdfs, sd, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { writeBuilt } from "./built-view.ts";
 import { measured, QuadWriter, StatusNotes } from "./quad-writer.ts";
 import type {
   ClassPartition,
@@ -78,6 +79,8 @@ export function* agentQuads(description: VoidDescription, options: ViewOptions):
     yield* writeClass(view, description.dataset, { partition, name: `class-${at + 1}` });
   }
   yield* writeProperties(view, { parent: description.dataset, prefix: "", partitions: description.propertyPartitions });
+  writeBuilt(writer, base, description);
+  yield* writer.take();
   for (const term of description.terms ?? []) {
     writeTerm(view, term);
     yield* writer.take();

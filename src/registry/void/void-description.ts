@@ -95,6 +95,22 @@ const termSchema = exactly({
   ...known,
 });
 
+const iris = list(iri, mostNames);
+
+const builtSchema = exactly({
+  properties: list(exactly({ property: iri, subjectClasses: iris, objectClasses: iris }), mostNames),
+  parts: list(
+    exactly({
+      class: iri,
+      /** How many there are, this one included. */
+      parts: Type.Integer({ minimum: 2 }),
+      /** Catalogue ids of the endpoints with the others, and the properties of the class there. */
+      siblings: list(exactly({ endpoint: text(64), properties: iris }), mostNames),
+    }),
+    mostNames,
+  ),
+});
+
 const unknownSchema = exactly({
   /** A few words, e.g. `triples`, `properties of <http://...>`. */
   what: text(longestText),
@@ -162,6 +178,11 @@ const descriptionSchema = exactly({
   linksets: list(linksetSchema, mostPartitions),
   /** What the endpoint itself calls its classes and properties, in the order of IRIs; those without a name are left out. */
   terms: Type.Optional(list(termSchema, mostPartitions)),
+  /**
+   * What the builder of a shard knows of the dataset that the shard is a part of. For readers only: it was not found by asking
+   * this endpoint, and never decides who is asked.
+   */
+  built: Type.Optional(builtSchema),
   unknown: list(unknownSchema, mostPartitions),
   records: list(recordSchema, mostRecords),
   /** Work done: requests sent, decoded bytes received, milliseconds. */
@@ -201,6 +222,9 @@ export type Linkset = Frozen<Static<typeof linksetSchema>>;
 
 /** Label and description of a class or property. */
 export type TermText = Frozen<Static<typeof termSchema>>;
+
+/** Classes at the ends of a shard's properties, and the classes that it has a part of. */
+export type BuiltFacts = Frozen<Static<typeof builtSchema>>;
 
 /** Something that could not be found out, or that contradicts something else, and why. */
 export type UnknownFact = Frozen<Static<typeof unknownSchema>>;

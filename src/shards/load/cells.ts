@@ -8,6 +8,9 @@ import { type SubjectClasses, SubjectCursor } from "./subject-classes.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
 
+const less = 0x3c;
+const greater = 0x3e;
+
 /** What distinguishes cells, and the queries that touch them. */
 export interface CellQuestions {
   readonly subjects: SubjectClasses;
@@ -32,6 +35,8 @@ export async function learnCells(
 
 interface Counted extends Pick<Cell, "bucket"> {
   readonly classSet: number;
+  /** Sets of classes of its objects. */
+  readonly objectSets: Set<number>;
   readonly predicate: number;
   triples: number;
   /** Which graphs have statements of it: 1 for the default graph, 2 for named ones. */
@@ -68,6 +73,8 @@ export class CellCounter {
     const number = this.#cellOf(this.cursor.classSet, predicate, bucket);
     const cell = this.#cells[number]!;
     cell.triples += 1;
+    const objectSet = this.#objectSetOf(statement);
+    if (objectSet !== 0) cell.objectSets.add(objectSet);
     const isNamed = hasGraph(statement);
     const graph = isNamed ? 2 : 1;
     if ((cell.graphs & graph) === 0) {
@@ -76,6 +83,13 @@ export class CellCounter {
     }
     this.#patterns.take(statement, predicate, number);
     return number;
+  }
+
+  /** The set of classes of the object; 0 for literals and for what has no class. */
+  #objectSetOf({ bytes, predicateEnd, objectEnd }: Statement): number {
+    const from = predicateEnd + 1;
+    if (bytes[from] !== less || bytes[objectEnd - 1] !== greater) return 0;
+    return this.#subjects.classSetOf(this.#subjects.find(bytes, from, objectEnd));
   }
 
   /** Subjects of one class usually have the same predicates in the same order. */
@@ -97,7 +111,7 @@ export class CellCounter {
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     if (this.#cells.length === maxCells) throw tooManyCells();
-    const number = this.#cells.push({ classSet, predicate, bucket, triples: 0, graphs: 0 }) - 1;
+    const number = this.#cells.push({ classSet, objectSets: new Set(), predicate, bucket, triples: 0, graphs: 0 }) - 1;
     this.#byKey.set(key, number);
     return number;
   }
@@ -105,16 +119,21 @@ export class CellCounter {
   facts(): CellFacts {
     const { classSets } = this.#subjects;
     return {
-      cells: this.#cells.map(({ classSet, predicate, bucket, triples }) => ({
+      cells: this.#cells.map(({ classSet, objectSets, predicate, bucket, triples }) => ({
         types: classSets[classSet] ?? [],
         predicate: this.#terms.textOf(predicate).slice(1, -1),
         bucket,
         triples,
+        ...withClasses([...objectSets].flatMap((set) => classSets[set] ?? [])),
       })),
       touches: this.#touched.map((sets) => Array.from(new Set(sets.flatMap((set) => Array.from(set))))),
     };
   }
 }
+
+/** Each class once, sorted; nothing when there is none. */
+const withClasses = (classes: readonly string[]): Pick<Cell, "objectClasses"> =>
+  classes.length === 0 ? {} : { objectClasses: [...new Set(classes)].toSorted(compareText) };
 
 /** No solver can place more cells. */
 export const maxCells = 1_000_000;
@@ -144,6 +163,7 @@ export interface CellFacts {
 interface Met {
   readonly types: string;
   readonly cell: Cell;
+  readonly objectClasses: string[];
   triples: number;
   /** Reader and number. */
   readonly at: (readonly [number, number])[];
@@ -168,7 +188,13 @@ export function mergeCells(parts: readonly CellFacts[]): {
     for (const [reader, number] of at) places[reader]![number] = place;
   });
   const learned = {
-    cells: met.map(({ cell: { types, predicate, bucket }, triples }) => ({ types, predicate, bucket, triples })),
+    cells: met.map(({ cell: { types, predicate, bucket }, objectClasses, triples }) => ({
+      types,
+      predicate,
+      bucket,
+      triples,
+      ...withClasses(objectClasses),
+    })),
     touches: touchesOf(parts, places),
   };
   return { learned, places };
@@ -180,7 +206,8 @@ function metIn(parts: readonly CellFacts[]): Iterable<Met> {
     cells.forEach((cell, number) => {
       const types = cell.types.join(" ");
       const key = `${types}\n${cell.predicate}\n${cell.bucket}`;
-      const known = met.get(key) ?? { types, cell, triples: 0, at: [] };
+      const known = met.get(key) ?? { types, cell, objectClasses: [], triples: 0, at: [] };
+      known.objectClasses.push(...(cell.objectClasses ?? []));
       known.triples += cell.triples;
       known.at.push([reader, number]);
       met.set(key, known);

@@ -101,7 +101,7 @@ function planOf({ learned, buckets, patterns }: GatherRequest, options: GatherOp
   const plan = { buckets, patterns, slices, splitters: splitters.map((splitter) => splitter.toString("base64")) };
   // A file that was moved, or written again with the same bytes, is the same.
   const inputs = slices.map((slice) => slice.map((input) => ({ ...input, path: "", modifiedMs: 0 })));
-  const text = JSON.stringify({ version: 3, ...plan, slices: inputs });
+  const text = JSON.stringify({ version: 4, ...plan, slices: inputs });
   return { ...plan, fingerprint: createHash("sha256").update(text).digest("hex") };
 }
 

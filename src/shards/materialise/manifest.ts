@@ -17,6 +17,7 @@ import {
   optional,
   parsedAs,
 } from "../guards.ts";
+import { absoluteIri } from "../load/statement.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
 import { type Precedence, type Rule, ruleKinds } from "../rules/problem.ts";
 import { datasetPattern, iriPattern } from "../spec.ts";
@@ -25,6 +26,7 @@ import { datasetPattern, iriPattern } from "../spec.ts";
 export const manifestName = "manifest.json";
 
 const isShort = (value: unknown): value is string => isText(value) && value.length <= 2_000;
+const isTerm = (value: unknown): value is string => isShort(value) && absoluteIri.test(value);
 const isIri = matches(iriPattern);
 const isSha256 = matches(/^[0-9a-f]{64}$/u);
 const isForm = isOneOf("pair", "single");
@@ -50,6 +52,10 @@ const isShard = isShape({
   id: matches(/^[a-z0-9][a-z0-9.-]{0,63}$/u),
   /** What its triples are about, a sentence; not there in shards of earlier versions. */
   topic: optional(isShort),
+  /** Its properties with the classes of their subjects and objects in the whole dataset; not there in shards of earlier versions. */
+  properties: optional(
+    isListOf(isShape({ property: isTerm, subjectClasses: isListOf(isTerm), objectClasses: isListOf(isTerm) })),
+  ),
   key: isText,
   /** Its path in the folder of the manifest. Names come from ids, so that no manifest leads out of its folder. */
   file: matches(/^shards\/[a-z0-9][a-z0-9.-]*$/u),

@@ -40,6 +40,8 @@ export interface MaterialiseRequest {
   readonly naming?: ShardNaming | undefined;
   /** What each shard is about, by its key. */
   readonly topics?: ReadonlyMap<string, string> | undefined;
+  /** The properties of each shard, by its key. */
+  readonly properties?: ReadonlyMap<string, ManifestShard["properties"]> | undefined;
   /** Replace finished shards of another build in the target at the end; otherwise they are an error. */
   readonly replace?: boolean;
   /** Texts of files to write beside the manifest, by name; they appear with it. */
@@ -100,7 +102,7 @@ function fingerprintOf(request: MaterialiseRequest): string {
   const { rules, reading, precedence, source, gzip, naming, topics = new Map() } = request;
   const inputs = learned.inputs.map(({ name, format, sha256 }) => ({ name, format, sha256 }));
   const text = JSON.stringify({
-    version: 2,
+    version: 3,
     inputs,
     rules,
     reading,
@@ -221,11 +223,12 @@ async function sealShards(
   const byKey = shards.toSorted((left, right) => compareText(left.key, right.key));
   for (const { key, id, bytes: lineBytes, triples } of byKey) {
     const topic = request.topics?.get(key);
+    const properties = request.properties?.get(key);
     const name = `${id}${endingOf(request)}`;
     const file = await sealFile(join(place.shards, name), request.gzip, { signal, onBytes });
     progress.triples += triples;
     const path = `shards/${name}${request.gzip ? ".gz" : ""}`;
-    sealed.push({ id, key, topic, file: path, triples, ...file, lineBytes });
+    sealed.push({ id, key, topic, properties, file: path, triples, ...file, lineBytes });
   }
   return sealed;
 }

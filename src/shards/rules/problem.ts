@@ -54,6 +54,8 @@ export interface Cell {
   /** md5 of the subject's IRI, first 8 hex digits, mod the number of buckets. */
   readonly bucket: number;
   readonly triples: number;
+  /** Class IRIs of its objects, sorted; absent where none has a class. */
+  readonly objectClasses?: readonly string[] | undefined;
 }
 
 /** What is to be solved. */

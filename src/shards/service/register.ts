@@ -171,13 +171,13 @@ function federationDocument(dataset: ShardDataset): CatalogWrite {
   return { kind: "federation", id, mode: "put", quads: withMore(quads, dataset) };
 }
 
-/** The description of a shard with what its entry calls it and what the manifest says of where the data comes from. */
+/** The description of a shard with what its entry calls it, and what the manifest says of its data and where that comes from. */
 export function withOrigin(
   found: VoidDescription,
   { title, description }: Pick<CatalogEntry, "title" | "description">,
-  { licence, citation, source }: Source,
+  { licence, citation, source, built }: Source & Pick<VoidDescription, "built">,
 ): VoidDescription {
-  const { citation: _, origin: __, ...rest } = found;
+  const { citation: _, origin: __, built: ___, ...rest } = found;
   return {
     ...rest,
     title,
@@ -185,5 +185,6 @@ export function withOrigin(
     license: licence,
     ...(citation !== undefined && { citation }),
     ...(source !== undefined && { origin: source }),
+    ...(built !== undefined && { built }),
   };
 }

@@ -15,6 +15,7 @@ import {
   readBuildRequest,
   readerFolders,
 } from "./build-jobs.ts";
+import { builtFactsOf } from "./built-parts.ts";
 import type { Closable, ShardHost } from "./host.ts";
 import { entryIdOf, type RegisterParts, registerShards, unregisterLost, withOrigin } from "./register.ts";
 import type { RunShardTask } from "./run-task.ts";
@@ -129,14 +130,16 @@ async function completeDescription(
 ): Promise<void> {
   const entry = catalog.byId(id);
   if (entry === undefined || !isOwnShard(entry, config)) return;
-  const datasetOf = (): ShardDataset | undefined =>
-    host.datasets.find((each) => each.shards.some((shard) => entryIdOf(each.dataset, shard.id) === id));
+  const hosted = () =>
+    host.datasets
+      .flatMap((dataset) => dataset.shards.map((shard) => ({ dataset, shard })))
+      .find(({ dataset, shard }) => entryIdOf(dataset.dataset, shard.id) === id);
   // Another replica has hosted and registered it, and this one has not looked since.
-  if (datasetOf() === undefined) await rescan();
-  const dataset = datasetOf();
-  const found = dataset && (await descriptions.get(id));
-  if (found === undefined || dataset === undefined) return;
-  const completed = withOrigin(found, entry, dataset);
+  if (hosted() === undefined) await rescan();
+  const own = hosted();
+  const found = own && (await descriptions.get(id));
+  if (found === undefined || own === undefined) return;
+  const completed = withOrigin(found, entry, { ...own.dataset, built: builtFactsOf(own.dataset, own.shard) });
   if (!isDeepStrictEqual(completed, found)) await descriptions.put(id, completed);
 }
 
