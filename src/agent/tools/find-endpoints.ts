@@ -25,11 +25,11 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
         status,
         description: sentence,
         why: [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons),
-        ...(provenance !== undefined && { schema_from: plainText(provenance, 120) }),
+        schema_from: provenance === undefined ? null : plainText(provenance, 120),
       }));
       const lines = endpoints.map(({ id, status, title, description, why, schema_from: from }) => {
         const sentence = description === "" ? "" : `. ${description}`;
-        const matches = why.length === 0 ? "" : ` [matches ${why.join(", ")}${from === undefined ? "" : `; ${from}`}]`;
+        const matches = why.length === 0 ? "" : ` [matches ${why.join(", ")}${from === null ? "" : `; ${from}`}]`;
         return `${id} (${status}): ${title}${sentence}${matches}`;
       });
       const next =

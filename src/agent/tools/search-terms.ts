@@ -18,40 +18,100 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
       "Never guess an IRI.",
     ],
     input: Type.Object({
-      query: Type.String({ minLength: 1, maxLength: 2_000, description: "Words, question, IRI or prefix:name" }),
+      query: Type.String({
+        minLength: 1,
+        maxLength: 2_000,
+        description: "Words, question, IRI; several names: a; b",
+      }),
       kind: Type.Optional(choice(["entity", "class", "property"])),
       endpoints: Type.Optional(nameList("Only these ids, comma-separated")),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
     }),
     profiles: ["full", "small"],
     async run({ query, kind, endpoints, limit = 10 }, { hint, signal }) {
-      const kinds = kind === undefined ? undefined : [kind];
-      const found = await linker.searchTerms({ query, kinds, endpoints: namesIn(endpoints), limit, signal });
-      const { total } = found;
-      const terms = found.terms.map(termOf);
-      const entities = found.entities.map(entityOf);
-      const lines = terms.map(
-        ({ iri, kind: what, label, endpoints: uses, endpoints_total: all }) =>
-          `${bracketedIri(iri)} ${what} "${label}" in ${uses.map(useText).join(", ")}${all > uses.length ? ` and ${all - uses.length} more` : ""}`,
+      const labels = labelsIn(query);
+      const own = { endpoints: namesIn(endpoints), limit, signal };
+      const answers = await Promise.all(
+        labels.map((label) => {
+          const { text, kind: meant } = kindMeant(label);
+          const kinds = kind ?? meant;
+          return linker.searchTerms({ query: text, kinds: kinds && [kinds], ...own });
+        }),
       );
-      const isEmpty = total === 0 && entities.length === 0;
+      const shown = answers.map(answerOf);
+      const isEmpty = shown.every(({ lines }) => lines.length === 0);
       const next = isEmpty
         ? hint("Nothing found. Try single words, a more general word or a synonym, or {find_endpoints}.")
         : undefined;
-      const text = [
-        ...(terms.length === 0
-          ? []
-          : [
-              `${terms.length} of ${total} terms, best first (instances of the class, triples of the property):`,
-              ...lines,
-            ]),
-        ...(entities.length === 0 ? [] : [`${entities.length} entities and values (triples they are in):`]),
-        ...entities.map(entityLine),
-        ...(next ? [next] : []),
-      ];
-      return { text: text.join("\n"), data: { total, terms, entities, ...(next !== undefined && { next }) } };
+      const [only] = shown;
+      const end = next === undefined ? {} : { next };
+      if (only !== undefined && shown.length === 1) {
+        return { text: [...only.lines, ...(next ? [next] : [])].join("\n"), data: { ...only.data, ...end } };
+      }
+      const blocks = shown.map(({ lines }, at) => {
+        const label = plainText(labels[at] ?? "", 80);
+        return [`"${label}":`, ...(lines.length > 0 ? lines : ["nothing found"])];
+      });
+      const lists = shown.map(({ data: { total, terms, entities } }, at) => ({
+        query: labels[at] ?? "",
+        total,
+        terms,
+        entities,
+      }));
+      return { text: [...blocks.flat(), ...(next ? [next] : [])].join("\n"), data: { lists, ...end } };
     },
   });
+
+const mostLabels = 20;
+const longestLabel = 200;
+
+/** The labels that a text lists, as JSON, a line each or between semicolons; the whole text where it lists none. */
+function labelsIn(query: string): readonly string[] {
+  const listed = query.trimStart().startsWith("[") ? namesIn(query) : query.split(/[\n;]/);
+  const labels = (listed ?? []).map((label) => label.trim()).filter((label) => label !== "");
+  const isList =
+    labels.length > 1 && labels.length <= mostLabels && labels.every(({ length }) => length <= longestLabel);
+  return isList ? labels : [query];
+}
+
+type Kind = "entity" | "class" | "property";
+
+const kindFirst = /^(?:the |a )?(class|property|predicate|entity)(?: for| of| named| called)? (.+)$/i;
+const kindLast = /^(.+) (class|property|predicate|entity)$/i;
+
+/** "property population" asks for a property, and is no question about properties. */
+function kindMeant(label: string): { readonly text: string; readonly kind?: Kind | undefined } {
+  const [, first, behind] = kindFirst.exec(label.trim()) ?? [];
+  const [, before, last] = kindLast.exec(label.trim()) ?? [];
+  const [word, text] = behind === undefined ? [last, before] : [first, behind];
+  if (word === undefined || text === undefined) return { text: label };
+  return { text, kind: kinds[word.toLowerCase()] };
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  class: "class",
+  property: "property",
+  predicate: "property",
+  entity: "entity",
+};
+
+type Answer = Awaited<ReturnType<Linker["searchTerms"]>>;
+
+/** One answer in lines; what is named just so comes before what a word is in. */
+function answerOf({ terms: found, total, entities: hits }: Answer) {
+  const terms = found.map(termOf);
+  const entities = hits.map(entityOf);
+  const termLines =
+    terms.length === 0
+      ? []
+      : [`${terms.length} of ${total} terms, best first (instances of the class, triples of the property):`];
+  const entityLines = entities.length === 0 ? [] : [`${entities.length} entities and values (triples they are in):`];
+  const ofTerms = [...termLines, ...terms.map(termLine)];
+  const ofEntities = [...entityLines, ...entities.map(entityLine)];
+  const isNamed = hits.some(({ why }) => why === "exact" || why === "folded");
+  const lines = isNamed ? [...ofEntities, ...ofTerms] : [...ofTerms, ...ofEntities];
+  return { lines, data: { total, terms, entities } };
+}
 
 const termOf = ({ iri, kind, label, endpoints, endpointsTotal }: LinkedTerm) => ({
   iri,
@@ -60,6 +120,11 @@ const termOf = ({ iri, kind, label, endpoints, endpointsTotal }: LinkedTerm) => 
   endpoints: endpoints.slice(0, mostUses).map(({ id, count }) => ({ id, count: count?.value ?? null })),
   endpoints_total: endpointsTotal,
 });
+
+function termLine({ iri, kind, label, endpoints, endpoints_total: all }: ReturnType<typeof termOf>): string {
+  const uses = endpoints.map(useText).join(", ");
+  return `${bracketedIri(iri)} ${kind} "${label}" in ${uses}${all > endpoints.length ? ` and ${all - endpoints.length} more` : ""}`;
+}
 
 const useText = ({ id, count }: { readonly id: string; readonly count: number | null }): string =>
   `${id} (${count ?? "?"})`;

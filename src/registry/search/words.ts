@@ -1,25 +1,29 @@
 import { iriParts, nameWords } from "../schema/text.ts";
 
 const marks = /\p{Mn}+/gu;
-const letters: Readonly<Record<string, string>> = {
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ø: "o",
-  đ: "d",
-  ł: "l",
-  ı: "i",
-  þ: "th",
-};
-const special = /[ßæœøđłıþ]/g;
+/** Letters that stay when accents are gone, in the letters that people type for them: Latin, Greek, Cyrillic. */
+const letters = new Map(
+  [
+    "ßss æae œoe øo đd ðd łl ıi þth ħh ŋng ŧt",
+    "αa βb γg δd εe ζz ηi θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υy φf χch ψps ωo",
+    "аa бb вv гg ґg дd еe єye жzh зz иi іi кk лl мm нn оo пp рr сs тt уu фf хkh цts чch шsh щshch ъ ыy ь эe юyu яya ђdj ћc љlj њnj џdz",
+  ]
+    .join(" ")
+    .split(" ")
+    .map((pair) => [pair.charAt(0), pair.slice(1)] as const),
+);
+const special = new RegExp(`[${[...letters.keys()].join("")}]`, "g");
 
-/** Lower case without accents and compatibility forms, so that `Übersee`, `UBERSEE` and `übersee` are one word. */
+/**
+ * Lower case without accents and compatibility forms, in Latin letters where there is one for it, so that `Übersee`, `UBERSEE`
+ * and `übersee` are one word, and `Þorsteinsson` and `Thorsteinsson`, `Москва` and `Moskva`.
+ */
 export function fold(text: string): string {
   return text
     .normalize("NFKD")
     .replace(marks, "")
     .toLowerCase()
-    .replace(special, (letter) => letters[letter] ?? letter);
+    .replace(special, (letter) => letters.get(letter) ?? letter);
 }
 
 const longestWord = 64;

@@ -58,11 +58,14 @@ export function createLabelTable(labels: readonly string[]) {
   };
   return {
     size,
-    /** Labels that are equal to a text but for case, accents and signs; at most 50. */
+    /** Labels that are equal to a text but for case, accents and signs, else for umlauts written with an e; at most 50. */
     equal(text: string): readonly LabelMatch[] {
       const folded = foldedWords(text);
       if (folded === "") return [];
-      return equal(folded).map((at) => (labels[at] === text ? sameText(at) : sameWords(at)));
+      const found = equal(folded).map((at) => (labels[at] === text ? sameText(at) : sameWords(at)));
+      // Who has no umlauts at hand writes "Mueller" for "Müller".
+      const short = folded.replaceAll(/(?<=[aou])e/g, "");
+      return found.length > 0 || short === folded ? found : equal(short).map(sameWords);
     },
     /** Labels that are equal to a text, have all its words, or differ in a few letters; best first. */
     similar(text: string, limit: number): readonly LabelMatch[] {

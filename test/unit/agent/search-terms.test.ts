@@ -1,0 +1,88 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { searchTerms } from "../../../src/agent/tools/search-terms.ts";
+import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
+import { createLinker } from "../../../src/registry/linking/linker.ts";
+import { createValueIndex } from "../../../src/registry/values/value-index.ts";
+import { catalogEntry } from "../../support/catalog-entry.ts";
+import { describedModels } from "../../support/described-models.ts";
+import { classPartition, descriptionOf, propertyPartition } from "../../support/synthetic-catalog.ts";
+
+const ex = "http://ex.example/";
+const names = ["Þorsteinsson", "Ada Müller", "Москва", "Berlin", "Berlin Marathon", "Åsa Løvås", "Αθήνα"];
+const values = createValueIndex();
+values.set("places", {
+  endpoint: "http://places.example/sparql",
+  describedAt: "2026-01-01T00:00:00Z",
+  harvestedAt: "2026-01-01T00:00:00Z",
+  complete: true,
+  classes: [`${ex}Thing`],
+  properties: [`${ex}label`],
+  rows: names.map((name, at) => [`${ex}${at}`, JSON.stringify(name), 0, 0, 9 - at]),
+  whole: [],
+  cost: { requests: 1, bytes: 1, ms: 1 },
+});
+const berlins = Array.from({ length: 12 }, (_, at) => classPartition(`${ex}BerlinDistrict${at}`, 12 - at, []));
+const description = descriptionOf({
+  classPartitions: [
+    ...berlins,
+    classPartition(`${ex}Population`, 3, [propertyPartition(`${ex}population`, { triples: 7 })]),
+  ],
+});
+const entries = [catalogEntry("places")];
+const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example" });
+const { models, search } = describedModels({ entries, descriptions: [["places", description]] });
+const descriptions = { get: async () => description };
+const linker = createLinker({ catalog, search, models, descriptions, values, onFault: () => undefined });
+afterAll(() => linker.close());
+
+const tool = searchTerms({ linker });
+interface Found {
+  readonly lists?: readonly { readonly query: string }[];
+  readonly terms?: readonly { readonly kind: string }[];
+  readonly entities?: readonly { readonly term: string }[];
+}
+
+async function answer(query: string, more: object = {}) {
+  await linker.settled();
+  const caller = { owner: "", signal: AbortSignal.timeout(60_000), hint: (text: string) => text };
+  const { text, data } = await tool.call({ query, ...more }, caller);
+  const found: Found = data;
+  return { lines: text.split("\n"), data: found };
+}
+
+describe("search_terms", () => {
+  it("shows what is named just so before classes that have the word", async () => {
+    const { lines } = await answer("Berlin");
+    expect(lines.slice(0, 2)).toEqual([expect.stringContaining("entities"), expect.stringContaining(`<${ex}3>`)]);
+    expect(lines.filter((line) => line.includes(" class "))).toHaveLength(10);
+  });
+  it.each([
+    ["Thorsteinsson", 0],
+    ["thorsteinsson", 0],
+    ["Ada Muller", 1],
+    ["Ada Mueller", 1],
+    ["Moskva", 2],
+    ["Asa Lovas", 5],
+    ["Athina", 6],
+  ])("finds %s whatever letters the data has", async (query, at) => {
+    expect((await answer(query)).data.entities?.[0]?.term).toBe(`<${ex}${at}>`);
+  });
+  it.each(["Berlin; Moskva", '["Berlin", "Moskva"]', "Berlin\nMoskva"])(
+    "gives a list for each name: %s",
+    async (query) => {
+      const { lines, data } = await answer(query, { kind: "entity" });
+      expect(data.lists?.map((list) => list.query)).toEqual(["Berlin", "Moskva"]);
+      expect(lines.filter((line) => /^"\w+":$/.test(line))).toEqual(['"Berlin":', '"Moskva":']);
+      expect(lines.find((line) => line.includes(`<${ex}2>`))).toBeDefined();
+    },
+  );
+  it.each([
+    ["property population", ["property"]],
+    ["class for population", ["class"]],
+    ["population predicate", ["property"]],
+    ["population", ["class", "property"]],
+  ])("takes the kind out of the question: %s", async (query, kinds) => {
+    const { data } = await answer(query);
+    expect([...new Set(data.terms?.map((term) => term.kind))].toSorted()).toEqual(kinds);
+  });
+});
