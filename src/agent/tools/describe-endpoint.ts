@@ -3,15 +3,20 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view.ts";
+import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
+import { joinsOf } from "../../registry/model/joins.ts";
+import { createPrefixTable, descriptionIris } from "../../registry/schema/prefixes.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
+import { describeFederation, fitting, joinText } from "./describe-federation.ts";
 import { defineTool, type ToolAnswer } from "../tool.ts";
 
 /** What endpoints are described from. */
 export interface DescribeParts {
   readonly catalog: Catalog;
+  readonly models: EndpointModels;
   readonly values: Pick<ValueIndex, "examples">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
 }
@@ -30,7 +35,7 @@ export const describeEndpoint = (parts: DescribeParts) =>
     name: "describe_endpoint",
     title: "Describe an endpoint",
     text: [
-      "Shows an endpoint's classes, properties, counts.",
+      "Shows classes, properties, counts and joins of an endpoint or federation.",
       "schema (default) has a line per class; paths join classes; void is Turtle.",
     ],
     input: Type.Object({
@@ -54,16 +59,45 @@ interface Description {
 
 /** The view for `describe_endpoint` and its alias. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
 export async function describeForAgent(
-  { catalog, descriptions, values }: DescribeParts,
+  { catalog, descriptions, values, models }: DescribeParts,
   { endpoint, detail, maxTokens, classes }: Description,
 ): Promise<ToolAnswer> {
+  const federation = catalog.byId(endpoint) === undefined ? catalog.federation(endpoint) : undefined;
+  if (federation !== undefined) {
+    const members = catalog.membersOf(federation).map(({ id }) => id);
+    return describeFederation(models, { federation, members, maxTokens });
+  }
   const { id } = knownEndpoint(catalog, endpoint);
   const description = await knownDescription(descriptions, id);
   const examples = values.examples(id);
-  const view = schemaView(description, { detail: viewOf[detail], maxTokens, examples, ...(classes && { classes }) });
+  const joins = joinDetails.has(detail) ? joinLines(models, id, Math.floor(maxTokens / 5)) : noJoins;
+  const request = {
+    detail: viewOf[detail],
+    maxTokens: maxTokens - joins.tokens,
+    examples,
+    ...(classes && { classes }),
+  };
+  const view = schemaView(description, request);
   const { state } = await descriptions.freshness(id);
-  const { text, truncated, omitted, complete } = view;
+  const { truncated, omitted, complete } = view;
+  const text = [view.text, ...joins.lines.filter((line) => !view.text.includes(line))].join("\n");
   return { text, data: { endpoint: id, detail, schema: text, truncated, omitted, complete, freshness: state } };
+}
+
+/** Views that say what the data join with. */
+const joinDetails: ReadonlySet<string> = new Set(["summary", "schema", "paths"]);
+
+const noJoins = { lines: [] as readonly string[], tokens: 0 };
+
+/** Lines "joins with: ..." and "may join with: ..." within a budget, and what they take of it. */
+function joinLines(models: EndpointModels, id: string, maxTokens: number): typeof noJoins {
+  const { described } = models.get(id) ?? {};
+  const joins = described === undefined ? [] : joinsOf(models, id);
+  if (described === undefined || joins.length === 0) return noJoins;
+  const table = createPrefixTable(descriptionIris(described));
+  const texts = joins.map((join) => joinText(join, table));
+  const { declared, lines } = fitting(texts, maxTokens, table);
+  return lines.length === 0 ? noJoins : { lines: [...declared, ...lines], tokens: maxTokens };
 }
 
 /** The entry with this id or URL. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */

@@ -1,20 +1,7 @@
-import type { FactStatus, VoidDescription } from "../void/void-description.ts";
+import type { VoidDescription } from "../void/void-description.ts";
 import type { KnownClass, KnownCount, KnownProperty, KnownSchema, KnownTerm, TermKind } from "./schema.ts";
+import { countOf, type PropertyCounts, radix, Rows, statusOf } from "./partition-rows.ts";
 import type { TextPool } from "./text-pool.ts";
-
-const statuses: readonly (FactStatus | undefined)[] = [
-  undefined,
-  "exact",
-  "lowerBound",
-  "exists",
-  "sampled",
-  "claimed",
-];
-/** Flags of a row: three statuses, and whether its list of objects is complete. */
-const radix = statuses.length;
-const completeFlag = radix ** 3;
-
-type PropertyCounts = Pick<KnownProperty, "triples" | "distinctSubjects" | "distinctObjects">;
 
 /** Which of an endpoint's terms there is room for. */
 export type HasRoom = (kind: TermKind, iri: string) => boolean;
@@ -43,6 +30,8 @@ export class DescribedSchema implements KnownSchema {
   readonly classesComplete: boolean;
   readonly propertiesComplete: boolean;
   readonly languages: readonly string[];
+  /** Of subjects, as far as they were sampled. */
+  readonly namespaces: readonly string[];
   readonly linksets: KnownSchema["linksets"];
   /** Set when it speaks of the union of these. */
   readonly namedGraphs: VoidDescription["namedGraphs"];
@@ -111,6 +100,7 @@ export class DescribedSchema implements KnownSchema {
     this.isConsistent = isOfDefaultGraph(description) && !isContradicted(description);
     this.triples = triples && { value: triples.value, status: triples.status };
     this.languages = description.languages;
+    this.namespaces = description.namespaces;
     this.linksets = description.linksets;
     this.namedGraphs = description.namedGraphs;
   }
@@ -157,6 +147,20 @@ export class DescribedSchema implements KnownSchema {
     return at >= 0 && at < this.#rows.whole ? this.#rows.counts(at) : undefined;
   }
 
+  /** Properties with values of these classes, each pair once. */
+  leadingTo(classes: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+    const wanted = new Set(Array.from(classes, (iri) => this.#pool.find(iri)));
+    wanted.delete(0);
+    const found = new Map<string, readonly string[]>();
+    for (const [property, classNumbers] of this.#rows.leadingTo(wanted)) {
+      found.set(
+        this.#pool.text(property),
+        Array.from(classNumbers, (number) => this.#pool.text(number)),
+      );
+    }
+    return found;
+  }
+
   /** Numbers of the texts that it uses; some are negative. */
   texts(): readonly Iterable<number>[] {
     return [this.#terms, this.#labels, this.#comments, ...this.#rows.texts()];
@@ -185,85 +189,7 @@ export class DescribedSchema implements KnownSchema {
   }
 }
 
-/** Partitions by property: the first are those of the whole dataset, which alone have distinct counts. */
-class Rows {
-  readonly whole: number;
-  readonly #pool: TextPool;
-  readonly #properties: Uint32Array;
-  readonly #triples: Float64Array;
-  readonly #distinct: Float64Array;
-  readonly #flags: Uint16Array;
-  readonly #objectsFrom: Uint32Array;
-  /** Object classes as they are, datatypes negative. */
-  readonly #objects: Int32Array;
-
-  constructor(rows: readonly KnownProperty[], whole: number, pool: TextPool) {
-    this.whole = whole;
-    this.#pool = pool;
-    this.#properties = Uint32Array.from(rows, ({ property }) => pool.take(property));
-    this.#triples = Float64Array.from(rows, ({ triples }) => triples?.value ?? Number.NaN);
-    this.#distinct = new Float64Array(2 * whole).fill(Number.NaN);
-    this.#flags = new Uint16Array(rows.length);
-    this.#objectsFrom = new Uint32Array(rows.length + 1);
-    const objects: number[] = [];
-    for (const [at, row] of rows.entries()) {
-      this.#objectsFrom[at] = objects.length;
-      for (const { iri } of row.objectClasses) objects.push(pool.take(iri));
-      for (const { iri } of row.datatypes) objects.push(-pool.take(iri));
-      this.#flags[at] = statusOf(row.triples) + (row.objectsComplete ? completeFlag : 0);
-      if (at >= whole) continue;
-      this.#distinct[2 * at] = row.distinctSubjects?.value ?? Number.NaN;
-      this.#distinct[2 * at + 1] = row.distinctObjects?.value ?? Number.NaN;
-      this.#flags[at] += radix * statusOf(row.distinctSubjects) + radix ** 2 * statusOf(row.distinctObjects);
-    }
-    this.#objectsFrom[rows.length] = objects.length;
-    this.#objects = Int32Array.from(objects);
-  }
-
-  slice(from: number, to: number): readonly KnownProperty[] {
-    return Array.from({ length: Math.max(0, to - from) }, (_, step) => this.#row(from + step));
-  }
-
-  /** Triples of the property at a place of the whole dataset's list. */
-  triplesOf(at: number): KnownCount | undefined {
-    return at < this.whole ? countOf(this.#triples[at], (this.#flags[at] ?? 0) % radix) : undefined;
-  }
-
-  texts(): readonly Iterable<number>[] {
-    return [this.#properties, this.#objects];
-  }
-
-  counts(at: number): PropertyCounts {
-    const flags = this.#flags[at] ?? 0;
-    return {
-      triples: countOf(this.#triples[at], flags % radix),
-      distinctSubjects: countOf(this.#distinct[2 * at], Math.floor(flags / radix) % radix),
-      distinctObjects: countOf(this.#distinct[2 * at + 1], Math.floor(flags / radix ** 2) % radix),
-    };
-  }
-
-  #row(at: number): KnownProperty {
-    const flags = this.#flags[at] ?? 0;
-    const objects = this.#objects.subarray(this.#objectsFrom[at], this.#objectsFrom[at + 1]);
-    const named = (numbers: Int32Array) => Array.from(numbers, (each) => ({ iri: this.#pool.text(Math.abs(each)) }));
-    return {
-      property: this.#pool.text(this.#properties[at]),
-      ...this.counts(at),
-      objectClasses: named(objects.filter((each) => each > 0)),
-      datatypes: named(objects.filter((each) => each < 0)),
-      objectsComplete: flags >= completeFlag,
-    };
-  }
-}
-
 const sizeAt = (offsets: Uint32Array, at: number): number => (offsets[at + 1] ?? 0) - (offsets[at] ?? 0);
-
-const statusOf = (count: KnownCount | undefined): number => Math.max(0, statuses.indexOf(count?.status));
-
-function countOf(value: number | undefined, at: number): KnownCount | undefined {
-  const status = statuses[at];
-  return status === undefined || value === undefined ? undefined : { value, status };
-}
 
 function onceEach<T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] {
   const seen = new Set<string>();
