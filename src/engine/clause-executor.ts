@@ -1,9 +1,10 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/query-plan.ts";
-import { inBatches, itemsOf } from "../results/item-reader.ts";
+import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import type { BlockSizes, KeyBlock } from "./clause-query.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
+import { each } from "./evaluator/execution.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
@@ -23,8 +24,13 @@ export interface ClauseExecutor {
    * called back, so the answer is partial. With `partial`, a clause that fails gives none; any other failure is thrown.
    * Blank nodes differ from answer to answer.
    */
-  solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<Bindings>;
+  solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<readonly Bindings[]>;
+  /** Rows of the clause's endpoint that are had in another way; the same becomes of failures. */
+  reported(clause: ReportedClause, read: ReadRows): AsyncIterable<readonly Bindings[]>;
 }
+
+type ReportedClause = Pick<FederatedClause, "iri" | "endpoint" | "silent" | "nonMonotone">;
+type ReadRows = (report: SourceReport) => AsyncIterable<readonly Bindings[]>;
 
 /** What an executor works with. */
 interface ClauseExecutorOptions extends Omit<FetchOptions, "rowCaps"> {
@@ -43,57 +49,61 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
   const { rowCaps = new RowCaps(), keyForms = new KeyForms() } = options;
   const asking: AskOptions = { ...options, rowCaps, keyForms, answers: new SharedAnswers(account.held) };
-  /** What came first of SILENT clauses, whose blocks are asked side by side. */
-  const firsts = new Map<string, "answer" | "failure">();
+  const silent = new SilentClauses();
   /** Endpoints that other requests of this execution need not wait for: why. */
   const gone = new Map<string, FedwayError>();
 
   function rowsOf(request: ClauseRequest): AsyncIterable<readonly Bindings[]> {
     const { clause } = request;
-    const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
-    if (failure) throw failure;
     // A FILTER binds nothing, so it substitutes nothing.
     const isHere = isEvaluatedHere(clause) || (clause.substituted && keyForms.of(clause.endpoint) === "filter");
-    const askAll = isHere ? evaluated : (one: ClauseRequest) => askInBlocks(asking, one);
-    const rows = withUnwritableKeys(request, askAll);
-    return bounds.provenance ? traced(clause.endpoint.id ?? clause.endpoint.url, rows) : rows;
+    return withUnwritableKeys(request, isHere ? evaluated : (one: ClauseRequest) => askInBlocks(asking, one));
   }
 
-  async function* solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<readonly Bindings[]> {
-    const { id, url } = clause.endpoint;
-    const report = sourceReport(bounds.sources, id ?? url);
-    const isSilenced = (): boolean => clause.silent && firsts.get(clause.iri) === "failure";
-    const note = (first: "answer" | "failure"): void => {
-      if (clause.silent && !firsts.has(clause.iri)) firsts.set(clause.iri, first);
-    };
+  async function* reported(clause: ReportedClause, read: ReadRows): AsyncIterable<readonly Bindings[]> {
+    const name = nameOf(clause);
+    const report = sourceReport(bounds.sources, name);
     try {
-      const rows = rowsOf({ clause, keys, report });
-      if (!isSilenced()) {
-        for await (const batch of rows) {
-          note("answer");
-          if (isSilenced()) break;
-          yield batch;
-        }
-        note("answer");
+      const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
+      if (failure) throw failure;
+      for await (const batch of silent.isSilenced(clause) ? each([]) : read(report)) {
+        silent.note(clause, "answer");
+        if (silent.isSilenced(clause)) break;
+        yield bounds.provenance ? tracedTo(name, batch) : batch;
       }
+      silent.note(clause, "answer");
     } catch (thrown) {
-      const error = asMemberFailure(toFedwayError(thrown), id ?? url, bounds);
-      if (isAway(error)) gone.set(url, error);
+      const error = asMemberFailure(toFedwayError(thrown), name, bounds);
+      if (isAway(error)) gone.set(clause.endpoint.url, error);
       noteStatus(report, verdict(clause, bounds, error), error.code);
       report.leftAlone = error.details.leftAlone;
-      const isLate = firsts.get(clause.iri) === "answer";
-      if (!tolerates(clause, bounds, { error, isLate })) throw error;
-      note("failure");
-      if (clause.silent && !isSilenced()) noteStatus(report, failureStatus(error), error.code);
+      if (!tolerates(clause, bounds, { error, isLate: silent.hasAnswered(clause) })) throw error;
+      silent.note(clause, "failure");
+      if (silent.hasAnswered(clause)) noteStatus(report, failureStatus(error), error.code);
     }
-    if (isSilenced()) yield [new Map()];
+    if (silent.isSilenced(clause)) yield [new Map()];
   }
 
-  return { solutions: (clause, keys) => itemsOf(solutions(clause, keys)) };
+  return { reported, solutions: (clause, keys) => reported(clause, (report) => rowsOf({ clause, keys, report })) };
 }
 
-async function* traced(endpoint: string, rows: AsyncIterable<readonly Bindings[]>): AsyncIterable<readonly Bindings[]> {
-  for await (const batch of rows) yield tracedTo(endpoint, batch);
+const nameOf = ({ endpoint: { id, url } }: ReportedClause): string => id ?? url;
+
+/** What came first of SILENT clauses, whose blocks are asked side by side. */
+class SilentClauses {
+  readonly #firsts = new Map<string, "answer" | "failure">();
+
+  note({ silent, iri }: ReportedClause, first: "answer" | "failure"): void {
+    if (silent && !this.#firsts.has(iri)) this.#firsts.set(iri, first);
+  }
+
+  isSilenced({ iri }: ReportedClause): boolean {
+    return this.#firsts.get(iri) === "failure";
+  }
+
+  hasAnswered({ iri }: ReportedClause): boolean {
+    return this.#firsts.get(iri) === "answer";
+  }
 }
 
 interface AskOptions extends Omit<ClauseExecutorOptions, "rowCaps" | "keyForms">, FetchOptions {
@@ -248,11 +258,11 @@ async function* ask(
 }
 
 /** An answer with some of the clause's rows is wanted when its endpoint gives no more. */
-const isTakenInPart = (clause: FederatedClause, bounds: ExecutionBounds): boolean =>
+const isTakenInPart = (clause: ReportedClause, bounds: ExecutionBounds): boolean =>
   takesInPart(clause, bounds) || (clause.silent && bounds.partial !== "subset");
 
 /** An answer without the clause is wanted when its endpoint fails. */
-const isTolerated = (clause: FederatedClause, bounds: ExecutionBounds): boolean =>
+const isTolerated = (clause: ReportedClause, bounds: ExecutionBounds): boolean =>
   clause.silent || goesOnWithout(clause, bounds);
 
 /** It did not answer, and would keep the next request waiting as well. */
@@ -267,12 +277,12 @@ interface ClauseFailure {
   readonly isLate: boolean;
 }
 
-function tolerates(clause: FederatedClause, bounds: ExecutionBounds, { error, isLate }: ClauseFailure): boolean {
+function tolerates(clause: ReportedClause, bounds: ExecutionBounds, { error, isLate }: ClauseFailure): boolean {
   if (!error.kind.silenceable || bounds.signal.aborted) return false;
   return goesOnWithout(clause, bounds) || (clause.silent && !(isLate && bounds.partial === "subset"));
 }
 
-function verdict(clause: FederatedClause, bounds: ExecutionBounds, error: FedwayError): SourceReport["status"] {
+function verdict(clause: ReportedClause, bounds: ExecutionBounds, error: FedwayError): SourceReport["status"] {
   if (bounds.signal.aborted) return "cancelled";
   return clause.silent && error.kind.silenceable ? "silenced" : failureStatus(error);
 }

@@ -1,5 +1,6 @@
 import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
+import type { TriplePattern } from "./sources/triple-pattern.ts";
 
 /** What the rest of a query wants of the solutions of a clause or a group of patterns. */
 export interface Demand {
@@ -14,6 +15,14 @@ export interface Demand {
 /** The same, and the variables that something else looks at. */
 export interface LeafDemand extends Demand {
   readonly variables: ReadonlySet<string>;
+}
+
+/** What is wanted of patterns that members are asked as one. */
+export interface UnitDemand extends LeafDemand {
+  /** Wanted is how many solutions there are of each kind by `variables`, under this name. */
+  readonly count?: string | undefined;
+  /** Further patterns, in OPTIONAL each, that have matches for a solution at its member alone. */
+  readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
 }
 
 /** A FILTER whose verdict on a solution depends on nothing but these variables. */
@@ -32,7 +41,7 @@ interface RowLimit {
 }
 
 /** Whether each row is wanted once, and how many are enough, where these of all variables are asked for. */
-export function demandedRows({ distinct, limit }: Demand, shown: readonly string[], all: readonly string[]) {
+function demandedRows({ distinct, limit }: Demand, shown: readonly string[], all: readonly string[]) {
   const isEnough = limit?.distinctIn === undefined || shown.every((name) => limit.distinctIn?.has(name));
   const enough = isEnough ? limit?.rows : undefined;
   const most = distinct && shown.length === 0 ? Math.min(1, enough ?? 1) : enough;
@@ -41,13 +50,13 @@ export function demandedRows({ distinct, limit }: Demand, shown: readonly string
 }
 
 /** The conditions that can be sent with a pattern that binds these variables. */
-export const sendable = ({ conditions }: Pick<Demand, "conditions">, bound: readonly string[]): readonly string[] =>
+const sendable = ({ conditions }: Demand, bound: readonly string[]): readonly string[] =>
   conditions.flatMap(({ text, variables }) =>
     text !== undefined && variables.length > 0 && variables.every((name) => bound.includes(name)) ? [text] : [],
   );
 
 /** Without VALUES or EXISTS an endpoint speaks no SPARQL 1.1, and may not know the functions. */
-export const takesConditions = ({ keys, existence }: PlannedEndpoint): boolean =>
+const takesConditions = ({ keys, existence }: PlannedEndpoint): boolean =>
   keys === undefined && existence === undefined;
 
 // As much as a constant in the place of an object.
@@ -94,7 +103,7 @@ export const countsFor = ({ mirror, ...endpoint }: PlannedEndpoint): boolean =>
   );
 
 /** A group that has the counts of the solutions of another one. */
-export function countingText(group: string, { by, counts }: Counting): string {
+function countingText(group: string, { by, counts }: Counting): string {
   const keys = by.map((name) => `?${name}`).join(" ");
   const counted = [...counts].map(([what, name]) => `(COUNT(${what === "*" ? what : `?${what}`}) AS ?${name})`);
   return `{ SELECT ${[keys, ...counted].join(" ").trim()} WHERE ${group}${keys && ` GROUP BY ${keys}`} }`;
@@ -114,11 +123,14 @@ export function countingClause(clause: FederatedClause, counting: Counting): Fed
   if (![...counts].every(([what, name]) => (what === "*" || has(what, false)) && !pattern.includes(name))) {
     return undefined;
   }
-  return {
-    ...clause,
-    variables: [...by, ...counts.values()].map((name) => ({ name, certain: true })),
-    pattern: countingText(pattern, counting),
-    opening: undefined,
-    estimate: by.length === 0 ? 1 : clause.estimate,
-  };
+  return countedClause(clause, counting);
 }
+
+/** The clause that counts its solutions, as its endpoint may. */
+export const countedClause = (clause: FederatedClause, counting: Counting): FederatedClause => ({
+  ...clause,
+  variables: [...counting.by, ...counting.counts.values()].map((name) => ({ name, certain: true })),
+  pattern: countingText(clause.pattern, counting),
+  opening: undefined,
+  estimate: counting.by.length === 0 ? 1 : clause.estimate,
+});

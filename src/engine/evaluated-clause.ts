@@ -3,7 +3,7 @@ import type { Bindings } from "../results/model.ts";
 import { evaluatedQuery, type KeyBlock, takesKeysInside, termsText } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
-import { rowBytes } from "./held-bytes.ts";
+import { takenIn } from "./held-bytes.ts";
 import { goesOnWithout, noteStatus } from "./executor.ts";
 import { mergedRow } from "./key-forms.ts";
 import { memberTimeMs } from "./member-time.ts";
@@ -45,16 +45,9 @@ export function createClauseEvaluator(
   const wholes = new Map<string, Promise<KeyedRows>>();
 
   async function gathered(request: ClauseRequest): Promise<KeyedRows> {
-    const rows: Bindings[] = [];
-    // Until the execution ends.
-    const holding = account.held.open();
-    for await (const batch of evaluated(options, { ...request, keys: undefined })) {
-      account.count(batch.length);
-      for (const row of batch) {
-        holding.add(rowBytes(row));
-        rows.push(row);
-      }
-    }
+    // Held until the execution ends.
+    const rows = await takenIn(evaluated(options, { ...request, keys: undefined }), account.held.open());
+    account.count(rows.length);
     return new KeyedRows(rows);
   }
 

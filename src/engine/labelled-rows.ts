@@ -1,9 +1,8 @@
 import type { FederatedClause } from "../plan/query-plan.ts";
-import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import type { ClauseExecutor } from "./clause-executor.ts";
 import type { KeyBlock } from "./clause-query.ts";
-import { type HeldBytes, rowBytes } from "./held-bytes.ts";
+import { type HeldBytes, takenIn } from "./held-bytes.ts";
 import { areWritable } from "./unwritable-keys.ts";
 import { KeyedRows } from "./evaluated-clause.ts";
 
@@ -29,21 +28,15 @@ export function createLabelledRows(
   { executor, identified, held, inBlocks }: LabelledRowsOptions,
 ): (keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]> {
   // Of EXISTS, which shows nobody its solutions.
-  if (clause.substituted) return (keys) => inBatches(executor.solutions(clause, keys));
+  if (clause.substituted) return (keys) => executor.solutions(clause, keys);
   const mostKeys = clause.endpoint.maxValuesRows ?? Number.POSITIVE_INFINITY;
   let whole: Promise<KeyedRows> | undefined;
   let asked = false;
 
   async function takeWhole(names: readonly string[]): Promise<KeyedRows> {
-    const rows: Bindings[] = [];
-    // Until the execution ends.
-    const holding = held.open();
-    for await (const row of executor.solutions(onlyBlank(clause, names))) {
-      if (!hasBlankNode(row, names)) continue;
-      holding.add(rowBytes(row));
-      rows.push(row);
-    }
-    return new KeyedRows(rows);
+    // Held until the execution ends.
+    const rows = await takenIn(executor.solutions(onlyBlank(clause, names)), held.open());
+    return new KeyedRows(rows.filter((row) => hasBlankNode(row, names)));
   }
 
   /** Whether its answer will be the clause's only one, which labels its nodes once. */
@@ -57,7 +50,7 @@ export function createLabelledRows(
     asked = true;
     let names: readonly string[] | undefined;
     let isPutAside = false;
-    for await (const rows of inBatches(executor.solutions(clause, keys))) {
+    for await (const rows of executor.solutions(clause, keys)) {
       if (isOnly || !rows.some((row) => hasBlankNode(row))) {
         yield rows;
         continue;

@@ -138,7 +138,7 @@ interface Making extends EngineOptions {
 /** What the leaves of a plan stand for. */
 function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafSources, "surroundings"> {
   const { bounds, account, clauseAt, clauseSizes, sizes, openSource = noPatternSources } = making;
-  const { count, held } = account;
+  const { held } = account;
   const use = new QueryUse();
   const identified = (name: string): boolean => use.identified(innerName(name));
   const labelled: LeafOptions = {
@@ -154,7 +154,7 @@ function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafS
   if (!over) return { clauses: leaves, patterns: undefined, use };
   const asking = { ...making, bounds: { ...bounds, partial: goesOnWithout(over, bounds) } };
   const executor = createClauseExecutor({ ...asking, identified: (name) => use.identified(name) });
-  const graph = new MergedGraph(over, { ...asking, executor, needs: use, openSource, count, held });
+  const graph = new MergedGraph(over, { ...asking, executor, needs: use, openSource });
   const paths = new PathEvaluator(graph, making.count);
   return { clauses: leaves, patterns: { graph, paths, held }, use };
 }

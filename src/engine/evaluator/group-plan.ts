@@ -1,4 +1,4 @@
-import { demandedRows, type LeafDemand, sendable } from "../demand.ts";
+import type { UnitDemand } from "../demand.ts";
 import type { MergedGraph } from "../sources/merged-graph.ts";
 import { type PatternUnit, unitVariables } from "../sources/pattern-units.ts";
 import { type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
@@ -8,16 +8,8 @@ import { leafOf } from "./leaf.ts";
 import { joinOf } from "./operations.ts";
 import { type GraphContext, pathLeaf, unitLeaf } from "./pattern-leaves.ts";
 
-/** What the rest of a query wants of a group of patterns. */
-export interface GroupDemand extends LeafDemand {
-  /** Wanted is how many solutions there are of each kind by `variables`, under this name. */
-  readonly count?: string | undefined;
-  /** Patterns in OPTIONAL that its units take along. */
-  readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
-}
-
 /** Plans a group: which of its patterns are asked as one, where, and for what; its solutions are the join of its parts. */
-export function planGroup(context: GraphContext, group: readonly Conjunct[], demand: GroupDemand): Operation {
+export function planGroup(context: GraphContext, group: readonly Conjunct[], demand: UnitDemand): Operation {
   const { graph } = context;
   const certain = new Set(groupVariables(group).flatMap(({ name, certain: always }) => (always ? [name] : [])));
   const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => certain.has(name)));
@@ -33,22 +25,10 @@ export function planGroup(context: GraphContext, group: readonly Conjunct[], dem
   const parts = units.map((unit, index): Operation => {
     const names = named[index] ?? [];
     const wanted = wantedOf(names);
-    const own = names.filter((name) => wanted.has(name));
     const optionals = demand.optionals?.filter((patterns) => units.find((one) => takes(graph, one, patterns)) === unit);
-    const open = ownVariables(unit, optionals);
-    const uncertain = open.filter((name) => demand.variables.has(name));
-    const leaf = unitLeaf(context, unit, {
-      variables: [
-        ...(demand.count === undefined ? own : [...own, demand.count]).map((name) => ({ name, certain: true })),
-        ...uncertain.map((name) => ({ name, certain: false })),
-      ],
-      conditions: sendable({ conditions }, names),
-      ...demandedRows({ ...demand, limit }, [...own, ...uncertain], [...names, ...open]),
-      count: demand.count,
-      optionals,
-      uncertain,
-    });
-    return leafOf(leaf);
+    const added = ownVariables(unit, optionals).filter((name) => demand.variables.has(name));
+    const variables = new Set([...names.filter((name) => wanted.has(name)), ...added]);
+    return leafOf(unitLeaf(context, unit, { ...demand, conditions, limit, variables, optionals }));
   });
   const otherParts = others.flatMap((conjunct, index): readonly Operation[] => {
     if (conjunct.kind === "path") return [leafOf(pathLeaf(context, conjunct))];

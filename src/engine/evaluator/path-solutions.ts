@@ -67,6 +67,8 @@ async function outsideNodes(
   const doubtful = found.filter(({ start, end }) => start.equals(end) && !paths.hasSeen(start));
   const outside = new Set(doubtful.map(({ start }) => termToText(start)));
   if (outside.size === 0) return outside;
-  for await (const node of graph.nodes(doubtful.map(({ start }) => start))) outside.delete(termToText(node));
+  for await (const rows of graph.nodes(doubtful.map(({ start }) => start))) {
+    for (const node of rows.flatMap((row) => row.get("node") ?? [])) outside.delete(termToText(node));
+  }
   return outside;
 }

@@ -1,5 +1,5 @@
 import type * as RDF from "../../rdf/term.ts";
-import type { Counting, Demand } from "../demand.ts";
+import type { Counting, Demand, UnitDemand } from "../demand.ts";
 import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
 import { patternVariable, placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
@@ -15,7 +15,7 @@ import {
   withTerm,
 } from "./conjuncts.ts";
 import type { FixedTerms } from "./equality-join.ts";
-import { canCount, type GroupDemand, planGroup, takesAlong } from "./group-plan.ts";
+import { canCount, planGroup, takesAlong } from "./group-plan.ts";
 import { inScopeVariables, joinOf, valuesOf } from "./operations.ts";
 import type { GraphContext } from "./pattern-leaves.ts";
 import type { QueryUse } from "./query-use.ts";
@@ -143,7 +143,7 @@ export class PatternGroups {
   }
 }
 
-type GroupWithOptionals = Pick<GroupDemand, "optionals"> & Pick<Algebra.Patterns, "conjuncts">;
+type GroupWithOptionals = Pick<UnitDemand, "optionals"> & Pick<Algebra.Patterns, "conjuncts">;
 
 const conjunctsOf = (operation: Operation): readonly Conjunct[] | undefined =>
   operation.type === "fedway:patterns" ? operation.conjuncts : undefined;

@@ -1,10 +1,9 @@
-import { inBatches } from "../../results/item-reader.ts";
-import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
+import type { UnitDemand } from "../demand.ts";
 import type { HeldBytes } from "../held-bytes.ts";
-import type { MergedGraph, Wanted } from "../sources/merged-graph.ts";
+import type { MergedGraph } from "../sources/merged-graph.ts";
 import { isTrace } from "../provenance.ts";
-import { hasSubject, type PatternUnit, unitSize } from "../sources/pattern-units.ts";
+import { hasSubject, type PatternUnit, unitSize, unitVariables } from "../sources/pattern-units.ts";
 import type { PathEvaluator } from "../sources/property-path.ts";
 import { conjunctSelectivity, conjunctVariables, groupSelectivity, type PathConjunct } from "./conjuncts.ts";
 import { firstRows } from "./first-rows.ts";
@@ -19,14 +18,11 @@ export interface GraphContext {
 }
 
 /** Patterns that are asked as one at each of their members, as a leaf of the algebra. */
-export function unitLeaf(
-  { graph, held }: GraphContext,
-  unit: PatternUnit,
-  { variables, ...wanted }: Omit<Wanted, "variables"> & { readonly variables: readonly ClauseVariable[] },
-): LeafClause {
+export function unitLeaf({ graph, held }: GraphContext, unit: PatternUnit, demand: UnitDemand): LeafClause {
   const blocks = new GrowingBlocks(unit.sources.length);
-  const { count } = wanted;
-  const names = variables.flatMap(({ name, certain }) => (certain && name !== count ? [name] : []));
+  const own = new Set(unitVariables(unit));
+  const variables = [...demand.variables].map((name) => ({ name, certain: own.has(name) }));
+  if (demand.count !== undefined) variables.push({ name: demand.count, certain: true });
   let size = unitSize(unit);
   return {
     ...patternFacts,
@@ -41,9 +37,9 @@ export function unitLeaf(
       size ??= await graph.estimate(unit);
     },
     async *solutions(keys, few) {
-      const ask = (limit = wanted.limit) =>
-        inBatches(graph.solutions(unit, { ...wanted, limit, variables: names }, keys));
-      const isOpen = keys === undefined && wanted.limit === undefined;
+      const { limit, count } = demand;
+      const ask = (rows?: number) => graph.solutions(unit, { ...demand, limit: rows === undefined ? limit : { rows } }, keys);
+      const isOpen = keys === undefined && limit === undefined && count === undefined;
       const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
       for await (const rows of firstRows(ask, { wanted: isOpen ? few : undefined, size, held }))
         yield rows.map((row) => shownOf(row, shown));

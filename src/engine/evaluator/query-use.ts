@@ -1,6 +1,6 @@
 import type * as Algebra from "./algebra.ts";
 import type * as RDF from "../../rdf/term.ts";
-import type { QueryNeeds } from "../sources/merged-graph.ts";
+import type { QueryNeeds } from "../sources/member.ts";
 import { pathVariables } from "../sources/property-path.ts";
 import type { TriplePattern } from "../sources/triple-pattern.ts";
 

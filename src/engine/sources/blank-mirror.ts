@@ -2,22 +2,22 @@ import type * as RDF from "@rdfjs/types";
 import { createTripleIndex, type Triple, type TripleIndex } from "../../rdf/triple-index.ts";
 import type { Bindings } from "../../results/model.ts";
 import { type KeyBlock, keyRows, termsText } from "../clause-query.ts";
-import type { MemberQuestion } from "./merged-graph.ts";
+import { type MemberQuestion, wholePattern } from "./member.ts";
 import { constantParts, matchTriple, substitute, type TriplePattern, variablesOf } from "./triple-pattern.ts";
 
 /** Asks a member a question for keys without blank nodes. */
-export type AskMember = (question: MemberQuestion, keys: KeyBlock | undefined) => AsyncIterable<Bindings>;
+export type AskMember = (question: MemberQuestion, keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]>;
 
 /**
  * All triples of a SPARQL member with a blank node that the query's patterns could match, taken in with one request, in
  * which labels are consistent.
  */
 export class BlankMirror {
-  readonly #read: () => AsyncIterable<Bindings>;
+  readonly #read: () => AsyncIterable<readonly Bindings[]>;
   readonly #ask: AskMember;
   #index: Promise<TripleIndex> | undefined;
 
-  constructor(read: () => AsyncIterable<Bindings>, ask: AskMember) {
+  constructor(read: () => AsyncIterable<readonly Bindings[]>, ask: AskMember) {
     this.#read = read;
     this.#ask = ask;
   }
@@ -27,7 +27,7 @@ export class BlankMirror {
     { patterns, variables }: MemberQuestion,
     keys: KeyBlock | undefined,
     isAside: (row: Bindings) => boolean,
-  ): AsyncIterable<Bindings> {
+  ): AsyncIterable<readonly Bindings[]> {
     let rows: readonly Bindings[] = keys ? keyRows(keys) : [new Map<string, RDF.Term>()];
     const open = [...patterns];
     while (open.length > 0 && rows.length > 0) {
@@ -38,18 +38,14 @@ export class BlankMirror {
       if (pattern) rows = await this.#joined(rows, pattern, patterns.length === 1);
     }
     const shown = new Set([...variables, ...(keys?.variables ?? [])]);
-    for (const row of rows) {
-      const own = new Map([...row].filter(([name]) => shown.has(name)));
-      if (isAside(own)) yield own;
-    }
+    yield rows.map((row) => new Map([...row].filter(([name]) => shown.has(name)))).filter(isAside);
   }
 
   /** Those of the blank nodes that are subject or object of a triple. */
-  async *nodes(among: readonly RDF.Term[]): AsyncIterable<RDF.Term> {
-    for (const node of among) {
-      const index = await this.#triples();
-      if (index.count({ subject: node }) + index.count({ object: node }) > 0) yield node;
-    }
+  async nodes(among: readonly RDF.Term[]): Promise<readonly RDF.Term[]> {
+    if (among.length === 0) return [];
+    const index = await this.#triples();
+    return among.filter((node) => index.count({ subject: node }) + index.count({ object: node }) > 0);
   }
 
   async #joined(rows: readonly Bindings[], pattern: TriplePattern, onlyBlank: boolean): Promise<readonly Bindings[]> {
@@ -64,8 +60,8 @@ export class BlankMirror {
     };
     const [named] = splitKeys(keys);
     if (!onlyBlank && !hasBlank(pattern) && (!keys || named)) {
-      const question = { patterns: [pattern], variables: variablesOf(pattern) };
-      for await (const row of this.#ask(question, named)) if (!hasBlankNode([...row.values()])) add(row);
+      for await (const batch of this.#ask(wholePattern(pattern), named))
+        for (const row of batch) if (!hasBlankNode([...row.values()])) add(row);
     }
     for (const row of matches(await this.#triples(), pattern, keys)) if (hasBlankNode([...row.values()])) add(row);
     return found;
@@ -115,11 +111,13 @@ export function namedParts(rows: readonly Bindings[]): KeyBlock | undefined {
   return variables.length > 0 ? { variables, rows: distinct } : undefined;
 }
 
-async function readTriples(rows: AsyncIterable<Bindings>): Promise<TripleIndex> {
+async function readTriples(batches: AsyncIterable<readonly Bindings[]>): Promise<TripleIndex> {
   const triples: Triple[] = [];
-  for await (const row of rows) {
-    const [subject, predicate, object] = [row.get("s"), row.get("p"), row.get("o")];
-    if (subject && predicate && object) triples.push({ subject, predicate, object });
+  for await (const rows of batches) {
+    for (const row of rows) {
+      const [subject, predicate, object] = [row.get("s"), row.get("p"), row.get("o")];
+      if (subject && predicate && object) triples.push({ subject, predicate, object });
+    }
   }
   return createTripleIndex(triples);
 }

@@ -7,7 +7,7 @@ import { termToText } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import { type Holding, keyBytes } from "../held-bytes.ts";
-import type { QueryNeeds } from "./merged-graph.ts";
+import type { QueryNeeds } from "./member.ts";
 import { hasSubject, type PatternUnit } from "./pattern-units.ts";
 import { admits, TermRoutes } from "./term-spaces.ts";
 

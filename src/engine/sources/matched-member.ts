@@ -5,81 +5,88 @@ import type { Triple } from "../../rdf/triple-index.ts";
 import type { Bindings } from "../../results/model.ts";
 import { blankNodeFromLabel } from "../../results/terms.ts";
 import { type KeyBlock, keyRows } from "../clause-query.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
+import type { ClauseExecutor } from "../clause-executor.ts";
+import type { ExecutionAccount } from "../execution-account.ts";
+import { noteStatus } from "../executor.ts";
+import type { SourceReport } from "../federation-engine.ts";
 import { interleave } from "../interleave.ts";
-import { failureStatus, noteStatus } from "../executor.ts";
-import { asMemberFailure } from "../member-time.ts";
-import type { Member, MemberQuestion } from "./merged-graph.ts";
-import type { MatchBounds, PatternSource } from "./pattern-source.ts";
+import type { Member } from "./member.ts";
+import type { PatternSource } from "./pattern-source.ts";
 import { matchTriple, patternText, patternVariable, substitute, type TriplePattern } from "./triple-pattern.ts";
 
 /** What a member that does not speak SPARQL is matched with. */
 interface MatchedMemberOptions {
   readonly endpoint: PlannedEndpoint;
+  readonly executor: ClauseExecutor;
   readonly source: PatternSource;
-  readonly bounds: ExecutionBounds;
-  readonly report: MatchBounds["report"];
   /** Begins the labels of its blank nodes. */
   readonly prefix: string;
-  /** Counts a triple taken in; throws when there are too many. */
-  readonly count: () => void;
-  /** Monotonic clock, milliseconds. */
-  readonly now: () => number;
+  readonly account: ExecutionAccount;
 }
 
 // Patterns of one block of keys that are asked at once; the outbound client bounds the host as a whole.
 const PATTERNS_IN_FLIGHT = 6;
 
+type Batches = AsyncIterable<readonly Bindings[]>;
+
 /** A member whose triples are matched here: a pattern for each key, or all of its triples where that takes fewer requests. */
 export function createMatchedMember(options: MatchedMemberOptions): Member {
-  const { source } = options;
-  const match = (pattern: TriplePattern): AsyncIterable<Triple> => triplesOf(options, pattern);
+  const { endpoint, executor, prefix, account } = options;
+  const asClause = { iri: "urn:fedway:pattern", endpoint, silent: false } as const;
 
-  async function* solutionsOf(pattern: TriplePattern, values: Bindings): AsyncIterable<Bindings> {
-    for await (const triple of match(pattern)) {
-      const solution = matchTriple(pattern, triple);
-      if (solution) yield new Map([...values, ...solution]);
-    }
-  }
-
-  async function* solutions({ patterns }: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<Bindings> {
-    const [pattern, ...others] = patterns;
-    if (!pattern || others.length > 0) throw new Error(`${options.endpoint.url} is asked for one pattern at a time`);
-    if (!keys) {
-      yield* solutionsOf(pattern, new Map());
-      return;
-    }
-    const wanted = narrowed(pattern, keys);
-    if (wanted.length > 1 && (await wholeIsCheaper(pattern, wanted.length))) {
-      const values = new Set(wanted.map(({ key }) => key));
-      for await (const row of solutionsOf(pattern, new Map())) {
-        const narrow = substitute(pattern, new Map(keys.variables.flatMap((name) => pick(row, name))));
-        if (narrow && values.has(patternText(narrow))) yield row;
-      }
-      return;
-    }
-    yield* interleave(
-      each(wanted, ({ pattern: narrow, values }) => solutionsOf(narrow, values)),
-      PATTERNS_IN_FLIGHT,
-    );
-  }
-
-  async function wholeIsCheaper(pattern: TriplePattern, requests: number): Promise<boolean> {
-    const whole = await tolerantly(options, () => source.estimate(pattern));
-    return whole !== undefined && whole.requests > 0 && whole.requests < requests;
-  }
+  const read = (reading: (source: PatternSource) => Batches): Batches =>
+    executor.reported(asClause, (report) => {
+      const source = labelledSource(options.source, { prefix, report, count: account.count });
+      return timed(reading(source), { report, account, endpoint });
+    });
 
   return {
-    endpoint: options.endpoint,
-    solutions,
+    endpoint,
+    solutions({ patterns }, keys) {
+      const [pattern, ...others] = patterns;
+      if (!pattern || others.length > 0) throw new Error(`${endpoint.url} is asked for one pattern at a time`);
+      return read((source) => (keys ? keyed(source, pattern, keys) : solutionsOf(source, pattern, new Map())));
+    },
     nodes: (among) =>
-      interleave(
-        each(among, (node) => firstNode(match, node)),
-        PATTERNS_IN_FLIGHT,
+      read((source) =>
+        interleave(
+          each(among, (node) => firstNode(source, node)),
+          PATTERNS_IN_FLIGHT,
+        ),
       ),
-    // An estimate that cannot be had is no failure; the matching that follows will say.
-    estimate: (pattern) => source.estimate(unlabelled(pattern, options.prefix) ?? pattern).catch(() => undefined),
+    estimate: (pattern) => estimateOf(options.source, unlabelled(pattern, prefix) ?? pattern),
   };
+}
+
+async function* solutionsOf(source: PatternSource, pattern: TriplePattern, values: Bindings): Batches {
+  for await (const triple of source.match(pattern)) {
+    const solution = matchTriple(pattern, triple);
+    if (solution) yield [new Map([...values, ...solution])];
+  }
+}
+
+async function* keyed(source: PatternSource, pattern: TriplePattern, keys: KeyBlock): Batches {
+  const wanted = narrowed(pattern, keys);
+  if (wanted.length > 1 && (await wholeIsCheaper(source, pattern, wanted.length))) {
+    const values = new Set(wanted.map(({ key }) => key));
+    const isWanted = (row: Bindings): boolean => {
+      const narrow = substitute(pattern, new Map(keys.variables.flatMap((name) => pick(row, name))));
+      return narrow !== undefined && values.has(patternText(narrow));
+    };
+    for await (const rows of solutionsOf(source, pattern, new Map())) yield rows.filter(isWanted);
+    return;
+  }
+  const parts = each(wanted, ({ pattern: narrow, values }) => solutionsOf(source, narrow, values));
+  yield* interleave(parts, PATTERNS_IN_FLIGHT);
+}
+
+// An estimate that cannot be had is no failure; the matching that follows will say.
+const estimateOf = (source: PatternSource, pattern: TriplePattern): ReturnType<PatternSource["estimate"]> =>
+  source.estimate(pattern).catch(() => undefined);
+
+async function wholeIsCheaper(source: PatternSource, pattern: TriplePattern, requests: number): Promise<boolean> {
+  const whole = await estimateOf(source, pattern);
+  return whole !== undefined && whole.requests > 0 && whole.requests < requests;
 }
 
 const pick = (row: Bindings, name: string): [string, RDF.Term][] => {
@@ -109,70 +116,58 @@ async function* each<T, U>(items: readonly T[], open: (item: T) => AsyncIterable
 }
 
 /** The node, if it is subject or object of any triple. */
-async function* firstNode(
-  match: (pattern: TriplePattern) => AsyncIterable<Triple>,
-  node: RDF.Term,
-): AsyncIterable<RDF.Term> {
+async function* firstNode(source: PatternSource, node: RDF.Term): Batches {
   const asObject = { subject: patternVariable("s"), predicate: patternVariable("p"), object: node };
   const asSubject = { subject: node, predicate: patternVariable("p"), object: patternVariable("o") };
   for (const pattern of node.termType === "Literal" ? [asObject] : [asSubject, asObject]) {
-    for await (const triple of match(pattern)) {
+    for await (const triple of source.match(pattern)) {
       if (!matchTriple(pattern, triple)) continue;
-      yield node;
+      yield [new Map([["node", node]])];
       return;
     }
   }
 }
 
-/** The source's triples with labelled blank nodes; a failing source is reported, and with `partial` left out. */
-async function* triplesOf(options: MatchedMemberOptions, pattern: TriplePattern): AsyncIterable<Triple> {
-  const { source, report, prefix, count } = options;
-  const wanted = unlabelled(pattern, prefix);
-  if (!wanted) return;
-  const stop = clockOf(options);
+interface Counted {
+  readonly prefix: string;
+  readonly report: SourceReport;
+  /** Counts a triple taken in; throws when there are too many. */
+  readonly count: () => void;
+}
+
+/** The source with blank nodes of the execution; triples are counted. */
+function labelledSource(source: PatternSource, { prefix, report, count }: Counted): PatternSource {
+  return {
+    async *match(pattern) {
+      const wanted = unlabelled(pattern, prefix);
+      if (!wanted) return;
+      for await (const triple of source.match(wanted)) {
+        count();
+        report.rows = (report.rows ?? 0) + 1;
+        yield labelled(triple, prefix);
+      }
+    },
+    estimate: (pattern) => source.estimate(unlabelled(pattern, prefix) ?? pattern),
+  };
+}
+
+/** The rows; their time and how they end are noted. @throws FedwayError that names the endpoint */
+async function* timed(
+  rows: Batches,
+  { report, account, endpoint }: Pick<MatchedMemberOptions, "account" | "endpoint"> & Pick<Counted, "report">,
+): Batches {
+  account.elapsed(report);
   try {
-    for await (const triple of source.match(wanted)) {
-      count();
-      report.rows = (report.rows ?? 0) + 1;
-      yield labelled(triple, prefix);
-    }
+    yield* rows;
     report.rows ??= 0;
     noteStatus(report, "ok");
-  } catch (error) {
-    tolerate(options, error);
+  } catch (thrown) {
+    const { code, message, details } = toFedwayError(thrown);
+    const where = { ...details.where, endpoint: endpoint.id ?? endpoint.url };
+    throw new FedwayError(code, message, { ...details, where });
   } finally {
-    stop();
+    report.ms = account.elapsed(report);
   }
-}
-
-async function tolerantly<T>(options: MatchedMemberOptions, work: () => Promise<T>): Promise<T | undefined> {
-  const stop = clockOf(options);
-  try {
-    return await work();
-  } catch (error) {
-    tolerate(options, error);
-    return undefined;
-  } finally {
-    stop();
-  }
-}
-
-function tolerate({ report, bounds, endpoint }: MatchedMemberOptions, thrown: unknown): void {
-  const { code, message, details } = toFedwayError(thrown);
-  const where = { ...details.where, endpoint: endpoint.id ?? endpoint.url };
-  const located = new FedwayError(code, message, { ...details, where });
-  const error = asMemberFailure(located, endpoint.id ?? endpoint.url, bounds);
-  noteStatus(report, bounds.signal.aborted ? "cancelled" : failureStatus(error), error.code);
-  if (!bounds.partial || !error.kind.silenceable || bounds.signal.aborted) throw error;
-}
-
-/** Adds the time until it is called to the report; overlapping requests count once each. */
-function clockOf({ report, now }: MatchedMemberOptions): () => void {
-  const startedAt = now();
-  const before = report.ms;
-  return () => {
-    report.ms = Math.max(report.ms, before + Math.round(now() - startedAt));
-  };
 }
 
 function labelled(triple: Triple, prefix: string): Triple {

@@ -1,4 +1,5 @@
 import type * as RDF from "@rdfjs/types";
+import { itemsOf } from "../../results/item-reader.ts";
 import { termToText } from "../../results/terms.ts";
 import { type KeyBlock, termsText } from "../clause-query.ts";
 import { type Holding, keyBytes, termBytes } from "../held-bytes.ts";
@@ -133,7 +134,7 @@ async function stepPairs(context: Context, pattern: TriplePattern, ends: PathEnd
   const { keys, accepts } = stepKeys(ends);
   if (keys?.rows.length === 0) return [];
   const found: NodePair[] = [];
-  for await (const row of graph.matches(pattern, keys)) {
+  for await (const row of itemsOf(graph.matches(pattern, keys))) {
     const start = row.get(pathVariables.start);
     const end = row.get(pathVariables.end);
     if (!start || !end) continue;
@@ -289,7 +290,7 @@ function* follow(
 
 async function allNodes({ graph, seen }: Context): Promise<readonly RDF.Term[]> {
   const nodes = new Map<string, RDF.Term>();
-  for await (const row of graph.matches(anyTriple)) {
+  for await (const row of itemsOf(graph.matches(anyTriple))) {
     for (const node of [row.get(pathVariables.start), row.get(pathVariables.end)]) {
       if (node) nodes.set(termToText(node), node);
     }

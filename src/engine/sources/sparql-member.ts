@@ -1,18 +1,18 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedClause, PlannedEndpoint } from "../../plan/query-plan.ts";
-import { inBatches, itemsOf } from "../../results/item-reader.ts";
 import type { Bindings } from "../../results/model.ts";
 import { iriText } from "../../rdf/term-text.ts";
 import { termToText } from "../../results/terms.ts";
 import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import { type AskMember, BlankMirror, hasBlank, namedParts, splitKeys } from "./blank-mirror.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
-import { countingText, takesConditions } from "../demand.ts";
+import { countedClause, demandedClause } from "../demand.ts";
 import { areWritable } from "../unwritable-keys.ts";
 import { interleave } from "../interleave.ts";
-import type { Member, MemberQuestion, QueryNeeds } from "./merged-graph.ts";
-import { patternSelectivity, placesOf, type TriplePattern } from "./triple-pattern.ts";
+import type { Member, MemberQuestion, QueryNeeds } from "./member.ts";
+import { unitVariables } from "./pattern-units.ts";
+import { placesOf, type TriplePattern } from "./triple-pattern.ts";
 
 /** What a SPARQL member is asked with. */
 interface SparqlMemberOptions {
@@ -34,51 +34,50 @@ const FEWEST_KEYS = 128;
  */
 export function createSparqlMember(options: SparqlMemberOptions): Member {
   const { endpoint, executor, needs } = options;
-  const asks: AskMember = (question, keys) => itemsOf(inBlocks(options, questionClause(endpoint, question), keys));
+  const asks: AskMember = (question, keys) => inBlocks(options, questionClause(endpoint, question), keys);
   const mirror = new BlankMirror(() => executor.solutions(blankClause(endpoint, needs.patterns)), asks);
+  const mirrored: AskMember = (question, keys) =>
+    executor.reported(toClause(endpoint, { pattern: "", variables: [] }), () =>
+      mirror.solutions(question, keys, identifiedIn(question, needs)),
+    );
 
   async function* solutions(question: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
-    const isAside = identifiedIn(question, needs);
     if (question.patterns.some(hasBlank)) {
-      yield* inBatches(mirror.solutions(question, keys, isAside));
+      yield* mirrored(question, keys);
       return;
     }
+    const isAside = identifiedIn(question, needs);
     const [named, blank] = splitKeys(keys);
     const aside: Bindings[] = [];
     if (!keys || named) {
-      for await (const batch of inBatches(asks(question, named))) {
+      for await (const batch of asks(question, named)) {
         const passed: Bindings[] = [];
         for (const row of batch) (isAside(row) ? aside : passed).push(row);
         yield passed;
       }
     }
-    if (aside.length > 0) yield* inBatches(mirror.solutions(question, namedParts(aside) ?? named, isAside));
-    if (blank) yield* inBatches(mirror.solutions(question, blank, isAside));
+    if (aside.length > 0) yield* mirrored(question, namedParts(aside) ?? named);
+    if (blank) yield* mirrored(question, blank);
   }
 
   /** Groups are named by IRIs: keys that are blank nodes have none. */
   async function* counts(question: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
     const [named] = splitKeys(keys);
     if (keys && !named) return;
-    for await (const batch of inBatches(asks(question, named)))
-      yield checkedCounts(batch, question.count ?? "", endpoint);
+    for await (const batch of asks(question, named)) yield checkedCounts(batch, question.count ?? "", endpoint);
   }
 
-  async function* nodes(among: readonly RDF.Term[]): AsyncIterable<RDF.Term> {
-    const named = among.filter(({ termType }) => termType !== "BlankNode");
-    yield* mirror.nodes(among.filter(({ termType }) => termType === "BlankNode"));
-    if (named.length === 0) return;
-    const keys = { variables: ["node"], rows: named.map((node) => [node]) };
-    const existence = areWritable(keys) ? endpoint.existence : "join";
-    for await (const row of itemsOf(inBlocks(options, nodeClause({ ...endpoint, existence }), keys))) {
-      const node = row.get("node");
-      if (node) yield node;
-    }
+  async function* nodes(among: readonly RDF.Term[]): AsyncIterable<readonly Bindings[]> {
+    const [named, blank] = splitKeys({ variables: ["node"], rows: among.map((node) => [node]) });
+    if (blank) yield (await mirror.nodes(blank.rows.flat())).map((node) => new Map([["node", node]]));
+    if (!named) return;
+    const existence = areWritable(named) ? endpoint.existence : "join";
+    yield* inBlocks(options, nodeClause({ ...endpoint, existence }), named);
   }
 
   return {
     endpoint,
-    solutions: (question, keys) => itemsOf((question.count === undefined ? solutions : counts)(question, keys)),
+    solutions: (question, keys) => (question.count === undefined ? solutions : counts)(question, keys),
     nodes,
     estimate: async () => undefined,
   };
@@ -102,42 +101,35 @@ async function* inBlocks(
     const digested = sizes.at(endpoint.url, FEWEST_KEYS);
     for (let from = 0; from < rows.length; ) {
       const to = from + Math.min(digested.next(), endpoint.maxValuesRows ?? rows.length);
-      yield inBatches(executor.solutions(clause, { variables, rows: rows.slice(from, to) }));
+      yield executor.solutions(clause, { variables, rows: rows.slice(from, to) });
       from = to;
     }
   }
-  yield* keys ? interleave(blocks(keys), BLOCKS_IN_FLIGHT) : inBatches(executor.solutions(clause));
+  yield* keys ? interleave(blocks(keys), BLOCKS_IN_FLIGHT) : executor.solutions(clause);
 }
 
-function toClause(
+const toClause = (
   endpoint: PlannedEndpoint,
-  made: Pick<FederatedClause, "pattern" | "variables">,
-  selectivity = 0,
-): FederatedClause {
-  return { iri: "urn:fedway:pattern", endpoint, silent: false, prologue: "", ...made, selectivity };
-}
+  made: Pick<FederatedClause, "pattern" | "variables" | "opening" | "estimate">,
+): FederatedClause => ({ iri: "urn:fedway:pattern", endpoint, silent: false, prologue: "", selectivity: 0, ...made });
 
+/** The patterns as a SERVICE clause would have them, asked for no more than is wanted. */
 function questionClause(endpoint: PlannedEndpoint, question: MemberQuestion): FederatedClause {
-  const { patterns, distinct, limit, size, count, uncertain = [] } = question;
-  const group = groupText(endpoint, question);
-  const pattern =
-    count === undefined ? group : countingText(group, { by: question.variables, counts: new Map([["*", count]]) });
-  const names = count === undefined ? question.variables : [...question.variables, count];
-  const variables = [
-    ...names.map((name) => ({ name, certain: true })),
-    ...uncertain.map((name) => ({ name, certain: false })),
-  ];
-  const selectivity = Math.max(...patterns.map((one) => patternSelectivity(one)));
-  const most = count !== undefined && question.variables.length === 0 ? 1 : limit;
-  const estimate = size === undefined || most === undefined ? size : Math.min(size, most);
-  const clause = toClause(endpoint, { pattern, variables }, selectivity);
-  return { ...clause, ...(distinct === true && { distinct }), limit, estimate };
-}
-
-function groupText(endpoint: PlannedEndpoint, { patterns, conditions = [], optionals = [] }: MemberQuestion): string {
-  const filters = takesConditions(endpoint) ? conditions.map((condition) => ` FILTER(${condition})`) : [];
-  const added = optionals.map((own) => ` OPTIONAL { ${patternTexts(own)} }`);
-  return `{ ${patternTexts(patterns)}${filters.join("")}${added.join("")} }`;
+  const { patterns, optionals = [], count, size } = question;
+  const opening = unitVariables({ patterns });
+  const others = unitVariables({ patterns: optionals.flat() }).filter((name) => !opening.includes(name));
+  const added = optionals.map((own) => ` OPTIONAL { ${patternTexts(own)} }`).join("");
+  const clause = toClause(endpoint, {
+    pattern: `{ ${patternTexts(patterns)}${added} }`,
+    variables: [
+      ...opening.map((name) => ({ name, certain: true })),
+      ...others.map((name) => ({ name, certain: false })),
+    ],
+    opening,
+    estimate: size,
+  });
+  if (count === undefined) return demandedClause(clause, question);
+  return countedClause(clause, { by: [...question.variables], counts: new Map([["*", count]]) });
 }
 
 const patternTexts = (patterns: readonly TriplePattern[]): string =>
@@ -153,7 +145,9 @@ function patternClauseText(pattern: TriplePattern): string {
 function identifiedIn(question: MemberQuestion, needs: QueryNeeds): (row: Bindings) => boolean {
   const { patterns, optionals = [], variables } = question;
   const asked = [...patterns, ...optionals.flat()];
-  const identified = variables.filter((name) => needs.identified(name, placesOf(name, asked)));
+  const identified = unitVariables({ patterns }).filter(
+    (name) => variables.has(name) && needs.identified(name, placesOf(name, asked)),
+  );
   return (row) => identified.some((name) => row.get(name)?.termType === "BlankNode");
 }
 

@@ -61,9 +61,9 @@ const keys = (count: number): KeyBlock => ({
   rows: Array.from({ length: count }, (_, i) => [namedNode(`http://ex.org/${i}`)]),
 });
 
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
   const all: T[] = [];
-  for await (const item of items) all.push(item);
+  for await (const items of batches) all.push(...items);
   return all;
 }
 

@@ -7,7 +7,9 @@ import {
   type MatchBounds,
   createFileSources,
 } from "../../../../src/engine/sources/pattern-source.ts";
-import { createHeldBytes } from "../../../../src/engine/held-bytes.ts";
+import { createClauseExecutor } from "../../../../src/engine/clause-executor.ts";
+import { itemsOf } from "../../../../src/results/item-reader.ts";
+import { ExecutionAccount } from "../../../../src/engine/execution-account.ts";
 import { MergedGraph } from "../../../../src/engine/sources/merged-graph.ts";
 import { createTpfSources } from "../../../../src/engine/sources/tpf-source.ts";
 import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
@@ -155,20 +157,22 @@ it.each(["file", "tpf"] as const)("a %s is fetched for its endpoint, as part of 
   };
   const { signal, deadlineMs } = toBounds();
   const members = [{ id: "alpha", url, interface: kind }];
+  const bounds = { signal, deadlineMs, partial: false, sources: new Map(), trace: "the run" };
+  const account = new ExecutionAccount({ maxSolutions: 100, maxHeldBytes: 2 ** 20, now: () => 0 });
+  const client = { query: () => expect.fail("nothing here speaks SPARQL"), close: async () => {} };
+  const sizes = new BlockSizes();
   const graph = new MergedGraph(
     { members },
     {
-      executor: { solutions: () => expect.fail("nothing here speaks SPARQL") },
-      bounds: { signal, deadlineMs, partial: false, sources: new Map(), trace: "the run" },
+      executor: createClauseExecutor({ client, bounds, account, sizes }),
+      bounds,
+      account,
       needs: { identified: () => false, patterns: [all] },
-      sizes: new BlockSizes(),
+      sizes,
       openSource: createPatternSources({ documents, now: () => 0 }),
-      count: () => {},
-      held: createHeldBytes(2 ** 20),
-      now: () => 0,
     },
   );
-  expect(await countOf(graph.matches(all))).toBeGreaterThanOrEqual(5);
+  expect(await countOf(itemsOf(graph.matches(all)))).toBeGreaterThanOrEqual(5);
   expect([...owners]).toEqual(["alpha the run"]);
 });
 
