@@ -4,7 +4,6 @@ import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import type { BlockSizes, KeyBlock } from "./clause-query.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
-import { each } from "./evaluator/execution.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
@@ -66,7 +65,7 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
     try {
       const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
       if (failure) throw failure;
-      for await (const batch of silent.isSilenced(clause) ? each([]) : read(report)) {
+      for await (const batch of silent.isSilenced(clause) ? [] : read(report)) {
         silent.note(clause, "answer");
         if (silent.isSilenced(clause)) break;
         yield bounds.provenance ? tracedTo(name, batch) : batch;

@@ -124,6 +124,27 @@ export async function takenIn<Row extends Parameters<typeof rowBytes>[0]>(
 /** Estimate of the bytes of a text that is kept as a key. */
 export const keyBytes = (key: string): number => TERM_BYTES + 2 * key.length;
 
+/** Items whose key did not come before; the keys are counted as held. */
+export async function* once<T>(
+  items: AsyncIterable<readonly T[]>,
+  keyOf: (item: T) => string,
+  held: Holding,
+): AsyncIterable<readonly T[]> {
+  const seen = new Set<string>();
+  const isNew = (item: T): boolean => {
+    const key = keyOf(item);
+    if (seen.has(key)) return false;
+    held.add(keyBytes(key));
+    seen.add(key);
+    return true;
+  };
+  try {
+    for await (const batch of items) yield batch.filter(isNew);
+  } finally {
+    held.release();
+  }
+}
+
 /** The error of a query that would take in, or make, more solutions than one query may. */
 function tooManySolutions(most: number): FedwayError {
   return new FedwayError("ANSWER_TOO_LARGE", `The query needs more than ${most} intermediate solutions.`, {

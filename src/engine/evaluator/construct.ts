@@ -4,7 +4,7 @@ import { blankNodeFromLabel, tripleFromParts } from "../../results/terms.ts";
 import { termsText } from "../clause-query.ts";
 import type { Construct, Pattern } from "./algebra.ts";
 import { type Execution, followed, solutionsOf, type Triples } from "./execution.ts";
-import { once } from "./rows.ts";
+import { once } from "../held-bytes.ts";
 
 /**
  * CONSTRUCT: the set of triples that the template makes of the solutions. One with an unbound variable, a literal as its

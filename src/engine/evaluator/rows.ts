@@ -1,6 +1,5 @@
 import type { Bindings } from "../../results/model.ts";
 import { termsText } from "../clause-query.ts";
-import { type Holding, keyBytes } from "../held-bytes.ts";
 import { isTrace } from "../provenance.ts";
 
 /** The solution that two compatible ones make together; undefined where they differ in a variable. */
@@ -22,25 +21,4 @@ export const rowText = (row: Bindings, names: readonly string[]): string =>
 export function wholeRowText(row: Bindings): string {
   const names = [...row.keys()].filter((name) => !isTrace(name)).toSorted();
   return `${names.join(" ")} ${rowText(row, names)}`;
-}
-
-/** Items whose key did not come before. */
-export async function* once<T>(
-  items: AsyncIterable<readonly T[]>,
-  keyOf: (item: T) => string,
-  held: Holding,
-): AsyncIterable<readonly T[]> {
-  const seen = new Set<string>();
-  const isNew = (item: T): boolean => {
-    const key = keyOf(item);
-    if (seen.has(key)) return false;
-    held.add(keyBytes(key));
-    seen.add(key);
-    return true;
-  };
-  try {
-    for await (const batch of items) yield batch.filter(isNew);
-  } finally {
-    held.release();
-  }
 }

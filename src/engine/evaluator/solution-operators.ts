@@ -15,7 +15,8 @@ import {
 } from "./execution.ts";
 import { conditionOf, type ValueOf, valueIn } from "./expressions.ts";
 import { extendedBy } from "./fresh-nodes.ts";
-import { once, rowText } from "./rows.ts";
+import { once } from "../held-bytes.ts";
+import { rowText } from "./rows.ts";
 
 /** VALUES. */
 export async function values({ variables, bindings }: Values, execution: Execution): Promise<Solutions> {

@@ -1,9 +1,9 @@
 import type * as RDF from "@rdfjs/types";
 import type { PlannedEndpoint, MergedMembers } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
-import type { KeyBlock, BlockSizes } from "../clause-query.ts";
+import { type BlockSizes, type KeyBlock, termsText } from "../clause-query.ts";
 import { countsFor, type UnitDemand } from "../demand.ts";
-import { once, rowText } from "../evaluator/rows.ts";
+import { once } from "../held-bytes.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
 import { interleave } from "../interleave.ts";
 import { type Holders, KeyRoutes } from "./key-routes.ts";
@@ -93,7 +93,7 @@ export class MergedGraph {
     }));
     const rows = this.#ask(asked);
     yield* overlaps && asked.length > 1
-      ? once(rows, (row) => rowText(row, names), this.#options.account.held.open())
+      ? once(rows, (row) => termsText(names.map((name) => row.get(name))), this.#options.account.held.open())
       : rows;
   }
 
