@@ -38,7 +38,8 @@ export function unitLeaf({ graph, held }: GraphContext, unit: PatternUnit, deman
     },
     async *solutions(keys, few) {
       const { limit, count } = demand;
-      const ask = (rows?: number) => graph.solutions(unit, { ...demand, limit: rows === undefined ? limit : { rows } }, keys);
+      const ask = (rows?: number) =>
+        graph.solutions(unit, { ...demand, limit: rows === undefined ? limit : { rows } }, keys);
       const isOpen = keys === undefined && limit === undefined && count === undefined;
       const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
       for await (const rows of firstRows(ask, { wanted: isOpen ? few : undefined, size, held }))
