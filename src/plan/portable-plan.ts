@@ -6,9 +6,9 @@ import { parseQuery, type ParsedQuery } from "../sparql/parse-query.ts";
 import {
   groupsOf,
   groupsOfSelect,
-  groupsWithin,
   projectedVariables,
   projectsAll,
+  selectsOf,
   shareName,
   union,
 } from "../sparql/scope.ts";
@@ -113,28 +113,20 @@ function helperHindrance(query: ParsedQuery): NoPortablePlan | undefined {
   const starAt = (at: number): boolean => isWord(tokens[at], "DISTINCT") && tokens[at + 1]?.text === "*";
   if (tokens.some((token, at) => isWord(token, "COUNT") && starAt(at + 2)))
     return { why: "COUNT(DISTINCT *) would count the variables that its patterns need in SERVICE clauses." };
-  if (starsOf(query).some((select) => projectedVariables(tokens, select).size === 0))
+  if (starsOf(query.outline).some((select) => projectedVariables(tokens, select).size === 0))
     return { why: "SPARQL cannot write out a SELECT * that has no variable.", next: "Use ASK, or select a variable." };
   return undefined;
 }
 
 /** `SELECT *` with its variables written out, so that those of brackets and path steps do not show. */
-const explicit = (query: ParsedQuery): TextEdit[] => starsOf(query).flatMap((select) => starOf(query.tokens, select));
+const explicit = ({ tokens, outline }: ParsedQuery): TextEdit[] =>
+  starsOf(outline).map((select) => ({
+    range: { from: select.head.to - 1, to: select.head.to },
+    replacement: Array.from(projectedVariables(tokens, select), (name) => `?${name}`).join(" "),
+  }));
 
-/** Each SELECT, subqueries included, that projects all variables. */
-function starsOf({ tokens, outline }: ParsedQuery): SelectOutline[] {
-  const inner = [...groupsWithin(groupsOfSelect(outline))].flatMap(({ select }) => select ?? []);
-  return [outline, ...inner].filter((select) => projectsAll(tokens, select));
-}
-
-function starOf(tokens: ParsedQuery["tokens"], select: SelectOutline): TextEdit[] {
-  const names = [...projectedVariables(tokens, select)];
-  for (let at = select.head.from; at < select.head.to; at++) {
-    if (tokenAt(tokens, at).text !== "*") continue;
-    return [{ range: { from: at, to: at + 1 }, replacement: names.map((name) => `?${name}`).join(" ") }];
-  }
-  return [];
-}
+/** Each SELECT, subqueries included, that projects all variables: the star ends its head. */
+const starsOf = (outline: SelectOutline): SelectOutline[] => selectsOf(outline).filter(projectsAll);
 
 /** Variables that may be blank nodes, of each SERVICE that a block of triples becomes, by the block's first token. */
 type BlockNodes = ReadonlyMap<number, readonly ReadonlySet<string>[]>;

@@ -12,7 +12,7 @@ import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { queryPatterns } from "../sparql/query-patterns.ts";
 import { columnsOf } from "../sparql/scope.ts";
-import { isAggregateOfAll } from "../sparql/unmatched-patterns.ts";
+import { isAggregateOfAll } from "../sparql/expression-parts.ts";
 import { constructsOf } from "../sparql/used-constructs.ts";
 import type { FactTable } from "./fact-table.ts";
 import { exclusionsOf, withExclusions } from "./exclusions.ts";

@@ -1,7 +1,7 @@
 import type { AnalysedQuery } from "./analyse-query.ts";
 import { editText, emptyGroup, type TextEdit } from "./edit-text.ts";
 import type { Element, Group, ServiceElement } from "./outline.ts";
-import { groupsOf, groupsOfSelect, groupsWithin, projectsAll, visibleInElement, visibleInGroup } from "./scope.ts";
+import { groupsOf, groupsOfSelect, projectsAll, selectsOf, visibleInElement, visibleInGroup } from "./scope.ts";
 import type { Token } from "./tokens.ts";
 
 /**
@@ -11,8 +11,7 @@ import type { Token } from "./tokens.ts";
  */
 export function withoutEmptyClauses(query: AnalysedQuery, isEmpty: (service: ServiceElement) => boolean): string {
   const { tokens, outline } = query.parsed;
-  const selects = [outline, ...[...groupsWithin(groupsOfSelect(outline))].flatMap(({ select }) => select ?? [])];
-  const site: Site = { tokens, isEmpty, projectsAll: selects.some((select) => projectsAll(tokens, select)) };
+  const site: Site = { tokens, isEmpty, projectsAll: selectsOf(outline).some(projectsAll) };
   return editText(
     query.parsed,
     groupsOfSelect(outline).flatMap((group) => editsIn(group, site)),

@@ -1,4 +1,5 @@
 import type { BlockPattern, Expression, Pattern, Query, ServicePattern, Wildcard } from "sparqljs";
+import { hasAggregate } from "./expression-parts.ts";
 
 /**
  * What becomes of the answer when a part of the query has fewer solutions: "monotone", it loses rows at most; "antitone", it
@@ -136,15 +137,4 @@ const isTop = (query: Query): boolean =>
 function opposite(effect: Effect): Effect {
   if (effect === "neither") return effect;
   return effect === "monotone" ? "antitone" : "monotone";
-}
-
-/** Whether an expression has an aggregate of the query that it stands in. */
-export function hasAggregate(expression: Expression | Pattern): boolean {
-  if (Array.isArray(expression)) return expression.some(hasAggregate);
-  if (!("type" in expression)) return false;
-  if (expression.type === "aggregate") return true;
-  // Aggregates of a query inside EXISTS are its own.
-  if (expression.type !== "operation" && expression.type !== "functionCall") return false;
-  if ("operator" in expression && expression.operator.endsWith("exists")) return false;
-  return expression.args.some(hasAggregate);
 }

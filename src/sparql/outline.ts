@@ -1,4 +1,4 @@
-import type { Pattern, Triple, ValuePatternRow } from "sparqljs";
+import type { Pattern, Query, Triple, ValuePatternRow } from "sparqljs";
 import type { Builders, ParsedNode } from "./parser-tables.ts";
 import { isWord, type Token, tokenAt } from "./tokens.ts";
 
@@ -78,6 +78,8 @@ export type Element =
 /** SELECT, with what stands before and behind its WHERE. */
 export interface SelectOutline extends TokenRange {
   readonly kind: "select";
+  /** In sparqljs' tree. */
+  readonly tree: Query;
   /** `SELECT` up to the dataset clauses or WHERE. */
   readonly head: TokenRange;
   /** GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET. */
@@ -144,7 +146,6 @@ export const outlineBuilders = (tokens: readonly Token[]): Builders<OutlinePart>
 /** The lists that sparqljs makes of the nonterminals here. */
 interface SparqlTree {
   readonly patterns?: readonly Pattern[];
-  readonly where?: readonly Pattern[];
   readonly values?: readonly ValuePatternRow[];
   readonly triples?: readonly Triple[];
 }
@@ -184,12 +185,16 @@ function elementOf(tokens: readonly Token[], { from, to, parts }: ParsedNode<Out
   return { kind: "service", from, to, name: from + (silent ? 2 : 1), silent, group };
 }
 
-function selectOf({ from, to, parts }: ParsedNode<OutlinePart>): SelectOutline {
+const isQuery = (value: unknown): value is Query => typeof value === "object" && value !== null && "queryType" in value;
+
+function selectOf({ from, to, parts, value }: ParsedNode<OutlinePart>): SelectOutline {
+  if (!isQuery(value)) throw new Error("sparqljs made no query");
   const where = parts.find((part): part is Clause => part.kind === "where");
   const tail = parts.find((part): part is Clause => part.kind === "modifiers");
   const ends = parts.find(({ kind }) => kind === "dataset" || kind === "where" || kind === "modifiers");
   return {
     kind: "select",
+    tree: value,
     from,
     to,
     head: { from, to: ends?.from ?? to },
@@ -201,7 +206,7 @@ function selectOf({ from, to, parts }: ParsedNode<OutlinePart>): SelectOutline {
 }
 
 function queryOf(tokens: readonly Token[], node: ParsedNode<OutlinePart>): QueryOutline {
-  const { from, value, parts } = node;
+  const { from, parts } = node;
   const select = selectOf(node);
   const datasets = parts.filter(({ kind }) => kind === "dataset");
   const form = queryForms.find((word) => isWord(tokens[from], word)) ?? "SELECT";
@@ -214,7 +219,7 @@ function queryOf(tokens: readonly Token[], node: ParsedNode<OutlinePart>): Query
     from: open,
     to: select.tail.from,
     elements,
-    patterns: treeOf(value).where ?? [],
+    patterns: select.tree.where ?? [],
   };
   const head = { from, to: datasets[0]?.from ?? open - 1 };
   return { ...select, form, datasets, shortConstruct: true, head, where };

@@ -1,4 +1,4 @@
-import sparqljs, { type PropertyPath, type SparqlQuery, type Term } from "sparqljs";
+import sparqljs, { type AggregateExpression, type PropertyPath, type SparqlQuery, type Term } from "sparqljs";
 import { type Prologue, resolveIri } from "./resolve-iri.ts";
 import type { TokenRange } from "./outline.ts";
 import { type Token, tokenAt } from "./tokens.ts";
@@ -49,8 +49,10 @@ export interface ParsedNode<Part> extends TokenRange {
 /** What is built for nonterminals, by their names in the grammar. */
 export type Builders<Part> = Readonly<Record<string, (node: ParsedNode<Part>) => Part>>;
 
-/** The tokens of each term and property path of a tree; brackets around a path are its own. */
-export type Places = ReadonlyMap<Term | PropertyPath, TokenRange>;
+type Placed = Term | PropertyPath | AggregateExpression;
+
+/** The tokens of each term, property path and aggregate of a tree; brackets around a path are its own. */
+export type Places = ReadonlyMap<Placed, TokenRange>;
 
 interface ParsedTree<Part> {
   readonly ast: SparqlQuery;
@@ -86,7 +88,7 @@ interface Frame<Part> {
 
 /** One run of the tables. */
 class TableRun<Part> {
-  readonly places = new Map<Term | PropertyPath, TokenRange>();
+  readonly places = new Map<Placed, TokenRange>();
   readonly #generated: Generated;
   readonly #source: Source;
   readonly #builders: ReadonlyMap<number, Builders<Part>[string]>;
@@ -180,8 +182,8 @@ class TableRun<Part> {
   }
 }
 
-const isPlaced = (value: unknown): value is Term | PropertyPath =>
-  typeof value === "object" && value !== null && ("termType" in value || "pathType" in value);
+const isPlaced = (value: unknown): value is Placed =>
+  typeof value === "object" && value !== null && ["termType", "pathType", "aggregation"].some((key) => key in value);
 
 /** A token as the grammar knows it, or two that are one for it. */
 interface Terminal {

@@ -44,7 +44,7 @@ function braces(element: ServiceElement, open: string, close: string): TextEdit[
 
 /** The text with every outermost member clause replaced by one empty solution: what SILENT makes of a failure. */
 export function withEmptySolutions(query: AnalysedQuery, isMember: IsMember): string {
-  const all = projectsAll(query.parsed.tokens, query.parsed.outline);
+  const all = projectsAll(query.parsed.outline);
   const edits = outermost(query, isMember).map(({ element }) => ({
     range: element,
     replacement: all ? unitGroup(visibleInElement(query.parsed.tokens, element)) : "{}",

@@ -1,5 +1,6 @@
 import type { Element, Group, SelectOutline, TokenRange } from "./outline.ts";
-import { bracketed, isWord, type Token, tokenAt } from "./tokens.ts";
+import { certainVariables } from "./certain-variables.ts";
+import { type Token, tokenAt } from "./tokens.ts";
 
 /** Names of all variables written in a range, without `?`. */
 export function mentionedVariables(tokens: readonly Token[], range: TokenRange): Set<string> {
@@ -16,20 +17,22 @@ export const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new 
 
 /** The projected variables of a SELECT (`*`: the visible ones of its WHERE). */
 export function projectedVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
-  if (projectsAll(tokens, select)) return whereVariables(tokens, select);
-  const names = new Set<string>();
-  for (const { at, token, depth } of bracketed(tokens, select.head)) {
-    if (token.kind === "var" && (depth === 0 || isAlias(tokens, at, depth))) names.add(token.text.slice(1));
-  }
-  return names;
+  if (projectsAll(select)) return whereVariables(tokens, select);
+  return new Set(columnsIn(select).map((column) => ("variable" in column ? column.variable : column).value));
 }
+
+const columnsIn = ({ tree }: SelectOutline) => ("variables" in tree ? tree.variables : []);
+
+/** True for `SELECT *` and `DESCRIBE *`. */
+export const projectsAll = (select: SelectOutline): boolean =>
+  columnsIn(select).some((column) => "termType" in column && column.termType === "Wildcard");
 
 /** The columns that the answer to a query must have, and those that may be there too; undefined without a SELECT. */
 export function columnsOf({ form, tokens, outline }: SelectedQuery) {
   if (form !== "SELECT") return undefined;
   const asked = [...projectedVariables(tokens, outline)];
   // Engines differ on which variables SELECT * means.
-  const allowed = projectsAll(tokens, outline) ? mentionedVariables(tokens, { from: 0, to: tokens.length }) : [];
+  const allowed = projectsAll(outline) ? mentionedVariables(tokens, { from: 0, to: tokens.length }) : [];
   return { asked, allowed: [...allowed] };
 }
 
@@ -38,9 +41,6 @@ interface SelectedQuery {
   readonly tokens: readonly Token[];
   readonly outline: SelectOutline;
 }
-
-const isAlias = (tokens: readonly Token[], at: number, depth: number): boolean =>
-  depth === 1 && isWord(tokens[at - 1], "AS");
 
 /** Variables in scope behind WHERE and the trailing VALUES of a SELECT. */
 export function whereVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
@@ -103,6 +103,12 @@ export function groupsOfSelect(select: SelectOutline): readonly Group[] {
   return select.where ? [...select.exists, select.where] : select.exists;
 }
 
+/** A SELECT and all subqueries inside it. */
+export const selectsOf = (select: SelectOutline): readonly SelectOutline[] => [
+  select,
+  ...Array.from(groupsWithin(groupsOfSelect(select))).flatMap(({ select: inner }) => inner ?? []),
+];
+
 /**
  * These groups and all that stand inside them, each before those inside it, in text order but for EXISTS behind a WHERE.
  * @param isEntered false for elements whose groups are left out
@@ -125,26 +131,14 @@ export function* elementsWithin(groups: readonly Group[]): Generator<Element> {
   for (const { elements } of groupsWithin(groups)) yield* elements;
 }
 
-/** True for `SELECT *` and `DESCRIBE *`. */
-export function projectsAll(tokens: readonly Token[], select: SelectOutline): boolean {
-  for (const { token, depth } of bracketed(tokens, select.head)) {
-    if (depth === 0 && token.kind === "punct" && token.text === "*") return true;
-  }
-  return false;
-}
-
 /**
- * True when a group has a FILTER on a variable that its own triples may leave unbound. Such a FILTER must not become
- * the condition of an OPTIONAL around it, where it would see the variables of the left side; some engines take
- * `OPTIONAL { { P FILTER } }` for `OPTIONAL { P FILTER }`.
+ * True when a group has a FILTER on a variable that the group may leave unbound. Such a FILTER must not become the condition of an
+ * OPTIONAL around it, where it would see the variables of the left side; some engines take `OPTIONAL { { P FILTER } }` for
+ * `OPTIONAL { P FILTER }`.
  */
-export function hasScopedFilter(tokens: readonly Token[], group: Group): boolean {
-  const triples = group.elements.filter((element) => element.kind === "triples");
-  const certain = union(triples.map((element) => mentionedVariables(tokens, element)));
-  return group.elements.some(
-    (element) =>
-      element.kind === "filter" && [...mentionedVariables(tokens, element)].some((name) => !certain.has(name)),
-  );
+export function hasScopedFilter(tokens: readonly Token[], { elements, patterns }: Group): boolean {
+  const mentioned = elements.filter(({ kind }) => kind === "filter").map((each) => mentionedVariables(tokens, each));
+  return !union(mentioned).isSubsetOf(certainVariables(patterns));
 }
 
 /** True when two sets of names have one in common. */

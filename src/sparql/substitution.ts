@@ -1,6 +1,7 @@
+import { certainVariables } from "./certain-variables.ts";
 import type { Element, Group, SelectOutline } from "./outline.ts";
 import { groupsOf, mentionedVariables, projectsAll, union, visibleInGroup } from "./scope.ts";
-import { bracketed, isWord, type Token, tokenAt } from "./tokens.ts";
+import { type Token, tokenAt } from "./tokens.ts";
 
 /** Where values stand for variables when a clause inside EXISTS is asked (SPARQL 1.1 Query, section 18.6). */
 export interface Substitution {
@@ -20,7 +21,7 @@ interface SubstitutionSite {
 
 /**
  * What substitution means for a clause; undefined when it is the same as a join. It differs where a FILTER or BIND
- * mentions a variable that the triples beside it do not bind, and where only an OPTIONAL or MINUS mentions it. A variable
+ * mentions a variable that nothing beside it binds for certain, and where only an OPTIONAL or MINUS mentions it. A variable
  * that a subselect does not project is another one of the same name; with LIMIT or OFFSET the subselect is left as it is,
  * because it chooses among all of its solutions.
  */
@@ -53,7 +54,7 @@ class SubstitutedGroups {
     if (this.needs(group).size === 0) return [];
     if (select) {
       const handed = handedOn(this.#tokens, select);
-      return select.where ? this.sites(select.where, within ? intersection(handed, within) : handed) : [];
+      return select.where ? this.sites(select.where, within ? handed.intersection(within) : handed) : [];
     }
     const assigned = new Set(elements.flatMap((element) => (element.kind === "bind" ? [element.variable] : [])));
     const names = [...this.#mentioned(group)].filter((name) => within?.has(name) !== false && !assigned.has(name));
@@ -64,12 +65,12 @@ class SubstitutedGroups {
     ];
   }
 
-  #findNeeds({ select, elements }: Group): ReadonlySet<string> {
+  #findNeeds({ select, elements, patterns }: Group): ReadonlySet<string> {
     if (select) {
       const inner = select.where ? this.needs(select.where) : new Set<string>();
-      return intersection(inner, handedOn(this.#tokens, select));
+      return inner.intersection(handedOn(this.#tokens, select));
     }
-    const certain = union(elements.map((element) => this.#certain(element)));
+    const certain = certainVariables(patterns);
     const own = union(elements.map((element) => this.#ofElement(element)));
     const inner = elements.filter((element) => !isExpression(element)).flatMap((element) => groupsOf(element));
     const names = inner.map((nested) => this.needs(nested));
@@ -82,16 +83,6 @@ class SubstitutedGroups {
     return isOwn ? this.#mentioned(element.group) : new Set();
   }
 
-  /** Variables that every solution of an element binds, as far as it is plain to see. */
-  #certain(element: Element): ReadonlySet<string> {
-    if (element.kind === "triples") return mentionedVariables(this.#tokens, element);
-    if (element.kind !== "union") return new Set();
-    const [first = new Set<string>(), ...others] = element.branches.map(({ elements }) =>
-      union(elements.map((inner) => this.#certain(inner))),
-    );
-    return new Set([...first].filter((name) => others.every((branch) => branch.has(name))));
-  }
-
   /** Variables that substitution reaches in a group. */
   #mentioned(group: Group): ReadonlySet<string> {
     return new Set([...visibleInGroup(this.#tokens, group), ...this.needs(group)]);
@@ -102,17 +93,10 @@ const isExpression = ({ kind }: Element): boolean => kind === "filter" || kind =
 
 /** Variables that a subselect projects as they are, so that inside it they are those of outside. */
 function handedOn(tokens: readonly Token[], select: SelectOutline): ReadonlySet<string> {
-  const isAll = projectsAll(tokens, select) && select.where !== undefined;
-  const names = isAll ? visibleInGroup(tokens, select.where) : new Set<string>();
-  for (const { token, depth } of bracketed(tokens, select.head)) {
-    if (depth === 0 && token.kind === "var") names.add(token.text.slice(1));
-  }
-  for (const { at, token, depth } of bracketed(tokens, select.tail)) {
-    if (depth === 0 && (isWord(token, "LIMIT") || isWord(token, "OFFSET"))) return new Set();
-    if (token.kind === "var" && isWord(tokens[at - 1], "AS")) names.delete(token.text.slice(1));
-  }
-  return names;
+  const { tree, where } = select;
+  if (tree.queryType !== "SELECT" || tree.limit !== undefined || tree.offset !== undefined) return new Set();
+  if (projectsAll(select) && where) return visibleInGroup(tokens, where);
+  const computed = new Set(tree.group?.map(({ variable }) => variable?.value));
+  const plain = tree.variables.flatMap((column) => ("termType" in column ? column.value : []));
+  return new Set(plain).difference(computed);
 }
-
-const intersection = (names: ReadonlySet<string>, others: ReadonlySet<string>): ReadonlySet<string> =>
-  new Set([...names].filter((name) => others.has(name)));

@@ -21,7 +21,7 @@ export function uncutQuery(query: ParsedQuery): string | undefined {
   if (keys === undefined) return undefined;
   const columns = projectedVariables(tokens, outline);
   const more = keys.filter((key) => !columns.has(variableOf(tokens, key) ?? ""));
-  const isSet = isWord(tokens[outline.head.from + 1], "DISTINCT", "REDUCED") || projectsAll(tokens, outline);
+  const isSet = isWord(tokens[outline.head.from + 1], "DISTINCT", "REDUCED") || projectsAll(outline);
   if (isSet && more.length > 0) return undefined;
   const last = { from: outline.head.to - 1, to: outline.head.to };
   const names = freshNames(query, more.length);

@@ -1,5 +1,5 @@
-import type { Pattern, SelectQuery, Triple } from "sparqljs";
-import { hasAggregate } from "./monotone.ts";
+import type { Pattern, Triple } from "sparqljs";
+import { isAggregateOfAll } from "./expression-parts.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
 
@@ -40,13 +40,6 @@ function inPattern<Why>(pattern: Pattern, lacks: Lacks<Why>): Reasons<Why> {
     default:
       return undefined;
   }
-}
-
-/** Whether a SELECT has one solution at most, also over nothing: an aggregate without GROUP BY. */
-export function isAggregateOfAll({ group, variables, having, order = [] }: SelectQuery): boolean {
-  if (group !== undefined) return false;
-  const selected = variables.some((each) => "expression" in each && hasAggregate(each.expression));
-  return selected || having !== undefined || order.some(({ expression }) => hasAggregate(expression));
 }
 
 function inTriple<Why>({ subject, predicate, object }: Triple, lacks: Lacks<Why>): Reasons<Why> {

@@ -137,7 +137,7 @@ describe("SERVICE inside SERVICE", () => {
   );
   shouldPlan(
     "SELECT * { SERVICE <a> { ?s ?p ?o FILTER(?r > ?o) SERVICE <b> { ?o ?q ?r } ?s ?x ?y OPTIONAL { ?y ?z ?r } } }",
-    "fed a*3+b: SELECT * { { SELECT * { SERVICE <a> { ?s ?p ?o . } SERVICE <b> { ?o ?q ?r } SERVICE <a> { ?s ?x ?y . } OPTIONAL { SERVICE <a> { ?y ?z ?r . } } FILTER(?r > ?o) } } } [SERVICE_LIFTED]",
+    "fed a*3+b: SELECT * { { SERVICE <a> { ?s ?p ?o . } SERVICE <b> { ?o ?q ?r } SERVICE <a> { ?s ?x ?y . } OPTIONAL { SERVICE <a> { ?y ?z ?r . } } FILTER(?r > ?o) } } [SERVICE_LIFTED]",
   );
   shouldPlan(
     "SELECT * { SERVICE <a> { SELECT ?s { ?s ?p ?o SERVICE <b> { ?o ?q ?r } } LIMIT 1 } }",
