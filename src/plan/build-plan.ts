@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
-import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { type ParsedQuery, parseQuery, type QueryTree, treeOfGroup } from "../sparql/parse-query.ts";
 import { columnsOf } from "../sparql/scope.ts";
 import {
   outermost,
@@ -28,6 +28,17 @@ import { analyseQuery, type AnalysedQuery } from "../sparql/analyse-query.ts";
 import { mergeClauses } from "../sparql/merge-clauses.ts";
 import { splitClauses } from "../sparql/split-clauses.ts";
 
+/** A plan, and the trees of its query and of its clauses: no step behind it has to parse a text of the plan. */
+export interface MadePlan<Plan = DirectPlan | FederatedPlan> {
+  readonly plan: Plan;
+  /** Undefined for a text that only its endpoint understands. */
+  readonly query: QueryTree | undefined;
+  readonly bodies: readonly QueryTree[];
+}
+
+/** A plan without clauses. */
+export const madeOf = <Plan>(plan: Plan, query: QueryTree | undefined): MadePlan<Plan> => ({ plan, query, bodies: [] });
+
 /** A query for one named endpoint, sent as it came, with its dataset. */
 export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request: PlanRequest): DirectPlan {
   return {
@@ -45,7 +56,7 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
 }
 
 /** The whole query for the one endpoint that all its clauses name, without the wrappers. */
-export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
+export function directPlan(draft: Draft, task: PlanTask): MadePlan<DirectPlan> {
   const { query, targets } = draft;
   const isMember = (service: ServiceElement): boolean => targets.members.has(service.from);
   const unwrapped = parseQuery(withoutWrappers(query, isMember));
@@ -55,7 +66,7 @@ export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
   const text = query.datasets.length > 0 ? withoutDatasets(analysed) : unwrapped.text;
   const [endpoint] = targets.members.values();
   if (!endpoint) throw new FedwayError("INTERNAL", "A direct plan without an endpoint.");
-  return {
+  const plan: DirectPlan = {
     kind: "direct",
     answer: query.parsed.kind,
     endpoint,
@@ -67,6 +78,7 @@ export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
     namedGraphs: [],
     notes: [...draft.notes, ...mergedNote(draft, task)],
   };
+  return madeOf(plan, unwrapped);
 }
 
 const limitOf = ({ ast }: ParsedQuery): number | undefined => (ast.queryType === "SELECT" ? ast.limit : undefined);
@@ -97,7 +109,7 @@ function silentFallback(
 }
 
 /** A plan in which every SERVICE names a member by its absolute URL and neighbours for one endpoint are one clause. */
-export function federatedPlan(draft: Draft): FederatedPlan {
+export function federatedPlan(draft: Draft): MadePlan<FederatedPlan> {
   const { query, targets } = draft;
   const { text, merged } = mergeClauses(query, {
     isMember: (service: ServiceElement) => targets.members.has(service.from),
@@ -114,26 +126,20 @@ export function federatedPlan(draft: Draft): FederatedPlan {
       message: "Neighbouring SERVICE clauses for one endpoint were merged into one.",
     });
   }
-  const sent = planned.datasets.length > 0 ? parseQuery(withoutDatasets(planned)) : parsed;
-  return withText({ kind: "federated", answer: parsed.kind, members, notes }, sent);
-}
-
-/** A plan for a text in which every SERVICE names one of the plan's members by its absolute URL. */
-export function withText(
-  plan: Omit<FederatedPlan, "query" | "skeleton" | "clauses">,
-  query: ParsedQuery,
-): FederatedPlan {
-  const endpoints = new Map(plan.members.map(({ endpoint }) => [endpoint.url, endpoint]));
-  const { skeleton, clauses } = splitClauses(query);
-  return {
-    ...plan,
-    query: query.text,
+  const { skeleton, clauses, bodies } = splitClauses(planned);
+  const plan: FederatedPlan = {
+    kind: "federated",
+    answer: parsed.kind,
+    query: parsed.text,
     skeleton,
     clauses: clauses.map(({ target, ...clause }) => {
       const endpoint = memberOf(endpoints, target);
       return Object.assign(clause, { endpoint, ...(isOpenTarget(endpoint) && { targetVariable: target.slice(1) }) });
     }),
+    members,
+    notes,
   };
+  return { plan, query: parsed, bodies: bodies.map(treeOfGroup) };
 }
 
 const writtenTarget = (url: string): string => (isOpenTarget({ url }) ? url : `<${url}>`);

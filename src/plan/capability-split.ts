@@ -1,7 +1,8 @@
-import { parseQuery } from "../sparql/parse-query.ts";
+import { parseQuery, type QueryTree } from "../sparql/parse-query.ts";
 import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
-import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
-import { evaluatedOver } from "./build-plan.ts";
+import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import { evaluatedOver, type MadePlan } from "./build-plan.ts";
+import { refuseUnknownFunctions } from "./unknown-functions.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 import type { PlanContext } from "./plan-request.ts";
@@ -28,18 +29,18 @@ const shown: Readonly<Record<QueryConstruct, string>> = {
  * the endpoint cuts answers without a word, because what is computed from them would look whole. Where that is not
  * possible it is sent all the same, and the plan says so.
  */
-export function withinCapabilities(plan: QueryPlan, context: PlanContext): QueryPlan {
-  if (context.capabilities === undefined || plan.kind === "rejected") return plan;
+export function withinCapabilities(made: MadePlan, context: PlanContext): DirectPlan | FederatedPlan {
+  const { plan } = made;
+  if (context.capabilities === undefined) return plan;
   const { exclusions } = plan;
-  const able = abledPlan(plan, context);
+  const able = plan.kind === "direct" ? abledDirect(plan, made.query, context) : equipped(plan, made.bodies, context);
   if (exclusions === undefined) return able;
   return { ...able, exclusions: { ...exclusions, list: exclusions.list.map((one) => withEndpoint(one, context)) } };
 }
 
-function abledPlan(plan: DirectPlan | FederatedPlan, context: PlanContext): DirectPlan | FederatedPlan {
-  if (plan.kind === "federated") return equipped(plan, context);
+function abledDirect(plan: DirectPlan, query: QueryTree | undefined, context: PlanContext): DirectPlan | FederatedPlan {
   const endpoint = equippedEndpoint(plan.endpoint, context);
-  const use = isRaw(plan) ? undefined : useBeyond(plan, context);
+  const use = query && useBeyond(plan.endpoint, query, context);
   if (use === undefined) return { ...plan, endpoint };
   const isHere = use.isEvaluable && isWholeRequest(plan);
   const note = isHere ? evaluatedNote(endpoint, use.missing, "query") : doubtfulNote(endpoint, use.missing, "query");
@@ -62,9 +63,6 @@ const doubtfulNote = ({ id, url }: PlannedEndpoint, missing: Constructs, subject
   message: `${id ?? url} is known to refuse or get wrong: ${namesOf(missing)}. The ${subject} cannot be evaluated here instead.`,
 });
 
-const isRaw = ({ notes }: DirectPlan): boolean =>
-  notes.some(({ code }) => code === "RAW_QUERY" || code === "SPARQL_1_2");
-
 /** A query with its own dataset needs the endpoint's graphs; a failure that SILENT covers is that of one request. */
 const isWholeRequest = ({ silent, defaultGraphs, namedGraphs }: DirectPlan): boolean =>
   silent === undefined && defaultGraphs.length + namedGraphs.length === 0;
@@ -75,23 +73,18 @@ interface UseBeyond {
   readonly isEvaluable: boolean;
 }
 
-interface Asked {
-  readonly endpoint: PlannedEndpoint;
-  readonly query: string;
-}
-
 /** What the query uses and the endpoint lacks; undefined when that is nothing. */
-function useBeyond({ endpoint, query }: Asked, { capabilities }: PlanContext): UseBeyond | undefined {
+function useBeyond(endpoint: PlannedEndpoint, query: QueryTree, { capabilities }: PlanContext): UseBeyond | undefined {
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined || view.lacks.size === 0) return undefined;
-  const { constructs, portable } = constructsOf(parseQuery(query));
+  const { constructs, portable } = constructsOf(query);
   const missing = [...constructs].filter((name) => view.lacks.has(name));
   return missing.length === 0 ? undefined : { missing, isEvaluable: portable && view.silentRowCap === undefined };
 }
 
-function equipped(plan: FederatedPlan, context: PlanContext): FederatedPlan {
+function equipped(plan: FederatedPlan, bodies: readonly QueryTree[], context: PlanContext): FederatedPlan {
   const { clauses, members, over, notes } = plan;
-  const uses = clauses.map((clause) => clauseUse(clause, context));
+  const uses = bodies.map((body, index) => clauseUse(clauses[index], body, context));
   return {
     ...plan,
     notes: [...notes, ...clauseNotes(plan, uses)],
@@ -105,17 +98,22 @@ function equipped(plan: FederatedPlan, context: PlanContext): FederatedPlan {
 }
 
 /** What a clause uses and its endpoint lacks; clauses of endpoints that do not speak SPARQL are evaluated here anyway. */
-function clauseUse({ endpoint, prologue, pattern }: FederatedClause, context: PlanContext): UseBeyond | undefined {
-  if (endpoint.interface !== undefined) return undefined;
-  return useBeyond({ endpoint, query: `${prologue}SELECT * WHERE ${pattern}` }, context);
-}
+const clauseUse = (
+  clause: FederatedClause | undefined,
+  body: QueryTree,
+  context: PlanContext,
+): UseBeyond | undefined =>
+  clause && clause.endpoint.interface === undefined ? useBeyond(clause.endpoint, body, context) : undefined;
 
 const evaluatedClause = (clause: FederatedClause): FederatedClause => ({ ...clause, evaluatedHere: true });
 
 /** A clause whose target is a variable, as it is asked at one of the endpoints. */
 export function clauseAt(clause: FederatedClause, endpoint: PlannedEndpoint, context: PlanContext): FederatedClause {
+  const body = parseQuery(`${clause.prologue}SELECT * WHERE ${clause.pattern}`);
   const asked = withEndpoint({ ...clause, endpoint, targetVariable: undefined }, context);
-  return clauseUse(asked, context)?.isEvaluable === true ? evaluatedClause(asked) : asked;
+  const found = clauseUse(asked, body, context)?.isEvaluable === true ? evaluatedClause(asked) : asked;
+  refuseUnknownFunctions([found], [body]);
+  return found;
 }
 
 /** One note an endpoint for its clauses that are evaluated here, and one for those that cannot be. */

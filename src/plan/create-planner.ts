@@ -2,13 +2,13 @@ import { unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { isMonotone, nonMonotoneParts } from "../sparql/monotone.ts";
-import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { type ParsedQuery, parseQuery, type QueryTree } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
 import { columnsOf } from "../sparql/scope.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { foldedTokens } from "../sparql/united-services.ts";
-import { mayCallUnknown } from "../sparql/used-constructs.ts";
 import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import { madeOf, type MadePlan } from "./build-plan.ts";
 import { decidePlan } from "./decide-plan.ts";
 import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
@@ -71,9 +71,7 @@ export function createPlanner(options: PlannerOptions) {
      * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `FUNCTION_UNKNOWN`
      */
     clauseAt(clause: FederatedClause, iri: string): FederatedClause {
-      const asked = clauseAt(clause, endpointNamed(iri, options), options);
-      refuseUnknownFunctions({ skeleton: "ASK {}", clauses: [asked] });
-      return asked;
+      return clauseAt(clause, endpointNamed(iri, options), options);
     },
   };
 }
@@ -143,16 +141,16 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const written = withServiceUrls(request.text, (id) => context.catalog.byId(id)?.url);
   const task: PlanTask = { context, request, ...place };
   const { parsed, source, note } = readQuery(written, task);
-  if (parsed.kind === "direct") return withinCapabilities(parsed, context);
+  if (parsed.kind === "direct") return withinCapabilities(madeOf(parsed, undefined), context);
   try {
-    const relevant = fromRelevantMembers(decidePlan(parsed, task), task);
-    const plan = withNote(withinCapabilities(relevant, context), note);
+    const decided = decidePlan(parsed, task);
+    const made = { ...decided, plan: fromRelevantMembers(decided.plan, task) };
+    const plan = withNote(withinCapabilities(made, context), note);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
-      if (mayCallUnknown(parsed)) refuseUnknownFunctions(plan);
+      refuseUnknownFunctions(plan.clauses, made.bodies, made.query);
     }
-    if (plan.kind === "rejected") return plan;
-    const estimated = withEstimates(withNonMonotone(plan, parsed), task);
+    const estimated = withEstimates(withNonMonotone({ ...made, plan }, parsed), made.bodies, task);
     const columns = plan.kind === "direct" ? plan.columns : columnsOf(parsed);
     return { ...estimated, columns, notesIfEmpty: context.remarks?.(parsed, estimated, task) };
   } catch (thrown) {
@@ -162,7 +160,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   }
 }
 
-function fromRelevantMembers(plan: QueryPlan, { context, request }: PlanTask): QueryPlan {
+function fromRelevantMembers(plan: DirectPlan | FederatedPlan, { context, request }: PlanTask) {
   const { sources } = context;
   if (plan.kind !== "federated" || sources === undefined || request.prune === false) return plan;
   const selected = sources.select(plan, { cutsKnown: (endpoint) => knowsCuts(endpoint, context), ask: request.ask });
@@ -170,13 +168,17 @@ function fromRelevantMembers(plan: QueryPlan, { context, request }: PlanTask): Q
 }
 
 /** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */
-function withEstimates(plan: DirectPlan | FederatedPlan, { context, request }: PlanTask): DirectPlan | FederatedPlan {
+function withEstimates(
+  plan: DirectPlan | FederatedPlan,
+  bodies: readonly QueryTree[],
+  { context, request }: PlanTask,
+): DirectPlan | FederatedPlan {
   const { sources } = context;
   if (plan.kind === "direct" || sources === undefined || request.prune === false) return plan;
-  const asked = plan.clauses.map(({ prologue, pattern, endpoint }) => ({
-    query: `${prologue} SELECT * WHERE ${pattern}`,
-    endpoint,
-  }));
+  const asked = plan.clauses.flatMap(({ endpoint }, index) => {
+    const body = bodies[index];
+    return body ? [{ body, endpoint }] : [];
+  });
   const estimates = sources.clauseEstimates(asked);
   return { ...plan, clauses: plan.clauses.map((clause, index) => estimatedClause(clause, estimates[index])) };
 }
@@ -189,13 +191,18 @@ function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | und
 }
 
 /** The same plan, saying where missing solutions can add rows to its answer. */
-function withNonMonotone(plan: DirectPlan | FederatedPlan, { ast }: ParsedQuery): DirectPlan | FederatedPlan {
+function withNonMonotone(
+  { plan, query, bodies }: MadePlan<DirectPlan | FederatedPlan>,
+  { ast }: ParsedQuery,
+): DirectPlan | FederatedPlan {
   if (plan.kind === "direct") return isMonotone(ast) ? plan : { ...plan, nonMonotone: true };
-  const { services, patterns } = nonMonotoneParts(parseQuery(plan.skeleton).ast);
+  if (query === undefined) return plan;
+  const { services, patterns } = nonMonotoneParts(query.ast);
+  const places = new Set(Array.from(services, (service) => service.patterns));
   return {
     ...plan,
-    clauses: plan.clauses.map((clause) =>
-      services.has(clause.place ?? clause.iri) ? { ...clause, nonMonotone: "place" as const } : clause,
+    clauses: plan.clauses.map((clause, index) =>
+      places.has(bodies[index]?.ast.where ?? []) ? { ...clause, nonMonotone: "place" as const } : clause,
     ),
     over: plan.over && patterns ? { ...plan.over, nonMonotone: true } : plan.over,
   };
@@ -231,5 +238,5 @@ function knownEntry(id: string, context: PlanContext) {
   throw unknownId("endpoint", id, { alike: similarIds(context, id) });
 }
 
-const withNote = (plan: QueryPlan, note: PlanNote | undefined): QueryPlan =>
-  note === undefined || plan.kind === "rejected" ? plan : { ...plan, notes: [note, ...plan.notes] };
+const withNote = (plan: DirectPlan | FederatedPlan, note: PlanNote | undefined): DirectPlan | FederatedPlan =>
+  note === undefined ? plan : { ...plan, notes: [note, ...plan.notes] };

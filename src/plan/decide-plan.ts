@@ -15,11 +15,13 @@ import {
   isMatchedHere,
   mergedMembers,
   mergedPlan,
+  type MadePlan,
   refuseDataset,
+  madeOf,
   withMembers,
 } from "./build-plan.ts";
 import type { PlanTask } from "./plan-request.ts";
-import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
+import type { MergedMembers, PlanNote } from "./query-plan.ts";
 import { offeredEndpoints, serviceRequired } from "./offer-endpoints.ts";
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import { isOpenTarget } from "./followed-targets.ts";
@@ -44,11 +46,11 @@ const rewrittenAtMost = 2_000_000;
  * The decision table of README.md for a query that the parser accepted.
  * @throws FedwayError for everything that is rejected
  */
-export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
+export function decidePlan(parsed: ParsedQuery, task: PlanTask): MadePlan {
   const query = analyseQuery(parsed);
   const targets = serviceTargets(query, task);
-  const whole = wholeQuery(query, targets, task);
-  if (whole) return whole;
+  const unchanged = wholeQuery(query, targets, task);
+  if (unchanged) return unchanged;
   const notes = [
     ...targets.notes,
     ...datasetNotes(query, task),
@@ -60,25 +62,24 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
 }
 
 /** The plan, saying what its draft left out. */
-function excluding<P extends QueryPlan>(plan: P, { exclusions }: Draft): P {
-  return exclusions === undefined ? plan : { ...plan, exclusions };
-}
+const excluding = (made: MadePlan, { exclusions }: Draft): MadePlan =>
+  exclusions === undefined ? made : { ...made, plan: { ...made.plan, exclusions } };
 
-function planOf(draft: Draft, task: PlanTask): QueryPlan {
+function planOf(draft: Draft, task: PlanTask): MadePlan {
   if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
   const isOne = endpointsOf(draft, task).size === 1 && ![...draft.targets.members.values()].some(isOpenTarget);
   return isOne ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
 }
 
 /** Queries that stay as they are: for the endpoint that the request names, or with patterns for a federation's members. */
-function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): QueryPlan | undefined {
+function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): MadePlan | undefined {
   const { parsed } = query;
   const { entry, request } = task;
   const over = mergedMembers(task);
   if (over || (entry && isMatchedHere(entry))) refuseDataset(query, request);
   if (entry && targets.members.size === 0 && !hasSeveral(query)) {
     const plan = untouchedPlan(parsed, entry, request);
-    return isMatchedHere(entry) ? evaluatedOver(plan) : plan;
+    return madeOf(isMatchedHere(entry) ? evaluatedOver(plan) : plan, parsed);
   }
   // Without a pattern outside of every SERVICE the federation has no part in the query.
   if (!over || (query.outside.length === 0 && parsed.form !== "DESCRIBE")) return undefined;
@@ -86,13 +87,15 @@ function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTas
 }
 
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
-function overMembers(start: Draft, task: PlanTask, over: MergedMembers): FederatedPlan {
+function overMembers(start: Draft, task: PlanTask, over: MergedMembers): MadePlan {
   const draft = prune(expand(emptyGraphs(start, task), task), task);
   if (draft.targets.members.size === 0) {
-    const { kind, text } = draft.query.parsed;
-    return excluding(mergedPlan({ answer: kind, query: text, notes: draft.notes }, over), draft);
+    const { parsed } = draft.query;
+    const plan = mergedPlan({ answer: parsed.kind, query: parsed.text, notes: draft.notes }, over);
+    return excluding(madeOf(plan, parsed), draft);
   }
-  return excluding(withMembers(federatedPlan(hasNested(draft) ? lift(draft, task) : draft), over), draft);
+  const made = federatedPlan(hasNested(draft) ? lift(draft, task) : draft);
+  return excluding({ ...made, plan: withMembers(made.plan, over) }, draft);
 }
 
 const hasNested = ({ query, targets }: Draft): boolean =>
@@ -142,7 +145,7 @@ function datasetNotes(query: AnalysedQuery, { request, entry }: PlanTask): reado
 function withoutService(
   query: AnalysedQuery,
   { task, notes }: { task: PlanTask; notes: readonly PlanNote[] },
-): QueryPlan {
+): MadePlan {
   const [pattern] = query.outside;
   if (!pattern && query.parsed.form !== "DESCRIBE") {
     return evaluatedHere(
@@ -162,7 +165,7 @@ const placeOf = (query: AnalysedQuery, pattern: OutsidePattern) =>
   whereAt(query.parsed.text, tokenAt(query.parsed.tokens, pattern.from).start);
 
 /** No endpoint takes part: evaluated over the empty dataset. */
-function evaluatedHere(draft: Draft, task: PlanTask): FederatedPlan {
+function evaluatedHere(draft: Draft, task: PlanTask): MadePlan {
   const { query } = draft;
   const [pattern] = query.outside;
   if (pattern) throw outsideService(query, pattern);
@@ -172,15 +175,18 @@ function evaluatedHere(draft: Draft, task: PlanTask): FederatedPlan {
   const none = "No endpoint is needed; the query was evaluated here over the empty dataset.";
   const noted = isPruned ? draft : note(draft, "EVALUATED_HERE", none);
   const text = query.datasets.length > 0 ? withoutDatasets(query) : query.parsed.text;
-  return {
+  const skeleton = withAbsoluteIris(text);
+  const { notes } = noted;
+  const plan = {
     kind: "federated",
     answer: query.parsed.kind,
     query: text,
-    skeleton: withAbsoluteIris(text),
+    skeleton,
     clauses: [],
     members: [],
-    notes: noted.notes,
-  };
+    notes,
+  } as const;
+  return madeOf(plan, query.parsed);
 }
 
 /** On `/sparql` a SERVICE inside GRAPH gives nothing, because our dataset has no named graph. */
@@ -218,7 +224,7 @@ function endpointsOf(draft: Draft, task: PlanTask): Set<string> {
   return urls;
 }
 
-function oneEndpoint(draft: Draft, task: PlanTask): QueryPlan {
+function oneEndpoint(draft: Draft, task: PlanTask): MadePlan {
   const { query, targets } = draft;
   const [outside] = query.outside;
   if (outside && task.request.strict && !task.entry) throw outsideService(query, outside);
@@ -232,14 +238,15 @@ function oneEndpoint(draft: Draft, task: PlanTask): QueryPlan {
 }
 
 /** The query for one endpoint, sent there or, when that does not speak SPARQL, evaluated here. */
-function toOneEndpoint(draft: Draft, task: PlanTask): QueryPlan {
-  const plan = directPlan(draft, task);
-  if (!isMatchedHere(plan.endpoint)) return plan;
+function toOneEndpoint(draft: Draft, task: PlanTask): MadePlan {
+  const made = directPlan(draft, task);
+  if (!isMatchedHere(made.plan.endpoint)) return made;
   // Clauses that stay clauses are silenced one by one.
-  return plan.silent ? federatedPlan(hasNested(draft) ? lift(draft, task) : draft) : evaluatedOver(plan);
+  if (made.plan.silent) return federatedPlan(hasNested(draft) ? lift(draft, task) : draft);
+  return { ...made, plan: evaluatedOver(made.plan) };
 }
 
-function severalEndpoints(draft: Draft, task: PlanTask): QueryPlan {
+function severalEndpoints(draft: Draft, task: PlanTask): MadePlan {
   const { query } = draft;
   const [outside] = query.outside;
   if (outside && !task.entry) throw outsideService(query, outside);

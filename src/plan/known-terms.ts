@@ -4,7 +4,8 @@ import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { KnownTerms } from "./plan-request.ts";
 
 /** An IRI as the query writes it, within bounds. */
-export const written = (iri: string, { prologue }: ParsedQuery): string => writtenIri(prologue, iri).slice(0, 200);
+export const written = (iri: string, { prologue }: Pick<ParsedQuery, "prologue">): string =>
+  writtenIri(prologue, iri).slice(0, 200);
 
 /** Like enough to be named. */
 const leastLike = 0.5;
@@ -12,7 +13,7 @@ const leastLike = 0.5;
 interface Lacking {
   /** Ids of the endpoints that are asked. */
   readonly ids: readonly string[];
-  readonly parsed: ParsedQuery;
+  readonly parsed: Pick<ParsedQuery, "prologue">;
   readonly terms: KnownTerms;
 }
 

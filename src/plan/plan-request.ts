@@ -1,6 +1,6 @@
 import type { Catalog, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
-import type { ParsedQuery } from "../sparql/parse-query.ts";
+import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
@@ -91,7 +91,7 @@ export interface EmptyClause extends Omit<Exclusion, "endpoint"> {
 
 /** A SERVICE clause as a query of its own: `SELECT * WHERE` its group. */
 export interface AskedClause {
-  readonly query: string;
+  readonly body: QueryTree;
   readonly endpoint: PlannedEndpoint;
 }
 

@@ -1,8 +1,7 @@
 import type { AnalysedQuery } from "../sparql/analyse-query.ts";
 import { colocateClauses } from "../sparql/colocated-clauses.ts";
 import { withoutEmptyClauses } from "../sparql/empty-clauses.ts";
-import { textOf } from "../sparql/edit-text.ts";
-import { parseQuery } from "../sparql/parse-query.ts";
+import { type ParsedQuery, type QueryTree, treeOfGroup } from "../sparql/parse-query.ts";
 import { usedTerms } from "../sparql/used-terms.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
 import type { Draft } from "./decide-plan.ts";
@@ -36,12 +35,12 @@ export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedT
   const reasons = sources.emptyClauses(clauses);
   const empty = new Map<ServiceElement, LeftOut>();
   const exclusions: Exclusions[] = [];
-  for (const [index, { element, endpoint, query: body }] of clauses.entries()) {
+  for (const [index, { element, endpoint, body }] of clauses.entries()) {
     const reason = reasons[index];
     const { id, url } = endpoint;
     if (reason === undefined || ask.has(id ?? "")) continue;
     const { certificate, patterns, seenAt } = reason;
-    empty.set(element, { id, name: id ?? url, query: body, certificate });
+    empty.set(element, { id, name: id ?? url, body, certificate });
     exclusions.push({ list: [{ endpoint, patterns, seenAt }], decisive: true });
   }
   if (empty.size === 0) return undefined;
@@ -50,19 +49,19 @@ export function prunedClauses({ query, targets }: Draft, task: PlanTask): NotedT
     note: leftOutNote(
       [...empty.values()],
       clauses.map(({ endpoint }) => endpoint),
-      task.context,
+      { ...task.context, ...query.parsed },
     ),
     exclusions: isTrusted ? undefined : allExclusions(exclusions),
   };
 }
 
 /** The clauses for known endpoints, each as a query of its own. */
-function askedClauses({ query: { parsed, services }, targets }: Pick<Draft, "query" | "targets">) {
-  const prologue = textOf(parsed, { from: 0, to: parsed.prologue.length });
+function askedClauses({ query: { services }, targets }: Pick<Draft, "query" | "targets">) {
   return services.flatMap(({ element }) => {
     const endpoint = targets.members.get(element.from);
-    const query = `${prologue} SELECT * WHERE ${textOf(parsed, element.group)}`;
-    return endpoint === undefined || isOpenTarget(endpoint) ? [] : [{ element, endpoint, query }];
+    return endpoint === undefined || isOpenTarget(endpoint)
+      ? []
+      : [{ element, endpoint, body: treeOfGroup(element.group) }];
   });
 }
 
@@ -70,8 +69,7 @@ type AskedEndpoint = Pick<PlannedEndpoint, "id">;
 
 interface LeftOut extends AskedEndpoint {
   readonly name: string;
-  /** The clause as a query. */
-  readonly query: string;
+  readonly body: QueryTree;
   readonly certificate: Certificate;
 }
 
@@ -118,15 +116,17 @@ const lacking: Readonly<Record<Certificate["kind"], string>> = {
 };
 
 /** Which clauses are not asked, and why: an endpoint may lack a term of its clause, and another be meant. */
-function leftOutNote(leftOut: readonly LeftOut[], clauses: readonly AskedEndpoint[], { terms }: PlanContext): PlanNote {
-  const parsed = new Map(leftOut.map(({ query }) => [query, parseQuery(query)]));
+function leftOutNote(
+  leftOut: readonly LeftOut[],
+  clauses: readonly AskedEndpoint[],
+  { terms, prologue }: Pick<PlanContext, "terms"> & Pick<ParsedQuery, "prologue">,
+): PlanNote {
   const reasons = new Map<string, () => string>();
-  for (const { id, query, name, certificate } of leftOut) {
-    const body = parsed.get(query);
-    const used = body && usedTerms(body).flatMap((each) => each.terms);
-    const term = used?.find((each) => id !== undefined && terms?.hasTerm(id, each) === "no");
-    if (body && terms && term && id !== undefined) {
-      const { lack, meant } = lackOf(term, { ids: [id], parsed: body, terms });
+  for (const { id, body, name, certificate } of leftOut) {
+    const used = usedTerms(body).flatMap((each) => each.terms);
+    const term = used.find((each) => id !== undefined && terms?.hasTerm(id, each) === "no");
+    if (terms && term && id !== undefined) {
+      const { lack, meant } = lackOf(term, { ids: [id], parsed: { prologue }, terms });
       // Of several endpoints some need not have what others have.
       const isElsewhere = clauses.some((other) => other.id !== undefined && terms.hasTerm(other.id, term) === "yes");
       reasons.set(lack, isElsewhere ? () => "" : meant);

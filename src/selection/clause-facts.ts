@@ -1,6 +1,6 @@
 import type { AskedClause, ClauseEstimate, EmptyClause } from "../plan/plan-request.ts";
 import { usesEnginePredicate } from "../sparql/engine-predicates.ts";
-import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import type { QueryTree } from "../sparql/parse-query.ts";
 import { type PatternTerm, plainPatterns } from "../sparql/query-patterns.ts";
 import { unmatchedPatterns } from "../sparql/unmatched-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
@@ -48,18 +48,12 @@ export function clauseEstimates(
   });
 }
 
-function ofDescribed<T>(
+const ofDescribed = <T>(
   clauses: readonly AskedClause[],
   table: FactTable,
-  find: (body: ParsedQuery, view: MemberView) => T | undefined,
-): readonly (T | undefined)[] {
-  // Whoever asks everybody asks everybody the same.
-  const parsed = new Map<string, ParsedQuery>();
-  return clauses.map(({ query, endpoint }) => {
+  find: (body: QueryTree, view: MemberView) => T | undefined,
+): readonly (T | undefined)[] =>
+  clauses.map(({ body, endpoint }) => {
     const view = new MemberView(table, [endpoint]);
-    if (view.isBlank) return undefined;
-    const body = parsed.get(query) ?? parseQuery(query);
-    parsed.set(query, body);
-    return usesEnginePredicate(body) ? undefined : find(body, view);
+    return view.isBlank || usesEnginePredicate(body) ? undefined : find(body, view);
   });
-}

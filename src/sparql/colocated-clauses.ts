@@ -1,9 +1,9 @@
-import type { SelectQuery } from "sparqljs";
+import type { Pattern } from "sparqljs";
 import type { AnalysedQuery } from "./analyse-query.ts";
-import { editText, type TextEdit, textOf } from "./edit-text.ts";
+import { editText, type TextEdit } from "./edit-text.ts";
 import { bodyText, withDot } from "./merge-clauses.ts";
-import type { Element, Group, ServiceElement } from "./outline.ts";
-import { type ParsedQuery, parseQuery } from "./parse-query.ts";
+import type { Element, ServiceElement } from "./outline.ts";
+import type { ParsedQuery } from "./parse-query.ts";
 import { isPath } from "./query-patterns.ts";
 import { groupsOfSelect, groupsWithin } from "./scope.ts";
 
@@ -30,7 +30,7 @@ interface ColocatedText {
  * for failures.
  */
 export function colocateClauses(query: AnalysedQuery, colocation: Colocation): ColocatedText {
-  const site: Site = { ...colocation, parsed: query.parsed, subjectsOf: subjectReader(query.parsed) };
+  const site: Site = { ...colocation, parsed: query.parsed };
   const edits: TextEdit[] = [];
   let joined = 0;
   const groups = groupsWithin(groupsOfSelect(query.parsed.outline), ({ kind }) => kind !== "service");
@@ -45,7 +45,6 @@ export function colocateClauses(query: AnalysedQuery, colocation: Colocation): C
 
 interface Site extends Colocation {
   readonly parsed: ParsedQuery;
-  readonly subjectsOf: (body: Group) => ReadonlySet<string>;
 }
 
 /** Elements of one group that are joined on a subject, and their clauses by endpoint. */
@@ -85,7 +84,7 @@ function starOf(element: Element, site: Site): Star | undefined {
     if (url === undefined || service.silent || clauses.has(url)) return undefined;
     clauses.set(url, [service]);
   }
-  const [first = new Set<string>(), ...others] = services.map(({ group }) => site.subjectsOf(group));
+  const [first = new Set<string>(), ...others] = services.map(({ group }) => new Set(subjectsIn(group.patterns)));
   const subjects = others.reduce((common, each) => common.intersection(each), new Set(first));
   return subjects.size === 0 ? undefined : { elements: [element], clauses, subjects };
 }
@@ -133,20 +132,9 @@ function starEdits({ elements, clauses }: Star, { parsed }: Site): readonly Text
   ];
 }
 
-/** Tells the variables that a group binds in each solution as subjects of triples; the same text is read once. */
-function subjectReader(parsed: ParsedQuery): (body: Group) => ReadonlySet<string> {
-  const prologue = textOf(parsed, { from: 0, to: parsed.prologue.length });
-  const known = new Map<string, ReadonlySet<string>>();
-  return (body) => {
-    const text = textOf(parsed, body);
-    const subjects = known.get(text) ?? new Set(subjectsIn(parseQuery(`${prologue} SELECT * WHERE ${text}`).ast.where));
-    known.set(text, subjects);
-    return subjects;
-  };
-}
-
-function subjectsIn(where: SelectQuery["where"] = []): readonly string[] {
-  return where.flatMap((pattern) => {
+/** Variables that patterns bind in each solution as subjects of triples. */
+function subjectsIn(patterns: readonly Pattern[]): readonly string[] {
+  return patterns.flatMap((pattern) => {
     if (pattern.type === "group") return subjectsIn(pattern.patterns);
     if (pattern.type !== "bgp") return [];
     return pattern.triples.flatMap(({ subject, predicate }) =>

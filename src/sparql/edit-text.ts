@@ -52,6 +52,10 @@ export function replaceGroups(
   return editRange(source, range, edits);
 }
 
+/** Takes FROM and FROM NAMED out. */
+export const datasetEdits = ({ outline }: ParsedQuery): TextEdit[] =>
+  outline.datasets.map((range) => ({ range, replacement: "" }));
+
 /** A group without solutions that still brings variables into scope, so that `SELECT *` has the same columns. */
 export function emptyGroup(variables: Iterable<string>): string {
   // Oxigraph leaves out the row of an aggregate over what it knows to be empty, as with FILTER(false).

@@ -1,4 +1,4 @@
-import type { ParsedQuery } from "./parse-query.ts";
+import type { QueryTree } from "./parse-query.ts";
 import { queryPatterns } from "./query-patterns.ts";
 
 /** What the IRIs of predicates begin with that engines match by code or by an index: no triple has them. */
@@ -34,5 +34,5 @@ const prefixes = [
 export const isEnginePredicate = (iri: string): boolean => prefixes.some((prefix) => iri.startsWith(prefix));
 
 /** Whether a query has such a predicate anywhere but in a SERVICE: arguments that stand beside it need be no triples either. */
-export const usesEnginePredicate = (query: ParsedQuery): boolean =>
+export const usesEnginePredicate = (query: QueryTree): boolean =>
   queryPatterns(query).some(({ predicate }) => predicate.kind === "iri" && isEnginePredicate(predicate.iri));

@@ -1,5 +1,5 @@
 import type { AnalysedQuery } from "./analyse-query.ts";
-import { editText, type TextEdit, textOf } from "./edit-text.ts";
+import { datasetEdits, editText, type TextEdit, textOf } from "./edit-text.ts";
 import type { Element, Group, ServiceElement, TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { groupsOfSelect, groupsWithin, mentionedVariables, shareName } from "./scope.ts";
@@ -18,12 +18,12 @@ interface MergeOptions {
 
 /**
  * Merges SERVICE clauses of one endpoint that stand side by side in a group (FILTERs between them do not matter) and
- * have a variable in common, if both or none are SILENT; and writes the endpoint's absolute URL into every clause.
+ * have a variable in common, if both or none are SILENT; and writes the endpoint's absolute URL into every clause. FROM and FROM NAMED go.
  * Each body keeps its own braces unless it is nothing but triples, so FILTER, BIND and VALUES keep their scope.
  * Without a common variable merging would make one endpoint compute a Cartesian product.
  */
 export function mergeClauses(query: AnalysedQuery, options: MergeOptions): MergedText {
-  const edits: TextEdit[] = [];
+  const edits = datasetEdits(query.parsed);
   let merged = 0;
   const groups = groupsWithin(groupsOfSelect(query.parsed.outline), (element) => !isClause(element, options));
   for (const group of groups) {

@@ -9,8 +9,8 @@ type Effect = "monotone" | "antitone" | "neither";
 
 /** The parts of a query that it is not monotone in. */
 interface NonMonotone {
-  /** IRIs of SERVICE clauses; their bodies are not looked into. */
-  readonly services: ReadonlySet<string>;
+  /** SERVICE clauses; their bodies are not looked into. */
+  readonly services: ReadonlySet<ServicePattern>;
   /** A triple pattern or path outside of every SERVICE. */
   readonly patterns: boolean;
 }
@@ -34,7 +34,7 @@ export function isMonotone(part: Query | readonly Pattern[]): boolean {
 }
 
 class Effects implements NonMonotone {
-  readonly services = new Set<string>();
+  readonly services = new Set<ServicePattern>();
   patterns = false;
   readonly #intoServices: boolean;
 
@@ -72,9 +72,9 @@ class Effects implements NonMonotone {
     }
   }
 
-  #service({ name, patterns }: ServicePattern, effect: Effect): void {
-    if (this.#intoServices) return this.group(patterns, effect);
-    if (effect !== "monotone" && "value" in name) this.services.add(name.value);
+  #service(service: ServicePattern, effect: Effect): void {
+    if (this.#intoServices) return this.group(service.patterns, effect);
+    if (effect !== "monotone") this.services.add(service);
   }
 
   /** Only EXISTS sees solutions; FILTER keeps a row where its truth is not lost. */

@@ -15,7 +15,7 @@ export interface Group extends TokenRange {
   readonly select?: SelectOutline;
   readonly elements: readonly Element[];
   /** The elements in sparqljs' tree, one for one; of a subquery its SELECT. */
-  readonly patterns: readonly Pattern[];
+  readonly patterns: Pattern[];
 }
 
 /** Triples block: everything between two other elements, final dot included. */
@@ -145,7 +145,7 @@ export const outlineBuilders = (tokens: readonly Token[]): Builders<OutlinePart>
 
 /** The lists that sparqljs makes of the nonterminals here. */
 interface SparqlTree {
-  readonly patterns?: readonly Pattern[];
+  readonly patterns?: Pattern[];
   readonly values?: readonly ValuePatternRow[];
   readonly triples?: readonly Triple[];
 }

@@ -1,7 +1,7 @@
 import type { Query } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
-import { outlineBuilders, type OutlinePart, type QueryOutline } from "./outline.ts";
+import { type Group, outlineBuilders, type OutlinePart, type QueryOutline } from "./outline.ts";
 import { illegalUse } from "./check-query.ts";
 import { type Places, runSparqlParser } from "./parser-tables.ts";
 import { locateParserError, tooDeep } from "./parser-errors.ts";
@@ -30,6 +30,14 @@ export interface ParsedQuery {
   readonly outline: QueryOutline;
   readonly prologue: Prologue;
 }
+
+/** What is read of a query, or of the body of a clause, by its tree alone. */
+export type QueryTree = Pick<ParsedQuery, "ast">;
+
+/** A group as the WHERE of a SELECT. */
+export const treeOfGroup = ({ patterns }: Group): QueryTree => ({
+  ast: { type: "query", queryType: "SELECT", variables: [], where: patterns, prefixes: {} },
+});
 
 const kinds: Record<QueryForm, AnswerKind> = {
   SELECT: "bindings",

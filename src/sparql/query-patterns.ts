@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { Triple, Pattern, PropertyPath, ServicePattern, Term } from "sparqljs";
-import type { ParsedQuery } from "./parse-query.ts";
+import type { ParsedQuery, QueryTree } from "./parse-query.ts";
 
 /** A pattern with its place in the query. */
 export interface PlacedPattern extends QueryPattern {
@@ -24,9 +24,8 @@ type PatternGraph = "named" | "none" | { readonly iri: string };
  * A pattern that dataset clauses have matched in several graphs is given once for each.
  * Property paths become the patterns that they may ask for (SPARQL 1.1 Query, section 18.2.2.4).
  */
-export function queryPatterns(query: ParsedQuery, { services = false } = {}): readonly PlacedPattern[] {
+export function queryPatterns({ ast }: QueryTree, { services = false } = {}): readonly PlacedPattern[] {
   const found: PlacedPattern[] = [];
-  const { ast } = query;
   const dataset = datasetOf(ast);
   const pending: Visit[] = [{ node: ast, inExists: false, graphs: dataset?.default ?? [undefined] }];
   let fresh = 0;
@@ -50,7 +49,7 @@ export function queryPatterns(query: ParsedQuery, { services = false } = {}): re
 }
 
 /** The triple patterns of a query whose WHERE is nothing but those, without paths; none for any other. */
-export function plainPatterns(query: ParsedQuery): readonly QueryPattern[] {
+export function plainPatterns(query: QueryTree): readonly QueryPattern[] {
   return plainIn(query.ast.where ?? []) ?? [];
 }
 

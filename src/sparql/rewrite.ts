@@ -1,5 +1,5 @@
 import type { AnalysedQuery, ServiceClause } from "./analyse-query.ts";
-import { editRange, editText, emptyGroup, type TextEdit, textOf, unitGroup } from "./edit-text.ts";
+import { datasetEdits, editRange, editText, emptyGroup, type TextEdit, textOf, unitGroup } from "./edit-text.ts";
 import type { ServiceElement } from "./outline.ts";
 import { hasScopedFilter, projectsAll, visibleInElement } from "./scope.ts";
 import { tokenAt } from "./tokens.ts";
@@ -8,12 +8,9 @@ import type { ParsedQuery } from "./parse-query.ts";
 /** Which clauses are members of the federation, as opposed to extensions of an endpoint's engine. */
 export type IsMember = (service: ServiceElement) => boolean;
 
-const datasetEdits = (query: AnalysedQuery): TextEdit[] =>
-  query.parsed.outline.datasets.map((range) => ({ range, replacement: "" }));
-
 /** The text without FROM and FROM NAMED. */
 export function withoutDatasets(query: AnalysedQuery): string {
-  return editText(query.parsed, datasetEdits(query));
+  return editText(query.parsed, datasetEdits(query.parsed));
 }
 
 /**
@@ -49,7 +46,7 @@ export function withEmptySolutions(query: AnalysedQuery, isMember: IsMember): st
     range: element,
     replacement: all ? unitGroup(visibleInElement(query.parsed.tokens, element)) : "{}",
   }));
-  return editText(query.parsed, [...edits, ...datasetEdits(query)]);
+  return editText(query.parsed, [...edits, ...datasetEdits(query.parsed)]);
 }
 
 /** Member clauses that stand in no other member clause. */

@@ -1,4 +1,4 @@
-import { analyseQuery, type ServiceClause } from "./analyse-query.ts";
+import type { AnalysedQuery, ServiceClause } from "./analyse-query.ts";
 import { certainVariables } from "./certain-variables.ts";
 import { textOf } from "./edit-text.ts";
 import type { Group } from "./outline.ts";
@@ -42,6 +42,8 @@ interface ClauseText {
 interface SplitQuery {
   readonly skeleton: string;
   readonly clauses: readonly ClauseText[];
+  /** The groups of the clauses. */
+  readonly bodies: readonly Group[];
 }
 
 /**
@@ -49,13 +51,15 @@ interface SplitQuery {
  * `SERVICE <urn:fedway:clause:N> { <urn:fedway:clause:N> <urn:fedway:binds> ?its, ?variables }`, so that it parses to the
  * algebra of the whole query. A UNION of one pattern at several endpoints is one such clause.
  */
-export function splitClauses(query: ParsedQuery): SplitQuery {
+export function splitClauses(analysed: AnalysedQuery): SplitQuery {
+  const { parsed: query } = analysed;
   const { text, tokens } = query;
   const clauses: ClauseText[] = [];
+  const bodies: Group[] = [];
   let skeleton = "";
   let copied = 0;
   const united = new Map(unitedServices(query).flatMap((each) => each.services.map((service) => [service.from, each])));
-  const services = analyseQuery(query).services.filter(({ parent }) => parent === undefined);
+  const services = analysed.services.filter(({ parent }) => parent === undefined);
   for (const service of services.toSorted((a, b) => a.element.from - b.element.from)) {
     const { union, services: together } = united.get(service.element.from) ?? {
       union: service.element,
@@ -69,12 +73,13 @@ export function splitClauses(query: ParsedQuery): SplitQuery {
     const before = text.slice(copied, tokenAt(tokens, union.from).start);
     skeleton += `${before}SERVICE ${silent}<${place}> { ${placeholder(clause, target)} }`;
     copied = tokenAt(tokens, union.to - 1).end;
-    for (const { name } of together) {
+    for (const { name, group } of together) {
       const { start, end } = tokenAt(tokens, name);
+      bodies.push(group);
       clauses.push({ ...clause, iri: `urn:fedway:clause:${clauses.length}`, target: text.slice(start, end) });
     }
   }
-  return { skeleton: skeleton + text.slice(copied), clauses };
+  return { skeleton: skeleton + text.slice(copied), clauses, bodies };
 }
 
 function placeholder({ place, variables }: ClauseText, target: Token): string {

@@ -1,6 +1,6 @@
 import type { Pattern, Triple } from "sparqljs";
 import { isAggregateOfAll } from "./expression-parts.ts";
-import type { ParsedQuery } from "./parse-query.ts";
+import type { QueryTree } from "./parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
 
 /** A triple pattern without property path. */
@@ -15,7 +15,7 @@ interface PlainPattern {
  * alternative. Undefined where there may be solutions; so it is with GRAPH, SERVICE, and aggregates over nothing, which have one.
  * @param lacks says why nothing matches a pattern of the default graph; undefined: something may
  */
-export function unmatchedPatterns<Why>(query: ParsedQuery, lacks: Lacks<Why>): Reasons<Why> {
+export function unmatchedPatterns<Why>(query: QueryTree, lacks: Lacks<Why>): Reasons<Why> {
   return inGroup(query.ast.where ?? [], lacks);
 }
 

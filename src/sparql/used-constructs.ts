@@ -1,8 +1,7 @@
-import { type ParsedQuery, parseQuery } from "./parse-query.ts";
+import type { QueryTree } from "./parse-query.ts";
 import { isTriple, mayBeEmpty } from "./query-patterns.ts";
 import type { Term, Triple } from "sparqljs";
 import { castTypes, xsd } from "../rdf/vocabularies.ts";
-import { isWord, tokenAt } from "./tokens.ts";
 
 /** Constructs that endpoints differ in; the names under which the registry probes them. */
 export type QueryConstruct =
@@ -33,18 +32,18 @@ type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
 
 /** The nodes of a syntax tree, lists among them; the parser's terms have nothing inside. */
-function* nodesOf(root: unknown): Generator<Node> {
+function* nodesOf(root: unknown, isEntered: (node: Node) => boolean = () => true): Generator<Node> {
   const pending = [root];
   while (pending.length > 0) {
     const node = pending.pop();
     if (!isNode(node) || "termType" in node) continue;
     yield node;
-    pending.push(...Object.values(node));
+    if (isEntered(node)) pending.push(...Object.values(node));
   }
 }
 
 /** The constructs of a query, those of its subqueries and SERVICE bodies included. */
-export function constructsOf({ ast }: ParsedQuery): ConstructUse {
+export function constructsOf({ ast }: QueryTree): ConstructUse {
   const constructs = new Set<QueryConstruct>();
   let portable = ast.queryType !== "DESCRIBE" && !("from" in ast && ast.from !== undefined);
   if (ast.queryType === "CONSTRUCT") constructs.add("construct");
@@ -113,19 +112,12 @@ const arities: Readonly<Record<string, readonly [least: number, most: number]>> 
   replace: [3, 4],
 };
 
-/** Whether a query has anything that `unknownCall` may have to look at. */
-export function mayCallUnknown({ tokens }: ParsedQuery): boolean {
-  return tokens.some(
-    (token, at) =>
-      (token.kind === "iri" || token.kind === "pname" || isWord(token, "SUBSTR", "REGEX", "REPLACE")) &&
-      at + 1 < tokens.length &&
-      tokenAt(tokens, at + 1).text === "(",
-  );
-}
-
-/** What is wrong with the first call of a function that SPARQL 1.1 does not define, or with a wrong number of arguments. */
-export function unknownCall(text: string): string | undefined {
-  return nodesOf(parseQuery(text).ast)
+/**
+ * What is wrong with the first call of a function that SPARQL 1.1 does not define, or with a wrong number of arguments; SERVICE
+ * clauses inside are their endpoints' affair.
+ */
+export function unknownCall({ ast }: QueryTree): string | undefined {
+  return nodesOf(ast, ({ type }) => type !== "service")
     .map(problemOf)
     .find((problem) => problem !== undefined);
 }

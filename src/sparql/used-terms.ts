@@ -1,5 +1,5 @@
 import { rdf } from "../rdf/vocabularies.ts";
-import type { ParsedQuery } from "./parse-query.ts";
+import type { QueryTree } from "./parse-query.ts";
 import { type PlacedPattern, queryPatterns } from "./query-patterns.ts";
 
 /** A class or property that a query's patterns name. */
@@ -19,7 +19,7 @@ interface UsedTerms {
  * The classes and properties that the patterns of a query name, by the endpoint that they are for; those of a SERVICE with a
  * variable are left out, and so are those in a template and in negated paths, which data need not have.
  */
-export function usedTerms(query: ParsedQuery): readonly UsedTerms[] {
+export function usedTerms(query: QueryTree): readonly UsedTerms[] {
   const byService = Map.groupBy(queryPatterns(query, { services: true }), ({ service }) => service);
   return [...byService].map(([service, patterns]) => ({ service, terms: termsOf(patterns) }));
 }

@@ -7,7 +7,10 @@ const prefixes = "PREFIX : <urn:x:> ";
 /** The names of the clauses that the query is not monotone in; "patterns" for those outside of every SERVICE. */
 function nonMonotone(query: string): readonly string[] {
   const { services, patterns } = nonMonotoneParts(parseQuery(prefixes + query).ast);
-  return [...[...services].map((iri) => iri.replace("urn:x:", "")), ...(patterns ? ["patterns"] : [])].toSorted();
+  return [
+    ...[...services].map(({ name }) => name.value.replace("urn:x:", "")),
+    ...(patterns ? ["patterns"] : []),
+  ].toSorted();
 }
 
 /** @param expected names of clauses and "patterns", separated by blanks */

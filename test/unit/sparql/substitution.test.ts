@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
 import { splitClauses } from "../../../src/sparql/split-clauses.ts";
 
 /** The pattern of the only clause with the variables of each site in its place. */
 function marked(clause: string): string {
-  const [found] = splitClauses(parseQuery(`SELECT * { ?s ?p ?n FILTER EXISTS { SERVICE <x:b> ${clause} } }`)).clauses;
+  const [found] = splitClauses(
+    analyseQuery(parseQuery(`SELECT * { ?s ?p ?n FILTER EXISTS { SERVICE <x:b> ${clause} } }`)),
+  ).clauses;
   const { pattern = "", substitution } = found ?? {};
   return (substitution?.sites ?? []).reduceRight(
     (text, { at, variables }) => `${text.slice(0, at)}[${variables.toSorted().join(" ")}]${text.slice(at)}`,
