@@ -2,7 +2,7 @@ import { unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { isMonotone, nonMonotoneParts } from "../sparql/monotone.ts";
-import { type ParsedQuery, parseQuery, type QueryTree } from "../sparql/parse-query.ts";
+import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
 import { columnsOf } from "../sparql/scope.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
@@ -191,10 +191,7 @@ function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | und
 }
 
 /** The same plan, saying where missing solutions can add rows to its answer. */
-function withNonMonotone(
-  { plan, query, bodies }: MadePlan<DirectPlan | FederatedPlan>,
-  { ast }: ParsedQuery,
-): DirectPlan | FederatedPlan {
+function withNonMonotone({ plan, query, bodies }: MadePlan, { ast }: ParsedQuery): DirectPlan | FederatedPlan {
   if (plan.kind === "direct") return isMonotone(ast) ? plan : { ...plan, nonMonotone: true };
   if (query === undefined) return plan;
   const { services, patterns } = nonMonotoneParts(query.ast);

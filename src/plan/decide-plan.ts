@@ -1,9 +1,10 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { placeOf } from "../sparql/edit-text.ts";
 import { withEmptyGraphs, withExpandedTargets, withoutDatasets } from "../sparql/rewrite.ts";
 import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
-import { refuseLargeEvaluation, tokenAt, whereAt } from "../sparql/tokens.ts";
+import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { foldedTokens } from "../sparql/united-services.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
 import {
@@ -56,10 +57,15 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): MadePlan {
     ...datasetNotes(query, task),
     ...(task.over && query.services.length > 0 ? [federationUnused(task.over)] : []),
   ];
-  if (query.services.length === 0) return withoutService(query, { task, notes });
-  const draft = prune(expand(emptyGraphs({ query, targets, notes, sendsOutsidePatterns: false }, task), task), task);
+  const start: Draft = { query, targets, notes, sendsOutsidePatterns: false };
+  const [pattern] = query.outside;
+  if (query.services.length === 0 && pattern) throw homeless(query, task, pattern);
+  const draft = rewritten(start, task);
   return excluding(planOf(draft, task), draft);
 }
+
+/** With everything that SERVICE clauses stand for written out, and without what provably has no solution. */
+const rewritten = (draft: Draft, task: PlanTask): Draft => prune(expand(emptyGraphs(draft, task), task), task);
 
 /** The plan, saying what its draft left out. */
 const excluding = (made: MadePlan, { exclusions }: Draft): MadePlan =>
@@ -88,15 +94,17 @@ function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTas
 
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
 function overMembers(start: Draft, task: PlanTask, over: MergedMembers): MadePlan {
-  const draft = prune(expand(emptyGraphs(start, task), task), task);
+  const draft = rewritten(start, task);
   if (draft.targets.members.size === 0) {
     const { parsed } = draft.query;
     const plan = mergedPlan({ answer: parsed.kind, query: parsed.text, notes: draft.notes }, over);
     return excluding(madeOf(plan, parsed), draft);
   }
-  const made = federatedPlan(hasNested(draft) ? lift(draft, task) : draft);
+  const made = severalClauses(draft, task);
   return excluding({ ...made, plan: withMembers(made.plan, over) }, draft);
 }
+
+const severalClauses = (draft: Draft, task: PlanTask) => federatedPlan(hasNested(draft) ? lift(draft, task) : draft);
 
 const hasNested = ({ query, targets }: Draft): boolean =>
   query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
@@ -141,28 +149,10 @@ function datasetNotes(query: AnalysedQuery, { request, entry }: PlanTask): reado
   return [{ code: "DATASET_IGNORED", message }];
 }
 
-/** A query without any SERVICE on `/sparql`. */
-function withoutService(
-  query: AnalysedQuery,
-  { task, notes }: { task: PlanTask; notes: readonly PlanNote[] },
-): MadePlan {
-  const [pattern] = query.outside;
-  if (!pattern && query.parsed.form !== "DESCRIBE") {
-    return evaluatedHere(
-      { query, targets: { members: new Map(), pseudo: new Set(), notes: [] }, notes, sendsOutsidePatterns: false },
-      task,
-    );
-  }
-  throw homeless(query, task, pattern);
-}
-
 function homeless(query: AnalysedQuery, { context }: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
-  const where = pattern && placeOf(query, pattern);
+  const where = pattern && placeOf(query.parsed, pattern);
   return serviceRequired(offeredEndpoints(query.parsed, context), { where }, context);
 }
-
-const placeOf = (query: AnalysedQuery, pattern: OutsidePattern) =>
-  whereAt(query.parsed.text, tokenAt(query.parsed.tokens, pattern.from).start);
 
 /** No endpoint takes part: evaluated over the empty dataset. */
 function evaluatedHere(draft: Draft, task: PlanTask): MadePlan {
@@ -242,8 +232,7 @@ function toOneEndpoint(draft: Draft, task: PlanTask): MadePlan {
   const made = directPlan(draft, task);
   if (!isMatchedHere(made.plan.endpoint)) return made;
   // Clauses that stay clauses are silenced one by one.
-  if (made.plan.silent) return federatedPlan(hasNested(draft) ? lift(draft, task) : draft);
-  return { ...made, plan: evaluatedOver(made.plan) };
+  return made.plan.silent ? severalClauses(draft, task) : { ...made, plan: evaluatedOver(made.plan) };
 }
 
 function severalEndpoints(draft: Draft, task: PlanTask): MadePlan {
@@ -284,7 +273,7 @@ function outsideService(query: AnalysedQuery, pattern: OutsidePattern): FedwayEr
     "PATTERN_OUTSIDE_SERVICE",
     "A pattern stands outside of every SERVICE, so no endpoint answers it.",
     {
-      where: placeOf(query, pattern),
+      where: placeOf(query.parsed, pattern),
       next: "Move the pattern into the SERVICE of the endpoint that has its data.",
     },
   );

@@ -4,7 +4,8 @@ import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "
 import type { ParsedQuery } from "./parse-query.ts";
 import { elementsWithin, groupsOf, visibleInElement } from "./scope.ts";
 import { type Enclosing, isBoundBefore, type KnownValue, knownValues } from "./target-values.ts";
-import { tokenAt, whereAt } from "./tokens.ts";
+import { placeOf } from "./edit-text.ts";
+import { tokenAt } from "./tokens.ts";
 
 /** What stands around a clause, outermost first; `group` is a plain group. */
 type Context = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
@@ -127,7 +128,7 @@ class Analysis {
     if (element.kind === "service") return this.service(element, around);
     if (element.kind === "graph") return this.graph(element, around);
     if (element.kind === "triples") this.needsData(element, around);
-    const place = placeOf(element);
+    const place = contextOf(element);
     const isOptional = place === "optional" || (place === "group" && around.isOptional);
     const inner = { ...around, isWhere: false, isOptional, place: place ? [...around.place, place] : around.place };
     for (const group of groupsOf(element)) this.group(group, inner);
@@ -160,7 +161,7 @@ class Analysis {
   }
 
   private service(element: ServiceElement, around: Surroundings): void {
-    const { tokens, text } = this.parsed;
+    const { tokens } = this.parsed;
     const clause: ServiceClause = {
       target: this.target(element, around),
       silent: element.silent,
@@ -172,7 +173,7 @@ class Analysis {
       fillsOptional: around.isOptional,
       parent: around.parent,
       element,
-      ...whereAt(text, tokenAt(tokens, element.from).start),
+      ...placeOf(this.parsed, element),
     };
     this.services.push(clause);
     const place = [...around.place, "service"] as const;
@@ -194,7 +195,7 @@ function joinedHow(element: Element): Enclosing["through"] {
   return element.kind === "filter" || element.kind === "bind" ? "filter" : "join";
 }
 
-function placeOf(element: Element): Context | undefined {
+function contextOf(element: Element): Context | undefined {
   switch (element.kind) {
     case "optional":
     case "minus":

@@ -1,5 +1,5 @@
 import type { Group, TokenRange } from "./outline.ts";
-import { type Token, tokenAt } from "./tokens.ts";
+import { type Token, tokenAt, whereAt } from "./tokens.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 
 /** The text and tokens of a query, as far as rewriting needs them. */
@@ -7,6 +7,10 @@ interface SourceText {
   readonly text: string;
   readonly tokens: readonly Token[];
 }
+
+/** Line and column of the first token of a range. */
+export const placeOf = ({ text, tokens }: SourceText, { from }: Pick<TokenRange, "from">) =>
+  whereAt(text, tokenAt(tokens, from).start);
 
 /** Replacement of a token range. */
 export interface TextEdit {

@@ -4,7 +4,7 @@ import { textOf } from "./edit-text.ts";
 import type { TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
-import { tokenAt, whereAt } from "./tokens.ts";
+import { tokenAt } from "./tokens.ts";
 
 /** Subject, predicate or object of a triple pattern. */
 export interface TripleTerm {
@@ -72,7 +72,3 @@ export function constantAt({ places, tokens }: ParsedQuery, { from, to }: TokenR
   }
   return undefined;
 }
-
-/** Line and column of the first token of a range. */
-export const placeOf = ({ text, tokens }: ParsedQuery, { from }: TokenRange) =>
-  whereAt(text, tokenAt(tokens, from).start);

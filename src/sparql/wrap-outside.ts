@@ -1,10 +1,9 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { hasService, haveService, type AnalysedQuery } from "./analyse-query.ts";
-import { editText, replaceGroups, textOf } from "./edit-text.ts";
+import { editText, placeOf, replaceGroups, textOf } from "./edit-text.ts";
 import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { IsMember } from "./rewrite.ts";
 import { elementsWithin, groupsOf, groupsOfSelect, hasScopedFilter, mentionedVariables, shareName } from "./scope.ts";
-import { tokenAt, whereAt } from "./tokens.ts";
 
 /** What is written around a member clause. */
 interface WrapOptions {
@@ -148,9 +147,8 @@ class Wrapper {
   }
 
   private nested(element: Element, message: string): FedwayError {
-    const { text, tokens } = this.query.parsed;
     return new FedwayError("SERVICE_NESTED", message, {
-      where: whereAt(text, tokenAt(tokens, element.from).start),
+      where: placeOf(this.query.parsed, element),
       next: "Write the SERVICE clauses side by side.",
     });
   }

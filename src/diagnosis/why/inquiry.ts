@@ -10,7 +10,7 @@ import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
-import { placeOf } from "../../sparql/triple-texts.ts";
+import { placeOf } from "../../sparql/edit-text.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
 import { type QueryPart, serviceOf } from "./query-parts.ts";
 
