@@ -156,9 +156,10 @@ function openDescriptions(
   },
 ): DescriptionService {
   const { asker } = clients;
+  const { readTriples } = config;
   const { catalog, capabilities, onDropped } = known;
   const clock = steadyClock;
-  const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs }));
+  const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs, readTriples }));
   return createDescriptionService({
     catalog,
     retriever: createVoidRetriever({ asker, clock }),

@@ -230,7 +230,7 @@ async function askSomeTotals(
   if (
     !outcome.ok ||
     !outcome.sound ||
-    (outcome.answer.rows.length < keys.length && isCutFor(run, outcome.answer.rows.length))
+    (outcome.answer.rows.length < keys.length && (await isCutFor(run, outcome.answer.rows.length)))
   )
     return undefined;
   const totals = new Map<string, number>();

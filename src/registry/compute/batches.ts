@@ -20,7 +20,7 @@ interface PartLimits {
   readonly text?: number | undefined;
   /** A key to be asked for on its own, too, if that is light. */
   readonly doubtful?: string | undefined;
-  /** How often the work is halved, the rest being one part; default 6. */
+  /** How often the work is halved, the rest being one part; default 5. */
   readonly halvings?: number;
 }
 
@@ -33,7 +33,7 @@ export function verificationParts(items: readonly Weighed[], limits: PartLimits)
   const parts: string[][] = [];
   const all = workOf(items);
   let left = items.length;
-  while (left > 0 && parts.length < (limits.halvings ?? 6)) {
+  while (left > 0 && parts.length < (limits.halvings ?? 5)) {
     // At least two parts wherever there are two keys.
     const rest = items.slice(parts.length === 0 && left > 1 ? 1 : 0, left);
     const part = heaviest(rest, workOf(items.slice(0, left)) / 2);

@@ -6,8 +6,8 @@ import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.t
 import { askCount, isCutFor, keepTotal, type Run } from "./run.ts";
 
 const sampleSize = 1000;
-const mostLanguages = 1000;
-const mostNamespaces = 500;
+export const mostLanguages = 1000;
+export const mostNamespaces = 500;
 
 /** Counts of nodes (T3), languages and namespaces (T4). */
 export async function computeDatasetFacts(run: Run): Promise<void> {
@@ -96,7 +96,7 @@ async function askLanguages(
     level: limit === undefined ? 1 : 6,
   });
   if (!outcome.ok) return { whole: false, why: outcome.why, record: outcome.record };
-  const whole = outcome.sound && !isCutFor(run, outcome.answer.rows.length);
+  const whole = outcome.sound && !(await isCutFor(run, outcome.answer.rows.length));
   // What only the publisher named is gone.
   if (whole && limit === undefined) run.base.languages.clear();
   for (const row of outcome.answer.rows) {

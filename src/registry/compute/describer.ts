@@ -5,10 +5,11 @@ import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Clock } from "../../clock.ts";
-import { isNothingMissing, Todo } from "./todo.ts";
+import { missingKeys, Todo } from "./todo.ts";
 import { computeDatasetFacts } from "./dataset-facts.ts";
 import { withClaims, buildDescription } from "./description-builder.ts";
-import { noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
+import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
+import { readWhole } from "./read-whole.ts";
 import { restoredFacts } from "./fact-base.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
@@ -76,6 +77,8 @@ interface DescriberOptions {
   readonly pauseMs?: number | undefined;
   /** Longest wait for one answer; default 60,000. */
   readonly queryTimeoutMs?: number;
+  /** Endpoints with at most so many triples are read whole; default 20,000, 0: none. */
+  readonly readTriples?: number | undefined;
   /** Requests between two checkpoints; default 10. */
   readonly checkpointEvery?: number;
 }
@@ -96,7 +99,7 @@ export function createDescriber(options: DescriberOptions) {
     async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<VoidDescription> {
       const { run, snapshot } = startRun({ ...options, ...runOptions, target });
       try {
-        await computeAll(run);
+        await computeAll(run, options.readTriples ?? 20_000);
       } catch (thrown) {
         if (!(thrown instanceof StopRun)) throw thrown;
         if (thrown.reason === "cancelled") {
@@ -110,16 +113,36 @@ export function createDescriber(options: DescriberOptions) {
 }
 
 /** The stages, in the order of their use to an agent: lists, what classes have, counts and the rest. */
-async function computeAll(run: Run): Promise<void> {
-  if (isNothingMissing(run.base, computedKinds, run.todo)) {
+async function computeAll(run: Run, readTriples: number): Promise<void> {
+  if (!run.todo.hasTasks && !isAnyKeyMissing(run)) {
     for (const kind of computedKinds) run.todo.closeKind(kind);
     return;
   }
-  const perform = async (stage: string, action: () => Promise<void>): Promise<void> => {
+  const perform: Perform = async (stage, action) => {
     run.progress(stage, 0, 1);
     await action();
     reconcile(run.base, run.todo);
   };
+  let read = false;
+  await perform("all triples", async () => {
+    read = await readWhole(run, readTriples);
+  });
+  const isListed = !run.todo.isOpen("class list") && !run.todo.isOpen("property list");
+  if (isListed && !isAnyKeyMissing(run)) for (const kind of computedKinds) run.todo.closeKind(kind);
+  else await computeByQueries(run, perform);
+  await perform("named graphs", () => listGraphsBeside(run));
+  await perform("labels of classes and properties", () => computeTermTexts(run, read));
+  if (!read) await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
+  run.progress("done", 1, 1);
+}
+
+const isAnyKeyMissing = ({ base, todo }: Run): boolean =>
+  computedKinds.some((kind) => missingKeys(base, kind, todo).length > 0);
+
+type Perform = (stage: string, action: () => Promise<void>) => Promise<void>;
+
+/** Of an endpoint that is too large to be read, or whose answers do not agree. */
+async function computeByQueries(run: Run, perform: Perform): Promise<void> {
   await perform("probes", () => probe(run));
   let classes = await startList(run, factKinds.classes);
   if (await turnToNamedGraphs(run)) classes = await startList(run, factKinds.classes);
@@ -132,10 +155,7 @@ async function computeAll(run: Run): Promise<void> {
   if (!properties.light) await perform("properties", properties.finish);
   // The second time for classes and properties that the first has brought to light.
   for (const kind of [...computedKinds, ...computedKinds]) await perform(kind.phrase, () => computeFacts(run, kind));
-  for (const kind of Object.values(factKinds)) run.todo.closeKind(kind);
-  await perform("labels of classes and properties", () => computeTermTexts(run));
-  await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
-  run.progress("done", 1, 1);
+  for (const kind of computedKinds) run.todo.closeKind(kind);
 }
 
 const ofClasses = [factKinds.classProperties, factKinds.classDatatypes, factKinds.classObjectClasses] as const;
@@ -206,12 +226,12 @@ function createRun(
       count: true,
       values: true,
       graphs: [],
-      named: base.namedGraphs.size > 0 && !todo.isOpen("graph list"),
+      named: base.namedGraphs.size > 0 && !base.graphsBeside && !todo.isOpen("graph list"),
       repeats: todo.has(repeatedTriples),
       countDistinct: !todo.has(noDistinct),
     },
     cap: target.rowCap ?? capabilities?.rowCap,
-    uncapped: false,
+    wholeRows: 0,
     mostKeys: Math.min(500, capabilities?.maxValuesRows ?? 500),
     mostText: maxTextOf(target),
     rowsSeen: 0,

@@ -47,7 +47,7 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
     languages: [...base.languages].toSorted(compareText),
     namespaces: [...base.namespaces].toSorted(compareText),
     graphs: base.graphs.size > 0 ? [...base.graphs].toSorted(compareText) : undefined,
-    namedGraphs: base.namedGraphs.size > 0 ? { list: namedGraphs(base), complete: base.graphsComplete } : undefined,
+    ...namedGraphsOf(base),
     linksets: [
       ...linksets.filter((linkset) => isPublished(linkset) && isPossible(base, linkset)),
       ...linksetsWithin(classPartitions),
@@ -60,10 +60,13 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
 const termsOf = ({ terms }: FactBase): readonly TermText[] =>
   [...terms.values()].toSorted((one, other) => compareText(one.iri, other.iri));
 
-const namedGraphs = (base: FactBase): NonNullable<VoidDescription["namedGraphs"]>["list"] =>
-  Array.from(base.namedGraphs, ([graph, fact]) => ({ graph, ...fact })).toSorted(
+function namedGraphsOf(base: FactBase): Pick<VoidDescription, "namedGraphs" | "graphsBeside"> {
+  const list = Array.from(base.namedGraphs, ([graph, fact]) => ({ graph, ...fact })).toSorted(
     (one, other) => byCount(one.triples, other.triples) || compareText(one.graph, other.graph),
   );
+  if (list.length === 0) return {};
+  return { [base.graphsBeside ? "graphsBeside" : "namedGraphs"]: { list, complete: base.graphsComplete } };
+}
 
 /** Linksets that do not follow from the class partitions: the publisher's own, and those to other endpoints. */
 const isPublished = (linkset: Linkset): boolean => linkset.targetEndpoint !== undefined || linkset.status === "claimed";

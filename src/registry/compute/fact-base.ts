@@ -43,8 +43,9 @@ export interface FactBase {
   readonly namespaces: Set<string>;
   /** Named graphs that are described instead of the default graph, which holds more. */
   readonly graphs: Set<string>;
-  /** Named graphs whose union is described, as the default graph is empty. */
+  /** Named graphs: beside the default graph that is described or, where that is empty, those whose union is described. */
   readonly namedGraphs: Map<string, CountedFact>;
+  graphsBeside: boolean;
   graphsComplete: boolean;
   /** Labels and descriptions of classes and properties by IRI. */
   readonly terms: Map<string, TermText>;
@@ -118,6 +119,7 @@ export function emptyFacts(): FactBase {
     namespaces: new Set(),
     graphs: new Set(),
     namedGraphs: new Map(),
+    graphsBeside: false,
     graphsComplete: false,
     terms: new Map(),
   };
@@ -143,9 +145,15 @@ export function restoredFacts(known: VoidDescription | undefined, kind: "measure
   restoreProperties(base.properties, known.propertyPartitions, isWanted);
   restoreClasses(base.classes, known.classPartitions, isWanted);
   if (kind === "claimed") return base;
-  for (const { graph, ...fact } of known.namedGraphs?.list ?? []) base.namedGraphs.set(graph, fact);
-  base.graphsComplete = known.namedGraphs?.complete === true;
+  restoreGraphs(base, known);
   return base;
+}
+
+function restoreGraphs(base: FactBase, { namedGraphs, graphsBeside }: VoidDescription): void {
+  const graphs = namedGraphs ?? graphsBeside;
+  for (const { graph, ...fact } of graphs?.list ?? []) base.namedGraphs.set(graph, fact);
+  base.graphsComplete = graphs?.complete === true;
+  base.graphsBeside = graphsBeside !== undefined;
 }
 
 type IsWanted = (fact: { readonly status: FactStatus }) => boolean;

@@ -132,7 +132,7 @@ async function sample(run: Run, kind: FactKind, { key }: FailedKey): Promise<voi
     only: key,
     record: outcome.record,
     sound: outcome.sound,
-    cut: isCutFor(run, outcome.answer.rows.length),
+    cut: await isCutFor(run, outcome.answer.rows.length),
     counted: false,
   });
   record(run, kind, { key, groups: groups.get(key), status: "sampled", record: outcome.record });

@@ -185,7 +185,7 @@ async function askPage(
   const iris = rows.flatMap((row) => iriOf(row.get(kind.key)) ?? []);
   const dropped = take(run, kind, { iris, keys, record, status: sampling ? "sampled" : "exists" });
   const usable = iris.length === rows.length && !dropped;
-  const whole = usable && outcome.sound && !isCutFor(run, rows.length);
+  const whole = usable && outcome.sound && !(await isCutFor(run, rows.length));
   return {
     failed: false,
     whole,

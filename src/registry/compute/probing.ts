@@ -2,15 +2,17 @@ import type { Capabilities } from "../capabilities/capabilities.ts";
 import { countOf, type Observation, solutionsOf } from "./observation.ts";
 import { isWritable } from "../void/values.ts";
 import {
+  allTriplesQuery,
   type Dialect,
   fewCountsQuery,
   graphsQuery,
+  manyCounted,
   manyCountsQuery,
+  probedRows,
   probes,
-  rowCapByData,
   tripleCountsQueries,
 } from "./queries.ts";
-import { askCount, markInconsistent, type Run } from "./run.ts";
+import { askCount, leastCap, markInconsistent, probeRowCap, type Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
 import type { PropertyFact } from "./fact-base.ts";
 import { factKinds } from "./fact-kinds.ts";
@@ -25,7 +27,7 @@ export async function probe(run: Run): Promise<void> {
   const values = await knowsValues(run, capabilities);
   run.dialect = { ...run.dialect, values };
   await probeCounts(run, capabilities);
-  if (run.cap === undefined && !run.uncapped && !run.dialect.values) await capByData(run);
+  if (run.cap === undefined && run.wholeRows === 0 && !run.dialect.values) await capByData(run);
   const { graphs, together } = await ownGraphs(run);
   for (const graph of graphs) run.base.graphs.add(graph);
   run.dialect = { ...run.dialect, graphs };
@@ -43,30 +45,21 @@ function verdictOf(constructs: Verdicts | undefined, name: "values" | "aggregate
 /** VALUES and the row cap with it: both show in one probe. */
 async function knowsValues(run: Run, capabilities: Capabilities | undefined): Promise<boolean> {
   const told = verdictOf(capabilities?.constructs, "values");
-  if (told === true && run.cap === undefined) run.uncapped = true;
+  if (told === true && run.cap === undefined) run.wholeRows = capabilities?.wholeRows ?? 0;
   if (told !== undefined) return told;
-  const outcome = await run.session.ask({ query: probes.rowCap, level: 1, maxRows: 2 * probes.rowCapRows });
-  const rows = outcome.ok ? outcome.answer.rows.length : 0;
-  if (rows >= probes.rowCapRows) run.uncapped = run.cap === undefined;
-  // Fewer rows are the cap, if the endpoint does VALUES at all.
-  else if (rows >= leastCap) run.cap = Math.min(run.cap ?? rows, rows);
-  else {
-    const small = await run.session.ask({ query: probes.values, level: 1 });
-    return small.ok && small.answer.rows.length === 3;
-  }
-  return true;
+  const rows = await probeRowCap(run, probedRows[0]);
+  if (rows >= leastCap) return true;
+  const small = await run.session.ask({ query: probes.values, level: 1 });
+  return small.ok && small.answer.rows.length === 3;
 }
-
-/** Fewer rows than this are no cap but a misunderstanding of VALUES. */
-const leastCap = 20;
 
 /** COUNT and COUNT(DISTINCT): both show in one probe, unless it is more than the endpoint can do. */
 async function probeCounts(run: Run, capabilities: Capabilities | undefined): Promise<void> {
   const told = verdictOf(capabilities?.constructs, "aggregates");
   const many = told === false ? undefined : await run.session.ask({ query: manyCountsQuery(run.dialect), level: 1 });
   const [row] = many?.ok ? many.answer.rows : [];
-  if (many && countOf(row?.get("n")) === probes.rowCapRows) {
-    if (countOf(row?.get("u")) !== probes.rowCapRows / 2) distrustDistinct(run, many.record);
+  if (many && countOf(row?.get("n")) === manyCounted) {
+    if (countOf(row?.get("u")) !== manyCounted / 2) distrustDistinct(run, many.record);
     return;
   }
   const count = await counts(run, told);
@@ -95,11 +88,11 @@ const mayCount = (outcome: Outcome): boolean =>
 const noCounts = "counts, and whether lists are complete";
 
 async function capByData(run: Run): Promise<void> {
-  const limit = probes.rowCapRows + 1;
-  const outcome = await run.session.ask({ query: rowCapByData(run.dialect, limit), level: 1, maxRows: 2 * limit });
+  const limit = probedRows[0] + 1;
+  const outcome = await run.session.ask({ query: allTriplesQuery(limit), level: 1, maxRows: 2 * limit });
   if (!outcome.ok) return;
   const rows = outcome.answer.rows.length;
-  if (rows >= probes.rowCapRows) run.uncapped = true;
+  if (rows >= probedRows[0]) run.wholeRows = probedRows[0];
   // Fewer may be all there are: taking them for the cap only costs a query more.
   else if (rows > 0) run.cap = rows;
 }
@@ -233,15 +226,29 @@ async function soundCount(run: Run, query: string): Promise<{ value: number | un
  */
 export async function turnToNamedGraphs(run: Run): Promise<boolean> {
   if (!run.todo.isOpen("graph list")) return false;
-  if (!(await isDefaultGraphEmpty(run))) {
-    run.todo.close("graph list");
-    return false;
-  }
+  if (!(await isDefaultGraphEmpty(run))) return false;
   const graphs = await startList(run, factKinds.graphs);
   await graphs.finish();
   run.dialect = { ...run.dialect, named: run.base.namedGraphs.size > 0 };
   await findRepeats(run, run.base.namedGraphs.size);
   return run.dialect.named;
+}
+
+/** Lists the named graphs that lie beside the default graph, with their sizes where one query counts them all. */
+export async function listGraphsBeside(run: Run): Promise<void> {
+  if (run.todo.isOpen("graph list")) await listGraphs(run);
+  run.todo.closeKind(factKinds.graphs);
+}
+
+async function listGraphs(run: Run): Promise<void> {
+  run.base.graphsBeside = true;
+  const { dialect } = run;
+  run.dialect = { ...dialect, graphs: [], repeats: false };
+  const graphs = await startList(run, factKinds.graphs);
+  if (graphs.light && !run.inconsistent) await graphs.finish();
+  else run.todo.close("graph list", { why: "partial" });
+  run.dialect = dialect;
+  for (const graph of run.base.namedGraphs.keys()) if (isSystemGraph(graph)) run.base.namedGraphs.delete(graph);
 }
 
 /** Counts as empty only where nothing else has shown data. */

@@ -240,15 +240,23 @@ export function subjectsQuery(dialect: Dialect, limit: number): string {
   return `SELECT DISTINCT ?s${from(dialect)} WHERE { ${anyTriple(dialect)}FILTER(isIRI(?s)) } LIMIT ${limit}`;
 }
 
+/** How many triples the default graph has, counted up to a limit. */
+export const firstTriplesCountQuery = (limit: number): string =>
+  `SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { ?s ?p ?o } LIMIT ${limit} } }`;
+
+/** The triples of the default graph, up to a limit. */
+export const allTriplesQuery = (limit: number): string => `SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT ${limit}`;
+
 /** Graphs that can be asked by name. */
 export function graphsQuery(limit: number, { countDistinct }: Pick<Dialect, "countDistinct">): string {
   const where = "WHERE { GRAPH ?g { ?s ?p ?o } }";
   return `${countDistinct ? `SELECT DISTINCT ?g ${where}` : `SELECT ?g ${where} GROUP BY ?g`} LIMIT ${limit}`;
 }
 
-const ten = "0 1 2 3 4 5 6 7 8 9";
-
 const tableOf = ({ values }: Pick<Dialect, "values">): Table => (values ? valuesTable : bindTable);
+
+/** Data-free: so many solutions, half as many values. */
+export const manyCounted = 20_000;
 
 /** Data-free: 20,000 solutions with 10,000 values of ?x, too many for an estimate to be right by chance. */
 export function manyCountsQuery(dialect: Pick<Dialect, "values">): string {
@@ -261,11 +269,22 @@ export function manyCountsQuery(dialect: Pick<Dialect, "values">): string {
 export const fewCountsQuery = (dialect: Pick<Dialect, "values">): string =>
   `SELECT (COUNT(DISTINCT ?x) AS ?u) WHERE { ${tableOf(dialect)(["x"], [["1"], ["1"], ["2"]])} }`;
 
+/** Sizes of row-cap probes in ascending order: the first is asked for, larger ones after an answer with as many rows. */
+export const probedRows = [500, 2_000, 20_000] as const;
+
+/** Data-free, so many rows: fewer reveal the cap. */
+export function rowCapQuery(rows: (typeof probedRows)[number]): string {
+  // Plain texts: integers come with their datatype in each row.
+  const ten = '"0" "1" "2" "3" "4" "5" "6" "7" "8" "9"';
+  const digits = [
+    ...Array.from({ length: Math.floor(Math.log10(rows)) }, () => ten),
+    rows === 500 ? ten.slice(0, 19) : ten.slice(0, 7),
+  ];
+  return `SELECT ?a0 WHERE { ${digits.map((values, at) => `VALUES ?a${at} { ${values} }`).join(" ")} }`;
+}
+
 /** Data-free probes (registry method, section 7) with what they must give. */
 export const probes = {
-  /** 20,000 rows: fewer reveal the cap. */
-  rowCap: `SELECT ?a WHERE { VALUES ?a { ${ten} } VALUES ?b { ${ten} } VALUES ?c { ${ten} } VALUES ?d { ${ten} } VALUES ?e { 0 1 } }`,
-  rowCapRows: 20_000,
   /** 3 rows. */
   values: "SELECT ?x WHERE { VALUES ?x { 1 2 3 } }",
   /** One row, 1. */
@@ -275,8 +294,3 @@ export const probes = {
   /** Virtuoso's own metadata graph. */
   virtuoso: "ASK { GRAPH <http://www.openlinksw.com/schemas/virtrdf#> { ?s ?p ?o } }",
 } as const;
-
-/** Some rows of data, where VALUES does not work: fewer than `limit`, and fewer than there are, reveal the cap. */
-export function rowCapByData(dialect: Dialect, limit: number): string {
-  return `SELECT ?p${from(dialect)} WHERE { ${anyTriple(dialect)}} LIMIT ${limit}`;
-}

@@ -11,7 +11,7 @@ import {
 } from "./observation.ts";
 import { type DatasetCount, type FactBase, mergedCount } from "./fact-base.ts";
 import type { FactKind, FactKindName } from "./fact-kinds.ts";
-import { type Dialect, groupsQuery, type Selection } from "./queries.ts";
+import { type Dialect, groupsQuery, probedRows, rowCapQuery, type Selection } from "./queries.ts";
 import { type Session, type Unanswered, StopRun } from "./session.ts";
 
 /** The most that was seen of a key in one kind. */
@@ -39,8 +39,8 @@ export interface Run {
   dialect: Dialect;
   /** Rows after which answers are cut; absent: unknown, or none. */
   cap: number | undefined;
-  /** An answer with 20,000 rows came whole. */
-  uncapped: boolean;
+  /** An answer with so many rows came whole: smaller ones are not cut. */
+  wholeRows: number;
   /** Keys in one query. */
   readonly mostKeys: number;
   /** Characters of all keys in one query. */
@@ -87,7 +87,7 @@ export async function observe(
     only,
     record,
     sound,
-    cut: !hasAll(kind, selection, answer.rows.length) && isCutFor(run, answer.rows.length),
+    cut: !hasAll(kind, selection, answer.rows.length) && (await isCutFor(run, answer.rows.length)),
     counted: run.dialect.count,
   });
   return observation;
@@ -124,11 +124,25 @@ function hasAll(kind: FactKind, { keys }: Selection, rows: number): boolean {
   return kind.detail.length === 0 && keys !== undefined && rows === keys.length;
 }
 
-/** Whether an answer with so many rows may have been cut at this endpoint. */
-export function isCutFor(run: Run, rows: number): boolean {
-  // A cap above the 20,000 rows of the probe is as unknown as any.
-  return run.uncapped && rows < 20_000 ? false : isCut(rows, run.cap);
+/** Whether an answer with so many rows may have been cut at this endpoint; looks for a cap that large answers may have met. */
+export async function isCutFor(run: Run, rows: number): Promise<boolean> {
+  const larger = probedRows.find((size) => size > rows);
+  const isKnown = run.cap !== undefined || rows < run.wholeRows || !run.dialect.values;
+  if (!isKnown && rows >= probedRows[0] && larger !== undefined) await probeRowCap(run, larger);
+  return rows < run.wholeRows ? false : isCut(rows, run.cap);
 }
+
+/** Asks for so many rows: all of them, or fewer, which are the cap if the endpoint does VALUES at all. */
+export async function probeRowCap(run: Run, size: (typeof probedRows)[number]): Promise<number> {
+  const outcome = await run.session.ask({ query: rowCapQuery(size), level: 1, maxRows: 2 * size });
+  const rows = outcome.ok ? outcome.answer.rows.length : 0;
+  if (rows >= size) run.wholeRows = run.cap === undefined ? size : run.wholeRows;
+  else if (rows >= leastCap) run.cap = Math.min(run.cap ?? rows, rows);
+  return rows;
+}
+
+/** Fewer rows than this are no cap but a misunderstanding of VALUES. */
+export const leastCap = 20;
 
 /** Whether it is an observation. */
 export const isSeen = (outcome: Observation | Unanswered): outcome is Observation => "groups" in outcome;

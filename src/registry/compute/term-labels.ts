@@ -1,5 +1,6 @@
 import { bestTexts, textProperties } from "../void/term-texts.ts";
 import { isWritable } from "../void/values.ts";
+import type { FactBase } from "./fact-base.ts";
 import { termTextsQuery } from "./queries.ts";
 import type { Run } from "./run.ts";
 
@@ -10,18 +11,23 @@ const mostRows = 20_000;
 /**
  * What the endpoint itself calls its classes and properties: in the data that is described and, for terms that have no name
  * there, in any named graph, where many keep their ontology.
+ * @param isRead all triples of the data were read, names included
  */
-export async function computeTermTexts(run: Run): Promise<void> {
+export async function computeTermTexts(run: Run, isRead: boolean): Promise<void> {
   const { base, todo, dialect } = run;
   if (!todo.isOpen("labels")) return;
   const iris = new Set([...base.classes.keys(), ...base.properties.keys()]);
   for (const { properties } of base.classes.values()) for (const iri of properties.keys()) iris.add(iri);
   const wanted = [...iris].filter(isWritable).slice(0, mostTerms);
-  const failed = await askTexts(run, wanted, "described");
+  const failed = isRead ? undefined : await askTexts(run, wanted, "described");
   const missing = wanted.filter((iri) => !base.terms.has(iri));
-  const stillFailed = failed ?? (dialect.named ? undefined : await askTexts(run, missing, "any graph"));
+  const stillFailed =
+    failed ?? (dialect.named || hasNoGraphs(base) ? undefined : await askTexts(run, missing, "any graph"));
   todo.close("labels", stillFailed);
 }
+
+const hasNoGraphs = ({ namedGraphs, graphsComplete, graphsBeside }: FactBase): boolean =>
+  graphsBeside && graphsComplete && namedGraphs.size === 0;
 
 /** @returns why not everything was answered; one batch that fails ends it, as the others would fail alike */
 async function askTexts(run: Run, iris: readonly string[], where: "described" | "any graph") {

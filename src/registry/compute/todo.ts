@@ -158,11 +158,6 @@ export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonl
   return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !kindFacts[kind.name].isKnown(base, key));
 }
 
-/** Whether a run would ask for nothing. */
-export function isNothingMissing(base: FactBase, kinds: readonly FactKind[], todo: Todo): boolean {
-  return !todo.hasTasks && kinds.every((kind) => missingKeys(base, kind, todo).length === 0);
-}
-
 /** What an empty description is about. */
 interface EmptyFrame extends Pick<VoidDescription, "dataset" | "startedAt" | "finishedAt"> {
   readonly endpoint: AskedEndpoint;

@@ -67,7 +67,8 @@ const exactly = (value: number): Count => ({ value, status: "exact", record: 0 }
 function listLines(description: VoidDescription): readonly ViewLine[] {
   const links = new Set(description.linksets.flatMap((linkset: Linkset) => linkset.targetEndpoint ?? []));
   return [
-    listLine("graphs", graphTexts(description)),
+    listLine("graphs", graphTexts(description, description.namedGraphs)),
+    listLine("graphs beside the default graph, not counted here", graphTexts(description, description.graphsBeside)),
     listLine("links to", [...links].toSorted()),
     listLine("languages", description.languages),
     listLine("namespaces", description.namespaces),
@@ -79,11 +80,9 @@ function listLines(description: VoidDescription): readonly ViewLine[] {
 }
 
 /** Each graph with its size where there are several: the counts are those of all graphs together. */
-function graphTexts(description: VoidDescription): readonly string[] {
+function graphTexts(description: VoidDescription, graphs: VoidDescription["namedGraphs"]): readonly string[] {
   const write = countWriter(description);
-  return (description.namedGraphs?.list ?? []).map(
-    ({ graph, triples, status }) => `${graph} (${write(triples, status)})`,
-  );
+  return (graphs?.list ?? []).map(({ graph, triples, status }) => `${graph} (${write(triples, status)})`);
 }
 
 function listLine(name: string, values: readonly string[]): readonly ViewLine[] {

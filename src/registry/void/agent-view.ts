@@ -137,19 +137,22 @@ function writeDataset(view: View, description: VoidDescription): void {
 }
 
 /**
- * An empty default graph beside the named graphs whose union everything else is said of (SPARQL 1.1 Service Description,
- * section 3.2.3).
+ * Named graphs (SPARQL 1.1 Service Description, section 3.2.3): those whose union everything else is said of, with an empty
+ * default graph, or those beside the default graph.
  */
-function writeNamedGraphs(view: View, { dataset, namedGraphs }: VoidDescription): void {
-  if (namedGraphs === undefined) return;
+function writeNamedGraphs(view: View, { dataset, namedGraphs, graphsBeside }: VoidDescription): void {
+  const graphs = namedGraphs ?? graphsBeside;
+  if (graphs === undefined) return;
   const { writer, notes, base } = view;
-  const empty = `${base}#default-graph`;
   writer.type(dataset, sd.Dataset);
-  writer.link(dataset, sd.defaultGraph, empty);
-  writer.type(empty, sd.Graph);
-  writer.number(empty, v.triples, 0);
-  writer.flag(dataset, measured.graphsComplete, namedGraphs.complete);
-  for (const [at, fact] of namedGraphs.list.entries()) {
+  if (namedGraphs) {
+    const empty = `${base}#default-graph`;
+    writer.link(dataset, sd.defaultGraph, empty);
+    writer.type(empty, sd.Graph);
+    writer.number(empty, v.triples, 0);
+  }
+  writer.flag(dataset, measured.graphsComplete, graphs.complete);
+  for (const [at, fact] of graphs.list.entries()) {
     const node = `${base}#graph-${at + 1}`;
     const data = `${node}-data`;
     writer.link(dataset, sd.namedGraph, node);
@@ -158,7 +161,7 @@ function writeNamedGraphs(view: View, { dataset, namedGraphs }: VoidDescription)
     notes.add(node, sd.name, fact);
     writer.link(node, sd.graph, data);
     writer.type(data, sd.Graph);
-    writer.link(dataset, v.subset, data);
+    if (namedGraphs) writer.link(dataset, v.subset, data);
     writeCounts(view, data, [[v.triples, fact.triples]]);
   }
 }

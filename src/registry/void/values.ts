@@ -28,7 +28,7 @@ export function namespaceOf(iri: string): string | undefined {
 
 /** A whole number without sign tricks, exponent or fraction, and within the numbers that JavaScript counts in. */
 const wholeNumber = /^\+?0{0,20}(\d{1,15})$/u;
-const languageTag = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/iu;
+const tagPattern = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/iu;
 const longestTitle = 300;
 const longestText = 4000;
 
@@ -65,9 +65,12 @@ export function onlyIri(terms: readonly RDF.Term[]): string | undefined {
 }
 
 /** A language tag (BCP 47) in lower case. */
-export function languageOf(term: RDF.Term | undefined): string | undefined {
-  return term?.termType === "Literal" && languageTag.test(term.value) ? term.value.toLowerCase() : undefined;
-}
+export const languageTag = (text: string): string | undefined =>
+  tagPattern.test(text) ? text.toLowerCase() : undefined;
+
+/** The same of a literal that holds one. */
+export const languageOf = (term: RDF.Term | undefined): string | undefined =>
+  term?.termType === "Literal" ? languageTag(term.value) : undefined;
 
 function plainText(terms: readonly RDF.Term[], most: number): string | undefined {
   const literals = terms.filter((term) => term.termType === "Literal");
@@ -95,7 +98,8 @@ interface Node {
   readonly seen: Set<string>;
 }
 
-const objectKey = (object: RDF.Term): string =>
+/** The same for literals, too; not for triple terms. */
+export const termKey = (object: RDF.Term): string =>
   object.termType === "Literal" ? `l${object.datatype.value} ${object.language} ${object.value}` : nodeKey(object);
 
 /** Indexes a document that is in memory. Cycles, repetitions and nodes of any kind are harmless: nothing is followed. */
@@ -108,7 +112,7 @@ export function indexNodes(quads: Iterable<RDF.Quad>) {
       node = { term: subject, objects: new Map(), seen: new Set() };
       nodes.set(key, node);
     }
-    const statement = `${predicate.value} ${objectKey(object)}`;
+    const statement = `${predicate.value} ${termKey(object)}`;
     if (node.seen.has(statement)) continue;
     node.seen.add(statement);
     const objects = node.objects.get(predicate.value);

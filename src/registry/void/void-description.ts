@@ -74,6 +74,8 @@ const classSchema = exactly({
 
 const graphSchema = exactly({ graph: iri, ...known, triples: count });
 
+const graphsSchema = exactly({ list: list(graphSchema, mostNames), complete: Type.Boolean() });
+
 const linksetSchema = exactly({
   property: iri,
   subjectClass: Type.Optional(iri),
@@ -174,7 +176,9 @@ const descriptionSchema = exactly({
    * Set when the default graph is empty: everything here is said of the union of all named graphs, a triple that lies in
    * several of them counted once. `list` has at most 500 of them, in descending order of `triples`.
    */
-  namedGraphs: Type.Optional(exactly({ list: list(graphSchema, mostNames), complete: Type.Boolean() })),
+  namedGraphs: Type.Optional(graphsSchema),
+  /** The same graphs where the default graph has data, which is what everything here is said of. */
+  graphsBeside: Type.Optional(graphsSchema),
   linksets: list(linksetSchema, mostPartitions),
   /** What the endpoint itself calls its classes and properties, in the order of IRIs; those without a name are left out. */
   terms: Type.Optional(list(termSchema, mostPartitions)),

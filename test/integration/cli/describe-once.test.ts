@@ -116,12 +116,12 @@ describe("a run that ends early", () => {
       retrieve,
       signal: aborter.signal,
       onProgress: ({ stage }) => {
-        if (stage === "properties") aborter.abort();
+        if (stage === "named graphs") aborter.abort();
       },
     });
     expect(interrupted).toBe(true);
     expect(description).toMatchObject({ unfinished: true, classPartitions: [{ class: "urn:x:Book" }] });
-    expect(description.unknown).toContainEqual({ what: "property list", why: "budget" });
+    expect(description.unknown).toContainEqual({ what: "labels", why: "budget" });
   });
 
   it("by its signal during the search too", async () => {

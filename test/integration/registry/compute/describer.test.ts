@@ -28,10 +28,15 @@ beforeAll(() => {
 
 interface Call extends Partial<DescribeOptions> {
   readonly target?: Partial<DescribeTarget>;
+  /** 0: as an endpoint that is too large to be read. */
+  readonly readTriples?: number;
 }
 
-function describeWith(asker: PolicyAsker, { target, ...options }: Call = {}): Promise<VoidDescription> {
-  const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1 });
+function describeWith(
+  asker: PolicyAsker,
+  { target, readTriples = 0, ...options }: Call = {},
+): Promise<VoidDescription> {
+  const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1, readTriples });
   return describer.describe(
     { endpoint: { url: endpointUrl }, engine: "oxigraph", ...target },
     { signal: new AbortController().signal, ...options },
@@ -162,6 +167,45 @@ describe("a description of an endpoint that", () => {
     expect(description).toMatchObject({ classPartitions: [], classesComplete: false, unfinished: true });
     expect(description.triples).toBeUndefined();
     expect(description.records.every(({ outcome }) => outcome === "failed")).toBe(true);
+  });
+});
+
+describe("an endpoint with few triples", () => {
+  const readTriples = 20_000;
+
+  it("is described in 12 requests from all of them", async () => {
+    const asker = createPolicyAsker(lines);
+    const description = await describeWith(asker, { readTriples });
+    shouldBeTrue(description);
+    const { lists } = compareWithTruth(description, truth);
+    expect(compareWithTruth(description, truth)).toMatchObject({ exactShare: 1, recall: 1, completeLists: lists });
+    expect(description).toMatchObject({ unfinished: false, unknown: [], languages: [...truth.languages].toSorted() });
+    expect(asker.queries.length).toBeLessThanOrEqual(12);
+    const { triples, cost } = await describeWith(createPolicyAsker(lines), { readTriples, budget: { requests: 4 } });
+    expect({ triples, requests: cost.requests }).toMatchObject({ triples: { status: "exact" }, requests: 4 });
+  });
+
+  it("says the same as by queries", async () => {
+    const facts = ({ records: _records, cost: _cost, ...description }: VoidDescription) =>
+      JSON.parse(
+        JSON.stringify(description, (name, value: unknown) =>
+          ["record", "startedAt", "finishedAt", "namespaces"].includes(name) ? undefined : value,
+        ),
+      ) as unknown;
+    const read = await describeWith(createPolicyAsker(lines), { readTriples });
+    const asked = await describeWith(createPolicyAsker(lines));
+    expect(facts(read)).toEqual(facts(asked));
+  });
+
+  it.each(Object.entries({ ...policies, ...hardPolicies }))("%s is true", async (_name, policy) => {
+    const asker = createPolicyAsker(lines, policy);
+    shouldBeTrue(await describeWith(asker, { readTriples, budget: { requests: 400 } }));
+  });
+
+  it.each(["cuts at 100 rows", "stops and says so"])("%s: says that reading it was stopped", async (name) => {
+    const description = await describeWith(createPolicyAsker(lines, policies[name]), { readTriples });
+    const what = expect.stringMatching(/^all triples in one answer/u) as string;
+    expect(description.unknown).toContainEqual(expect.objectContaining({ what, why: "partial" }));
   });
 });
 

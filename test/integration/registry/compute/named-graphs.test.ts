@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDescriber, type DescribeOptions } from "../../../../src/registry/compute/describer.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits } from "../../../support/described-data.ts";
@@ -24,8 +25,12 @@ beforeAll(() => {
   overlapping = [...apart, ...again];
 });
 
-function describeWith(asker: PolicyAsker, options: Partial<DescribeOptions> = {}): Promise<VoidDescription> {
-  const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1 });
+function describeWith(
+  asker: PolicyAsker,
+  options: Partial<DescribeOptions> = {},
+  readTriples = 20_000,
+): Promise<VoidDescription> {
+  const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1, readTriples });
   return describer.describe(
     { endpoint: { url: "http://endpoint.example/sparql" }, engine: "oxigraph" },
     { signal: new AbortController().signal, ...options },
@@ -57,12 +62,17 @@ describe("data in named graphs only", () => {
     expect(listed?.toSorted()).toEqual(graphs.map((graph) => [graph, sizesOf(lines, graph), "exact"]));
   });
 
-  it("a default graph with data is described alone", async () => {
-    const description = await describeWith(
-      createPolicyAsker([...overlapping, "<http://x.example/s> <http://x.example/p> <http://x.example/o> ."]),
-    );
+  it.each([20_000, 0])("a default graph with data is described, and the graphs beside it are listed", async (most) => {
+    const lines = [...overlapping, "<http://x.example/s> <http://x.example/p> <http://x.example/o> ."];
+    const description = await describeWith(createPolicyAsker(lines), {}, most);
     expect(description.namedGraphs).toBeUndefined();
     expect(description.triples).toMatchObject({ value: 1, status: "exact" });
+    const { list, complete } = description.graphsBeside ?? {};
+    const sizes = list?.map(({ graph, triples }) => [graph, triples?.value, triples?.status]);
+    expect(sizes?.toSorted()).toEqual(graphs.map((graph) => [graph, sizesOf(lines, graph), "exact"]));
+    expect({ complete, unknown: description.unknown }).toEqual({ complete: true, unknown: [] });
+    const text = schemaView(description, { detail: "summary", maxTokens: 2_000 }).text;
+    expect(text).toContain(`graphs beside the default graph, not counted here: ${list?.[0]?.graph} (`);
   });
 
   it("no graph has data: there is nothing", async () => {

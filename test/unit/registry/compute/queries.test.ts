@@ -2,10 +2,12 @@ import sparqljs from "sparqljs";
 import { describe, expect, it } from "vitest";
 import { factKinds } from "../../../../src/registry/compute/fact-kinds.ts";
 import {
+  allTriplesQuery,
   askProperty,
   type Dialect,
   distinctNodesQueries,
   fewCountsQuery,
+  firstTriplesCountQuery,
   graphsQuery,
   groupsQuery,
   keysQuery,
@@ -14,8 +16,9 @@ import {
   listTotalQuery,
   manyCountsQuery,
   missingKeyQuery,
+  probedRows,
   probes,
-  rowCapByData,
+  rowCapQuery,
   sampledGroupsQuery,
   sampledKeysQuery,
   solutionQuery,
@@ -82,15 +85,16 @@ describe("every query text", () => {
         shouldParse(query);
       for (const query of [languagesQuery(dialect), languagesQuery(dialect, 5), subjectsQuery(dialect, 5)])
         shouldParse(query);
-      shouldParse(rowCapByData(dialect, 5));
     }
     expect(texts).toBe(dialects.length * (8 * 6 + 4));
     expect(subjectSlices).toHaveLength(17);
   });
 
   it.each([
-    probes.rowCap,
+    ...probedRows.map(rowCapQuery),
     probes.values,
+    allTriplesQuery(5),
+    firstTriplesCountQuery(5),
     probes.count,
     probes.virtuoso,
     probes.anything,
