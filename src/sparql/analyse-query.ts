@@ -50,8 +50,6 @@ export interface ServiceClause {
 export interface OutsidePattern extends TokenRange {
   /** None of GRAPH. */
   readonly triples: readonly Triple[];
-  /** It stands in a GRAPH together with a SERVICE. */
-  readonly besideServiceInGraph: boolean;
 }
 
 /** A parsed query and what planning needs to know of it. */
@@ -136,9 +134,8 @@ class Analysis {
 
   private needsData(element: Element, around: Surroundings): void {
     if (around.parent) return;
-    const { besideServiceInGraph } = around;
     const triples = element.kind === "triples" ? element.triples : [];
-    this.outside.push({ from: element.from, to: element.to, triples, besideServiceInGraph });
+    this.outside.push({ from: element.from, to: element.to, triples });
   }
 
   private graph(element: Element & { kind: "graph" }, around: Surroundings): void {

@@ -217,27 +217,6 @@ export function tokenAt(tokens: readonly Token[], at: number): Token {
   return token;
 }
 
-/** A token outside of inner brackets, with the number of brackets around it. */
-export interface BracketedToken {
-  readonly at: number;
-  readonly token: Token;
-  readonly depth: number;
-}
-
-/** The tokens of a range with their depth in round brackets; a bracket has the depth of what is around it. */
-export function* bracketed(
-  tokens: readonly Token[],
-  range: { readonly from: number; readonly to: number },
-): Generator<BracketedToken> {
-  let depth = 0;
-  for (let at = range.from; at < range.to; at++) {
-    const token = tokenAt(tokens, at);
-    if (token.kind === "punct" && token.text === ")") depth--;
-    yield { at, token, depth };
-    if (token.kind === "punct" && token.text === "(") depth++;
-  }
-}
-
 /** True for a keyword, in whatever case it was written. */
 export function isWord(token: Token | undefined, ...words: readonly string[]): boolean {
   return token?.kind === "word" && words.includes(token.text);

@@ -1,4 +1,4 @@
-import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "../../sparql/closed-subselects.ts";
+import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "./closed-subselects.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import type { InputFormat } from "../load/input.ts";
 import { iriText, stringText } from "../../rdf/term-text.ts";

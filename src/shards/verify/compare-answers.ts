@@ -1,6 +1,6 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
-import { uncutQuery } from "../../sparql/uncut-query.ts";
+import { uncutQuery } from "./uncut-query.ts";
 import { areSameRows, rowsOf, type AnswerStore, askStore } from "./answer-store.ts";
 import { timeOver, type Check, Findings } from "./verification.ts";
 

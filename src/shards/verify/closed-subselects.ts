@@ -1,10 +1,10 @@
-import { xsd } from "../rdf/vocabularies.ts";
-import { editText, textOf } from "./edit-text.ts";
-import type { Element, Group, SelectOutline } from "./outline.ts";
-import type { ParsedQuery } from "./parse-query.ts";
-import { resolveIri } from "./resolve-iri.ts";
-import { groupsOf, mentionedVariables, projectedVariables, shareName } from "./scope.ts";
-import { tokenAt } from "./tokens.ts";
+import { xsd } from "../../rdf/vocabularies.ts";
+import { editText, textOf } from "../../sparql/edit-text.ts";
+import type { Element, Group, SelectOutline } from "../../sparql/outline.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { resolveIri } from "../../sparql/resolve-iri.ts";
+import { groupsOf, mentionedVariables, projectedVariables, shareName } from "../../sparql/scope.ts";
+import { tokenAt } from "../../sparql/tokens.ts";
 
 /**
  * A subselect inside EXISTS or NOT EXISTS that has the same solutions for every solution that is tested, so that it

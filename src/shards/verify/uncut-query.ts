@@ -1,8 +1,8 @@
-import { editText, type TextEdit, textOf } from "./edit-text.ts";
-import type { TokenRange } from "./outline.ts";
-import type { ParsedQuery } from "./parse-query.ts";
-import { mentionedVariables, projectedVariables, projectsAll } from "./scope.ts";
-import { bracketed, isWord, type Token, tokenAt } from "./tokens.ts";
+import { editText, type TextEdit, textOf } from "../../sparql/edit-text.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { mentionedVariables, projectedVariables, projectsAll } from "../../sparql/scope.ts";
+import { isWord, type Token, tokenAt } from "../../sparql/tokens.ts";
 
 /**
  * The text of a SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. Data that gives it
@@ -33,6 +33,24 @@ export function uncutQuery(query: ParsedQuery): string | undefined {
 function* slices(tokens: readonly Token[], tail: TokenRange): Generator<TokenRange> {
   for (const { at, token, depth } of bracketed(tokens, tail)) {
     if (depth === 0 && isWord(token, "LIMIT", "OFFSET")) yield { from: at, to: at + 2 };
+  }
+}
+
+/** A token outside of inner brackets, with the number of brackets around it. */
+interface BracketedToken {
+  readonly at: number;
+  readonly token: Token;
+  readonly depth: number;
+}
+
+/** The tokens of a range with their depth in round brackets; a bracket has the depth of what is around it. */
+function* bracketed(tokens: readonly Token[], range: TokenRange): Generator<BracketedToken> {
+  let depth = 0;
+  for (let at = range.from; at < range.to; at++) {
+    const token = tokenAt(tokens, at);
+    if (token.kind === "punct" && token.text === ")") depth--;
+    yield { at, token, depth };
+    if (token.kind === "punct" && token.text === "(") depth++;
   }
 }
 
