@@ -5,6 +5,7 @@ import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf } from "../../registry/model/joins.ts";
+import { partsOf } from "../../registry/schema/derived-parts.ts";
 import { createPrefixTable, descriptionIris } from "../../registry/schema/prefixes.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";
@@ -73,6 +74,7 @@ export async function describeForAgent(
   const joins = joinDetails.has(detail) ? joinLines(models, id, Math.floor(maxTokens / 5)) : noJoins;
   const request = {
     detail: viewOf[detail],
+    parts: partsOf(id, description, { models, catalog }),
     maxTokens: maxTokens - joins.tokens,
     examples,
     ...(classes && { classes }),

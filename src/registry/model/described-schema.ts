@@ -33,6 +33,8 @@ export class DescribedSchema implements KnownSchema {
   /** Of subjects, as far as they were sampled. */
   readonly namespaces: readonly string[];
   readonly linksets: KnownSchema["linksets"];
+  /** What the builder of a shard told; it proves nothing. */
+  readonly built: VoidDescription["built"];
   /** Set when it speaks of the union of these. */
   readonly namedGraphs: VoidDescription["namedGraphs"];
   /** Terms that had no room. */
@@ -103,6 +105,7 @@ export class DescribedSchema implements KnownSchema {
     this.namespaces = description.namespaces;
     this.linksets = description.linksets;
     this.namedGraphs = description.namedGraphs;
+    this.built = description.built;
   }
 
   get classPartitions(): readonly KnownClass[] {

@@ -44,14 +44,8 @@ function* candidates(models: EndpointModels, id: string, isOther: (id: string) =
   const own = models.get(id)?.described;
   if (own === undefined) return;
   const others = describedOf(models, isOther);
-  for (const linkset of own.linksets) {
-    const { targetEndpoint: other = id } = linkset;
-    if (isOther(other)) yield { with: other, ...counted(linkset), back: false };
-  }
-  for (const [other, { linksets }] of others) {
-    const here = linksets.filter(({ targetEndpoint }) => targetEndpoint === id);
-    for (const linkset of here) yield { with: other, ...counted(linkset), back: true };
-  }
+  yield* linksFrom(own, isOther);
+  for (const other of others) yield* linksTo(id, other);
   for (const [other, its] of others) {
     for (const link of links(own, its)) yield { with: other, how: "link", ...link, back: false };
     for (const link of links(its, own)) yield { with: other, how: "link", ...link, back: true };
@@ -62,15 +56,35 @@ function* candidates(models: EndpointModels, id: string, isOther: (id: string) =
 const describedOf = (models: EndpointModels, isWanted: (id: string) => boolean) =>
   [...models.all()].flatMap(({ id, described }) => (described && isWanted(id) ? [[id, described] as const] : []));
 
-const counted = ({ property, objectClass, triples }: KnownLinkset) =>
-  ({ how: "linkset", property, class: objectClass, triples }) as const;
+const toJoin = (other: string, { property, objectClass, triples }: KnownLinkset, back: boolean): KnownJoin => ({
+  with: other,
+  how: "linkset",
+  property,
+  class: objectClass,
+  back,
+  triples,
+});
+
+const linksFrom = ({ linksets }: DescribedSchema, isOther: (id: string) => boolean): readonly KnownJoin[] =>
+  linksets.flatMap((linkset) => {
+    const { targetEndpoint: other } = linkset;
+    return other !== undefined && isOther(other) ? [toJoin(other, linkset, false)] : [];
+  });
+
+const linksTo = (id: string, [other, { linksets }]: readonly [string, DescribedSchema]): readonly KnownJoin[] =>
+  linksets.flatMap((linkset) => (linkset.targetEndpoint === id ? [toJoin(other, linkset, true)] : []));
 
 /** Properties of the one whose values are of classes that only the other one has: there the data go on. */
 function links(from: DescribedSchema, to: DescribedSchema) {
   const elsewhere = Array.from(to.terms("class"), ({ iri }) => iri).filter((iri) => !from.term("class", iri));
-  return [...from.leadingTo(elsewhere)].flatMap(([property, classes]) =>
+  const seen = [...from.leadingTo(elsewhere)].flatMap(([property, classes]) =>
     classes.map((iri) => ({ property, class: iri })),
   );
+  // A shard of a property alone has no classes of its own.
+  const told = (from.built?.properties ?? []).flatMap(({ property, objectClasses }) =>
+    objectClasses.filter((iri) => elsewhere.includes(iri)).map((iri) => ({ property, class: iri })),
+  );
+  return [...seen, ...told];
 }
 
 const schemeless = (namespace: string): string => namespace.replace(/^https?:/u, "");

@@ -33,6 +33,13 @@ const descriptions: Readonly<Record<string, VoidDescription>> = {
   people: people("http://people.example/id/", 5),
   more: people("http://people.example/id/"),
   secure: people("https://people.example/id/", 2),
+  shard: descriptionOf({
+    propertyPartitions: [propertyPartition(`${ex}made`, { triples: 3 })],
+    built: {
+      properties: [{ property: `${ex}made`, subjectClasses: [], objectClasses: [`${ex}Product`] }],
+      parts: [],
+    },
+  }),
   strangers: people("http://elsewhere.example/", 3),
 };
 const { models } = describedModels({ descriptions: Object.entries(descriptions) });
@@ -55,7 +62,8 @@ describe("joins", () => {
     "link to secure customer ?",
     "link to strangers customer ?",
   ]);
-  shouldJoin("goods", ["linkset from orders product 12"]);
+  shouldJoin("goods", ["linkset from orders product 12", "link from shard made ?"]);
+  shouldJoin("shard", ["link to goods made ?"]);
   shouldJoin("people", [
     "link from orders customer ?",
     "subjects more same",
@@ -112,6 +120,7 @@ describe("describe_endpoint", () => {
       "people",
       'IRIs are unlike, bind IRI(CONCAT("https://people.example/id/", STRAFTER(STR(?here), "http://people.example/id/")))',
     ],
+    ["people", "are also at more, by the descriptions of federation shop"],
     ["shop", "federation shop: Shop; facts of 3 of 4 members"],
     ["shop", "nothing is known of: dark"],
     ["shop", "class shop:Person: more ?, people 5"],
