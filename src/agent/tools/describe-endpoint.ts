@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
+import { publishedView } from "../../registry/published/published-view.ts";
 import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf } from "../../registry/model/joins.ts";
@@ -69,7 +70,15 @@ export async function describeForAgent(
     return describeFederation(models, { federation, members, maxTokens });
   }
   const { id } = knownEndpoint(catalog, endpoint);
-  const description = await knownDescription(descriptions, id);
+  const facts = catalog.published.facts(id);
+  const stored = await descriptions.get(id);
+  if (stored === undefined && facts !== undefined && facts.terms.size > 0) {
+    const { text, omitted } = publishedView(id, facts, maxTokens);
+    const truncated = omitted.classes + omitted.properties > 0;
+    const data = { endpoint: id, detail, schema: text, truncated, omitted, complete: false, freshness: "published" };
+    return { text, data };
+  }
+  const description = stored ?? (await knownDescription(descriptions, id));
   const examples = values.examples(id);
   const joins = joinDetails.has(detail) ? joinLines(models, id, Math.floor(maxTokens / 5)) : noJoins;
   const request = {
@@ -106,7 +115,10 @@ function joinLines(models: EndpointModels, id: string, maxTokens: number): typeo
 export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {
   const name = named.trim().replace(/^<(.*)>$/, "$1");
   const url = URL.parse(name)?.href;
-  const entry = catalog.byId(name) ?? catalog.byId(name.toLowerCase()) ?? (url && catalog.byUrl(url));
+  const entry =
+    catalog.byId(name) ??
+    catalog.byId(name.toLowerCase()) ??
+    (url && (catalog.byUrl(url) ?? catalog.published.byOtherUrl(url)?.entry));
   if (entry) return entry;
   throw unknownId("endpoint", name, catalog);
 }
