@@ -1,8 +1,9 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import type { TermKind } from "../model/schema.ts";
+import { publishedKey } from "../published/published-facts.ts";
 import { plainText } from "../schema/text.ts";
-import { irisNamed, rankedEndpoints } from "./run-search.ts";
+import { irisNamed, irisWritten, rankedEndpoints } from "./run-search.ts";
 import type { IndexState } from "./index-state.ts";
 import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "./search-index.ts";
 import { fold } from "./words.ts";
@@ -15,7 +16,7 @@ interface Listing {
   readonly wanted: readonly WantedTerm[];
 }
 
-/** A class or property that an entry must have; without an IRI where no description has such a name. */
+/** A class or property that an entry must have; without an IRI where nothing known has such a name. */
 interface WantedTerm {
   readonly kind: TermKind;
   readonly name: string;
@@ -37,17 +38,22 @@ export function filterEntries(
 ): EntryPage {
   const wanted = [wantedTerm(state, "class", filter.class), wantedTerm(state, "property", filter.property)].flat();
   const listing: Listing = { state, filter, statusOf, wanted };
-  const hits: LazyHit[] = [];
+  const described: LazyHit[] = [];
+  const published: LazyHit[] = [];
   let undecided = 0;
   for (const { entry, why } of orderedEntries(listing, entries)) {
     const status = statusOf(entry.id);
     const plain = plainReasons(entry, status, filter);
     if (plain === undefined) continue;
-    const has = wanted.map((term) => hasTerm(state, entry.id, term));
-    if (has.every((each) => each === "yes"))
-      hits.push({ entry, status, why: () => [...why(), ...plain, ...wanted.map(reason)] });
-    else if (!has.includes("no")) undecided++;
+    const has = wanted.map((term) => knownTerm(state, entry.id, term));
+    const reasons = has.filter((each) => typeof each === "object");
+    if (reasons.length === wanted.length) {
+      const isDescribed = reasons.every(({ field }) => !field.startsWith("published"));
+      const hit = { entry, status, why: () => [...why(), ...plain, ...reasons] };
+      (isDescribed ? described : published).push(hit);
+    } else if (!has.includes("no")) undecided++;
   }
+  const hits = [...described, ...published];
   const limit = Math.min(mostListed, Math.max(1, Math.floor(filter.limit) || 1));
   const offset = Math.max(0, Math.floor(filter.offset) || 0);
   return {
@@ -74,7 +80,20 @@ function wantedTerm(state: IndexState, kind: TermKind, name: string | undefined)
       },
     );
   }
-  return [{ kind, name, iri }];
+  return [{ kind, name, iri: iri ?? publishedIri(state, kind, name) }];
+}
+
+/** The IRI that a name is, where others have published it of an endpoint. */
+const publishedIri = ({ models }: IndexState, kind: TermKind, name: string): string | undefined =>
+  irisWritten(name).find((iri) => models.published(kind, iri).next().done === false);
+
+/** How it is known that an endpoint has a term: by its description, else by what others published. */
+function knownTerm(state: IndexState, id: string, term: WantedTerm): Match | "no" | "unknown" {
+  const has = hasTerm(state, id, term);
+  if (has === "yes") return reason(term);
+  const published = state.models.get(id)?.published;
+  if (has === "no" || term.iri === undefined || !published?.terms.has(publishedKey(term.kind, term.iri))) return has;
+  return { field: `published ${term.kind}`, term: term.name, matched: `${term.iri} (${published.provenance})` };
 }
 
 const noReasons = (): readonly Match[] => [];

@@ -178,14 +178,20 @@ function bareName(q: string): string {
   return name.startsWith("<") && name.endsWith(">") ? name.slice(1, -1) : name;
 }
 
+/** The IRIs that a name is when it is one, or `prefix:name` with a well-known prefix. */
+export function irisWritten(q: string): readonly string[] {
+  const name = bareName(q);
+  const [, prefix, local = ""] = curie.exec(name) ?? [];
+  const namespace = prefix === undefined ? undefined : namespaceOf.get(prefix.toLowerCase());
+  return [name, ...(namespace === undefined ? [] : [namespace + local])];
+}
+
 /** Classes and properties that the whole query names. */
 function namedTerms({ table }: IndexState, q: string): readonly Named[] {
   const name = bareName(q);
   if (name === "") return [];
   const [, prefix, local = ""] = curie.exec(name) ?? [];
-  const namespace = prefix === undefined ? undefined : namespaceOf.get(prefix.toLowerCase());
-  const iris = [name, ...(namespace === undefined ? [] : [namespace + local])];
-  const exact = iris.flatMap((iri) => [termKey("class", iri), termKey("property", iri)]);
+  const exact = irisWritten(name).flatMap((iri) => [termKey("class", iri), termKey("property", iri)]);
   const found = exact.flatMap((key) => table.get(key) ?? []);
   const namesakes = prefix === undefined ? table.named(name) : prefixedNamesakes(table.named(local), prefix);
   const others = namesakes.slice(0, mostNamesakes).flatMap((key) => table.get(key) ?? []);

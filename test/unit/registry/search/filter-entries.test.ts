@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EntryFilter, EntryPage } from "../../../../src/registry/search/search-index.ts";
+import { publishedFacts } from "../../../../src/registry/published/published-facts.ts";
 import { describedModels } from "../../../support/described-models.ts";
 import {
   classPartition,
@@ -12,9 +13,19 @@ const [first, second, third, fourth] = syntheticEntries(4);
 if (!first || !second || !third || !fourth) throw new Error("no entries");
 const entries = [first, second, { ...third, interface: "tpf" as const }, { ...fourth, keywords: ["Géographie"] }];
 
+const facts = publishedFacts({
+  format: 1,
+  url: "http://facts.example/",
+  asOf: "2026-02-03",
+  classes: { "http://a.example/": { City: 3 }, "http://xmlns.com/foaf/0.1/": { Person: 1 } },
+  sources: [],
+});
+/** Of one whose description is complete, one whose is not, and one without any. */
+const published = new Map(["dataset-1", "dataset-2", "dataset-3"].map((id) => [id, facts]));
+
 function listed(filter: Partial<EntryFilter>): EntryPage {
   const statusOf = (id: string) => (id === "dataset-1" ? ("down" as const) : "unknown");
-  const { models, search } = describedModels({ entries, statusOf });
+  const { models, search } = describedModels({ entries, statusOf, published: (id) => published.get(id) });
   const city = classPartition("http://a.example/City", 5);
   models.setDescription(
     "dataset-0",
@@ -42,7 +53,19 @@ describe("filterEntries", () => {
   shouldList({ q: "  " }, all);
   shouldList({ q: "dataset-2" }, ["dataset-2"]);
   shouldList({ q: "zebra" }, []);
-  shouldList({ class: "http://a.example/City" }, ["dataset-0"], 2);
+  // Described first, then published; a complete description wins.
+  shouldList({ class: "http://a.example/City" }, ["dataset-0", "dataset-2", "dataset-3"]);
+  shouldList({ class: "foaf:Person" }, ["dataset-2", "dataset-3"]);
+  it("says when what is only published was", () => {
+    const { hits } = listed({ class: "foaf:Person" });
+    expect(hits[0]?.why).toEqual([
+      {
+        field: "published class",
+        term: "foaf:Person",
+        matched: "http://xmlns.com/foaf/0.1/Person (published, as of 2026-02-03)",
+      },
+    ]);
+  });
   shouldList({ class: "<http://b.example/City>" }, ["dataset-1"], 2);
   shouldList({ class: "Act" }, ["dataset-0"], 2);
   shouldList({ class: "Unheard" }, [], 2);
