@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeForAgent } from "../../../../src/agent/tools/describe-endpoint.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { publishedFacts } from "../../../../src/registry/published/published-facts.ts";
+import { describedModels } from "../../../support/described-models.ts";
 import { toEntry } from "../../plan/plan-cases.ts";
 
 const source = { repo: "owner/queries", commit: "abc", path: "x", date: "2026-01-01", licence: "MIT" };
@@ -19,10 +20,11 @@ const published = [
 ];
 const entries = [toEntry("proteins"), toEntry("unheard")];
 const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example", published });
+const { models } = describedModels({ entries });
 const descriptions = { get: async () => undefined, freshness: () => Promise.reject(new Error("not asked")) };
 const view = (endpoint: string, maxTokens = 2_000) =>
   describeForAgent(
-    { catalog, descriptions, values: { examples: () => [] } },
+    { catalog, models, descriptions, values: { examples: () => [] } },
     { endpoint, detail: "schema", maxTokens },
   );
 
