@@ -105,7 +105,7 @@ async function verifyWhole(
     ),
   ];
   for (const keys of parts) {
-    const part = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
+    const part = await observePart(run, kind, { keys, whole });
     if (!isSeen(part) || !part.whole) {
       unproven.push({ keys, record: part.record });
       continue;
@@ -134,6 +134,23 @@ async function verifyWhole(
   settleAgreed(run, kind, { whole, agreed });
   return [];
 }
+
+/** One part; one that contradicts the whole answer is asked once more, as a single answer may have failed for the moment. */
+async function observePart(
+  run: Run,
+  kind: FactKind,
+  { keys, whole }: { readonly keys: readonly string[]; readonly whole: Observation },
+) {
+  const asked = { selection: { keys }, level: keys.length === 1 ? 3 : 2 } as const;
+  const part = await observe(run, kind, asked);
+  if (!isSeen(part) || !part.whole || compare(keys, whole, part).differing.length === 0) return part;
+  const again = await observe(run, kind, asked);
+  if (!isSeen(again) || !again.whole || compare(keys, whole, again).differing.length > 0) return part;
+  run.todo.note({ what: transientAnswers, why: "partial", record: part.record });
+  return again;
+}
+
+const transientAnswers = "answers that were different when asked again, so that the data may have changed meanwhile";
 
 /** Keys of which the publisher claims just what the answer says: two parts will do for those. */
 function claimedOf(

@@ -209,6 +209,31 @@ describe("an endpoint with few triples", () => {
   });
 });
 
+describe("one answer without rows", () => {
+  const isPart = (query: string): boolean => /^SELECT \?c \?p .*VALUES \?c/u.test(query);
+
+  it("to a part that is asked again leaves the other facts exact, and is told", async () => {
+    const asker = createPolicyAsker(lines);
+    let isOver = false;
+    const failing: PolicyAsker = {
+      ...asker,
+      queries: asker.queries,
+      async ask(asking) {
+        const answer = await asker.ask(asking);
+        if (isOver || !isPart(asking.query)) return answer;
+        isOver = true;
+        return { ...answer, rows: [] };
+      },
+    };
+    const description = await describeWith(failing);
+    expect(isOver).toBe(true);
+    shouldBeTrue(description);
+    expect(compareWithTruth(description, truth).exactShare).toBeGreaterThan(0.99);
+    const what = expect.stringContaining("different when asked again") as string;
+    expect(description.unknown).toContainEqual(expect.objectContaining({ what, why: "partial" }));
+  });
+});
+
 describe("a run that ends early", () => {
   it.each([3, 8, 17, 30])("after %i requests goes on from its description", async (diesAfter) => {
     const asker = createPolicyAsker(lines, { diesAfter });
