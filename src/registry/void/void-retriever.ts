@@ -129,6 +129,7 @@ class Cascade {
     const steps: readonly (() => Promise<void>)[] = [
       () => this.#fromDocument("endpoint", this.#url),
       () => this.#fromDocument("well-known", new URL("/.well-known/void", this.#url).href),
+      () => this.#fromDocument("well-known", new URL("/void.ttl", this.#url).href),
       () => this.#fromData("default-graph"),
       () => this.#fromData("named-graph"),
       () => this.#fromLinks(),
@@ -143,6 +144,9 @@ class Cascade {
     if (this.#seen.has(url)) return;
     this.#seen.add(url);
     const fetched = await this.#log.document(url);
+    if (fetched !== undefined && fetched.value === undefined && fetched.error.code === "ENDPOINT_MALFORMED") {
+      this.quarantined.push({ step, from: url, reason: fetched.error.message });
+    }
     if (fetched?.value === undefined) return;
     const { quads, url: from } = fetched.value;
     // The endpoint answers under the URL that its redirects lead to, too.

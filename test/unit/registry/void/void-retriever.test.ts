@@ -145,17 +145,33 @@ describe("a description is found", () => {
     const { found } = await retrieve({ documents: { [url]: documents[url] ?? "" } });
     expect(found).toMatchObject({ step: "endpoint", checks: [], description: { title: "Data", classPartitions: [] } });
   });
+  it("in /void.ttl", () =>
+    shouldFind("well-known", {
+      documents: { "https://data.example/void.ttl": `${prefixes} ${dataset("ex:data", own)}` },
+    }));
+  it("in no document that cannot be parsed, and the reason is told", async () => {
+    const asker: ScriptedAsker = scriptedAsker({ data: { [url]: data } });
+    const reason = "The document is broken on line 3.";
+    const broken = {
+      ...asker,
+      ask: asker.ask.bind(asker),
+      fetchDocument: () => Promise.reject(new FedwayError("ENDPOINT_MALFORMED", reason)),
+    };
+    const retriever = createVoidRetriever({ asker: broken, clock: { now: () => 0 } });
+    const found = await retriever.retrieve({ endpoint: { url } }, { signal: new AbortController().signal });
+    expect(found.quarantined[0]).toEqual({ step: "endpoint", from: url, reason });
+  });
   it("nowhere", async () => {
     const { found, asker } = await retrieve({});
     expect(found.description).toBeUndefined();
-    expect(found.records.map(({ outcome }) => outcome)).toEqual(["refused", "refused", "ok", "ok"]);
-    expect(found.cost).toMatchObject({ requests: 4 });
-    expect(asker.log.slice(0, 2)).toEqual([url, wellKnown]);
+    expect(found.records.map(({ outcome }) => outcome)).toEqual(["refused", "refused", "refused", "ok", "ok"]);
+    expect(found.cost).toMatchObject({ requests: 5 });
+    expect(asker.log.slice(0, 3)).toEqual([url, wellKnown, "https://data.example/void.ttl"]);
   });
   it("not at an endpoint that is down, which is not asked twice", async () => {
     const { found, asker } = await retrieve({ data: {} });
     expect(found.description).toBeUndefined();
-    expect(asker.log).toHaveLength(3);
+    expect(asker.log).toHaveLength(4);
     expect(found.records.at(-1)).toMatchObject({ outcome: "failed" });
   });
 });
