@@ -88,6 +88,18 @@ export const Federation = view("Federation", {
   memberQuery: Type.Optional(Type.String({ description: "Endpoints that a search for this finds belong to it." })),
   endpointsTotal: Type.Integer({ description: "How many endpoints belong to it now." }),
   endpoints: Type.Optional(Type.Array(Type.Object({ id, title: Type.String() }))),
+  split: Type.Optional(
+    Type.Array(
+      Type.Object({
+        class: Type.String(),
+        source: Type.String({
+          description: "`builder`: told by the builder of its shards; `derived`: from descriptions.",
+        }),
+        members: Type.Array(Type.String()),
+      }),
+      { description: "Classes that several members have." },
+    ),
+  ),
   missing: texts("Named members that are not in the catalogue."),
   ...origin,
 });

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogDocument, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
+import { splitOver } from "../registry/schema/split-classes.ts";
 import { oneSentence } from "../registry/schema/one-sentence.ts";
 import type { EndpointStatus } from "../registry/search/search-index.ts";
 import type { HttpDeps } from "./http-deps.ts";
@@ -18,7 +19,7 @@ export interface EntryDescription {
 export type CatalogView = ReturnType<typeof createCatalogView>;
 
 /** A view that remembers what costs time to find out, by the entry or description it was found out from. */
-export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions" | "search">) {
+export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions" | "models" | "search">) {
   const { catalog, search } = deps;
   const originOf = createOrigins(catalog);
   const sentenceOf = createSentences(deps);
@@ -45,6 +46,7 @@ export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions
       query: `/federations/${shown.id}/sparql`,
       endpointsTotal: endpoints.length,
       endpoints: whole ? endpoints.map(({ id, title }) => ({ id, title })) : undefined,
+      split: whole ? splitOver(endpoints, deps) : undefined,
       missing: shown.members.filter((id) => catalog.byId(id) === undefined),
       ...(await originOf("federation", shown)),
     };

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import { partsOf } from "../registry/schema/derived-parts.ts";
 import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
 import { catalogVoid, descriptionUrl, voidQuads } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
@@ -64,6 +65,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
       if (!isWhole) {
         const { text } = await schemaViewInTurns(description, {
           detail: "void",
+          parts: partsOf(id, description, shell),
           maxTokens: maxTokens ?? 2_000,
           document: url,
         });
@@ -114,6 +116,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
         detail,
         maxTokens,
         examples,
+        parts: partsOf(id, description, shell),
         ...(chosen && { classes: chosen }),
       });
       if (format === "json") return sendJson(reply, { ...view, freshness: await shell.descriptions.freshness(id) });

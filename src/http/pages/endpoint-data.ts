@@ -1,3 +1,4 @@
+import { type Part, partSentence } from "../../registry/schema/part-lines.ts";
 import { schemaView, type CountValue, type SchemaClass, type SchemaFact } from "../../registry/schema/schema-view.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 import type { Freshness } from "../../registry/void/description-service.ts";
@@ -19,6 +20,8 @@ export interface ShownData {
   readonly id: string;
   readonly description: VoidDescription | undefined;
   readonly freshness: Freshness;
+  /** Classes that lie here and elsewhere. */
+  readonly parts: readonly Part[];
 }
 
 const statusTexts: Readonly<Record<FactStatus, string>> = {
@@ -115,15 +118,16 @@ const unionNote = html`<p>The default graph is empty: these figures are of all n
 const budget = 2000;
 
 /** Statistics, largest classes and the summary that agents get. */
-export function dataBody({ id, description, freshness }: ShownData, asker: Asker): Html {
+export function dataBody({ id, description, freshness, parts }: ShownData, asker: Asker): Html {
   if (description === undefined) {
     return html`<p class="muted">The data has not been described yet.</p>
 ${askFor("describe", asker)}`;
   }
-  const view = schemaView(description, { detail: "summary", maxTokens: budget });
+  const view = schemaView(description, { detail: "summary", maxTokens: budget, parts });
+  const part = partSentence(parts);
   const { facts = [], classes = [], prefixes } = view.json;
   return html`<p>From ${sourceTexts[description.source]}, ${momentOf(description.finishedAt)}. ${freshnessTexts[freshness.state]}</p>
-${description.namedGraphs === undefined ? "" : unionNote}${counts(facts)}<h3>Largest classes</h3>
+${part === undefined ? "" : html`<p>${part}</p>\n`}${description.namedGraphs === undefined ? "" : unionNote}${counts(facts)}<h3>Largest classes</h3>
 ${classTable(classes, prefixes)}<h3>More</h3>
 ${valueFacts(facts)}<details><summary>As agents read it</summary>
 <pre tabindex="0" role="group" aria-label="Schema summary">${view.text}</pre></details>

@@ -1,5 +1,7 @@
 import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
 import type { EndpointStatus, TermCounts } from "../../registry/search/search-index.ts";
+import type { SplitClass } from "../../registry/schema/split-classes.ts";
+import { iriParts } from "../../registry/schema/text.ts";
 import { type Html, html } from "../../html.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { exampleQueries } from "./example-queries.ts";
@@ -12,6 +14,7 @@ interface ShownFederation {
   readonly members: readonly ShownMember[];
   /** Ids that the federation names and the catalogue does not have. */
   readonly missing: readonly string[];
+  readonly split: readonly SplitClass[];
   /** It is the federation of the example endpoints, which are hosted here. */
   readonly isExample: boolean;
   readonly publicUrl: string;
@@ -53,6 +56,21 @@ function membersBody({ members, missing }: ShownFederation): Html {
 `
   }${missing.length === 0 ? "" : html`<p class="muted">Named, but not in the catalogue: ${missing.join(", ")}.</p>\n`}`;
 }
+
+const splitSources = { builder: "told by the builder of its shards", derived: "from their descriptions" } as const;
+
+const splitRow = ({ class: iri, source, members }: SplitClass): Html =>
+  html`<tr><th scope="row"><a href="${catalogPathBy("class", iri)}" title="${iri}">${iriParts(iri).local || iri}</a></th><td>${members.map((id, at) => html`${at === 0 ? "" : ", "}<a href="/endpoints/${id}">${id}</a>`)}</td><td>${splitSources[source]}</td></tr>
+`;
+
+const splitBody = (split: readonly SplitClass[]): Html =>
+  table({
+    name: "Classes at several members",
+    heads: ["Class", "Members", "How it is known"],
+    rows: split.slice(0, mostSplit).map(splitRow),
+  });
+
+const mostSplit = 20;
 
 /** A query to start from. */
 interface ReadyQuery {
@@ -108,7 +126,7 @@ function howFound({ memberKeywords, memberQuery }: Federation): Html | undefined
 
 /** The page of one federation: who belongs to it, what is known of them, and how it is asked. */
 export function federationPage(shown: ShownFederation): string {
-  const { federation, members, version } = shown;
+  const { federation, members, split, version } = shown;
   const { id, title, description } = federation;
   return page({
     title: `${title} - Fedway`,
@@ -118,6 +136,7 @@ export function federationPage(shown: ShownFederation): string {
 <p class="lead">${description ?? html`<span class="muted">No description was given.</span>`}</p>
 <div class="columns"><div>
 ${section("members", amountText(members.length, "member"), membersBody(shown))}
+${split.length === 0 ? "" : section("split", "What is split", splitBody(split))}
 ${section("ask", "Ask it", askBody(shown))}
 </div>
 <div>

@@ -15,6 +15,8 @@ import { IdPath } from "../schemas.ts";
 import { hasAccess } from "../write-access.ts";
 import { addAsking, addLogin } from "./login.ts";
 import { addAssets } from "./assets.ts";
+import { partsOf } from "../../registry/schema/derived-parts.ts";
+import { splitOver } from "../../registry/schema/split-classes.ts";
 import { catalogPage, exampleEndpoints, mostFederations } from "./catalog-page.ts";
 import { readCatalogFilter } from "./catalog-filter.ts";
 import { consolePage, consolePolicy } from "./console-page.ts";
@@ -91,7 +93,7 @@ async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boole
   const isLocal = hosted(id) !== undefined || domainOf(entry) === undefined;
   const dataOf = async () => {
     const [description, freshness] = await Promise.all([descriptions.get(id), descriptions.freshness(id)]);
-    return { id, description, freshness };
+    return { id, description, freshness, parts: description === undefined ? [] : partsOf(id, description, shell) };
   };
   const [description, availability, score, incidents, maintenance, abilities, data] = await Promise.all([
     view.description(entry),
@@ -130,7 +132,8 @@ function addEndpoint(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-function addFederation(app: TypedApp, { catalog, search, hosted, publicUrl, version }: HttpShell): void {
+function addFederation(app: TypedApp, shell: HttpShell): void {
+  const { catalog, search, hosted, publicUrl, version } = shell;
   app.get("/federations/:id", {
     schema: { tags, summary: "One federation as a page to read", params: IdPath },
     handler: async (request, reply) => {
@@ -143,6 +146,7 @@ function addFederation(app: TypedApp, { catalog, search, hosted, publicUrl, vers
         federation,
         members: hits.map(({ entry, status }) => ({ entry, status, terms: search.termCounts(entry.id) })),
         missing: federation.members.filter((each) => catalog.byId(each) === undefined),
+        split: splitOver(entries, shell),
         isExample: id === "examples" && hasExamples(hosted),
         publicUrl: publicUrl(),
         version,

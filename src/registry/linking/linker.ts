@@ -1,5 +1,6 @@
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { oneSentence } from "../schema/one-sentence.ts";
+import { builtParts, partSentence } from "../schema/part-lines.ts";
 import { iriParts, plainText } from "../schema/text.ts";
 import type { EndpointStatus, Match, SearchIndex, TermUse } from "../search/search-index.ts";
 import type { ValueHit } from "../values/value-index.ts";
@@ -20,7 +21,7 @@ interface LinkerOptions extends RankingSources {
 export interface LinkedEndpoint {
   readonly id: string;
   readonly title: string;
-  /** What data is there: what the entry says, else one sentence made of the description. Foreign text. */
+  /** What data is there: what the entry says, else one sentence made of the description; of a shard, what it is a part of. Foreign text. */
   readonly sentence?: string | undefined;
   readonly status: EndpointStatus;
   /** Larger is better; comparable within one answer only. */
@@ -184,9 +185,13 @@ async function sentenceOf(
   entry: CatalogEntry,
   descriptions: LinkerOptions["descriptions"],
 ): Promise<string | undefined> {
-  if (entry.description !== undefined) return plainText(entry.description, longestSentence);
+  const told = entry.description && plainText(entry.description, longestSentence);
+  // Nothing else is read for an entry that says what is there.
+  if (told !== undefined && !entry.keywords.includes("shard")) return told;
   const description = await descriptions.get(entry.id);
-  return description && oneSentence(description, entry);
+  const sentence = told ?? (description && oneSentence(description, entry));
+  const part = description && partSentence(builtParts(description));
+  return part === undefined ? sentence : `${sentence ?? ""} ${part}`.trim();
 }
 
 const mostReasons = 6;

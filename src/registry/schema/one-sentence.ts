@@ -157,7 +157,8 @@ function distinctTopics(named: readonly Topic[], isEnglish: boolean): readonly T
   return [...byNoun.values()].slice(0, mostTopics);
 }
 
-function isAboutThings({ class: iri }: ClassPartition): boolean {
+/** Whether a class says what the data are about, not how they are kept. */
+export function isAboutThings({ class: iri }: Pick<ClassPartition, "class">): boolean {
   const prefix = wellKnownPrefixes.get(iriParts(iri).namespace);
   return prefix === undefined || !housekeeping.has(prefix);
 }

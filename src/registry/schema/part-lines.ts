@@ -22,7 +22,7 @@ const mostProperties = 5;
 
 /** The parts that the builder of a shard told. */
 export const builtParts = ({ built }: Pick<VoidDescription, "built">): readonly Part[] =>
-  (built?.parts ?? []).map((part) => ({ ...part, source: "builder" }));
+  (built?.parts ?? []).map(({ class: iri, parts, siblings }) => ({ class: iri, source: "builder", parts, siblings }));
 
 /** The parts that a view shows: of the classes that were chosen. */
 export const shownParts = ({ parts, chosen }: ViewContent): readonly Part[] =>
@@ -52,7 +52,11 @@ function partLine({ table }: ViewContent, part: Part): ViewLine {
     const more = properties.length > names.length ? `, +${properties.length - names.length}` : "";
     return names.length === 0 ? endpoint : `${endpoint} (${names.map(({ text }) => text).join(", ")}${more})`;
   });
-  return { text: `${partText(name.text, part, others)}${toldBy(part)}`, prefixes, part };
+  return {
+    text: `${partText(name.text, part, others)}${toldBy(part)}`,
+    prefixes,
+    part,
+  };
 }
 
 const toldBy = ({ source, federation }: Part): string =>

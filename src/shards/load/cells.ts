@@ -119,21 +119,22 @@ export class CellCounter {
   facts(): CellFacts {
     const { classSets } = this.#subjects;
     return {
-      cells: this.#cells.map(({ classSet, objectSets, predicate, bucket, triples }) => ({
-        types: classSets[classSet] ?? [],
-        predicate: this.#terms.textOf(predicate).slice(1, -1),
-        bucket,
-        triples,
-        ...withClasses([...objectSets].flatMap((set) => classSets[set] ?? [])),
-      })),
+      cells: this.#cells.map(({ classSet, objectSets, predicate: number, bucket, triples }) => {
+        const predicate = this.#terms.textOf(number).slice(1, -1);
+        const cell = { types: classSets[classSet] ?? [], predicate, bucket, triples };
+        return cellWith(
+          cell,
+          [...objectSets].flatMap((set) => classSets[set] ?? []),
+        );
+      }),
       touches: this.#touched.map((sets) => Array.from(new Set(sets.flatMap((set) => Array.from(set))))),
     };
   }
 }
 
-/** Each class once, sorted; nothing when there is none. */
-const withClasses = (classes: readonly string[]): Pick<Cell, "objectClasses"> =>
-  classes.length === 0 ? {} : { objectClasses: [...new Set(classes)].toSorted(compareText) };
+/** A cell with the classes of its objects: each once, sorted. */
+const cellWith = (cell: Cell, classes: readonly string[]): Cell =>
+  classes.length === 0 ? cell : { ...cell, objectClasses: [...new Set(classes)].toSorted(compareText) };
 
 /** No solver can place more cells. */
 export const maxCells = 1_000_000;
@@ -188,13 +189,9 @@ export function mergeCells(parts: readonly CellFacts[]): {
     for (const [reader, number] of at) places[reader]![number] = place;
   });
   const learned = {
-    cells: met.map(({ cell: { types, predicate, bucket }, objectClasses, triples }) => ({
-      types,
-      predicate,
-      bucket,
-      triples,
-      ...withClasses(objectClasses),
-    })),
+    cells: met.map(({ cell: { types, predicate, bucket }, objectClasses, triples }) =>
+      cellWith({ types, predicate, bucket, triples }, objectClasses),
+    ),
     touches: touchesOf(parts, places),
   };
   return { learned, places };
