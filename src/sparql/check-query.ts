@@ -119,7 +119,9 @@ function ungrouped({ variables, group = [] }: SelectQuery): VariableTerm | "*" |
   const keys = group.flatMap(({ expression, variable = expression }) => (isVariable(variable) ? variable.value : []));
   const known = new Set(keys);
   // `GROUP BY STR(?x)`: columns may repeat the expression, which some engines accept.
-  const isLenient = group.some(({ expression, variable }) => variable !== undefined || !isVariable(expression));
+  const isLenient = group.some(
+    ({ expression, variable }) => variable !== undefined || partsOfExpression(expression).some(isCallOrConstant),
+  );
   for (const column of variables) {
     if ("termType" in column) {
       if (!isVariable(column)) return "*";
@@ -137,6 +139,8 @@ function ungrouped({ variables, group = [] }: SelectQuery): VariableTerm | "*" |
 }
 
 const isVariable = (part: object): part is VariableTerm => "termType" in part && part.termType === "Variable";
+const isCallOrConstant = (part: object): boolean =>
+  !isVariable(part) && !("operator" in part && /^(?:\W+|UPLUS|UMINUS)$/.test(String(part.operator)));
 const isExists = (part: object): boolean => "operator" in part && String(part.operator).endsWith("exists");
 
 /** Aggregates stand in SELECT, HAVING and ORDER BY only. */

@@ -123,6 +123,7 @@ describe("legal queries that look like those", () => {
   shouldParse("CONSTRUCT { _:a ?p ?o } WHERE { _:a ?p ?o }", "quads", "CONSTRUCT");
   shouldParse("SELECT ?s (COUNT(*) AS ?c) (?c + 1 AS ?d) { ?s ?p ?o } GROUP BY ?s", "bindings", "SELECT");
   shouldParse("SELECT (STR(?o) AS ?t) { ?s ?p ?o } GROUP BY STR(?o)", "bindings", "SELECT");
+  shouldFail("SELECT (?s + ?o AS ?t) { ?s ?p ?o } GROUP BY (?s + ?o)", "1:9", /ungrouped/);
   shouldParse("SELECT (GROUP_CONCAT(STR(?o); SEPARATOR=')') AS ?t) { ?s ?p ?o }", "bindings", "SELECT");
   shouldParse("SELECT (MAX(?o + (?s)) * 2 AS ?t) (SUM(?p) AS ?u) { ?s ?p ?o }", "bindings", "SELECT");
   shouldParse("SELECT ?k (SAMPLE(?s) AS ?x) { ?s ?p ?o } GROUP BY (STR(?o) AS ?k)", "bindings", "SELECT");
