@@ -1,5 +1,9 @@
-import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
+import type * as RDF from "@rdfjs/types";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { ClauseVariable, FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
+import type { ValueKind } from "../plan/source-selection.ts";
 import type { Bindings } from "../results/model.ts";
+import { literalFromParts } from "../results/terms.ts";
 import type { TriplePattern } from "./sources/triple-pattern.ts";
 
 /** What the rest of a query wants of the solutions of a clause or a group of patterns. */
@@ -19,8 +23,8 @@ export interface LeafDemand extends Demand {
 
 /** What is wanted of patterns that members are asked as one. */
 export interface UnitDemand extends LeafDemand {
-  /** Wanted is how many solutions there are of each kind by `variables`, under this name. */
-  readonly count?: string | undefined;
+  /** What is wanted of the solutions instead. */
+  readonly summary?: Summary | undefined;
   /** Further patterns, in OPTIONAL each, that have matches for a solution at its member alone. */
   readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
 }
@@ -90,47 +94,172 @@ export function demandedClause(clause: FederatedClause, demand: LeafDemand): Fed
   };
 }
 
-/** How solutions are counted: of each kind by these variables; `counts` names what is counted, `*` or a variable. */
-export interface Counting {
+/** What an endpoint makes of solutions before it sends them. */
+export type Summary = Groups | Top;
+
+/** Solutions by these variables, with numbers and extremes of each group. */
+interface Groups {
   readonly by: readonly string[];
-  readonly counts: ReadonlyMap<string, string>;
+  readonly aggregates: readonly PartialAggregate[];
 }
 
-/** Whether an endpoint, and what stands in for it, counts solutions rightly in a subselect. */
-export const countsFor = ({ mirror, ...endpoint }: PlannedEndpoint): boolean =>
+export interface PartialAggregate {
+  readonly name: "COUNT" | "SUM" | "MIN" | "MAX";
+  /** A variable, or `*`. */
+  readonly of: string;
+  /** The variable for the result. */
+  readonly as: string;
+}
+
+/** The first solutions in the order of a variable; with a bound instead all those up to it, itself included. */
+export interface Top {
+  readonly order: string;
+  readonly descending: boolean;
+  readonly rows: number;
+  readonly bound?: string | undefined;
+}
+
+/** Whether an endpoint, and what stands in for it, summarises solutions rightly in a subselect. */
+export const summarisesFor = ({ mirror, ...endpoint }: PlannedEndpoint): boolean =>
   [endpoint, ...(mirror ? [mirror] : [])].every(
     (one) => one.interface === undefined && one.counting === undefined && takesConditions(one),
   );
 
-/** A group that has the counts of the solutions of another one. */
-function countingText(group: string, { by, counts }: Counting): string {
-  const keys = by.map((name) => `?${name}`).join(" ");
-  const counted = [...counts].map(([what, name]) => `(COUNT(${what === "*" ? what : `?${what}`}) AS ?${name})`);
-  return `{ SELECT ${[keys, ...counted].join(" ").trim()} WHERE ${group}${keys && ` GROUP BY ${keys}`} }`;
-}
+/** What is known of a variable of solutions that are to be summarised; undefined: they do not have it. */
+export type KnownVariable = (name: string) => ClauseVariable | undefined;
 
 /**
- * The clause that counts its solutions; undefined where its endpoint may not. Groups are by predicates: these are IRIs, which
- * everybody tells apart alike, while endpoints store literals of one value as one term, or group them as one; and there are few.
+ * Whether every engine gives the same summary, so that those of several endpoints make one: numbers are of one exact type and
+ * always bound. Groups are named by IRIs or plain strings, which everybody tells apart alike, while endpoints store literals
+ * of one value as one term; and there are few of them.
+ * @param size about how many solutions there are
  */
-export function countingClause(clause: FederatedClause, counting: Counting): FederatedClause | undefined {
-  const { endpoint, silent, pattern, variables, targetVariable, substitution, evaluatedHere } = clause;
-  const isFixed = silent || targetVariable !== undefined || substitution !== undefined || evaluatedHere === true;
-  const { by, counts } = counting;
-  const has = (name: string, isKey: boolean): boolean =>
-    variables.some((variable) => variable.name === name && (!isKey || variable.predicate === true));
-  if (isFixed || !countsFor(endpoint) || !by.every((name) => has(name, true))) return undefined;
-  if (![...counts].every(([what, name]) => (what === "*" || has(what, false)) && !pattern.includes(name))) {
-    return undefined;
-  }
-  return countedClause(clause, counting);
+export function isSummable(summary: Summary, known: KnownVariable, size: number | undefined): boolean {
+  const isNumber = (name: string): boolean => isExactNumber(known(name));
+  if ("order" in summary) return isNumber(summary.order) && (size ?? Number.POSITIVE_INFINITY) > summary.rows;
+  const isKnown = (name: string): boolean => name === "*" || known(name) !== undefined;
+  return (
+    areFewGroups(summary.by.map(known), size) &&
+    summary.aggregates.every(({ name, of }) => (name === "COUNT" ? isKnown(of) : isNumber(of)))
+  );
 }
 
-/** The clause that counts its solutions, as its endpoint may. */
-export const countedClause = (clause: FederatedClause, counting: Counting): FederatedClause => ({
-  ...clause,
-  variables: [...counting.by, ...counting.counts.values()].map((name) => ({ name, certain: true })),
-  pattern: countingText(clause.pattern, counting),
-  opening: undefined,
-  estimate: counting.by.length === 0 ? 1 : clause.estimate,
-});
+const isExactNumber = (variable: ClauseVariable | undefined): boolean =>
+  variable?.certain === true && (variable.kind === "integer" || variable.kind === "decimal");
+
+// A group with its numbers is about as much to send as so many solutions.
+const ROWS_FOR_A_GROUP = 2;
+const FEW_GROUPS = 64;
+
+function areFewGroups(by: readonly (ClauseVariable | undefined)[], size = 0): boolean {
+  if (!by.every(isName)) return false;
+  const numbers = by.map((one) => (one?.kind === "property" ? 1 : (one?.values ?? Number.POSITIVE_INFINITY)));
+  const groups = numbers.reduce((product, number) => product * number, 1);
+  return groups <= Math.max(FEW_GROUPS, size / ROWS_FOR_A_GROUP);
+}
+
+const groupKinds: ReadonlySet<ValueKind | undefined> = new Set(["property", "iri", "string"]);
+
+const isName = (variable: ClauseVariable | undefined): boolean =>
+  variable?.certain === true && groupKinds.has(variable.kind);
+
+/** A group that has the summary of the solutions of another one for these variables. */
+function summaryText(group: string, summary: Summary, variables: readonly string[]): string {
+  if ("order" in summary) {
+    const { order, descending, rows, bound } = summary;
+    if (bound !== undefined) return `{ ${group} FILTER(?${order} ${descending ? ">=" : "<="} ${bound}) }`;
+    const by = `${descending ? "DESC" : "ASC"}(?${order})`;
+    return `{ SELECT ${variables.map((name) => `?${name}`).join(" ")} WHERE ${group} ORDER BY ${by} LIMIT ${rows} }`;
+  }
+  const keys = summary.by.map((name) => `?${name}`).join(" ");
+  const computed = summary.aggregates.map(({ name, of, as }) => `(${name}(${of === "*" ? of : `?${of}`}) AS ?${as})`);
+  return `{ SELECT ${[keys, ...computed].join(" ").trim()} WHERE ${group}${keys && ` GROUP BY ${keys}`} }`;
+}
+
+/** The variables of a summary. */
+export const summaryVariables = (summary: Summary, all: readonly ClauseVariable[]): readonly ClauseVariable[] =>
+  "order" in summary
+    ? all
+    : [...summary.by, ...summary.aggregates.map(({ as }) => as)].map((name) => ({ name, certain: true }));
+
+/** The rows of a summary, whose numbers are of the types that they have here. @throws FedwayError `ENDPOINT_MALFORMED` */
+export function checkedSummary(
+  rows: readonly Bindings[],
+  summary: Summary,
+  { known, endpoint: { id, url } }: { readonly known: KnownVariable; readonly endpoint: PlannedEndpoint },
+): readonly Bindings[] {
+  if ("order" in summary) return rows;
+  // Of no solutions there is no extreme.
+  const needed = summary.aggregates.filter(({ name }) => summary.by.length > 0 || name === "COUNT" || name === "SUM");
+  return rows.map((row) => {
+    const checked = new Map(row);
+    for (const { name, of, as } of needed) {
+      const term = row.get(as);
+      const number = term && (exact[name]?.(term.value, known(of)?.kind) ?? (name in exact ? undefined : term));
+      if (!number) throw noNumber(name, id ?? url);
+      checked.set(as, number);
+    }
+    return checked;
+  });
+}
+
+const noNumber = (name: string, endpoint: string): FedwayError =>
+  new FedwayError("ENDPOINT_MALFORMED", `The endpoint gave no number for ${name}.`, {
+    fault: "malformed",
+    where: { endpoint },
+  });
+
+/** Numbers as they are here, of those that are computed: engines give them in other types, too. */
+const exact: Readonly<
+  Partial<Record<PartialAggregate["name"], (text: string, kind?: ValueKind) => RDF.Literal | undefined>>
+> = {
+  COUNT: (text) => wholeNumber(/^(\d{1,15})(?:\.0{0,40})?$/u.exec(text)?.[1]),
+  SUM: (text, kind) =>
+    kind === "decimal" ? decimalNumber(text) : wholeNumber(/^([-+]?\d{1,40})(?:\.0{0,40})?$/u.exec(text)?.[1]),
+};
+
+const XSD = "http://www.w3.org/2001/XMLSchema#";
+
+const wholeNumber = (text: string | undefined): RDF.Literal | undefined =>
+  text === undefined ? undefined : literalFromParts(text, "", `${XSD}integer`);
+
+const decimalNumber = (text: string): RDF.Literal | undefined =>
+  /^[-+]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})$/u.test(text) ? literalFromParts(text, "", `${XSD}decimal`) : undefined;
+
+/** The clause that summarises its solutions; undefined where its endpoint may not, or could do it otherwise than others. */
+export function summarisingClause(clause: FederatedClause, summary: Summary): FederatedClause | undefined {
+  const { pattern, variables, estimate } = clause;
+  const known = new Map(variables.map((variable) => [variable.name, variable]));
+  const shown = summaryVariables(summary, variables);
+  const isTaken = shown.some(({ name }) => !known.has(name) && pattern.includes(name));
+  if (isTaken || !isPlain(clause) || !isSummable(summary, (name) => known.get(name), estimate)) return undefined;
+  return summarisedClause(clause, summary);
+}
+
+/** The clause that summarises its solutions, as its endpoint may. */
+export function summarisedClause(clause: FederatedClause, summary: Summary): FederatedClause {
+  const { pattern, variables, estimate } = clause;
+  const names = variables.map(({ name }) => name);
+  return {
+    ...clause,
+    variables: summaryVariables(summary, variables),
+    pattern: summaryText(pattern, summary, names),
+    opening: undefined,
+    estimate: summarySize(summary, estimate),
+  };
+}
+
+/** Nothing but the solutions at one endpoint, which summarises them rightly. */
+const isPlain = ({ endpoint, silent, targetVariable, substitution, evaluatedHere, limit }: FederatedClause): boolean =>
+  !silent &&
+  targetVariable === undefined &&
+  substitution === undefined &&
+  evaluatedHere !== true &&
+  limit === undefined &&
+  summarisesFor(endpoint);
+
+/** About how many rows a summary has of so many solutions. */
+function summarySize(summary: Summary, solutions: number | undefined): number | undefined {
+  if (!("order" in summary)) return summary.by.length === 0 ? 1 : solutions;
+  return summary.bound === undefined ? Math.min(summary.rows, solutions ?? summary.rows) : solutions;
+}

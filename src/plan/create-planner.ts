@@ -185,8 +185,12 @@ function withEstimates(
 
 function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | undefined): FederatedClause {
   if (estimate === undefined) return clause;
-  const { solutions, values } = estimate;
-  const variables = clause.variables.map((variable) => ({ ...variable, values: values.get(variable.name) }));
+  const { solutions, values, kinds } = estimate;
+  const variables = clause.variables.map((variable) => ({
+    ...variable,
+    values: values.get(variable.name),
+    kind: variable.kind ?? kinds.get(variable.name),
+  }));
   return { ...clause, variables, estimate: solutions };
 }
 

@@ -4,7 +4,7 @@ import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
-import type { Certificate, Exclusion } from "./source-selection.ts";
+import type { Certificate, Exclusion, ValueKind } from "./source-selection.ts";
 
 /** A query to be planned. */
 export interface PlanRequest {
@@ -74,6 +74,8 @@ export interface KnownSources {
 export interface ClauseEstimate {
   readonly solutions: number;
   readonly values: ReadonlyMap<string, number>;
+  /** Of what kind all values of some of them are. */
+  readonly kinds: ReadonlyMap<string, ValueKind>;
 }
 
 /** What members are chosen by, beside facts. */

@@ -1,7 +1,7 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { Substitution } from "../sparql/substitution.ts";
-import type { Exclusions, SourceSelection } from "./source-selection.ts";
+import type { Exclusions, SourceSelection, ValueKind } from "./source-selection.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */
 export interface PlannedEndpoint {
@@ -166,8 +166,8 @@ export interface ClauseVariable {
   readonly name: string;
   /** Bound in every solution of the clause (no OPTIONAL, UNION branch, UNDEF or failing BIND can leave it out). */
   readonly certain: boolean;
-  /** Bound to the predicate of a triple in every solution. */
-  readonly predicate?: true | undefined;
+  /** What all of its values are, where something is known. */
+  readonly kind?: ValueKind | undefined;
   /** About how many different values it has, where something is known. */
   readonly values?: number | undefined;
 }

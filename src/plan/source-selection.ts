@@ -60,10 +60,19 @@ export function allExclusions(some: readonly (Exclusions | undefined)[]): Exclus
 }
 
 /**
+ * Terms that all engines compare, group and add up alike: IRIs, those of properties, which are few, plain strings, numbers of one
+ * exact type. Of these, aggregates
+ * may be computed where the data are.
+ */
+export type ValueKind = "property" | "iri" | "string" | "integer" | "decimal";
+
+/**
  * The terms that may stand in one place of the triples that match a pattern at one member. Absent: any. A pattern's own
  * constants were held against all that is known when its sources were selected.
  */
 export interface TermSpace {
+  /** Every term there is one of these. */
+  readonly kind?: ValueKind | undefined;
   /** Every IRI there begins with one of these. */
   readonly prefixes?: readonly string[] | undefined;
   /** There are no literals; no blank nodes. */

@@ -1,4 +1,5 @@
 import type { AskedClause, ClauseEstimate, EmptyClause } from "../plan/plan-request.ts";
+import type { ValueKind, TermSpace } from "../plan/source-selection.ts";
 import { usesEnginePredicate } from "../sparql/engine-predicates.ts";
 import type { QueryTree } from "../sparql/parse-query.ts";
 import { type PatternTerm, plainPatterns } from "../sparql/query-patterns.ts";
@@ -33,18 +34,20 @@ export function clauseEstimates(
   return ofDescribed(clauses, table, (body, view) => {
     let solutions = Number.POSITIVE_INFINITY;
     const values = new Map<string, number>();
-    const note = (term: PatternTerm, count: number | undefined): void => {
-      if (term.kind !== "variable" || count === undefined) return;
-      values.set(term.name, Math.min(count, values.get(term.name) ?? count));
+    const kinds = new Map<string, ValueKind>();
+    const note = (term: PatternTerm, count: number | undefined, space: TermSpace | undefined): void => {
+      if (term.kind !== "variable") return;
+      if (count !== undefined) values.set(term.name, Math.min(count, values.get(term.name) ?? count));
+      if (space?.kind !== undefined) kinds.set(term.name, space.kind);
     };
     for (const pattern of plainPatterns(body)) {
       const known = view.sourcesOf(pattern)?.sources;
       if (known === undefined) continue;
       solutions = Math.min(solutions, known.length === 0 ? 0 : (known[0]?.triples ?? solutions));
-      note(pattern.subject, known[0]?.distinctSubjects);
-      note(pattern.object, known[0]?.distinctObjects);
+      note(pattern.subject, known[0]?.distinctSubjects, known[0]?.subjects);
+      note(pattern.object, known[0]?.distinctObjects, known[0]?.objects);
     }
-    return Number.isFinite(solutions) ? { solutions, values } : undefined;
+    return Number.isFinite(solutions) ? { solutions, values, kinds } : undefined;
   });
 }
 

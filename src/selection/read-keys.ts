@@ -90,6 +90,7 @@ export function withKeys(facts: SourceFacts, { found, url }: EndpointKeys): Sour
 
 const longestIri = 2_048;
 const spaceSchema = Type.Object({
+  kind: Type.Optional(Type.Enum(["iri", "string", "integer", "decimal"])),
   prefixes: Type.Optional(Type.Array(Type.String({ maxLength: longestIri }), { maxItems: 16 })),
   noLiterals: Type.Optional(Type.Literal(true)),
   noBlankNodes: Type.Optional(Type.Literal(true)),

@@ -1,6 +1,7 @@
 import type { TermSpace } from "../plan/source-selection.ts";
 import type { DescribedSchema } from "../registry/model/described-schema.ts";
 import type { KnownCount, TermKind } from "../registry/model/schema.ts";
+import { literalSpaces } from "./term-space.ts";
 import type { TripleCopy } from "./triple-copy.ts";
 
 /** The terms of some triples, where they were read. */
@@ -10,10 +11,12 @@ export interface TripleTerms {
 }
 
 /** What one endpoint has of one property. */
-export interface PropertyFacts extends Partial<TripleTerms> {
+export interface PropertyFacts {
   readonly triples: number;
   readonly distinctSubjects?: number | undefined;
   readonly distinctObjects?: number | undefined;
+  readonly subjects?: TermSpace | undefined;
+  readonly objects?: TermSpace | undefined;
 }
 
 /** A complete list whose counts are exact: what it lacks, the endpoint has not. */
@@ -81,6 +84,7 @@ function propertiesOf(described: DescribedSchema): FactList<PropertyFacts> {
           triples: counts.triples?.value ?? 0,
           distinctSubjects: exactly(counts.distinctSubjects),
           distinctObjects: exactly(counts.distinctObjects),
+          objects: literalSpaces.get(counts.datatype ?? ""),
         }
       );
     },

@@ -1,18 +1,24 @@
 import type * as RDF from "@rdfjs/types";
-import type { TermSpace } from "../plan/source-selection.ts";
+import type { ValueKind, TermSpace } from "../plan/source-selection.ts";
+import { xsd } from "../rdf/vocabularies.ts";
 
 const mostPrefixes = 16;
 
 /** The space of these terms, all there are in one place. */
 export function termSpaceOf(terms: Iterable<RDF.Term>): TermSpace {
   const iris = new Set<string>();
+  const kinds = new Set<ValueKind | undefined>();
   let [hasLiterals, hasBlankNodes] = [false, false];
-  for (const { termType, value } of terms) {
+  for (const term of terms) {
+    const { termType, value } = term;
+    kinds.add(kindOf(term));
     if (termType === "NamedNode") iris.add(value);
     else if (termType === "BlankNode") hasBlankNodes = true;
     else hasLiterals = true;
   }
+  const [kind, ...others] = kinds;
   return {
+    kind: others.length === 0 ? kind : undefined,
     prefixes: prefixesOf(iris),
     ...(!hasLiterals && { noLiterals: true }),
     ...(!hasBlankNodes && { noBlankNodes: true }),
@@ -21,6 +27,18 @@ export function termSpaceOf(terms: Iterable<RDF.Term>): TermSpace {
 
 /** No prefix is longer: a plan carries them, and a store takes only so much. */
 const longestPrefix = 256;
+
+const kindOf = (term: RDF.Term): ValueKind | undefined =>
+  term.termType === "Literal"
+    ? literalSpaces.get(term.datatype.value)?.kind
+    : term.termType === "NamedNode"
+      ? "iri"
+      : undefined;
+
+/** By datatype. */
+export const literalSpaces: ReadonlyMap<string, TermSpace> = new Map(
+  (["string", "integer", "decimal"] as const).map((kind) => [`${xsd.namespace}${kind}`, { kind }]),
+);
 
 /**
  * A few prefixes that every IRI begins with one of: the authorities, made longer segment by segment where that leaves few.

@@ -27,7 +27,7 @@ interface ClauseText {
   readonly variables: readonly {
     readonly name: string;
     readonly certain: boolean;
-    readonly predicate: true | undefined;
+    readonly kind: "property" | undefined;
   }[];
   /** Variables of the triples that the group begins with; FILTERs may stand among them. Undefined for a subselect. */
   readonly opening: readonly string[] | undefined;
@@ -108,7 +108,7 @@ function toClause(query: ParsedQuery, service: ServiceClause, place: string): Cl
     variables: [...visibleInGroup(tokens, group)].map((variable) => ({
       name: variable,
       certain: certain.has(variable),
-      predicate: predicates.has(variable) ? true : undefined,
+      kind: predicates.has(variable) ? "property" : undefined,
     })),
     opening: group.select ? undefined : openingOf(tokens, group),
     substitution: service.place.includes("exists") ? substitutionOf(tokens, group) : undefined,

@@ -39,6 +39,8 @@ export interface HistoryAnswer {
   readonly requests: number;
   /** Of these requests, query texts and answers. */
   readonly bytes: number;
+  /** What was asked. */
+  readonly asked: readonly string[];
   /** Existence queries that were sent before the answer, by member. */
   readonly verified: ReadonlyMap<string, number>;
 }
@@ -177,7 +179,9 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
       const verified = new Map<string, number>();
       const existence = requests.filter(isExistence);
       for (const { endpoint } of existence) verified.set(endpoint.url, (verified.get(endpoint.url) ?? 0) + 1);
-      return { run: answer.runId, answer: canonical, requests: requests.length - existence.length, bytes, verified };
+      const others = requests.filter((request) => !isExistence(request));
+      const asked = others.map(({ query }) => query);
+      return { run: answer.runId, answer: canonical, requests: others.length, bytes, asked, verified };
     },
     record: (run: string) => queries.runRecord(run),
     /** What one store answers in whose default graph all data are, and in whose named graphs those of each member. */

@@ -1,20 +1,17 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import type { ClauseVariable, FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
+import type { FederatedPlan } from "../../plan/query-plan.ts";
 import { inBatches, itemsOf } from "../../results/item-reader.ts";
 import { type Bindings, columnsInOrder, type QueryResult } from "../../results/model.ts";
 import type { SparqlClient } from "../../outbound/sparql-client.ts";
 import { BlockSizes } from "../clause-query.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
 import { ClauseSizes } from "../clause-sizes.ts";
-import { countingClause, demandedClause, type LeafDemand } from "../demand.ts";
 import type { EvaluateHere } from "../evaluated-clause.ts";
 import type { Operation } from "./algebra.ts";
 import type { Evaluate, Execution, Result } from "./execution.ts";
-import { firstRows } from "./first-rows.ts";
-import type { LeafClause } from "./leaf.ts";
 import { createRun, type Run } from "./run.ts";
 import { Truths } from "./truths.ts";
-import { type ClauseAt, createFollowedRows, type FollowedOptions } from "../followed-clause.ts";
+import type { ClauseAt } from "../followed-clause.ts";
 import { ExecutionAccount } from "../execution-account.ts";
 import { goesOnWithout, withItems } from "../executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
@@ -22,12 +19,12 @@ import { defaultHeldBytes, type HeldTogether, countUpTo } from "../held-bytes.ts
 import type { KeyForms } from "../key-forms.ts";
 import type { RowCaps } from "../row-caps.ts";
 import { withProvenance, withProvenanceColumn } from "../provenance.ts";
-import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
 import { noPatternSources, type OpenPatternSource } from "../sources/pattern-source.ts";
 import { MergedGraph } from "../sources/merged-graph.ts";
 import { PathEvaluator } from "../sources/property-path.ts";
 import type { Holders } from "../sources/key-routes.ts";
 import { assignLeaves, type LeafSources } from "./assign-clauses.ts";
+import { type ClauseLeafOptions, toLeafClause } from "./clause-leaf.ts";
 import { QueryUse } from "./query-use.ts";
 import { innerName, outerName } from "./inner-names.ts";
 
@@ -141,7 +138,7 @@ function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafS
   const { held } = account;
   const use = new QueryUse();
   const identified = (name: string): boolean => use.identified(innerName(name));
-  const labelled: LeafOptions = {
+  const labelled: ClauseLeafOptions = {
     clauseSizes,
     sizes,
     following: { bounds, clauseAt, values: new Set() },
@@ -178,98 +175,6 @@ async function* rowsOf(run: () => Promise<QueryResult>): AsyncIterable<readonly 
 }
 
 const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: [], notes: [] } as const;
-
-interface LeafOptions extends LabelledRowsOptions {
-  readonly clauseSizes: ClauseSizes;
-  readonly sizes: BlockSizes;
-  readonly following: Omit<FollowedOptions, "rowsOf">;
-}
-
-/** A SERVICE clause as its leaf asks it. */
-function toLeafClause(clause: FederatedClause, options: LeafOptions): LeafClause {
-  const { targetVariable: target } = clause;
-  const bound = boundVariables(clause);
-  const variables = bound.map((variable) => ({ ...variable, name: innerName(variable.name) }));
-  const renames = bound.some(({ name }) => innerName(name) !== name);
-  const size = options.clauseSizes.of(clause);
-  let isInBlocks = false;
-  const askedRows = (asked: FederatedClause) => createLabelledRows(asked, { ...options, inBlocks: () => isInBlocks });
-  const solutions =
-    target === undefined
-      ? askedRows(clause)
-      : createFollowedRows(clause, target, { ...options.following, rowsOf: askedRows });
-  return {
-    ...clause,
-    variables,
-    targetVariable: target && innerName(target),
-    size,
-    isDistinct: (name) =>
-      variables.some((one) => one.name === name && (one.values ?? 0) >= (size ?? Number.POSITIVE_INFINITY)),
-    blocks: options.sizes.at(clause.endpoint.url),
-    blankKeys: false,
-    correlated: clause.substitution?.variables.map(innerName),
-    demanding: (demand) => toLeafClause(demandedClause(clause, outerDemand(demand)), options),
-    counting({ by, counts }) {
-      const outer = new Map([...counts].map(([what, name]) => [outerName(what), outerName(name)]));
-      const counted = countingClause(clause, { by: by.map(outerName), counts: outer });
-      return counted && toLeafClause(counted, options);
-    },
-    substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
-    substituted: clause.substituted?.map(innerName),
-    askedInBlocks() {
-      isInBlocks = true;
-    },
-    solutions(keys, wanted) {
-      const asked = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
-      const isMeasured = !keys && !clause.silent && clause.limit === undefined;
-      const all = isMeasured ? measured(asked, clause, options) : asked;
-      // A limit of its own is as low.
-      const few = isMeasured && target === undefined ? wanted : undefined;
-      const ask = (limit?: number) => (limit === undefined ? all : askedRows({ ...clause, limit })(undefined));
-      const rows = firstRows(ask, { wanted: few, size, held: options.held });
-      return renames ? renamed(rows) : rows;
-    },
-  };
-}
-
-/** The demand under the names of the clause's own text; conditions on variables with other names are left out. */
-function outerDemand(demand: LeafDemand): LeafDemand {
-  const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => outerName(name) === name));
-  return { ...demand, conditions, variables: new Set([...demand.variables].map(outerName)) };
-}
-
-/** What the solutions of a clause bind, its target among it where that is a variable. */
-function boundVariables({ variables, targetVariable: target }: FederatedClause): readonly ClauseVariable[] {
-  if (target === undefined) return variables;
-  return [...variables.filter(({ name }) => name !== target), { name: target, certain: true }];
-}
-
-/** The rows; their number is remembered when they are all. */
-async function* measured(
-  rows: AsyncIterable<readonly Bindings[]>,
-  clause: FederatedClause,
-  { clauseSizes }: LeafOptions,
-): AsyncIterable<readonly Bindings[]> {
-  let count = 0;
-  for await (const batch of rows) {
-    count += batch.length;
-    yield batch;
-  }
-  clauseSizes.note(clause, count);
-}
-
-async function* renamed(rows: AsyncIterable<readonly Bindings[]>): AsyncIterable<readonly Bindings[]> {
-  for await (const batch of rows) yield batch.map(innerRow);
-}
-
-const innerRow = (row: Bindings): Bindings => new Map([...row].map(([name, term]) => [innerName(name), term]));
-
-/** The values of its keys are among the solutions that it gives, wherever they stand in it. */
-function substituting(clause: FederatedClause, substituted: readonly string[]): FederatedClause {
-  const own = new Set(clause.variables.map(({ name }) => name));
-  const added = substituted.filter((name) => !own.has(name)).map((name) => ({ name, certain: false }));
-  return { ...clause, substituted, variables: [...clause.variables, ...added] };
-}
 
 interface Shown {
   readonly run: Run;

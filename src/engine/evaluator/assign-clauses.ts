@@ -1,4 +1,4 @@
-import type { Counting, Demand } from "../demand.ts";
+import type { Demand } from "../demand.ts";
 import type * as Algebra from "./algebra.ts";
 import { withFormOutside } from "./describe.ts";
 import { type EquatedPartsOptions, equatedParts } from "./equality-join.ts";
@@ -39,7 +39,6 @@ export function assignLeaves(
   const patterns = new PatternGroups(use, context);
   const pushDown = new PushDown({
     demanding: (part, demand) => patterns.demanding(part, demand) ?? demandingClause(part, demand, use),
-    counting: (part, counting) => patterns.counting(part, counting) ?? countingClause(part, counting),
     surroundings,
   });
   const parts: EquatedPartsOptions = {
@@ -88,12 +87,6 @@ function demandingClause(operation: Operation, demand: Demand, use: QueryUse): O
   const { clause } = operation;
   const needed = clause.variables.flatMap(({ name }) => (use.isNeeded(name, 1) ? [name] : []));
   return leafOf(clause.demanding?.({ ...demand, variables: new Set(needed) }) ?? clause);
-}
-
-/** The leaf of a SERVICE clause that counts its solutions. */
-function countingClause(operation: Operation, counting: Counting): Operation | undefined {
-  const counted = operation.type === "fedway:leaf" ? operation.clause.counting?.(counting) : undefined;
-  return counted && leafOf(counted);
 }
 
 /** Hands the number of wanted rows to an ORDER BY below a LIMIT; a projection has as many rows as its input. */

@@ -64,14 +64,4 @@ function ownVariables(unit: PatternUnit, optionals: readonly (readonly TriplePat
   return unitVariables({ patterns: optionals.flat() }).filter((name) => !names.includes(name));
 }
 
-/** Whether the solutions of a group can be counted where they are: they are those of one unit, or of one for each branch. */
-export function canCount(graph: MergedGraph, group: readonly Conjunct[], by: readonly string[]): boolean {
-  const [only] = group;
-  if (only?.kind === "union" && group.length === 1) return only.branches.every((branch) => canCount(graph, branch, by));
-  const [unit, ...others] = graph.unitsOf(triplesIn(group) ?? []);
-  if (!unit || others.length > 0) return false;
-  const names = unitVariables(unit);
-  return by.every((name) => names.includes(name)) && graph.canCount(unit, by);
-}
-
 const namesOf = (conjunct: Conjunct): readonly string[] => conjunctVariables(conjunct).map(({ name }) => name);

@@ -2,7 +2,7 @@ import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
-import type { Counting, LeafDemand, PushedCondition } from "../demand.ts";
+import type { LeafDemand, PushedCondition, Summary } from "../demand.ts";
 import type { Leaf } from "./algebra.ts";
 import type { BoundSide } from "./bound-join.ts";
 import { type Execution, made, type Rows, type Solutions } from "./execution.ts";
@@ -39,8 +39,8 @@ export interface LeafClause {
   readonly correlated?: readonly string[] | undefined;
   /** The same clause asked for no more than this. */
   demanding?(demand: LeafDemand): LeafClause;
-  /** The clause that counts its solutions; undefined where that cannot be. */
-  counting?(counting: Counting): LeafClause | undefined;
+  /** The clause that has a summary of its solutions; undefined where that cannot be. */
+  summarising?(summary: Summary): LeafClause | undefined;
   /** The same clause with the keys for these variables substituted. */
   substituting?(variables: readonly string[]): LeafClause;
   /** Those of a clause that was made so. */

@@ -1,5 +1,5 @@
 import type * as RDF from "../../rdf/term.ts";
-import type { Counting, Demand, UnitDemand } from "../demand.ts";
+import type { Demand, UnitDemand } from "../demand.ts";
 import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
 import { patternVariable, placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
@@ -15,7 +15,7 @@ import {
   withTerm,
 } from "./conjuncts.ts";
 import type { FixedTerms } from "./equality-join.ts";
-import { canCount, planGroup, takesAlong } from "./group-plan.ts";
+import { planGroup, takesAlong } from "./group-plan.ts";
 import { inScopeVariables, joinOf, valuesOf } from "./operations.ts";
 import type { GraphContext } from "./pattern-leaves.ts";
 import type { QueryUse } from "./query-use.ts";
@@ -98,15 +98,6 @@ export class PatternGroups {
     };
     const names = groupVariables([...conjuncts, ...added]).map(({ name }) => name);
     return planGroup(this.#context, conjuncts, { ...demand, optionals, variables: new Set(names.filter(isNeeded)) });
-  }
-
-  /** The plan of a group of which the members count the solutions; undefined where they cannot. */
-  counting(operation: Operation, { by, counts }: Counting): Operation | undefined {
-    const conjuncts = conjunctsOf(operation);
-    const count = counts.size === 1 ? counts.get("*") : undefined;
-    if (!this.#context || !conjuncts || count === undefined) return undefined;
-    if (!canCount(this.#context.graph, conjuncts, by)) return undefined;
-    return planGroup(this.#context, conjuncts, { variables: new Set(by), conditions: [], distinct: false, count });
   }
 
   /** The conjuncts of a group, and the OPTIONALs on top of it that it takes along; undefined when one cannot. */

@@ -1,5 +1,5 @@
 import type { Bindings } from "../../results/model.ts";
-import type { UnitDemand } from "../demand.ts";
+import { summaryVariables, type UnitDemand } from "../demand.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import type { MergedGraph } from "../sources/merged-graph.ts";
 import { isTrace } from "../provenance.ts";
@@ -18,11 +18,13 @@ export interface GraphContext {
 }
 
 /** Patterns that are asked as one at each of their members, as a leaf of the algebra. */
-export function unitLeaf({ graph, held }: GraphContext, unit: PatternUnit, demand: UnitDemand): LeafClause {
+export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitDemand): LeafClause {
+  const { graph, held } = context;
+  const { summary, conditions, optionals = [] } = demand;
   const blocks = new GrowingBlocks(unit.sources.length);
   const own = new Set(unitVariables(unit));
-  const variables = [...demand.variables].map((name) => ({ name, certain: own.has(name) }));
-  if (demand.count !== undefined) variables.push({ name: demand.count, certain: true });
+  const asked = [...demand.variables].map((name) => ({ name, certain: own.has(name) }));
+  const variables = summary ? summaryVariables(summary, asked) : asked;
   let size = unitSize(unit);
   return {
     ...patternFacts,
@@ -36,11 +38,18 @@ export function unitLeaf({ graph, held }: GraphContext, unit: PatternUnit, deman
     async measure() {
       size ??= await graph.estimate(unit);
     },
+    summarising(made) {
+      const isPlain = conditions.length === 0 && optionals.length === 0 && graph.canSummarise(unit, made);
+      const by = "by" in made ? new Set(made.by) : demand.variables;
+      return isPlain
+        ? unitLeaf(context, unit, { conditions, distinct: false, variables: by, summary: made })
+        : undefined;
+    },
     async *solutions(keys, few) {
-      const { limit, count } = demand;
+      const { limit } = demand;
       const ask = (rows?: number) =>
         graph.solutions(unit, { ...demand, limit: rows === undefined ? limit : { rows } }, keys);
-      const isOpen = keys === undefined && limit === undefined && count === undefined;
+      const isOpen = keys === undefined && limit === undefined && summary === undefined;
       const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
       for await (const rows of firstRows(ask, { wanted: isOpen ? few : undefined, size, held }))
         yield rows.map((row) => shownOf(row, shown));

@@ -1,9 +1,9 @@
 import { sendableCondition } from "../../sparql/sendable-condition.ts";
 import type * as Algebra from "./algebra.ts";
 import { testOf } from "./expressions.ts";
-import { countedGroup } from "./counted-group.ts";
+import { summarised } from "./summaries.ts";
 import type { Surroundings } from "../expressions/functions.ts";
-import type { Counting, Demand, PushedCondition } from "../demand.ts";
+import type { Demand, PushedCondition } from "../demand.ts";
 import {
   argumentsOf,
   existencesIn,
@@ -21,8 +21,6 @@ const nothing: Demand = { conditions: [], distinct: false };
 interface PushDownOptions {
   /** The leaf or patterns, asked for no more than this; undefined for other operations. */
   readonly demanding: (operation: Algebra.Operation, demand: Demand) => Algebra.Operation | undefined;
-  /** The leaf or patterns, asked for how many solutions there are; undefined where that cannot be. */
-  readonly counting: (operation: Algebra.Operation, counting: Counting) => Algebra.Operation | undefined;
   readonly surroundings: Surroundings;
 }
 
@@ -48,10 +46,8 @@ export class PushDown {
   }
 
   #push(operation: Algebra.Operation, demand: Demand): Algebra.Operation {
-    const { demanding, counting } = this.#options;
-    const leaf = demanding(operation, demand);
-    const pushed = leaf ?? (operation.type === "group" ? countedGroup(operation, counting) : undefined);
-    if (pushed) return pushed;
+    const leaf = this.#options.demanding(operation, demand);
+    if (leaf) return leaf;
     const inputs = inputsOf(operation);
     if (inputs.length === 0) return operation;
     if (operation.type === "describe" && operation.described) {
@@ -60,7 +56,7 @@ export class PushDown {
     }
     const parts = inputs.map((input, index) => this.#push(input, this.#demandOn(operation, demand, index)));
     const { conditions } = demand;
-    return operation.type === "join" ? joinOf(parts, { conditions }) : withInputs(operation, parts);
+    return operation.type === "join" ? joinOf(parts, { conditions }) : summarised(withInputs(operation, parts));
   }
 
   /** What an operation wants of one of its inputs. */

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
-import type { UnitDemand } from "../demand.ts";
+import type { KnownVariable, UnitDemand } from "../demand.ts";
 import type { MatchEstimate } from "./pattern-source.ts";
 import { type TriplePattern, variablesOf } from "./triple-pattern.ts";
 
@@ -25,6 +25,8 @@ export interface Member {
 /** What one member is asked. There are as many solutions as if all variables were looked at. */
 export interface MemberQuestion extends UnitDemand {
   readonly patterns: readonly TriplePattern[];
+  /** What is known of its variables there. */
+  readonly known?: KnownVariable | undefined;
   /** About how many solutions it has, where that is known. */
   readonly size?: number | undefined;
 }

@@ -1,8 +1,8 @@
 import type * as RDF from "@rdfjs/types";
-import type { PlannedEndpoint, MergedMembers } from "../../plan/query-plan.ts";
+import type { ClauseVariable, PlannedEndpoint, MergedMembers } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import { type BlockSizes, type KeyBlock, termsText } from "../clause-query.ts";
-import { countsFor, type UnitDemand } from "../demand.ts";
+import { isSummable, summarisesFor, type Summary, type UnitDemand } from "../demand.ts";
 import { once } from "../held-bytes.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
 import { interleave } from "../interleave.ts";
@@ -43,15 +43,15 @@ export class MergedGraph {
     return this.#planner.unitsOf(patterns);
   }
 
-  /** Whether the solutions of a unit can be counted at its members: none counts twice, and groups are named by IRIs. */
-  canCount(unit: PatternUnit, by: readonly string[]): boolean {
-    const counts = ({ member }: UnitSource): boolean => {
-      const endpoint = this.#over.members[member];
-      return endpoint !== undefined && countsFor(endpoint);
-    };
-    return (
-      !unit.overlaps && unit.sources.every((source) => counts(source) && by.every((name) => isIri(unit, source, name)))
-    );
+  /** Whether the solutions of a unit can be summarised at its members: none counts twice. */
+  canSummarise(unit: PatternUnit, summary: Summary): boolean {
+    const isTop = "order" in summary;
+    if (isTop ? !unitVariables(unit).every((name) => isNoBlankNode(unit, name)) : unit.overlaps) return false;
+    return unit.sources.every((source) => {
+      const endpoint = this.#over.members[source.member];
+      const known = (name: string) => knownVariable(unit, source, name);
+      return endpoint !== undefined && summarisesFor(endpoint) && isSummable(summary, known, source.size);
+    });
   }
 
   /** Whether OPTIONAL patterns can be asked along with a unit: their matches for a solution are at its member alone. */
@@ -87,10 +87,12 @@ export class MergedGraph {
     const question = { ...demand, patterns, variables: overlaps ? new Set(names) : demand.variables };
     const blocks = await this.#routes.blocksFor(unit, keys);
     const sources = unit.sources.filter(({ member }) => blocks.has(member));
-    const asked = sources.map(({ member, size }) => ({
-      member,
-      ask: (at: Member) => this.#learned(unit, at.solutions({ ...question, size }, blocks.get(member)), member),
-    }));
+    const asked = sources.map((source) => {
+      const { member, size } = source;
+      const known = (name: string) => knownVariable(unit, source, name);
+      const own = { ...question, size, known };
+      return { member, ask: (at: Member) => this.#learned(unit, at.solutions(own, blocks.get(member)), member) };
+    });
     const rows = this.#ask(asked);
     yield* overlaps && asked.length > 1
       ? once(rows, (row) => termsText(names.map((name) => row.get(name))), this.#options.account.held.open())
@@ -172,20 +174,22 @@ interface MemberOptions extends OpenGraphOptions {
   readonly prefix: string;
 }
 
-/**
- * A variable has no values but IRIs at a member. Literals that are equal may be one group there, whatever their spelling;
- * blank nodes would be other ones in each answer.
- */
-function isIri({ patterns }: PatternUnit, { spaces }: UnitSource, name: string): boolean {
-  if (patterns.some(({ predicate }) => predicate.termType === "Variable" && predicate.value === name)) return true;
-  const known = spaces.get(name) ?? [];
-  return known.some(({ noLiterals }) => noLiterals) && known.some(({ noBlankNodes }) => noBlankNodes);
+const isPredicate = ({ patterns }: PatternUnit, name: string): boolean =>
+  patterns.some(({ predicate }) => predicate.termType === "Variable" && predicate.value === name);
+
+/** What is known of a variable at a member. */
+function knownVariable(unit: PatternUnit, { spaces, values }: UnitSource, name: string): ClauseVariable | undefined {
+  if (isPredicate(unit, name)) return { name, certain: true, kind: "property" };
+  const places = spaces.get(name) ?? [];
+  const isIri = places.some(({ noLiterals }) => noLiterals) && places.some(({ noBlankNodes }) => noBlankNodes);
+  const kind = isIri ? "iri" : places.find((space) => space.kind !== undefined)?.kind;
+  return spaces.has(name) ? { name, certain: true, kind, values: values.get(name) } : undefined;
 }
 
 /** What has blank nodes that need one label in all answers is asked pattern by pattern. */
-const isNoBlankNode = ({ patterns, sources }: PatternUnit, name: string): boolean =>
-  patterns.some(({ predicate }) => predicate.termType === "Variable" && predicate.value === name) ||
-  sources.every(({ spaces }) => spaces.get(name)?.some(({ noBlankNodes }) => noBlankNodes) === true);
+const isNoBlankNode = (unit: PatternUnit, name: string): boolean =>
+  isPredicate(unit, name) ||
+  unit.sources.every(({ spaces }) => spaces.get(name)?.some(({ noBlankNodes }) => noBlankNodes) === true);
 
 function openMember(endpoint: PlannedEndpoint, options: MemberOptions): Member {
   if (endpoint.interface === undefined) return createSparqlMember({ endpoint, ...options });

@@ -24,6 +24,8 @@ export interface UnitSource {
   readonly member: number;
   /** By variable: what it can be, in each place where it stands. */
   readonly spaces: ReadonlyMap<string, readonly TermSpace[]>;
+  /** By variable: how many it has, where that is known. */
+  readonly values: ReadonlyMap<string, number>;
   /** About how many solutions there are. */
   readonly size: number | undefined;
 }
@@ -124,7 +126,7 @@ export class UnitPlanner {
       patterns,
       overlaps,
       disjointSet: this.#setOf(sources.map(({ member }) => member)),
-      sources: sources.map(({ member, size }) => ({ member, size, spaces: spacesOf(places, member) })),
+      sources: sources.map(({ member, size, values }) => ({ member, size, values, spaces: spacesOf(places, member) })),
     };
   }
 
@@ -161,6 +163,7 @@ export class UnitPlanner {
         member: source.member,
         size: matches(source, subjectOpen && isConstant(subject), objectOpen && isConstant(object)),
         fanOut: divided(source.triples, source.distinctSubjects),
+        values: valuesOf(source, subject, object),
       })),
       places: [placeOf(subject, new Map(subjects), true), placeOf(object, spaces("objects"), false)],
     };
@@ -188,6 +191,7 @@ interface Part {
 interface PartSource {
   readonly member: number;
   readonly size: number | undefined;
+  readonly values: ReadonlyMap<string, number>;
   /** Solutions for one subject. */
   readonly fanOut: number | undefined;
 }
@@ -214,6 +218,19 @@ const placeOf = (term: RDF.Term, spaces: Place["spaces"], isSubject: boolean): P
 
 const divided = (count: number | undefined, by: number | undefined): number | undefined =>
   count === undefined || by === undefined ? undefined : count / Math.max(1, by);
+
+/** How many subjects and objects the matches of a pattern have, by variable. */
+function valuesOf(source: PatternSource, subject: RDF.Term, object: RDF.Term): ReadonlyMap<string, number> {
+  const counts = [
+    [subject, source.distinctSubjects],
+    [object, source.distinctObjects],
+  ] as const;
+  return new Map(
+    counts.flatMap(([{ termType, value }, count]) =>
+      termType === "Variable" && count !== undefined ? [[value, count]] : [],
+    ),
+  );
+}
 
 /** About how many triples match when a place is held that the counts leave open. */
 function matches(source: PatternSource, holdsSubject: boolean, holdsObject: boolean): number | undefined {
@@ -248,5 +265,8 @@ function joinedSource(left: PartSource, right: PartSource): PartSource {
   const [small, large] =
     (left.size ?? Number.POSITIVE_INFINITY) <= (right.size ?? Number.POSITIVE_INFINITY) ? [left, right] : [right, left];
   const size = small.size === undefined ? undefined : small.size * Math.max(1, large.fanOut ?? 1);
-  return { member: left.member, size, fanOut: Math.max(1, left.fanOut ?? 1) * Math.max(1, right.fanOut ?? 1) };
+  const values = new Map(left.values);
+  for (const [name, count] of right.values) values.set(name, Math.min(count, values.get(name) ?? count));
+  const fanOut = Math.max(1, left.fanOut ?? 1) * Math.max(1, right.fanOut ?? 1);
+  return { member: left.member, size, values, fanOut };
 }

@@ -1,5 +1,4 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedClause, PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import { iriText } from "../../rdf/term-text.ts";
@@ -7,7 +6,7 @@ import { termToText } from "../../results/terms.ts";
 import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import { type AskMember, BlankMirror, hasBlank, namedParts, splitKeys } from "./blank-mirror.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
-import { countedClause, demandedClause } from "../demand.ts";
+import { checkedSummary, demandedClause, summarisedClause } from "../demand.ts";
 import { areWritable } from "../unwritable-keys.ts";
 import { interleave } from "../interleave.ts";
 import type { Member, MemberQuestion, QueryNeeds } from "./member.ts";
@@ -60,11 +59,13 @@ export function createSparqlMember(options: SparqlMemberOptions): Member {
     if (blank) yield* mirrored(question, blank);
   }
 
-  /** Groups are named by IRIs: keys that are blank nodes have none. */
-  async function* counts(question: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
+  /** Groups have no blank nodes: keys that are some have none. */
+  async function* summaries(question: MemberQuestion, keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]> {
     const [named] = splitKeys(keys);
     if (keys && !named) return;
-    for await (const batch of asks(question, named)) yield checkedCounts(batch, question.count ?? "", endpoint);
+    const { summary, known = () => undefined } = question;
+    for await (const batch of asks(question, named))
+      yield summary ? checkedSummary(batch, summary, { known, endpoint }) : batch;
   }
 
   async function* nodes(among: readonly RDF.Term[]): AsyncIterable<readonly Bindings[]> {
@@ -77,18 +78,14 @@ export function createSparqlMember(options: SparqlMemberOptions): Member {
 
   return {
     endpoint,
-    solutions: (question, keys) => (question.count === undefined ? solutions : counts)(question, keys),
+    solutions: (question, keys) => (isGrouped(question) ? summaries : solutions)(question, keys),
     nodes,
     estimate: async () => undefined,
   };
 }
 
-/** The rows; each has a number under the name. @throws FedwayError `ENDPOINT_MALFORMED` */
-function checkedCounts(rows: readonly Bindings[], name: string, { id, url }: PlannedEndpoint): readonly Bindings[] {
-  if (rows.every((row) => /^\d{1,15}$/u.test(row.get(name)?.value ?? ""))) return rows;
-  const where = { endpoint: id ?? url };
-  throw new FedwayError("ENDPOINT_MALFORMED", "The endpoint gave no number for COUNT.", { fault: "malformed", where });
-}
+/** The first solutions in an order are solutions. */
+const isGrouped = ({ summary }: MemberQuestion): boolean => summary !== undefined && "by" in summary;
 
 /** A clause's solutions, asked for with as many keys at once as the endpoint digests. */
 async function* inBlocks(
@@ -115,7 +112,7 @@ const toClause = (
 
 /** The patterns as a SERVICE clause would have them, asked for no more than is wanted. */
 function questionClause(endpoint: PlannedEndpoint, question: MemberQuestion): FederatedClause {
-  const { patterns, optionals = [], count, size } = question;
+  const { patterns, optionals = [], summary, size, variables } = question;
   const opening = unitVariables({ patterns });
   const others = unitVariables({ patterns: optionals.flat() }).filter((name) => !opening.includes(name));
   const added = optionals.map((own) => ` OPTIONAL { ${patternTexts(own)} }`).join("");
@@ -128,8 +125,9 @@ function questionClause(endpoint: PlannedEndpoint, question: MemberQuestion): Fe
     opening,
     estimate: size,
   });
-  if (count === undefined) return demandedClause(clause, question);
-  return countedClause(clause, { by: [...question.variables], counts: new Map([["*", count]]) });
+  if (!summary) return demandedClause(clause, question);
+  const shown = clause.variables.filter(({ name }) => "by" in summary || variables.has(name));
+  return summarisedClause({ ...clause, variables: shown }, summary);
 }
 
 const patternTexts = (patterns: readonly TriplePattern[]): string =>

@@ -1,6 +1,6 @@
 import type { VoidDescription } from "../void/void-description.ts";
 import type { KnownClass, KnownCount, KnownProperty, KnownSchema, KnownTerm, TermKind } from "./schema.ts";
-import { countOf, type PropertyCounts, radix, Rows, statusOf } from "./partition-rows.ts";
+import { countOf, type KnownCounts, radix, Rows, statusOf } from "./partition-rows.ts";
 import type { TextPool } from "./text-pool.ts";
 
 /** Which of an endpoint's terms there is room for. */
@@ -143,11 +143,11 @@ export class DescribedSchema implements KnownSchema {
     return this.#pool.text(this.#comments[at]) || undefined;
   }
 
-  /** Counts of a property in the whole dataset; undefined when that list lacks it. */
-  countsOf(property: string): PropertyCounts | undefined {
+  /** Counts of a property in the whole dataset, and the datatype that all of its values have; undefined when that list lacks it. */
+  countsOf(property: string): KnownCounts | undefined {
     const number = this.#pool.find(property);
     const at = number === 0 ? -1 : this.#terms.indexOf(number, this.#classes.size) - this.#classes.size;
-    return at >= 0 && at < this.#rows.whole ? this.#rows.counts(at) : undefined;
+    return at >= 0 && at < this.#rows.whole ? this.#rows.known(at) : undefined;
   }
 
   /** Properties with values of these classes, each pair once. */

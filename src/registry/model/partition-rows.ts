@@ -10,11 +10,15 @@ const statuses: readonly (FactStatus | undefined)[] = [
   "sampled",
   "claimed",
 ];
-/** Flags of a row: three statuses, and whether its list of objects is complete. */
+/** Flags of a row: three statuses, whether its list of objects is complete, and whether all are literals of one datatype. */
 export const radix = statuses.length;
 const completeFlag = radix ** 3;
+const oneTypeFlag = 2 * completeFlag;
 
-export type PropertyCounts = Pick<KnownProperty, "triples" | "distinctSubjects" | "distinctObjects">;
+type PropertyCounts = Pick<KnownProperty, "triples" | "distinctSubjects" | "distinctObjects">;
+
+/** Counts of a property, and the datatype that all of its values have. */
+export type KnownCounts = PropertyCounts & { readonly datatype: string | undefined };
 
 /** Partitions by property: the first are those of the whole dataset, which alone have distinct counts. */
 export class Rows {
@@ -41,7 +45,8 @@ export class Rows {
       this.#objectsFrom[at] = objects.length;
       for (const { iri } of row.objectClasses) objects.push(pool.take(iri));
       for (const { iri } of row.datatypes) objects.push(-pool.take(iri));
-      this.#flags[at] = statusOf(row.triples) + (row.objectsComplete ? completeFlag : 0);
+      this.#flags[at] =
+        statusOf(row.triples) + (row.objectsComplete ? completeFlag : 0) + (hasOneType(row) ? oneTypeFlag : 0);
       if (at >= whole) continue;
       this.#distinct[2 * at] = row.distinctSubjects?.value ?? Number.NaN;
       this.#distinct[2 * at + 1] = row.distinctObjects?.value ?? Number.NaN;
@@ -83,6 +88,11 @@ export class Rows {
     };
   }
 
+  known(at: number): KnownCounts {
+    const isOneType = (this.#flags[at] ?? 0) >= oneTypeFlag;
+    return { ...this.counts(at), datatype: isOneType ? this.#row(at).datatypes[0]?.iri : undefined };
+  }
+
   #row(at: number): KnownProperty {
     const flags = this.#flags[at] ?? 0;
     const objects = this.#objects.subarray(this.#objectsFrom[at], this.#objectsFrom[at + 1]);
@@ -96,6 +106,12 @@ export class Rows {
     };
   }
 }
+
+/** As many triples lead to literals of the one datatype as the property has. */
+const hasOneType = ({ datatypes, objectsComplete, triples }: KnownProperty): boolean =>
+  objectsComplete &&
+  datatypes.length === 1 &&
+  datatypes.every((one) => one.triples?.status === "exact" && one.triples.value === triples?.value);
 
 export const statusOf = (count: KnownCount | undefined): number => Math.max(0, statuses.indexOf(count?.status));
 

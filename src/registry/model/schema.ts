@@ -10,7 +10,7 @@ export interface KnownProperty {
   readonly distinctSubjects?: KnownCount | undefined;
   readonly distinctObjects?: KnownCount | undefined;
   readonly objectClasses: readonly { readonly iri: string }[];
-  readonly datatypes: readonly { readonly iri: string }[];
+  readonly datatypes: readonly { readonly iri: string; readonly triples?: KnownCount | undefined }[];
   /** No object class or datatype is missing. */
   readonly objectsComplete: boolean;
 }

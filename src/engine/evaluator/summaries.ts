@@ -1,0 +1,181 @@
+import type * as RDF from "../../rdf/term.ts";
+import type { Bindings } from "../../results/model.ts";
+import type { PartialAggregate, Summary, Top } from "../demand.ts";
+import { termToText } from "../../results/terms.ts";
+import { integer } from "../expressions/numbers.ts";
+import { numeric } from "../expressions/values.ts";
+import { patternVariable } from "../sources/triple-pattern.ts";
+import type * as Algebra from "./algebra.ts";
+import { innerName } from "./inner-names.ts";
+import { type LeafClause, leafOf, leafVariables } from "./leaf.ts";
+
+// Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: what is sent is then
+// a row a group, or the first solutions of each, in the place of all. Whether an endpoint may is decided by its leaf
+// (`../demand.ts`). Undefined is what cannot be summarised.
+
+/** The operation over what its leaves can make of their solutions before they send them; as it is where they cannot. */
+export function summarised(operation: Algebra.Operation): Algebra.Operation {
+  if (operation.type === "group") return summarisedGroup(operation) ?? operation;
+  return operation.type === "orderby" ? (summarisedOrder(operation) ?? operation) : operation;
+}
+
+/**
+ * GROUP BY over what endpoints computed for their parts of each group: numbers are added, of the least the least is taken
+ * (SPARQL 1.1 Query, section 18.5.1).
+ */
+function summarisedGroup({ input, variables, aggregates }: Algebra.Group): Algebra.Operation | undefined {
+  const certain = certainIn(input);
+  const partials = new Map<string, PartialAggregate>();
+  const partialOf = (name: PartialAggregate["name"], of: string): string => {
+    const as = innerName(`fedway_part${partials.size}`);
+    const known = partials.get(`${name} ${of}`) ?? { name, of, as };
+    partials.set(`${name} ${of}`, known);
+    return known.as;
+  };
+  const merged = aggregates.map((aggregate) => mergedAggregate(aggregate, { certain, partialOf }));
+  if (aggregates.length === 0 || merged.some((one) => one === undefined)) return undefined;
+  const by = variables.map(({ value }) => value);
+  const hasExtremes = aggregates.some(({ aggregator }) => aggregator === "min" || aggregator === "max");
+  // An endpoint without solutions has a row for its one group of none, with an extreme that is no value.
+  const count = by.length === 0 && hasExtremes ? partialOf("COUNT", "*") : undefined;
+  const leaves = summarisedLeaves(input, { by, aggregates: [...partials.values()] });
+  if (!leaves) return undefined;
+  const some = count === undefined ? leaves : someOf(leaves, count);
+  const all = merged.flatMap((one) => one?.aggregates ?? []);
+  const distinct = new Map(all.map((one) => [one.variable.value, one]));
+  const group: Algebra.Operation = { type: "group", input: some, variables, aggregates: [...distinct.values()] };
+  return merged.reduce<Algebra.Operation>(
+    (operation, one) => (one?.extend ? { type: "extend", input: operation, ...one.extend } : operation),
+    group,
+  );
+}
+
+interface MergedAggregate {
+  readonly aggregates: readonly Algebra.BoundAggregate[];
+  /** Computed of them. */
+  readonly extend?: Pick<Algebra.Extend, "variable" | "expression">;
+}
+
+interface Merging {
+  /** Variables that each solution binds. */
+  readonly certain: ReadonlySet<string>;
+  /** The variable for a part that endpoints compute. */
+  readonly partialOf: (name: PartialAggregate["name"], of: string) => string;
+}
+
+/** How an aggregate is computed of those of parts. */
+function mergedAggregate(
+  aggregate: Algebra.BoundAggregate,
+  { certain, partialOf }: Merging,
+): MergedAggregate | undefined {
+  const { aggregator, distinct, variable } = aggregate;
+  const of = aggregatedIn(aggregate.expression);
+  const isExtreme = aggregator === "min" || aggregator === "max";
+  if (of === undefined || (distinct && !isExtreme)) return undefined;
+  switch (aggregator) {
+    case "count":
+      return { aggregates: [aggregateOf("sum", variable, partialOf("COUNT", certain.has(of) ? "*" : of))] };
+    case "sum":
+      return { aggregates: [aggregateOf("sum", variable, partialOf("SUM", of))] };
+    case "min":
+    case "max":
+      return { aggregates: [aggregateOf(aggregator, variable, partialOf(aggregator === "min" ? "MIN" : "MAX", of))] };
+    case "avg": {
+      const [sum, count] = [allOf(partialOf("SUM", of)), allOf(partialOf("COUNT", "*"))];
+      const [sumTerm, countTerm] = [termOf(sum.variable), termOf(count.variable)];
+      // The average of nothing is 0.
+      const expression = call("if", call("=", countTerm, zero), zero, call("/", sumTerm, countTerm));
+      return { aggregates: [sum, count], extend: { variable, expression } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const termOf = (term: RDF.Term): Algebra.TermExpression => ({ type: "expression", subType: "term", term });
+const zero = termOf(numeric(integer(0)));
+
+const call = (operator: string, ...args: readonly Algebra.Expression[]): Algebra.OperatorExpression => ({
+  type: "expression",
+  subType: "operator",
+  operator,
+  args,
+});
+
+/** An aggregate over what endpoints computed. */
+function aggregateOf(aggregator: string, variable: RDF.Variable, part: string): Algebra.BoundAggregate {
+  const expression = termOf(patternVariable(part));
+  return { type: "expression", subType: "aggregate", aggregator, distinct: false, expression, variable };
+}
+
+/** The sum of a part under a name of its own. */
+const allOf = (part: string): Algebra.BoundAggregate => aggregateOf("sum", patternVariable(`${part}_all`), part);
+
+/** Those of the rows whose endpoints have solutions. */
+const someOf = (input: Algebra.Operation, count: string): Algebra.Operation => ({
+  type: "filter",
+  input,
+  expression: call(">", termOf(patternVariable(count)), zero),
+});
+
+/** ORDER BY of which only the first rows are wanted, over the first ones of each leaf. */
+function summarisedOrder({ limit, ...order }: Algebra.OrderBy): Algebra.OrderBy | undefined {
+  const [first, ...others] = order.expressions;
+  if (limit === undefined || !first) return undefined;
+  const isDescending = first.subType === "operator" && first.operator === "desc";
+  const variable = aggregatedIn(isDescending ? first.args[0] : first);
+  if (variable === undefined || variable === "*") return undefined;
+  // With one more it is seen whether others are equal to the last, of which the rest of the order decides.
+  const rows = others.length === 0 ? limit : limit + 1;
+  const input = summarisedLeaves(order.input, { order: variable, descending: isDescending, rows });
+  return input && { ...order, limit, input };
+}
+
+function summarisedLeaves(operation: Algebra.Operation, summary: Summary): Algebra.Operation | undefined {
+  if (operation.type === "fedway:leaf") {
+    const { clause } = operation;
+    const made = "order" in summary ? topLeaf(clause, summary) : clause.summarising?.(summary);
+    return made && leafOf(made);
+  }
+  if (operation.type !== "union") return undefined;
+  const input = operation.input.flatMap((part) => summarisedLeaves(part, summary) ?? []);
+  return input.length < operation.input.length ? undefined : { type: "union", input };
+}
+
+/** The leaf of the first solutions of another one, and of all that are equal to the last of them. */
+function topLeaf(clause: LeafClause, top: Top): LeafClause | undefined {
+  const first = clause.summarising?.(top);
+  return (
+    first && {
+      ...first,
+      async *solutions(keys) {
+        const rows: Bindings[] = [];
+        for await (const batch of first.solutions(keys)) rows.push(...batch);
+        const bound = rows.length < top.rows ? undefined : tiedValue(rows, top);
+        if (bound === undefined) yield rows;
+        else yield* (clause.summarising?.({ ...top, bound }) ?? clause).solutions(keys);
+      },
+    }
+  );
+}
+
+/** The number of the last two rows, where they have one; those that differ in digits only, too. */
+function tiedValue(rows: readonly Bindings[], { order }: Top): string | undefined {
+  const [one, last] = rows.slice(-2).map((row) => row.get(order));
+  return one && last && Number(one.value) === Number(last.value) ? termToText(last) : undefined;
+}
+
+/** Variables that each solution of a UNION of leaves binds. */
+function certainIn(operation: Algebra.Operation): ReadonlySet<string> {
+  if (operation.type === "fedway:leaf") {
+    return new Set(leafVariables(operation.clause).flatMap(({ name, certain }) => (certain ? [name] : [])));
+  }
+  const [first, ...others] = operation.type === "union" ? operation.input.map(certainIn) : [];
+  return others.reduce((common, one) => common.intersection(one), new Set(first));
+}
+
+/** A variable, or `*`. */
+function aggregatedIn(expression: Algebra.Expression | undefined): string | undefined {
+  if (expression?.subType === "wildcard") return "*";
+  return expression?.subType === "term" && expression.term.termType === "Variable" ? expression.term.value : undefined;
+}
