@@ -96,19 +96,10 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   // The first thing that goes on by itself, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, clock: systemClock, onFault });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
+  const known = { models, catalog, descriptions };
   const dated = { clock: systemClock, settings: config };
-  const sources = await openSources({
-    models,
-    catalog,
-    descriptions,
-    ...dated,
-    lacksSubqueries,
-    store,
-    asker,
-    onFault,
-  });
-  const linking = { search, models, catalog, descriptions, embedder, values: values.index };
-  const linker = createLinker({ ...linking, statusOf, onFault });
+  const sources = await openSources({ ...known, ...dated, lacksSubqueries, store, asker, onFault });
+  const linker = createLinker({ ...known, search, embedder, values: values.index, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
     Promise.all([descriptions, capabilities, values, sources, examples.harvest].map((each) => each.remove(id)));
   const removals = followRemovals({ catalog, remove, clock, onFault });

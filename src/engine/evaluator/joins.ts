@@ -1,7 +1,5 @@
 import type { ClauseVariable } from "../../plan/query-plan.ts";
-import type { Bindings } from "../../results/model.ts";
 import type { PushedCondition } from "../demand.ts";
-import { takenIn } from "../held-bytes.ts";
 import type { EqualityJoin, Expression, Join, LeftJoin, Minus, Operation } from "./algebra.ts";
 import { type BoundJoin, boundJoin, type BoundSide } from "./bound-join.ts";
 import {
@@ -12,6 +10,7 @@ import {
   type Condition,
   keyOn,
 } from "./buffered-join.ts";
+import { GatheredRows } from "./gathered-rows.ts";
 import { boundTogether, expectedJoin, joinOrder, type Sized } from "./join-order.ts";
 import { equalityKey } from "./equality-join.ts";
 import {
@@ -153,27 +152,6 @@ function isAsked(operation: Operation, operands: readonly Operation[]): boolean 
   if (leavesOf(operation).length === 0) return false;
   const names = operands.flatMap((other) => (other === operation ? [] : [...certainIn(other)]));
   return takesKeys(operation, new Set(names));
-}
-
-/** Solutions that are taken in before they are read. */
-class GatheredRows {
-  readonly #gather: () => Promise<readonly Bindings[]>;
-  #gathered: Promise<readonly Bindings[]> | undefined;
-
-  constructor(rows: Rows, { held }: Execution) {
-    this.#gather = () => takenIn(rows, held.open());
-  }
-
-  begin(): void {
-    this.#gathered ??= this.#gather();
-    // The reader of the rows gets the failure.
-    this.#gathered.catch(() => {});
-  }
-
-  async *rows(): Rows {
-    this.begin();
-    if (this.#gathered) yield await this.#gathered;
-  }
 }
 
 /** Solutions without those that fail a condition that can be decided by now, and could not before. */

@@ -175,13 +175,17 @@ export function wordsOf(
     for (const stem of stems) words.set(stem, Math.max(words.get(stem) ?? 0, weight));
   };
   add(stemsOf(id), 1);
-  const texts = [entry?.title ?? "", entry?.description ?? "", ...(entry?.keywords ?? [])].join(" \n ").slice(0, 2_000);
+  const { title = "", description = "", keywords = [] }: Partial<CatalogEntry> = entry ?? {};
+  const texts = [title, description, ...keywords].join(" \n ").slice(0, 2_000);
   add(stemsOf(texts), entryWeight);
-  for (const { kind, iri, names } of nodes) {
-    const isUsed = (published?.terms.get(publishedKey(kind, iri))?.uses ?? 0) > 0;
-    const publishedShare = isUsed ? usedShare : usedShare / 2;
-    const weight = (kind === "class" ? 1 : propertyWeight) * (described === undefined ? publishedShare : 1);
-    for (const stems of names) add(stems.length > 1 ? [...stems, stems.join("")] : stems, weight);
+  const certaintyOf = ({ kind, iri }: SchemaNode): number => {
+    if (described !== undefined) return 1;
+    const { uses = 0 } = published?.terms.get(publishedKey(kind, iri)) ?? {};
+    return uses > 0 ? usedShare : usedShare / 2;
+  };
+  for (const node of nodes) {
+    const weight = (node.kind === "class" ? 1 : propertyWeight) * certaintyOf(node);
+    for (const stems of node.names) add(stems.length > 1 ? [...stems, stems.join("")] : stems, weight);
   }
   return words;
 }

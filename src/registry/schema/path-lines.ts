@@ -1,6 +1,7 @@
 import type { ClassPartition, Count, FactStatus, Linkset, PropertyPartition } from "../void/void-description.ts";
 import { byFrequency, isComplete, longestName, looseProperties, rangesOf } from "./class-lines.ts";
 import {
+  type BuiltEnds,
   type ViewContent,
   type ViewLine,
   type ViewLines,
@@ -92,25 +93,30 @@ function chosenFirst({ description, chosen }: ViewContent): readonly ClassPartit
 
 /** Ends that are not seen here are those that the builder of a shard told, each with each; of more than four the rest is left out. */
 function* pathsOf({ built }: ViewContent, property: PropertyPartition, subject: string | undefined): Generator<Path> {
-  const told = built.get(property.property);
-  const builtSubjects = subject === undefined ? (told?.subjectClasses ?? []).slice(0, mostBuilt) : [];
+  const { subjectClasses = [], objectClasses = [] }: Partial<BuiltEnds> = built.get(property.property) ?? {};
+  const builtSubjects = subject === undefined ? subjectClasses.slice(0, mostBuilt) : [];
   const starts: readonly Pick<Path, "subject" | "builtSubject">[] =
     builtSubjects.length === 0 ? [{ subject }] : builtSubjects.map((iri) => ({ subject: iri, builtSubject: true }));
-  const ranges = rangesOf(property);
-  const builtObjects = ranges.length === 0 ? (told?.objectClasses ?? []).slice(0, mostBuilt) : [];
-  // Of several classes each count is unknown: a subject may have one of them or all.
-  const known = Math.max(starts.length, 1) * Math.max(builtObjects.length, 1) === 1;
+  const ends = endsOf(property, objectClasses);
   for (const start of starts) {
-    const from = { ...start, property: property.property };
-    for (const { iri, triples, status } of ranges) {
-      yield { ...from, object: iri, triples: starts.length === 1 ? triples : undefined, status };
+    for (const { triples, ...end } of ends) {
+      // Of several classes each count is unknown: a subject may have one of them or all.
+      yield { ...start, property: property.property, ...end, triples: starts.length === 1 ? triples : undefined };
     }
-    const { status } = property;
-    const triples = known ? property.triples : undefined;
-    for (const iri of builtObjects) yield { ...from, object: iri, builtObject: true, triples, status };
-    // Without this line a property whose values are of no known kind would not be seen at all.
-    if (ranges.length === 0 && builtObjects.length === 0) yield { ...from, triples, status };
   }
+}
+
+function endsOf(property: PropertyPartition, told: readonly string[]): readonly Omit<Path, "property">[] {
+  const ranges = rangesOf(property);
+  if (ranges.length > 0) return ranges.map(({ iri, triples, status }) => ({ object: iri, triples, status }));
+  const { triples, status } = property;
+  const ends = told.slice(0, mostBuilt);
+  if (ends.length > 0) {
+    const known = ends.length === 1 ? triples : undefined;
+    return ends.map((iri) => ({ object: iri, builtObject: true, triples: known, status }));
+  }
+  // Without this line a property whose values are of no known kind would not be seen at all.
+  return [{ triples, status }];
 }
 
 const linkPath = ({ subjectClass, property, objectClass, targetEndpoint, triples, status }: Linkset): Path => ({
