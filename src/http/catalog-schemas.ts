@@ -97,7 +97,7 @@ export const Federation = view("Federation", {
         }),
         members: Type.Array(Type.String()),
       }),
-      { description: "Classes that several members have." },
+      { description: "Classes that several members are known to have." },
     ),
   ),
   missing: texts("Named members that are not in the catalogue."),

@@ -73,10 +73,16 @@ export function runSparqlParser<Part>(source: Source, builders: Builders<Part>):
   const generated: unknown = Object.getPrototypeOf(parser);
   if (!isGenerated(generated)) throw new Error("sparqljs' parser has no tables");
   const run = new TableRun(generated, source, builders);
+  const { parse } = generated;
+  // All parsers share what is generated: other callers of sparqljs get its own loop back.
   generated.parse = () => run.parse();
-  parser._resetBlanks();
-  const ast = parser.parse(source.text);
-  return { ast, places: run.places, parts: run.parts };
+  try {
+    parser._resetBlanks();
+    const ast = parser.parse(source.text);
+    return { ast, places: run.places, parts: run.parts };
+  } finally {
+    generated.parse = parse;
+  }
 }
 
 /** A symbol on the stack: the state that it led to, its first token, and what was built inside it. */

@@ -37,7 +37,7 @@ export const describeEndpoint = (parts: DescribeParts) =>
     name: "describe_endpoint",
     title: "Describe an endpoint",
     text: [
-      "Shows classes, properties, counts and joins of an endpoint or federation.",
+      "Shows classes, properties, counts of an endpoint or federation.",
       "schema (default) has a line per class; paths join classes; void is Turtle.",
     ],
     input: Type.Object({

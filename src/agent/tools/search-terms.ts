@@ -21,10 +21,10 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
       query: Type.String({
         minLength: 1,
         maxLength: 2_000,
-        description: "Words, question, IRI; several names: a; b",
+        description: "Words, question, IRI; several: a; b",
       }),
       kind: Type.Optional(choice(["entity", "class", "property"])),
-      endpoints: Type.Optional(nameList("Only these ids, comma-separated")),
+      endpoints: Type.Optional(nameList("Only these, comma-separated")),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
     }),
     profiles: ["full", "small"],

@@ -321,6 +321,7 @@ describe("federations", () => {
       ...greek,
       ...shown,
       endpoints,
+      split: [],
       changedAt: "2026-01-01T00:00:00.000Z",
     });
     expect(JSON.parse((await get(app, "/api/federations")).text)).toMatchObject({ total: 1, federations: [shown] });

@@ -68,7 +68,7 @@ describe("solutions of several endpoints", () => {
 
 describe("a count of an endpoint", () => {
   const counted = (term: object): string =>
-    JSON.stringify({ head: { vars: ["fedway_count0"] }, results: { bindings: [{ fedway_count0: term }] } });
+    JSON.stringify({ head: { vars: ["fedway_part0"] }, results: { bindings: [{ fedway_part0: term }] } });
   const query = (): string => `SELECT (COUNT(*) AS ?n) { ${a("?s <urn:p> ?o")} UNION ${b("?s <urn:p> ?o")} }`;
   const answersWith = (term: object): void => {
     const headers = { "content-type": "application/sparql-results+json" };
@@ -80,9 +80,12 @@ describe("a count of an endpoint", () => {
     expect((await federation.table(query())).rows).toEqual([[integer(1_997)]]);
   });
 
-  it("that is no number leaves no count", async () => {
+  it("that is no number ends the query", async () => {
     answersWith({ type: "literal", value: "many" });
-    expect((await federation.table(query())).rows).toEqual([[null]]);
+    expect(await federation.table(query())).toMatchObject({
+      status: "failed",
+      diagnosis: { code: "ENDPOINT_MALFORMED", where: { endpoint: "b" } },
+    });
   });
 
   it("that fails leaves an error, or a count that is uncertain", async () => {
