@@ -96,15 +96,19 @@ export const decodedBody = ({ body, contentEncoding }: Pick<SparqlAnswer, "body"
 const pieceBytes = 65_536;
 
 /**
- * The decoded bytes of a body, decompressed outside the event loop.
+ * The decoded bytes of a body, decompressed outside the event loop. A body without a coding is given back as it is, so that
+ * a reader that fails can end it with its error.
  * @throws FedwayError `ENDPOINT_MALFORMED`, `ENDPOINT_BROKE_OFF`, and what the body fails with
  */
-export async function* decodedPieces(body: Buffer | Readable, coding: ContentCoding): AsyncIterable<Uint8Array> {
+export function decodedPieces(body: Buffer | Readable, coding: ContentCoding): AsyncIterable<Uint8Array> {
   const chunks: AsyncIterable<Buffer> = Buffer.isBuffer(body) ? inPieces(body) : body;
-  if (coding === "identity") {
-    yield* chunks;
-    return;
-  }
+  return coding === "identity" ? chunks : decompressed(chunks, coding);
+}
+
+async function* decompressed(
+  chunks: AsyncIterable<Buffer>,
+  coding: Exclude<ContentCoding, "identity">,
+): AsyncIterable<Uint8Array> {
   const rest = chunks[Symbol.asyncIterator]();
   const first = await rest.next();
   if (first.done === true) return;

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { decodedBody } from "../../../src/outbound/content-coding.ts";
 import type { AnswerKind, QueryResult } from "../../../src/results/model.ts";
 import type { ParseLimits } from "../../../src/results/item-reader.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
@@ -425,16 +426,20 @@ describe("the source", () => {
   });
 
   // Whoever sends the bytes reports this error as the end of the answer, not that its reader has left.
+  const overdueError = new FedwayError("DEADLINE_EXCEEDED", "Over.");
   test.each([
-    ["the deadline", start, new FedwayError("DEADLINE_EXCEEDED", "Over.")],
-    ["a malformed row", `${start},}`, undefined],
-  ] as const)("a readable ends with the error of its reader: %s", async (_name, text, overdue) => {
+    ["the deadline", start, overdueError, "as it is"],
+    ["a malformed row", `${start},}`, undefined, "as it is"],
+    ["the deadline", start, overdueError, "decoded"],
+    ["a malformed row", `${start},}`, undefined, "decoded"],
+  ] as const)("a readable ends with the error of its reader, %s", async (_name, text, overdue, how) => {
     const source = new Readable({ read() {} });
+    const bytes = how === "decoded" ? decodedBody({ body: source, contentEncoding: "identity" }) : source;
     source.push(Buffer.from(text));
     const check = (): void => {
       if (overdue) throw overdue;
     };
-    const parsing = parseAnswer(source, { ...options, check }).then(drain);
+    const parsing = parseAnswer(bytes, { ...options, check }).then(drain);
     const error: unknown = await parsing.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FedwayError);
     expect(source.errored).toBe(error);
