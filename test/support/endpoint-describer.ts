@@ -30,15 +30,19 @@ export interface DescribeCall extends Partial<DescribeOptions> {
   readonly target?: Partial<DescribeTarget>;
 }
 
+interface DescriberTimes {
+  readonly transport: Clock;
+  readonly describer: Clock;
+  /** Data sets of at most so many triples are read whole; default as in the product. */
+  readonly readTriples?: number;
+}
+
 /**
  * @param clocks time for the transport and for the describer, the system's unless told otherwise
  * @param fault what every endpoint makes of DISTINCT
  */
 export function createEndpointDescriber(
-  clocks: { readonly transport: Clock; readonly describer: Clock } = {
-    transport: systemClock,
-    describer: systemClock,
-  },
+  clocks: DescriberTimes = { transport: systemClock, describer: systemClock },
   fault?: DistinctFault,
 ): EndpointDescriber {
   const client = createSparqlClient({
@@ -48,7 +52,7 @@ export function createEndpointDescriber(
     random: () => 0.5,
   });
   const asker = withFault(sparqlAsker({ client, clock: clocks.transport }), fault);
-  const describer = createDescriber({ asker, clock: clocks.describer, pauseMs: 0 });
+  const describer = createDescriber({ asker, clock: clocks.describer, pauseMs: 0, readTriples: clocks.readTriples });
   const describe: EndpointDescriber["describe"] = (url, { target, ...options } = {}) =>
     describer.describe({ ...target, endpoint: { url } }, { signal: new AbortController().signal, ...options });
 
