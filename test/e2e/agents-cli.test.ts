@@ -63,7 +63,7 @@ describe("fedway find and terms", () => {
   ] as const)("answer %s", async (_where, at) => {
     const found = await runCommand(["find", "people", "--limit", "1", ...at()]);
     expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining("people (") });
-    const terms = await runCommand(["terms", "nothing has this name", "--json", ...at()]);
+    const terms = await runCommand(["terms", "zzyzx quuxly", "--json", ...at()]);
     expect(JSON.parse(terms.stdout)).toMatchObject({ total: 0 });
     const wrong = await runCommand(["terms", "x", "--kind", "verb", ...at()]);
     expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("kind must be") });

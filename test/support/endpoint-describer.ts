@@ -30,29 +30,29 @@ export interface DescribeCall extends Partial<DescribeOptions> {
   readonly target?: Partial<DescribeTarget>;
 }
 
-interface DescriberTimes {
-  readonly transport: Clock;
-  readonly describer: Clock;
+interface DescriberSettings {
+  readonly transport?: Clock;
+  readonly describer?: Clock;
   /** Data sets of at most so many triples are read whole; default as in the product. */
   readonly readTriples?: number;
 }
 
 /**
- * @param clocks time for the transport and for the describer, the system's unless told otherwise
+ * @param settings time for the transport and for the describer, the system's unless told otherwise
  * @param fault what every endpoint makes of DISTINCT
  */
 export function createEndpointDescriber(
-  clocks: DescriberTimes = { transport: systemClock, describer: systemClock },
+  { transport = systemClock, describer: clock = systemClock, readTriples }: DescriberSettings = {},
   fault?: DistinctFault,
 ): EndpointDescriber {
   const client = createSparqlClient({
     version: "0.0.0-test",
     allowAddresses: ["127.0.0.0/8"],
-    clock: clocks.transport,
+    clock: transport,
     random: () => 0.5,
   });
-  const asker = withFault(sparqlAsker({ client, clock: clocks.transport }), fault);
-  const describer = createDescriber({ asker, clock: clocks.describer, pauseMs: 0, readTriples: clocks.readTriples });
+  const asker = withFault(sparqlAsker({ client, clock: transport }), fault);
+  const describer = createDescriber({ asker, clock, pauseMs: 0, readTriples });
   const describe: EndpointDescriber["describe"] = (url, { target, ...options } = {}) =>
     describer.describe({ ...target, endpoint: { url } }, { signal: new AbortController().signal, ...options });
 
