@@ -52,7 +52,7 @@ const known: readonly (readonly [name: RegExp, mostMs: number, why: string])[] =
 const allowedMs = (name: string): number => known.find(([pattern]) => pattern.test(name))?.[1] ?? longestMs;
 
 /** What other work of the runtime falls into (a collection of garbage, a compilation) is not there every time. */
-const attempts = 4;
+const attempts = 8;
 
 async function longestOf({ name, url, ...sent }: LargeRequest): Promise<number> {
   const longest: number[] = [];
