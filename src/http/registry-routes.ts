@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { partsOf } from "../registry/schema/derived-parts.ts";
+import { partsOf } from "../registry/schema/split-classes.ts";
 import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
 import { catalogVoid, descriptionUrl, voidQuads } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";

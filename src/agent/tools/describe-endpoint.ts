@@ -6,7 +6,7 @@ import { publishedView } from "../../registry/published/published-view.ts";
 import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf } from "../../registry/model/joins.ts";
-import { partsOf } from "../../registry/schema/derived-parts.ts";
+import { partsOf } from "../../registry/schema/split-classes.ts";
 import { createPrefixTable, descriptionIris } from "../../registry/schema/prefixes.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";

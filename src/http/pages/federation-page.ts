@@ -57,7 +57,7 @@ function membersBody({ members, missing }: ShownFederation): Html {
   }${missing.length === 0 ? "" : html`<p class="muted">Named, but not in the catalogue: ${missing.join(", ")}.</p>\n`}`;
 }
 
-const splitSources = { builder: "told by the builder of its shards", derived: "from their descriptions" } as const;
+const splitSources = { builder: "as the shard builder says", derived: "from their descriptions" } as const;
 
 const splitRow = ({ class: iri, source, members }: SplitClass): Html =>
   html`<tr><th scope="row"><a href="${catalogPathBy("class", iri)}" title="${iri}">${iriParts(iri).local || iri}</a></th><td>${members.map((id, at) => html`${at === 0 ? "" : ", "}<a href="/endpoints/${id}">${id}</a>`)}</td><td>${splitSources[source]}</td></tr>

@@ -150,10 +150,16 @@ export class DescribedSchema implements KnownSchema {
     return at >= 0 && at < this.#rows.whole ? this.#rows.known(at) : undefined;
   }
 
-  /** Properties with values of these classes, each pair once. */
-  leadingTo(classes: Iterable<string>): ReadonlyMap<string, readonly string[]> {
-    const wanted = new Set(Array.from(classes, (iri) => this.#pool.find(iri)));
-    wanted.delete(0);
+  /** Properties that instances of a class are known to have. */
+  propertiesOf(iri: string): readonly string[] {
+    const at = this.#terms.subarray(0, this.#classes.size).indexOf(this.#pool.find(iri));
+    return at === -1 ? [] : this.#class(at).properties.map(({ property }) => property);
+  }
+
+  /** Properties with values of these classes, or of any, each pair once. */
+  leadingTo(classes?: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+    const wanted = classes && new Set(Array.from(classes, (iri) => this.#pool.find(iri)));
+    wanted?.delete(0);
     const found = new Map<string, readonly string[]>();
     for (const [property, classNumbers] of this.#rows.leadingTo(wanted)) {
       found.set(

@@ -2,9 +2,11 @@ import type { EndpointModels } from "./endpoint-models.ts";
 import { joinsOf, type KnownJoin } from "./joins.ts";
 import type { KnownCount, TermKind } from "./schema.ts";
 
-/** A class or property, and which members are described with it. */
+/** A class or property, and which members have it. */
 export interface SplitTerm {
   readonly iri: string;
+  /** "builder": the builder of its shards says so; "derived": the members are described with it. */
+  readonly source: "builder" | "derived";
   /** Counts are each member's own: members may hold the same triples, so there is no sum. */
   readonly at: readonly { readonly id: string; readonly count?: KnownCount | undefined }[];
 }
@@ -37,17 +39,33 @@ export function federationModel(models: EndpointModels, members: readonly string
   };
 }
 
-function splitTerms(models: EndpointModels, ids: readonly string[], kind: TermKind): readonly SplitTerm[] {
-  const found = new Map<string, SplitTerm["at"][number][]>();
+/** The classes or properties of these endpoints: those that most have first, then by the largest count, then by IRI. */
+export function splitTerms(
+  models: Pick<EndpointModels, "get">,
+  ids: readonly string[],
+  kind: TermKind,
+): readonly SplitTerm[] {
+  const here = new Set(ids);
+  const found = new Map<string, { source: SplitTerm["source"]; readonly at: Map<string, KnownCount | undefined> }>();
+  const add = (iri: string, source: SplitTerm["source"], id: string, count?: KnownCount): void => {
+    const term = found.get(iri) ?? { source, at: new Map() };
+    if (source === "builder") term.source = source;
+    if (here.has(id)) term.at.set(id, count ?? term.at.get(id));
+    found.set(iri, term);
+  };
   for (const id of ids) {
-    for (const { iri, count } of models.get(id)?.described?.terms(kind) ?? []) {
-      const at = found.get(iri) ?? [];
-      at.push({ id, count });
-      found.set(iri, at);
+    const { described } = models.get(id) ?? {};
+    for (const { iri, count } of described?.terms(kind) ?? []) add(iri, "derived", id, count);
+    // A shard of a property alone is not described with the class that it has a part of.
+    for (const { class: iri, siblings } of (kind === "class" && described?.built?.parts) || []) {
+      for (const each of [id, ...siblings.map(({ endpoint }) => endpoint)]) add(iri, "builder", each);
     }
   }
   const largest = ({ at }: SplitTerm): number => Math.max(...at.map(({ count }) => count?.value ?? -1));
   return [...found]
-    .map(([iri, at]): SplitTerm => ({ iri, at }))
-    .toSorted((one, other) => other.at.length - one.at.length || largest(other) - largest(one));
+    .map(([iri, { source, at }]): SplitTerm => ({ iri, source, at: Array.from(at, ([id, count]) => ({ id, count })) }))
+    .toSorted(
+      (one, other) =>
+        other.at.length - one.at.length || largest(other) - largest(one) || (one.iri < other.iri ? -1 : 1),
+    );
 }

@@ -27,11 +27,15 @@ export type KnownJoin = {
 );
 
 const mostJoins = 50;
+/** Endpoints that are looked at where none are named. */
+const mostOthers = 1_000;
+/** A class that more endpoints have leads to none of them in particular. */
+const mostHolders = 20;
 
 /** The joins of an endpoint with these others, or with all: measured ones first. What is not known is no join. */
 export function joinsOf(models: EndpointModels, id: string, among?: ReadonlySet<string>): readonly KnownJoin[] {
   const found = new Map<string, KnownJoin>();
-  for (const join of candidates(models, id, (other) => other !== id && among?.has(other) !== false)) {
+  for (const join of candidates(models, id, among)) {
     const what = join.how === "subjects" ? join.class : `${join.property} ${join.back} ${join.class}`;
     const key = `${join.with} ${what}`;
     if (!found.has(key)) found.set(key, join);
@@ -40,15 +44,25 @@ export function joinsOf(models: EndpointModels, id: string, among?: ReadonlySet<
   return [...found.values()];
 }
 
-function* candidates(models: EndpointModels, id: string, isOther: (id: string) => boolean): Generator<KnownJoin> {
+function* candidates(models: EndpointModels, id: string, among?: ReadonlySet<string>): Generator<KnownJoin> {
+  const isOther = (other: string): boolean => other !== id && among?.has(other) !== false;
   const own = models.get(id)?.described;
   if (own === undefined) return;
-  const others = describedOf(models, isOther);
+  const others = describedOf(models, isOther).slice(0, among?.size ?? mostOthers);
   yield* linksFrom(own, isOther);
   for (const other of others) yield* linksTo(id, other);
+  for (const link of ends(own)) {
+    const holders = own.term("class", link.class) === undefined ? models.described("class", link.class) : [];
+    if (among === undefined && holders.length > mostHolders) continue;
+    for (const other of holders) if (isOther(other)) yield { with: other, how: "link", ...link, back: false };
+  }
+  const classes = Array.from(own.terms("class"), ({ iri }) => iri).filter(
+    (iri) => among !== undefined || models.described("class", iri).length <= mostHolders,
+  );
   for (const [other, its] of others) {
-    for (const link of links(own, its)) yield { with: other, how: "link", ...link, back: false };
-    for (const link of links(its, own)) yield { with: other, how: "link", ...link, back: true };
+    for (const link of ends(its, classes)) {
+      if (its.term("class", link.class) === undefined) yield { with: other, how: "link", ...link, back: true };
+    }
   }
   for (const [other, its] of others) for (const shared of sharedSubjects(own, its)) yield { with: other, ...shared };
 }
@@ -74,17 +88,16 @@ const linksFrom = ({ linksets }: DescribedSchema, isOther: (id: string) => boole
 const linksTo = (id: string, [other, { linksets }]: readonly [string, DescribedSchema]): readonly KnownJoin[] =>
   linksets.flatMap((linkset) => (linkset.targetEndpoint === id ? [toJoin(other, linkset, true)] : []));
 
-/** Properties of the one whose values are of classes that only the other one has: there the data go on. */
-function links(from: DescribedSchema, to: DescribedSchema) {
-  const elsewhere = Array.from(to.terms("class"), ({ iri }) => iri).filter((iri) => !from.term("class", iri));
-  const seen = [...from.leadingTo(elsewhere)].flatMap(([property, classes]) =>
-    classes.map((iri) => ({ property, class: iri })),
+/** Properties with the classes of their values, of these or of all: where an endpoint lacks the class, its data go on elsewhere. */
+function ends(from: DescribedSchema, classes?: readonly string[]) {
+  const seen = [...from.leadingTo(classes)].flatMap(([property, iris]) =>
+    iris.map((iri) => ({ property, class: iri })),
   );
   // A shard of a property alone has no classes of its own.
-  const told = (from.built?.properties ?? []).flatMap(({ property, objectClasses }) =>
-    objectClasses.filter((iri) => elsewhere.includes(iri)).map((iri) => ({ property, class: iri })),
+  const built = (from.built?.properties ?? []).flatMap(({ property, objectClasses }) =>
+    objectClasses.filter((iri) => classes?.includes(iri) !== false).map((iri) => ({ property, class: iri })),
   );
-  return [...seen, ...told];
+  return [...seen, ...built];
 }
 
 const schemeless = (namespace: string): string => namespace.replace(/^https?:/u, "");

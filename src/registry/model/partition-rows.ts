@@ -69,11 +69,13 @@ export class Rows {
     return [this.#properties, this.#objects];
   }
 
-  leadingTo(classes: ReadonlySet<number>): ReadonlyMap<number, ReadonlySet<number>> {
+  /** Of any class when absent. */
+  leadingTo(classes: ReadonlySet<number> | undefined): ReadonlyMap<number, ReadonlySet<number>> {
     const found = new Map<number, Set<number>>();
     for (const [at, property] of this.#properties.entries()) {
       for (const object of this.#objects.subarray(this.#objectsFrom[at], this.#objectsFrom[at + 1])) {
-        if (classes.has(object)) found.set(property, (found.get(property) ?? new Set()).add(object));
+        if (classes === undefined ? object > 0 : classes.has(object))
+          found.set(property, (found.get(property) ?? new Set()).add(object));
       }
     }
     return found;

@@ -1,12 +1,14 @@
+import type { Catalog } from "../catalog/catalog.ts";
 import type { EndpointModels } from "../model/endpoint-models.ts";
+import { type SplitTerm, splitTerms } from "../model/federation-model.ts";
+import type { VoidDescription } from "../void/void-description.ts";
 import { isAboutThings } from "./one-sentence.ts";
-import type { Part } from "./part-lines.ts";
+import { builtParts, type Part } from "./part-lines.ts";
 
 /** A class that several members of a federation have. */
 export interface SplitClass {
   readonly class: string;
-  /** "builder": told by the builder of its shards; "derived": several members are described with it. */
-  readonly source: Part["source"];
+  readonly source: SplitTerm["source"];
   readonly members: readonly string[];
 }
 
@@ -14,28 +16,55 @@ const mostClasses = 100;
 const mostMembers = 100;
 
 /** The classes that several of these endpoints have, those of most first; at most 100 of them, of the first 100 endpoints. */
-export function splitOver(
+export const splitOver = (
   members: readonly { readonly id: string }[],
   { models }: { readonly models: Pick<EndpointModels, "get"> },
-): readonly SplitClass[] {
-  const classes = new Map<string, { source: Part["source"]; readonly members: Set<string> }>();
-  const here = new Set(members.map(({ id }) => id));
-  const add = (iri: string, source: Part["source"], ids: readonly string[]): void => {
-    const known = classes.get(iri) ?? { source, members: new Set() };
-    classes.set(iri, known);
-    if (source === "builder") known.source = source;
-    for (const id of ids) if (here.has(id)) known.members.add(id);
-  };
-  for (const { id } of members.slice(0, mostMembers)) {
-    const { described } = models.get(id) ?? {};
-    for (const { iri } of described?.terms("class") ?? []) if (isAboutThings({ class: iri })) add(iri, "derived", [id]);
-    for (const { class: iri, siblings } of described?.built?.parts ?? []) {
-      add(iri, "builder", [id, ...siblings.map(({ endpoint }) => endpoint)]);
-    }
-  }
-  return [...classes]
-    .filter(([, { members: having }]) => having.size > 1)
-    .toSorted(([left, one], [right, other]) => other.members.size - one.members.size || (left < right ? -1 : 1))
+): readonly SplitClass[] =>
+  splitTerms(models, firstIds(members), "class")
+    .filter(({ iri, at }) => at.length > 1 && isAboutThings({ class: iri }))
     .slice(0, mostClasses)
-    .map(([iri, { source, members: having }]) => ({ class: iri, source, members: [...having].toSorted() }));
+    .map(({ iri, source, at }) => ({ class: iri, source, members: at.map(({ id }) => id).toSorted() }));
+
+const firstIds = (members: readonly { readonly id: string }[]): readonly string[] =>
+  members.slice(0, mostMembers).map(({ id }) => id);
+
+interface Known {
+  readonly models: Pick<EndpointModels, "get" | "described">;
+  readonly catalog: Pick<Catalog, "federations" | "membersOf">;
+}
+
+const mostFederations = 20;
+const mostDerived = 50;
+
+/** Where the other parts of an endpoint's classes are: as the builder of a shard says, else by the descriptions of its federations. */
+export function partsOf(id: string, description: Pick<VoidDescription, "built">, known: Known): readonly Part[] {
+  const built = builtParts(description);
+  const said = new Set(built.map((part) => part.class));
+  return [...built, ...derivedParts(id, known).filter((part) => !said.has(part.class))];
+}
+
+/** Classes that other members of its federations are described with, too; each endpoint once a class. */
+function derivedParts(id: string, { models, catalog }: Known): readonly Part[] {
+  const shared = Array.from(models.get(id)?.described?.terms("class") ?? [], ({ iri }) => iri)
+    .filter((iri) => isAboutThings({ class: iri }))
+    .slice(0, mostDerived)
+    .map((iri) => ({ iri, left: new Set(models.described("class", iri).filter((other) => other !== id)) }))
+    .filter(({ left }) => left.size > 0);
+  if (shared.length === 0) return [];
+  const federations = catalog.federations
+    .map((federation) => ({ federation: federation.id, members: new Set(firstIds(catalog.membersOf(federation))) }))
+    .filter(({ members }) => members.has(id))
+    .slice(0, mostFederations);
+  return federations.flatMap(({ federation, members }) =>
+    shared.flatMap(({ iri, left }): Part | readonly Part[] => {
+      const others = [...left].filter((other) => members.has(other));
+      if (others.length === 0) return [];
+      for (const other of others) left.delete(other);
+      const siblings = others.map((endpoint) => ({
+        endpoint,
+        properties: models.get(endpoint)?.described?.propertiesOf(iri) ?? [],
+      }));
+      return { class: iri, source: "derived", parts: others.length + 1, siblings, federation };
+    }),
+  );
 }

@@ -79,6 +79,7 @@ describe("a federation", () => {
     expect(known).toMatchObject({ described: ["orders", "people", "more"], members: expect.arrayContaining(["dark"]) });
     expect(known.terms.class[0]).toEqual({
       iri: `${ex}Person`,
+      source: "derived",
       at: [{ id: "people", count: { value: 5, status: "exact" } }, { id: "more" }],
     });
     expect(known.joins.map(({ from, join }) => `${from} ${join.how} ${join.with}`)).toEqual([

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
-import { splitOver } from "../../../../src/registry/schema/split-classes.ts";
+import { partsOf, splitOver } from "../../../../src/registry/schema/split-classes.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { classPartition, descriptionOf } from "../../../support/synthetic-catalog.ts";
+import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
 
 const x = (name: string): string => `http://x.example/town#${name}`;
 const owlClass = "http://www.w3.org/2002/07/owl#Class";
@@ -22,5 +23,32 @@ it("lists the classes of several members, with who said so", () => {
   expect(splitOver([{ id: "a" }, { id: "b" }, { id: "c" }], { models })).toEqual([
     { class: x("City"), source: "builder", members: ["a", "b", "c"] },
     { class: x("Person"), source: "derived", members: ["a", "c"] },
+  ]);
+});
+
+it("names the other parts in every federation of an endpoint, each once, and no classes about the data", () => {
+  const models = new EndpointModels();
+  const ids = ["a", "b", "c", "outside"];
+  for (const id of ids) {
+    models.setDescription(
+      id,
+      descriptionOf({ classPartitions: [x("Person"), owlClass].map((iri) => classPartition(iri, 5)) }),
+    );
+  }
+  const federation = (id: string, members: readonly string[]) => ({ id, title: id, members, memberKeywords: [] });
+  const federations = [
+    federation("one", ["a", "b"]),
+    federation("other", ["a", "b", "c"]),
+    federation("third", ["b", "outside"]),
+  ];
+  const catalog = toCatalog(
+    ids.map((id) => toEntry(id)),
+    federations,
+  );
+  const parts = partsOf("a", {}, { models, catalog });
+  const named = parts.map((part) => [part.class, part.federation, part.siblings.map(({ endpoint }) => endpoint)]);
+  expect(named).toEqual([
+    [x("Person"), "one", ["b"]],
+    [x("Person"), "other", ["c"]],
   ]);
 });
