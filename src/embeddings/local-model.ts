@@ -5,9 +5,10 @@ import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { steadyClock } from "../clock.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { Threads } from "../workers/threads.ts";
+import { channelTo, childEnd, forkScript, scriptBeside } from "../workers/child-process.ts";
+import { createPeer, type Peer } from "../workers/peer.ts";
 import { type Model, prefixesOf, type TextRole } from "./embedder.ts";
-import type { ModelBoot, ModelReply, ModelTask } from "./model-thread.ts";
+import type { ModelBoot, ModelReply } from "./model-process.ts";
 
 /** A model in a folder, as model hubs lay it out. */
 export interface LocalModel {
@@ -22,12 +23,12 @@ const modelFiles = ["model_quantized.onnx", "model.onnx", "onnx/model_quantized.
 const batchSize = 16;
 const maxTokens = 256;
 /** JavaScript heap: a tokenizer's vocabulary; the model itself lies outside. */
-const heapMb = 256;
-/** Rest between two starts of a thread that was lost, in milliseconds. */
+const memoryMb = 256;
+/** Rest between two starts of a process that was lost, in milliseconds. */
 const restMs = 30_000;
 
 /**
- * Finds model, tokenizer and runtime; the model is loaded with the first text, in a thread of its own.
+ * Finds model, tokenizer and runtime; the model is loaded with the first text, in a process of its own.
  * @param folder has `tokenizer.json` and one of `modelFiles`; optionally `1_Pooling/config.json` and
  *   `config_sentence_transformers.json`, as the sentence-transformers library writes them
  * @throws FedwayError `CONFIG_INVALID` when something of it is missing
@@ -49,7 +50,7 @@ export function openLocalModel(folder: string): LocalModel {
     threads: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
   };
   const name = basename(root);
-  return { model: new ThreadModel(name, boot), prefixes: promptsOf(root) ?? prefixesOf(name) };
+  return { model: new ProcessModel(name, boot), prefixes: promptsOf(root) ?? prefixesOf(name) };
 }
 
 /** The runtime beside the model, where it outlives every `npm install` of Fedway, or among Fedway's own packages. */
@@ -88,15 +89,15 @@ function promptsOf(root: string): Readonly<Record<TextRole, string>> | undefined
   return { query, passage: typeof passage === "string" ? passage : "" };
 }
 
-/** The model in its thread; one that is lost is started again for the next batch. */
-class ThreadModel implements Model {
+/** The model in its process; one that is lost is started again for the next batch. */
+class ProcessModel implements Model {
   readonly name: string;
   readonly batchSize = batchSize;
   readonly concurrency = 1;
   readonly #boot: ModelBoot;
   readonly #closing = new AbortController();
-  #thread: Threads<ModelTask, ModelReply> | undefined;
-  /** Why the thread was lost last, and until when it stays so. */
+  #process: ModelProcess | undefined;
+  /** Why the process was lost last, and until when that stays so. */
   #failure: { readonly error: FedwayError; readonly untilMs: number } | undefined;
 
   constructor(name: string, boot: ModelBoot) {
@@ -105,37 +106,67 @@ class ThreadModel implements Model {
   }
 
   async run(texts: readonly string[]): Promise<readonly Float32Array[]> {
-    const { vectors, dimensions } = await this.#running().run({ texts }).catch(this.#explain);
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    const { head } = await this.#running().call<ModelReply, unknown>("embed", texts, { signal }).catch(this.#explain);
+    const { vectors, dimensions } = head;
     return texts.map((_, row) => vectors.slice(row * dimensions, (row + 1) * dimensions));
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new FedwayError("CANCELLED", "The service is shutting down."));
-    await this.#thread?.close();
+    await this.#process?.close();
   }
 
-  #running(): Threads<ModelTask, ModelReply> {
-    this.#closing.signal.throwIfAborted();
+  #running(): Peer {
     if (this.#failure !== undefined && steadyClock.now() < this.#failure.untilMs) throw this.#failure.error;
-    if (this.#thread === undefined || this.#thread.isOver) {
-      const script = new URL("./model-thread.ts", import.meta.url);
-      const { signal } = this.#closing;
-      this.#thread = new Threads({ script, data: this.#boot, count: 1, heapMb, signal });
-    }
-    return this.#thread;
+    this.#process ??= startProcess(this.#boot, (lost) => {
+      this.#process = undefined;
+      this.#failure = { error: this.#failed(lost), untilMs: steadyClock.now() + restMs };
+    });
+    return this.#process.peer;
   }
 
-  /** What a thread that cannot load its model says is news for the operator. */
+  /** What a process that cannot load its model says is news for the operator. */
   readonly #explain = (thrown: unknown): never => {
     const error = toFedwayError(thrown);
-    if (error.code === "CANCELLED") throw error;
+    throw error.code === "CANCELLED" ? error : this.#failed(error);
+  };
+
+  #failed(error: FedwayError): FedwayError {
     const cause = error.details.cause ?? error;
     const why = cause instanceof Error ? cause.message.replaceAll(/\s+/g, " ").slice(0, 300) : "unknown";
-    const failed = new FedwayError("MODEL_FAILED", `The embedding model ${this.name} failed: ${why}`, {
+    return new FedwayError("MODEL_FAILED", `The embedding model ${this.name} failed: ${why}`, {
       next: "See whether the files of the folder that FEDWAY_EMBEDDINGS names belong together and are whole.",
       cause: error,
     });
-    if (this.#thread?.isOver === true) this.#failure = { error: failed, untilMs: steadyClock.now() + restMs };
-    throw failed;
+  }
+}
+
+interface ModelProcess {
+  readonly peer: Peer;
+  /** Ends it, whatever it does. */
+  close(): Promise<void>;
+}
+
+/** @param onLost hears that the process has ended, and why, before the calls in it do */
+function startProcess(boot: ModelBoot, onLost: (error: FedwayError) => void): ModelProcess {
+  const child = forkScript(scriptBeside(import.meta.url, "model-process"), { memoryMb, args: [JSON.stringify(boot)] });
+  const peer = createPeer(channelTo(child), {});
+  const end = async (): Promise<void> => {
+    const { detail } = await childEnd(child);
+    // Node prints of an error that nobody caught the line of its source, then its message and its stack.
+    const [message = detail] = /^\w*Error: .*?(?=\n +at )/msu.exec(detail) ?? [];
+    const lost = new FedwayError("INTERNAL", "The process of the model ended.", { cause: new Error(message) });
+    onLost(lost);
+    peer.close(lost);
+  };
+  const ended = end();
+  return {
+    peer,
+    async close() {
+      child.kill("SIGKILL");
+      await ended;
+    },
   };
 }

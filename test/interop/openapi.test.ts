@@ -69,7 +69,8 @@ describe("the OpenAPI document", () => {
     "holds in all that schemathesis tries",
     async () => {
       const words = ["--config-file", here("clients/schemathesis.toml"), "run", "openapi.json", "--url", fedway.url];
-      const bounds = ["--max-examples", "10", "--seed", "1", "--workers", "2", "--checks", "all"];
+      // One worker: CPython 3.11 fails with "AST constructor recursion depth mismatch" where two threads parse at once.
+      const bounds = ["--max-examples", "10", "--seed", "1", "--workers", "1", "--checks", "all"];
       const { stdout } = await run(
         join(clients, "python/bin/schemathesis"),
         [...words, ...bounds, "--continue-on-failure", "--no-color"],

@@ -298,7 +298,7 @@ export const environmentReaders: readonly string[] = ["main.ts", "cli/main.ts", 
 
 /** Files that import a module whose name is computed, which no table can check. */
 export const computedImports: readonly string[] = [
-  "embeddings/model-thread.ts",
+  "embeddings/model-process.ts",
   "hosting/store-thread.ts",
   "shards/solver/clingo-worker.ts",
 ];

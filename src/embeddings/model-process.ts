@@ -1,14 +1,14 @@
 /**
- * The thread of a local model. Input: `workerData` (`ModelBoot`), then `ModelTask`s. Output: the vectors of each.
+ * The process of a local model. Input: `ModelBoot` as its argument, then calls of `embed`. Output: the vectors of each.
  * It runs from source (Node strips the types) and compiled.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
-import { serveTasks } from "../workers/threads.ts";
+import { channelToParent, startChild, yieldToService } from "../workers/child-process.ts";
+import { createPeer } from "../workers/peer.ts";
 
-/** What the thread is started with. */
+/** What the process is started with. */
 export interface ModelBoot {
   /** `file:` URL of the module of `onnxruntime-node`. */
   readonly runtime: string;
@@ -23,14 +23,9 @@ export interface ModelBoot {
   readonly threads: number;
 }
 
-/** Texts of one batch, prefixes included. */
-export interface ModelTask {
-  readonly texts: readonly string[];
-}
-
 /** The vectors one after another. */
 export interface ModelReply {
-  readonly vectors: Float32Array<ArrayBuffer>;
+  readonly vectors: Float32Array;
   readonly dimensions: number;
 }
 
@@ -49,7 +44,8 @@ interface Runtime {
   readonly Tensor: new (type: "int64", data: BigInt64Array, dims: readonly number[]) => Tensor;
 }
 
-const boot: ModelBoot = workerData;
+startChild();
+const boot: ModelBoot = JSON.parse(process.argv[2] ?? "");
 const imported: { readonly default?: Runtime } & Runtime = await import(boot.runtime);
 const runtime: Runtime = imported.default ?? imported;
 const session = await runtime.InferenceSession.create(boot.modelFile, {
@@ -74,7 +70,7 @@ function idsOf(text: string): readonly number[] {
 }
 
 /** One text at a time: in a batch a quantized model's vector of a text would depend on the texts beside it. */
-async function embed({ texts }: ModelTask): Promise<ModelReply> {
+async function embed(texts: readonly string[]): Promise<ModelReply> {
   const found: Float32Array[] = [];
   for (const text of texts) found.push(await vectorOf(idsOf(text)));
   const dimensions = found[0]?.length ?? 0;
@@ -115,4 +111,8 @@ function pooled(output: Tensor | undefined, tokens: number): Float32Array {
   return sum;
 }
 
-serveTasks<ModelTask, ModelReply>(embed, ({ vectors }) => [vectors.buffer]);
+yieldToService();
+// Calls that came while the model was loaded wait in the channel.
+createPeer(channelToParent(), {
+  embed: { answer: async (texts: readonly string[]) => ({ head: await embed(texts) }) },
+});
