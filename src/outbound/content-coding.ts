@@ -78,12 +78,12 @@ export function decodeWhole(coding: ContentCoding, body: Buffer, maxBytes: numbe
 
 /** Bytes of an error body that are read. */
 export const maxErrorBytes = 8192;
-const maxErrorDecodedBytes = 65_536;
+export const maxErrorDecodedBytes = 65_536;
 
 /** The beginning of an error body as text; empty when it cannot be decoded. */
-export function errorText(body: Buffer, headers: ResponseHeaders): string {
+export function errorText(body: Buffer, headers: ResponseHeaders, bytes = maxErrorBytes): string {
   try {
-    return decodeWhole(codingOf(headers) ?? "identity", body, maxErrorDecodedBytes).toString("utf8", 0, maxErrorBytes);
+    return decodeWhole(codingOf(headers) ?? "identity", body, maxErrorDecodedBytes).toString("utf8", 0, bytes);
   } catch {
     return "";
   }

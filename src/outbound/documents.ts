@@ -3,7 +3,14 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { vettedUrl } from "./address-guard.ts";
 import { answerTooLarge } from "./answer-monitor.ts";
-import { codingOf, decodedPieces, errorText, maxErrorBytes, unknownCoding } from "./content-coding.ts";
+import {
+  codingOf,
+  decodedPieces,
+  errorText,
+  maxErrorBytes,
+  maxErrorDecodedBytes,
+  unknownCoding,
+} from "./content-coding.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
 import type { LocalDispatch } from "./local-answer.ts";
@@ -130,7 +137,8 @@ async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
   const { request, task } = fetching;
   const { url, status, headers, body } = await followed(fetching);
   const mediaType = documentMediaType(headerOf(headers, "content-type"), url);
-  if (mediaType === undefined) throw noRdf(status, headerOf(headers, "content-type"));
+  if (mediaType === undefined)
+    throw noRdf({ url, status, headers, text: errorText(body, headers, maxErrorDecodedBytes) });
   const coding = codingOf(headers);
   if (coding === undefined) throw unknownCoding(headers);
   let bytes = 0;
@@ -228,11 +236,28 @@ function download(url: URL, { request: { maxBytes }, task, network }: Fetching):
   });
 }
 
-function noRdf(upstreamStatus: number, contentType = "no media type"): FedwayError {
-  return new FedwayError("ENDPOINT_NOT_SPARQL", `The document is ${contentType.slice(0, 100)}, not RDF.`, {
+function noRdf({ url, status, headers, text }: Omit<Download, "body">): FedwayError {
+  const contentType = headerOf(headers, "content-type") ?? "no media type";
+  const isPage = /\bx?html\b/iu.test(contentType);
+  const address = isPage ? queryFormOf(text, url) : undefined;
+  const form = address === undefined ? "" : ` Its query form sends to ${address}.`;
+  const what = isPage ? "a web page" : contentType.slice(0, 100);
+  return new FedwayError("ENDPOINT_NOT_SPARQL", `The document is ${what}, not RDF.${form}`, {
     fault: "wrong-media-type",
-    upstreamStatus,
+    upstreamStatus: status,
+    ...(address !== undefined && { next: `Try ${address} as the endpoint's URL.` }),
   });
+}
+
+/** The address that a page's form for SPARQL queries sends to. */
+function queryFormOf(html: string, base: URL): string | undefined {
+  for (const form of html.split(/(?=<form\b)/iu).slice(1)) {
+    const [, action = ""] = /^<form\b[^>]{0,1000}?\baction\s*=\s*["']?([^"'\s>]{1,500})/iu.exec(form) ?? [];
+    const address = URL.parse(action, base.href);
+    const isHttp = address !== null && /^https?:$/u.test(address.protocol);
+    if (isHttp && /\bname\s*=\s*["']?query\b/iu.test(form)) return address.href;
+  }
+  return undefined;
 }
 
 async function toRdfDocument(document: ArrivingDocument, { maxQuads }: DocumentRequest): Promise<RdfDocument> {

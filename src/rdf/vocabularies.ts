@@ -49,13 +49,19 @@ export const voidVocabulary = vocabulary(
   "http://rdfs.org/ns/void#",
   "class classes classPartition dataDump Dataset DatasetDescription distinctObjects distinctSubjects entities",
   "inDataset linkPredicate Linkset objectsTarget properties property propertyPartition sparqlEndpoint",
-  "subjectsTarget subset triples uriLookupEndpoint uriSpace",
+  "subjectsTarget subset target triples uriLookupEndpoint uriSpace vocabulary",
 );
 
 /** Extensions of VoID for object classes, datatypes, languages and kinds of terms (ldf.fi). */
 export const voidExt = vocabulary(
   "http://ldf.fi/void-ext#",
   "datatype datatypePartition language languagePartition objectClassPartition",
+);
+
+/** VoIDext: classes at the ends of links between datasets. */
+export const voidLinks = vocabulary(
+  "http://purl.org/query/voidext#",
+  "isSubsetOf linkPredicateDomain linkPredicateRange",
 );
 
 /** SPARQL 1.1 Service Description. */

@@ -63,6 +63,8 @@ export class RequestLog {
   readonly records: MeasurementRecord[];
   /** A query did not reach the endpoint: more are pointless. */
   unreachable = false;
+  /** What answered a query last was no SPARQL endpoint. */
+  isNoEndpoint = false;
   readonly #options: RequestLogOptions;
   readonly #startedMs: number;
   #requests = 0;
@@ -99,7 +101,10 @@ export class RequestLog {
     const attempt = await this.#attempt({ query, level }, () =>
       asker.ask({ endpoint, query, signal, ...limits, ...more }),
     );
-    if (attempt?.value === undefined) this.unreachable ||= unreachableCodes.has(attempt?.error.code ?? "");
+    if (attempt === undefined) return undefined;
+    const code = attempt.value === undefined ? attempt.error.code : undefined;
+    this.unreachable ||= code !== undefined && unreachableCodes.has(code);
+    this.isNoEndpoint = code === "ENDPOINT_NOT_SPARQL";
     return attempt;
   }
 

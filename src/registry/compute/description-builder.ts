@@ -27,6 +27,7 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
   const { known, ...told } = frame;
   const publisher: Partial<VoidDescription> = known ?? {};
   const { retrievedFrom, title, description, license, citation, origin, linksets = [] } = publisher;
+  const { entities, dumps, vocabularies } = publisher;
   const classPartitions = [...base.classes]
     .map(([iri, fact]) => classPartition(iri, fact))
     .toSorted((one, other) => byCount(one.entities, other.entities) || compareText(one.class, other.class));
@@ -39,6 +40,9 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
     license,
     citation,
     origin,
+    entities,
+    dumps,
+    vocabularies,
     ...Object.fromEntries(base.totals),
     classPartitions,
     classesComplete: base.classesComplete,

@@ -121,7 +121,9 @@ function writeDataset(view: View, description: VoidDescription): void {
   writer.link(dataset, dcterms.license, description.license);
   writer.text(dataset, dcterms.bibliographicCitation, description.citation);
   writer.link(dataset, dcterms.source, description.origin);
-  writeCounts(view, dataset, countsOfDataset(description));
+  for (const dump of description.dumps ?? []) writer.link(dataset, v.dataDump, dump);
+  for (const vocabulary of description.vocabularies ?? []) writer.link(dataset, v.vocabulary, vocabulary);
+  writeCounts(view, dataset, [...countsOfDataset(description), [v.entities, description.entities]]);
   writer.flag(dataset, measured.classesComplete, description.classesComplete);
   writer.flag(dataset, measured.propertiesComplete, description.propertiesComplete);
   for (const graph of description.graphs ?? []) writer.link(dataset, measured.describedGraph, graph);

@@ -19,7 +19,8 @@ interface Candidate {
   readonly main: boolean;
 }
 
-const contentPredicates = [v.classPartition, v.propertyPartition, v.triples, v.entities, v.classes, v.properties];
+const partitionPredicates = [v.classPartition, v.propertyPartition];
+const contentPredicates = [...partitionPredicates, v.triples, v.entities, v.classes, v.properties];
 const unionDefaultGraph = `${sd.namespace}UnionDefaultGraph`;
 
 /**
@@ -42,18 +43,23 @@ export function chooseDataset(
   const reason = judged && alienEndpoint(judged.endpoints, own);
   if (reason !== undefined) return { nodes: [], quarantined: reason };
   if (chosen === undefined) return { nodes: [] };
-  return { nodes: [chosen.node, ...graphsOf(index, chosen.node)] };
+  return { nodes: [chosen.node, ...partsWithContent(index, chosen.node)] };
 }
 
-/** The default graph of a `sd:Dataset`, and its named graphs where the default graph is said to be their union. */
-function graphsOf(index: NodeIndex, dataset: RDF.Term): readonly RDF.Term[] {
+/**
+ * The default graph of a `sd:Dataset`; its named graphs where the default graph is said to be their union; these and its
+ * subsets where neither it nor its default graph has partitions of its own.
+ */
+function partsWithContent(index: NodeIndex, dataset: RDF.Term): readonly RDF.Term[] {
   const graphs = index.objects(dataset, sd.defaultGraph);
   const isUnion = index.subjects.some((node) =>
     index.objects(node, sd.feature).some(({ value }) => value === unionDefaultGraph),
   );
-  if (!isUnion) return graphs;
   const named = index.objects(dataset, sd.namedGraph).flatMap((node) => index.objects(node, sd.graph));
-  return [...graphs, ...named];
+  const isEmpty = ![dataset, ...graphs].some((node) => partitionPredicates.some((name) => index.has(node, name)));
+  if (!isEmpty) return isUnion ? [...graphs, ...named] : graphs;
+  const subsets = index.objects(dataset, v.subset).filter((node) => looksLikeDataset(index, node));
+  return [...graphs, ...named, ...subsets];
 }
 
 const best = (candidates: readonly Candidate[]): Candidate | undefined =>
@@ -73,6 +79,7 @@ function endpointsOfServices(index: NodeIndex): readonly string[] {
 /** Nodes that are datasets: typed so, with content, or served by a service; not parts of others, nor linksets. */
 function candidatesOf(index: NodeIndex): readonly Candidate[] {
   const parts = partsOf(index);
+  const targets = linkTargets(index);
   const served = servedDatasets(index);
   const topics = new Set(index.subjects.flatMap((node) => index.objects(node, foaf.primaryTopic).map(nodeKey)));
   const graphs = new Set(
@@ -83,7 +90,7 @@ function candidatesOf(index: NodeIndex): readonly Candidate[] {
     const key = nodeKey(node);
     if (!looksLikeDataset(index, node) || graphs.has(key)) continue;
     const endpoints = urlsOf(index.objects(node, v.sparqlEndpoint));
-    if (parts.has(key) && endpoints.length === 0) continue;
+    if (endpoints.length === 0 && (parts.has(key) || (targets.has(key) && !topics.has(key)))) continue;
     candidates.set(key, { node, endpoints, main: topics.has(key) });
   }
   for (const { node, endpoints } of served) {
@@ -91,6 +98,18 @@ function candidatesOf(index: NodeIndex): readonly Candidate[] {
     candidates.set(nodeKey(node), { node, endpoints: [...own, ...endpoints], main: true });
   }
   return [...candidates.values()];
+}
+
+/** Datasets that linksets lead to and that no linkset is a subset of or starts from: others publish them. */
+function linkTargets(index: NodeIndex): ReadonlySet<string> {
+  const linksets = index.subjects.filter((node) => index.has(node, v.linkPredicate) || hasType(index, node, v.Linkset));
+  const keysOf = (predicate: string) => linksets.flatMap((node) => index.objects(node, predicate).map(nodeKey));
+  const subsets = new Set(linksets.map(nodeKey));
+  const holders = index.subjects.filter((node) =>
+    index.objects(node, v.subset).some((part) => subsets.has(nodeKey(part))),
+  );
+  const own = new Set([...keysOf(v.subjectsTarget), ...holders.map(nodeKey)]);
+  return new Set([...keysOf(v.objectsTarget), ...keysOf(v.target)].filter((key) => !own.has(key)));
 }
 
 function looksLikeDataset(index: NodeIndex, node: RDF.Term): boolean {

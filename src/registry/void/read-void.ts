@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { dcterms, rdfs, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { dcterms, rdfs, sd, voidExt, voidLinks, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { claimed, PartitionReader, readCount, type VoidSource } from "./read-partitions.ts";
 import { readTerms, termIris } from "./term-texts.ts";
 import { iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
@@ -31,6 +31,7 @@ export function readVoid(source: VoidSource): VoidFacts {
     propertiesComplete: false,
     languages: readLanguages(source),
     namespaces: namesOf(objectsOf(source, v.uriSpace).map(iriTextOf)),
+    ...readAddresses(source),
     linksets: readLinksets(source),
     ...(terms && { terms }),
   };
@@ -56,13 +57,26 @@ function readTexts(source: VoidSource): Texts {
   };
 }
 
-const totals = ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const;
+/** Where the data can be had as files, and the vocabularies that they use. */
+function readAddresses(source: VoidSource): Pick<VoidFacts, "dumps" | "vocabularies"> {
+  const dumps = namesOf(objectsOf(source, v.dataDump).map(iriOf));
+  const vocabularies = namesOf(objectsOf(source, v.vocabulary).map(iriOf));
+  return { ...(dumps.length > 0 && { dumps }), ...(vocabularies.length > 0 && { vocabularies }) };
+}
 
-/** Totals are those of the first node that has them: the others are its graphs, which have totals of their own. */
+const totals = ["triples", "entities", "classes", "properties", "distinctSubjects", "distinctObjects"] as const;
+
+/**
+ * Totals are those of the dataset or its default graph. Named graphs and subsets have totals of their own, which are those of
+ * the whole only where there is one such part.
+ */
 function readTotals(source: VoidSource): Pick<VoidFacts, (typeof totals)[number]> {
   const { index, nodes } = source;
+  const [dataset, ...parts] = nodes;
+  const own = dataset === undefined ? [] : [dataset, ...index.objects(dataset, sd.defaultGraph)];
   const counts = totals.map((name) => {
-    const holders = nodes.filter((node) => index.has(node, v[name])).slice(0, 1);
+    const has = (node: RDF.Term): boolean => index.has(node, v[name]);
+    const holders = own.some(has) ? own.filter(has).slice(0, 1) : parts.length === 1 ? parts : [];
     return [name, readCount(source, holders, v[name])] as const;
   });
   return Object.fromEntries(counts.filter(([, count]) => count !== undefined));
@@ -81,7 +95,10 @@ function namesOf(names: readonly (string | undefined)[]): readonly string[] {
 
 const mostLinksets = 50_000;
 
-/** The linksets of a dataset: its subsets, and those that name it as the side of their subjects (VoID, section 4). */
+/**
+ * The linksets of a dataset: its subsets, by VoID or VoIDext, and those that name it as the side of their subjects (VoID,
+ * section 4).
+ */
 function readLinksets(source: VoidSource): readonly Linkset[] {
   const { index, nodes } = source;
   const datasets = new Set(nodes.map(nodeKey));
@@ -91,7 +108,8 @@ function readLinksets(source: VoidSource): readonly Linkset[] {
     if (linksets.length >= mostLinksets) break;
     if (!index.has(node, v.linkPredicate)) continue;
     const from = index.objects(node, v.subjectsTarget);
-    if (!subsets.has(nodeKey(node)) && !from.some((target) => datasets.has(nodeKey(target)))) continue;
+    const holders = [...from, ...index.objects(node, voidLinks.isSubsetOf)];
+    if (!subsets.has(nodeKey(node)) && !holders.some((target) => datasets.has(nodeKey(target)))) continue;
     const linkset = readLinkset(source, node);
     if (linkset !== undefined) linksets.push(linkset);
   }
@@ -102,13 +120,21 @@ function readLinkset(source: VoidSource, node: RDF.Term): Linkset | undefined {
   const { index } = source;
   const property = onlyIri(index.objects(node, v.linkPredicate));
   if (property === undefined) return undefined;
-  const classOf = (predicate: string): string | undefined =>
-    onlyIri(index.objects(node, predicate).flatMap((target) => index.objects(target, v.class)));
+  const classOf = (predicate: string, joined: string): string | undefined =>
+    onlyIri(index.objects(node, predicate).flatMap((target) => index.objects(target, v.class))) ??
+    onlyIri(index.objects(node, joined));
+  const [target] = index.objects(node, v.objectsTarget);
+  const isElsewhere =
+    target !== undefined &&
+    !index.has(target, v.class) &&
+    !source.nodes.some((own) => nodeKey(own) === nodeKey(target));
+  const targetDataset = isElsewhere ? iriOf(target) : undefined;
   return {
     property,
     ...claimed(source),
-    subjectClass: classOf(v.subjectsTarget),
-    objectClass: classOf(v.objectsTarget),
+    ...(targetDataset !== undefined && { targetDataset }),
+    subjectClass: classOf(v.subjectsTarget, voidLinks.linkPredicateDomain),
+    objectClass: classOf(v.objectsTarget, voidLinks.linkPredicateRange),
     triples: readCount(source, [node], v.triples),
   };
 }

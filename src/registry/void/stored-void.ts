@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
-import { voidExt, voidVocabulary as v, dcat, foaf, rdf } from "../../rdf/vocabularies.ts";
+import { voidExt, voidVocabulary as v, dcat, foaf, rdf, sd } from "../../rdf/vocabularies.ts";
 import type { RequestLog } from "../request-log.ts";
 import { iriOf, written } from "./values.ts";
 
@@ -49,16 +49,22 @@ const queries: readonly (readonly [name: QueryName, after: QueryName])[] = [
 export async function readStoredVoid(log: RequestLog, stored: StoredVoid) {
   const rebuilt = new RebuiltVoid(stored.dataset);
   let record: number | undefined;
-  for (const [name, after] of queries) {
-    if (name !== "dataset" && !rebuilt.has(after)) continue;
-    for (let page = 0; page < mostPages && !log.unreachable; page += 1) {
-      const answer = await log.ask(queryFor(name, stored, page));
-      if (answer?.value === undefined) break;
-      record ??= answer.record;
-      for (const row of answer.value.rows) rebuilt.add(name, row);
-      if (answer.value.rows.length < pageRows) break;
+  const read = async (holder: StoredVoid & { readonly inParts?: boolean }): Promise<void> => {
+    for (const [name, after] of queries) {
+      if (name === "dataset" ? holder.inParts : !rebuilt.has(after)) continue;
+      for (let page = 0; page < mostPages && !log.unreachable; page += 1) {
+        const answer = await log.ask(queryFor(name, holder, page));
+        if (answer?.value === undefined) break;
+        record ??= answer.record;
+        for (const row of answer.value.rows) rebuilt.add(name, row);
+        if (answer.value.rows.length < pageRows) break;
+      }
     }
-  }
+  };
+  await read(stored);
+  // Partitions may be those of its graphs or subsets.
+  if (rebuilt.hasParts && !rebuilt.has("classes") && !rebuilt.has("properties"))
+    await read({ ...stored, inParts: true });
   return record === undefined ? undefined : { dataset: rebuilt.dataset, quads: rebuilt.quads, record };
 }
 
@@ -68,6 +74,8 @@ type Node = RDF.NamedNode | RDF.BlankNode;
 class RebuiltVoid {
   readonly dataset: Node;
   readonly quads: RDF.Quad[] = [];
+  /** The dataset has graphs or subsets. */
+  hasParts = false;
   readonly #seen = new Set<QueryName>();
   readonly #nodes = new Map<string, Node>();
 
@@ -84,6 +92,7 @@ class RebuiltVoid {
     if (name === "dataset") {
       const property = iriOf(row.get("p"));
       if (property !== undefined) this.#add(this.dataset, property, row.get("o"));
+      this.hasParts ||= property !== undefined && partLinks.has(property);
       return;
     }
     const node = this.#partOf(row);
@@ -118,6 +127,8 @@ class RebuiltVoid {
     this.quads.push(dataFactory.quad(subject, dataFactory.namedNode(predicate), object));
   }
 }
+
+const partLinks: ReadonlySet<string> = new Set([sd.namedGraph, sd.defaultGraph, v.subset]);
 
 const path: readonly (readonly [variable: string, link: string, key: string])[] = [
   ["class", v.classPartition, v.class],
@@ -158,11 +169,15 @@ function discoveryQuery(spellings: readonly string[], where: "default" | "named"
   return `SELECT DISTINCT ${where === "named" ? "?g " : ""}?d ?e WHERE { ${pattern} } LIMIT 20`;
 }
 
-/** The pattern that finds the dataset's node and its statements about partitions as `?d`. */
-function subjectOf({ dataset, endpoint }: StoredVoid): { readonly node: string; readonly pattern: string } {
-  if (dataset !== undefined) return { node: written(dataset), pattern: "" };
+/** The pattern that finds the node with the partitions: the dataset, as `?d` where it has no name, or as `?part` its parts. */
+function subjectOf({ dataset, endpoint, inParts = false }: StoredVoid & { readonly inParts?: boolean }) {
   const filter = `FILTER(STR(?e) = ${text(endpoint ?? "")})`;
-  return { node: "?d", pattern: `?d ${written(v.sparqlEndpoint)} ?e . ${filter} ` };
+  const node = dataset === undefined ? "?d" : written(dataset);
+  const pattern = dataset === undefined ? `?d ${written(v.sparqlEndpoint)} ?e . ${filter} ` : "";
+  if (!inParts) return { node, pattern };
+  const named = `{ ${node} ${written(sd.namedGraph)} ?named . ?named ${written(sd.graph)} ?part }`;
+  const others = [sd.defaultGraph, v.subset].map((link) => `{ ${node} ${written(link)} ?part }`);
+  return { node: "?part", pattern: `${pattern}${[named, ...others].join(" UNION ")} ` };
 }
 
 const optional = (node: string, predicate: string, variable: string): string =>
@@ -184,7 +199,7 @@ const objectPattern = [
 ].join(" UNION ");
 
 /** One page of a query. */
-function queryFor(name: QueryName, stored: StoredVoid, page: number): string {
+function queryFor(name: QueryName, stored: Parameters<typeof subjectOf>[0], page: number): string {
   const { node, pattern } = subjectOf(stored);
   const classes = `${node} ${written(v.classPartition)} ?cp . ?cp ${written(v.class)} ?class .`;
   const properties = `${node} ${written(v.propertyPartition)} ?pp . ?pp ${written(v.property)} ?property .`;

@@ -82,7 +82,7 @@ const linksetSchema = exactly({
   objectClass: Type.Optional(iri),
   /** Catalogue id of the endpoint that describes the objects; absent for links inside the dataset. */
   targetEndpoint: Type.Optional(text(64)),
-  /** IRI of the dataset there. */
+  /** IRI of the dataset there, or of the one that a publisher names. */
   targetDataset: Type.Optional(iri),
   triples: count,
   ...known,
@@ -156,6 +156,8 @@ const descriptionSchema = exactly({
   /** IRI of what the data comes from (`dcterms:source`). */
   origin: Type.Optional(iri),
   triples: count,
+  /** What the publisher counts as the things that its data are about (`void:entities`). */
+  entities: count,
   /** Classes named by an IRI; those that are blank nodes are not counted. */
   classes: count,
   properties: count,
@@ -170,6 +172,9 @@ const descriptionSchema = exactly({
   propertiesComplete: Type.Boolean(),
   languages: list(text(80), mostNames),
   namespaces: list(iri, mostNames),
+  /** Where the publisher offers the data as files (`void:dataDump`), and the vocabularies that it names (`void:vocabulary`). */
+  dumps: Type.Optional(list(iri, mostNames)),
+  vocabularies: Type.Optional(list(iri, mostNames)),
   /** Named graphs that were described together instead of the endpoint's default graph, which holds more (Virtuoso's own). */
   graphs: Type.Optional(list(iri, mostNames)),
   /**

@@ -117,6 +117,8 @@ class Cascade {
   readonly #url: string;
   #own: OwnEndpoint;
   #links: readonly string[] = [];
+  /** What the endpoint's URL is instead of an RDF document. */
+  #page: string | undefined;
   readonly #seen = new Set<string>();
 
   constructor(log: RequestLog, url: string) {
@@ -138,16 +140,22 @@ class Cascade {
       await step();
       if (this.best !== undefined && partitionsOf(this.best.facts) > 0) return;
     }
+    // Many endpoints answer with a page where no query is: it is told of those that answer queries with one, too.
+    if (this.#page !== undefined && this.#log.isNoEndpoint)
+      this.quarantined.push({ step: "endpoint", from: this.#url, reason: this.#page });
   }
 
   async #fromDocument(step: RetrievalStep, url: string): Promise<void> {
     if (this.#seen.has(url)) return;
     this.#seen.add(url);
     const fetched = await this.#log.document(url);
-    if (fetched !== undefined && fetched.value === undefined && fetched.error.code === "ENDPOINT_MALFORMED") {
-      this.quarantined.push({ step, from: url, reason: fetched.error.message });
+    if (fetched === undefined) return;
+    if (fetched.value === undefined) {
+      const { code, message } = fetched.error;
+      if (code === "ENDPOINT_MALFORMED") this.quarantined.push({ step, from: url, reason: message });
+      if (code === "ENDPOINT_NOT_SPARQL" && step === "endpoint") this.#page = message;
+      return;
     }
-    if (fetched?.value === undefined) return;
     const { quads, url: from } = fetched.value;
     // The endpoint answers under the URL that its redirects lead to, too.
     if (step === "endpoint") this.#own = ownEndpoint(this.#url, from);

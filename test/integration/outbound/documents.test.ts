@@ -109,6 +109,14 @@ describe("documents are refused", () => {
     server.documents.set("/v", document);
     await shouldRejectWith(client.fetch(request("/v")), { code });
   });
+  it("a web page, with the address that its query form sends to", async () => {
+    const form = (action: string, field: string) =>
+      `<form method=get action="${action}"><input name="${field}"></form>`;
+    const body = gzipSync(`<html>${form("/search", "q")}${form("../sparql?a=1", "query")}</html>`);
+    server.documents.set("/deep/v", { type: "text/html", body, headers: { "content-encoding": "gzip" } });
+    const message = `The document is a web page, not RDF. Its query form sends to ${server.origin}/sparql?a=1.`;
+    await expect(client.fetch(request("/deep/v"))).rejects.toMatchObject({ code: "ENDPOINT_NOT_SPARQL", message });
+  });
   it.each(["http://10.0.0.1/", "ftp://example.org/", "http://u:p@127.0.0.1/", "nonsense"])(
     "the URL %s",
     async (url) => {

@@ -156,7 +156,12 @@ describe("the rest", () => {
       ex:x void:linkPredicate ex:r ; void:subjectsTarget ex:other .`);
     const known = { status: "claimed", record: 7 };
     expect(facts.linksets).toEqual([
-      { property: "http://ex.example/p", ...known, triples: { value: 5, ...known } },
+      {
+        property: "http://ex.example/p",
+        ...known,
+        targetDataset: "http://ex.example/o",
+        triples: { value: 5, ...known },
+      },
       {
         property: "http://ex.example/q",
         ...known,
@@ -164,6 +169,26 @@ describe("the rest", () => {
         objectClass: "http://ex.example/B",
       },
     ]);
+  });
+  it("dumps, vocabularies, what it is about, and classes at the ends of VoIDext links", () => {
+    const known = { status: "claimed", record: 7 };
+    const facts = read(`@prefix ve: <http://purl.org/query/voidext#> .
+      ex:d void:entities 12 ; void:dataDump ex:b, ex:a, "no IRI" ; void:vocabulary <http://xmlns.com/foaf/0.1/> .
+      ex:l void:linkPredicate ex:p ; ve:isSubsetOf ex:d ; void:target ex:d, ex:o ;
+        ve:linkPredicateDomain ex:A ; ve:linkPredicateRange ex:B .`);
+    expect(facts).toMatchObject({
+      entities: { value: 12, ...known },
+      dumps: ["http://ex.example/a", "http://ex.example/b"],
+      vocabularies: ["http://xmlns.com/foaf/0.1/"],
+      linksets: [
+        {
+          property: "http://ex.example/p",
+          subjectClass: "http://ex.example/A",
+          objectClass: "http://ex.example/B",
+          ...known,
+        },
+      ],
+    });
   });
   it("nothing", () => {
     expect(read("")).toEqual({
@@ -203,6 +228,18 @@ describe("the dataset of a document", () => {
       undefined,
     ],
     ["a linkset", "ex:a a void:Linkset ; void:triples 5 .", true, undefined],
+    [
+      "not what its links lead to",
+      "ex:o a void:Dataset ; void:triples 5 . ex:d a void:Dataset ; void:subset ex:l . ex:l a void:Linkset ; void:target ex:o, ex:d .",
+      true,
+      "http://ex.example/d",
+    ],
+    [
+      "never the other end of a linkset",
+      "ex:o a void:Dataset ; void:triples 5 . ex:l void:linkPredicate ex:p ; void:subjectsTarget ex:d ; void:objectsTarget ex:o .",
+      true,
+      undefined,
+    ],
     [
       "the main topic",
       "ex:b a void:Dataset . ex:a a void:Dataset . ex:doc <http://xmlns.com/foaf/0.1/primaryTopic> ex:a .",

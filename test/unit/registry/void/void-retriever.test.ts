@@ -4,6 +4,7 @@ import { createVoidRetriever, type RetrievedVoid } from "../../../../src/registr
 import { type AskerScript, type ScriptedAsker, rowsAnswer, scriptedAsker } from "../../../support/scripted-asker.ts";
 
 const url = "https://data.example/sparql";
+const webPage = new FedwayError("ENDPOINT_NOT_SPARQL", "The document is a web page, not RDF.");
 const wellKnown = "https://data.example/.well-known/void";
 const prefixes = `
 @prefix void: <http://rdfs.org/ns/void#> . @prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
@@ -89,6 +90,15 @@ describe("a description is found", () => {
       `[] a sd:Service ; sd:feature sd:UnionDefaultGraph ; sd:defaultDataset [ sd:namedGraph [ sd:graph [ a sd:Graph ; ${partitions} ] ] ] .`,
     ],
     [
+      "in a named graph of which the default graph is not said to be the union",
+      `[] a sd:Service ; sd:endpoint <${url}> ; sd:defaultDataset [ sd:defaultGraph [ a sd:Graph ; void:triples 42 ; void:classes 2 ] ;
+         sd:namedGraph [ sd:name ex:g ; sd:graph [ a sd:Graph ; ${partitions} ] ] ] .`,
+    ],
+    [
+      "in its subset",
+      `<#d> a void:Dataset ; void:sparqlEndpoint <${url}> ; void:subset [ a void:Dataset ; ${partitions} ] .`,
+    ],
+    [
       "served by a DCAT service",
       `[] a dcat:DataService ; dcat:endpointURL <${url}> ; dcat:servesDataset <#d> . <#d> ${partitions} .`,
     ],
@@ -112,6 +122,10 @@ describe("a description is found", () => {
   it.each([
     ["by its endpoint", dataset("ex:d", "<http://data.example/sparql/>")],
     ["as a blank node", dataset("[]", own)],
+    [
+      "of its named graphs",
+      `ex:d a void:Dataset ; void:sparqlEndpoint <${url}> ; void:triples 42 ; void:classes 2 ; sd:namedGraph [ sd:graph [ ${partitions} ] ] .`,
+    ],
     [
       "by a DCAT service",
       `[] dcat:endpointURL <${url}> ; dcat:servesDataset ex:d . ex:d a void:Dataset ; ${partitions} .`,
@@ -160,6 +174,17 @@ describe("a description is found", () => {
     const retriever = createVoidRetriever({ asker: broken, clock: { now: () => 0 } });
     const found = await retriever.retrieve({ endpoint: { url } }, { signal: new AbortController().signal });
     expect(found.quarantined[0]).toEqual({ step: "endpoint", from: url, reason });
+  });
+  it.each([
+    [
+      "named after its page when it answers queries with one, too",
+      { interfere: () => webPage, data: {} },
+      [webPage.message],
+    ],
+    ["not told of where it answers queries", {}, []],
+  ] as const)("in no web page, which is %s", async (_name, script, reasons) => {
+    const { found } = await retrieve({ documents: { [url]: webPage }, ...script });
+    expect(found.quarantined.map(({ reason }) => reason)).toEqual(reasons);
   });
   it("nowhere", async () => {
     const { found, asker } = await retrieve({});
