@@ -152,10 +152,12 @@ function addSearch(app: TypedApp, { search }: HttpShell): void {
       querystring: SearchParameters,
       response: answers(SearchAnswer),
     },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
+      await search.readPublished();
       const { q, kind, endpoint, limit = 20, offset = 0 } = request.query;
       const only = endpoint === undefined ? {} : { endpoints: [endpoint] };
-      return sendJson(reply, search.search({ q, ...(kind && { kinds: [kind] }), ...only, limit, offset }));
+      const kinds = kind && { kinds: [kind] };
+      return sendJson(reply, search.search({ q, ...kinds, ...only, published: true, limit, offset }));
     },
   });
 }

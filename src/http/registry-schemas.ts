@@ -67,7 +67,17 @@ export const SearchAnswer = view("SearchAnswer", {
       title: Type.String(),
       score: Type.Number(),
       why: Type.Array(match),
-      endpoints: Type.Array(Type.Object({ id: Type.String(), count: Type.Optional(Type.Any()) })),
+      endpoints: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          count: Type.Optional(Type.Any()),
+          published: Type.Optional(
+            Type.String({
+              description: "When and from where it was published; the endpoint itself has not been described.",
+            }),
+          ),
+        }),
+      ),
       endpointsTotal: Type.Integer(),
     }),
   ),

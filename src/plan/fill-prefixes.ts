@@ -18,6 +18,22 @@ export interface FilledText {
 }
 
 const mostFilled = 20;
+/** Prefixes that every Virtuoso knows, beside the well-known ones. */
+const virtuosoNamespaces: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    bif: "bif:",
+    sql: "sql:",
+    dbpedia: "http://dbpedia.org/resource/",
+    dbpprop: "http://dbpedia.org/property/",
+    freebase: "http://rdf.freebase.com/ns/",
+    scovo: "http://purl.org/NET/scovo#",
+    sioc: "http://rdfs.org/sioc/ns#",
+    umbel: "http://umbel.org/umbel#",
+    virtcxml: "http://www.openlinksw.com/schemas/virtcxml#",
+    virtrdf: "http://www.openlinksw.com/schemas/virtrdf#",
+    yago: "http://dbpedia.org/class/yago/",
+  }),
+);
 
 /**
  * The text with the prefixes declared that the endpoints it names know without a declaration, by their configuration or by
@@ -88,7 +104,7 @@ function withPrefixesOf(id: string, written: SubstitutedText, context: PlanConte
   if (missing.size === 0 || missing.size > mostFilled) return undefined;
   const filled: Filled[] = [];
   for (const prefix of missing.keys()) {
-    const own = context.catalog.published.facts(id)?.prefixes.get(prefix)?.namespace;
+    const own = predefinedAt(id, prefix, context)?.namespace;
     const namespace = own ?? wellKnownNamespaces.get(prefix);
     if (namespace === undefined) return undefined;
     filled.push({ prefix, namespace, by: own === undefined ? undefined : id });
@@ -109,7 +125,9 @@ function declared(written: SubstitutedText, filled: readonly Filled[], { catalog
   const outer = substituted(written.text, [{ start: 0, end: 0, text }]);
   const parts = [...Map.groupBy(filled, ({ by }) => by)].map(([by, all]) => {
     const names = all.map(({ prefix, namespace }) => `${prefix}: <${namespace}>`).join(", ");
-    return by === undefined ? `${names} as usual` : `${names} as at ${by} (${catalog.published.facts(by)?.provenance})`;
+    return by === undefined
+      ? `${names} as usual`
+      : `${names} as at ${by} (${catalog.published.facts(by)?.provenance ?? "a Virtuoso"})`;
   });
   return {
     written: { text: outer.text, relocated: (error) => written.relocated(outer.relocated(error)) },
@@ -117,11 +135,18 @@ function declared(written: SubstitutedText, filled: readonly Filled[], { catalog
   };
 }
 
+/** What an endpoint takes a prefix for without a declaration: as was published of it, else as its engine does. */
+function predefinedAt(id: string, prefix: string, { catalog }: Pick<PlanContext, "catalog">) {
+  const ofEngine = catalog.byId(id)?.engine === "virtuoso" ? virtuosoNamespaces.get(prefix) : undefined;
+  const known = catalog.published.facts(id)?.prefixes.get(prefix);
+  return known ?? (ofEngine === undefined ? undefined : { namespace: ofEngine, how: "predefined" as const });
+}
+
 /** What all of these endpoints that know a prefix without a declaration take it for. */
 function knownPrefix(prefix: string, named: readonly CatalogEntry[], { catalog }: PlanContext): Filled | undefined {
   const namespaces = new Map<string, string>();
   for (const { id } of named) {
-    const known = catalog.published.facts(id)?.prefixes.get(prefix);
+    const known = predefinedAt(id, prefix, { catalog });
     if (known && known.how !== "example" && !namespaces.has(known.namespace)) namespaces.set(known.namespace, id);
   }
   const [only, ...others] = namespaces;

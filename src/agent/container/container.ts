@@ -68,7 +68,10 @@ export function createQueryContainer(parts: ContainerParts) {
       const draft = { handle: randomUUID(), owner, endpoints, steps: [], rows: null };
       const schema = schemaFor(endpoints);
       drafts.put(draft);
-      return answerOf(draft, schema, { wanted: ["class"] });
+      const notes = schema.sources.flatMap(({ id, published }) =>
+        published === undefined ? [] : `${id} has not been described: its terms were ${published}; there may be more.`,
+      );
+      return answerOf(draft, schema, { wanted: ["class"], notes });
     },
     /**
      * Makes a step, or lists the choices of it when none is given. One that would make the query invalid or empty is not made.
@@ -199,7 +202,7 @@ function createDrafts({ now }: Pick<ContainerParts, "now">) {
   };
 }
 
-/** Schemas of the last few sets of endpoints; those without a description are left out. */
+/** Schemas of the last few sets of endpoints; those of which nothing is known are left out. */
 function createSchemas({ models }: ContainerParts) {
   const kept = new LRUCache<string, { readonly version: string; readonly schema: Schema }>({ max: keptSchemas });
   return (ids: readonly string[]): Schema => {
@@ -210,7 +213,7 @@ function createSchemas({ models }: ContainerParts) {
       });
     }
     const key = ids.join(" ");
-    const version = sources.map(({ id }) => `${id} ${models.get(id)?.version ?? ""}`).join(" ");
+    const version = sources.map(({ id, published }) => `${id} ${published ?? models.get(id)?.version ?? ""}`).join(" ");
     const known = kept.peek(key);
     if (known?.version === version) return known.schema;
     const schema = schemaOf(sources);

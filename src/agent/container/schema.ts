@@ -38,7 +38,10 @@ const mostPaths = 60;
 
 /** The schema that choices are made from. Links between endpoints come from linksets and from classes that several have. */
 export function schemaOf(sources: readonly GrammarSource[]): Schema {
-  const places = placesOf(sources, termsOf(sources).items, (iri) => iri).filter((place) => place.class !== undefined);
+  const all = placesOf(sources, termsOf(sources).items, (iri) => iri);
+  const places = all.filter((place) => place.class !== undefined);
+  // Which class has which property is not published, so any may.
+  const loose = all.filter((place) => place.class === undefined && sources[place.source]?.published !== undefined);
   const id = ({ source }: Place): string => sources[source]?.id ?? "";
   const of = (iri: string): readonly Place[] => places.filter((place) => place.class === iri);
   const here = (iri: string, at: string): Place | undefined => of(iri).find((place) => id(place) === at);
@@ -56,7 +59,8 @@ export function schemaOf(sources: readonly GrammarSource[]): Schema {
     classes: places.map((place) => ({ at: id(place), class: place.class ?? "" })),
     properties(iri, at) {
       const ordered = of(iri).toSorted((one, other) => Number(id(other) === at) - Number(id(one) === at));
-      const found = ordered.flatMap((place) => propertiesOf(place, id(place)));
+      const own = loose.filter((place) => id(place) === at);
+      const found = [...ordered, ...own].flatMap((place) => propertiesOf(place, id(place)));
       return found.filter((one, index) => found.findIndex((other) => other.property === one.property) === index);
     },
     paths(iri, at) {

@@ -3,8 +3,9 @@ import { plainText } from "../../registry/schema/text.ts";
 import { isWritable } from "../../registry/void/values.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import type { KnownProperty, KnownSchema } from "../../registry/model/schema.ts";
+import { publishedSchema } from "../../registry/published/published-facts.ts";
 
-/** A described endpoint whose terms a grammar is made of. */
+/** An endpoint whose terms a grammar is made of. */
 export interface GrammarSource {
   /** Catalogue id: the target of SERVICE in a federation. */
   readonly id: string;
@@ -13,13 +14,17 @@ export interface GrammarSource {
     readonly title?: string | undefined;
     readonly namedGraphs?: object | undefined;
   };
+  /** When and from where the terms were published, where the endpoint itself has not been described. */
+  readonly published?: string | undefined;
 }
 
-/** Those of some endpoints that are described. */
+/** Those of some endpoints that are described, or of which terms are published. */
 export const sourcesOf = (ids: readonly string[], models: Pick<EndpointModels, "get">): readonly GrammarSource[] =>
   ids.flatMap((id) => {
-    const description = models.get(id)?.described;
-    return description === undefined ? [] : [{ id, description }];
+    const { described, published } = models.get(id) ?? {};
+    if (described !== undefined) return { id, description: described };
+    if (published === undefined || published.terms.size === 0) return [];
+    return { id, description: publishedSchema(published), published: published.provenance };
   });
 
 /** A class at an endpoint, or all that an endpoint has without one, with the terms that follow it. Terms are as written. */
@@ -178,5 +183,8 @@ function kindsOf(properties: readonly KnownProperty[], write: (iri: string) => s
 }
 
 /** What a source is called in comments. */
-export const titleOf = ({ id, description }: GrammarSource): string =>
-  plainText(`${id}${description.title === undefined ? "" : `, ${description.title}`}, ${description.endpoint}`, 300);
+export const titleOf = ({ id, description, published }: GrammarSource): string => {
+  const title = description.title === undefined ? "" : `, ${description.title}`;
+  const source = published === undefined ? "" : ` (not described; ${published}; there may be more)`;
+  return plainText(`${id}${title}, ${description.endpoint}${source}`, 300);
+};

@@ -1,5 +1,7 @@
+import { type PublishedFacts, type PublishedTerm } from "../../registry/published/published-facts.ts";
 import { type Part, partSentence } from "../../registry/schema/part-lines.ts";
 import { schemaView, type CountValue, type SchemaClass, type SchemaFact } from "../../registry/schema/schema-view.ts";
+import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 import type { Freshness } from "../../registry/void/description-service.ts";
 import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
@@ -22,6 +24,8 @@ export interface ShownData {
   readonly freshness: Freshness;
   /** Classes that lie here and elsewhere. */
   readonly parts: readonly Part[];
+  /** What others say of the data. */
+  readonly published: PublishedFacts | undefined;
 }
 
 const statusTexts: Readonly<Record<FactStatus, string>> = {
@@ -117,11 +121,40 @@ const unionNote = html`<p>The default graph is empty: these figures are of all n
 
 const budget = 2000;
 
-/** Statistics, largest classes and the summary that agents get. */
-export function dataBody({ id, description, freshness, parts }: ShownData, asker: Asker): Html {
+const mostPublished = 10;
+
+const publishedRow = ({ kind, iri, count, uses }: PublishedTerm): Html => {
+  const prefix = wellKnownPrefixes.get(iriParts(iri).namespace);
+  const name = prefix === undefined ? iriParts(iri).local || iri : `${prefix}:${iriParts(iri).local}`;
+  return html`<tr><th scope="row"><a href="${catalogPathBy(kind, iri)}" title="${iri}">${name}</a></th><td class="n">${count === undefined ? html`<span class="muted">unknown</span>` : numberText(count)}</td><td class="n">${uses === 0 ? "" : numberText(uses)}</td></tr>
+`;
+};
+
+/** The classes, or properties, that most published queries name. */
+function publishedTable(kind: PublishedTerm["kind"], { terms }: PublishedFacts): Html {
+  const all = [...terms.values()].filter((term) => term.kind === kind);
+  if (all.length === 0) return html``;
+  const [one, many, counted] =
+    kind === "class" ? ["Class", "classes", "#Instances"] : ["Property", "properties", "#Triples"];
+  const shown = all.toSorted((a, b) => b.uses - a.uses || (b.count ?? 0) - (a.count ?? 0)).slice(0, mostPublished);
+  return table({
+    name: `Published ${many}`,
+    caption: `${shown.length} of ${numberText(all.length)} ${many} that are published.`,
+    heads: [one, counted, "#Published queries"],
+    rows: shown.map(publishedRow),
+  });
+}
+
+const publishedBody = (
+  facts: PublishedFacts,
+): Html => html`<p>What others say of it was ${facts.provenance}. It is not all that there is, and may be out of date.</p>
+${publishedTable("class", facts)}${publishedTable("property", facts)}`;
+
+/** Statistics, largest classes and the summary that agents get; of data that has not been described, what was published. */
+export function dataBody({ id, description, freshness, parts, published }: ShownData, asker: Asker): Html {
   if (description === undefined) {
     return html`<p class="muted">The data has not been described yet.</p>
-${askFor("describe", asker)}`;
+${published === undefined || published.terms.size === 0 ? "" : publishedBody(published)}${askFor("describe", asker)}`;
   }
   const view = schemaView(description, { detail: "summary", maxTokens: budget, parts });
   const part = partSentence(parts);

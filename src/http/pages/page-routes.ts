@@ -92,7 +92,8 @@ async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boole
   const isLocal = hosted(id) !== undefined || domainOf(entry) === undefined;
   const dataOf = async () => {
     const [description, freshness] = await Promise.all([descriptions.get(id), descriptions.freshness(id)]);
-    return { id, description, freshness, parts: description === undefined ? [] : partsOf(id, description, shell) };
+    const parts = description === undefined ? [] : partsOf(id, description, shell);
+    return { id, description, freshness, parts, published: shell.catalog.published.facts(id) };
   };
   const [description, availability, score, incidents, maintenance, abilities, data] = await Promise.all([
     view.description(entry),

@@ -1,3 +1,4 @@
+import type { KnownCount, KnownSchema } from "../model/schema.ts";
 import type { FactsFile } from "./facts-file.ts";
 
 /** What publications say of one class or property of an endpoint. */
@@ -46,6 +47,33 @@ export interface PublishedFacts {
 
 /** Key of a class or property among published terms. */
 export const publishedKey = (kind: PublishedTerm["kind"], iri: string): string => `${kind[0]} ${iri}`;
+
+/** The terms as a schema, those that most instances, triples or published queries have first; which class has which property is not known. */
+export function publishedSchema({ url, terms }: PublishedFacts): KnownSchema & { readonly endpoint: string } {
+  const ofKind = (kind: PublishedTerm["kind"]): readonly PublishedTerm[] =>
+    [...terms.values()]
+      .filter((term) => term.kind === kind)
+      .toSorted((one, other) => (other.count ?? 0) - (one.count ?? 0) || other.uses - one.uses);
+  const claimed = (count: number | undefined): KnownCount | undefined =>
+    count === undefined ? undefined : { value: count, status: "claimed" };
+  return {
+    endpoint: url,
+    classPartitions: ofKind("class").map(({ iri, count }) => ({
+      class: iri,
+      entities: claimed(count),
+      properties: [],
+      propertiesComplete: false,
+    })),
+    propertyPartitions: ofKind("property").map(({ iri, count }) => ({
+      property: iri,
+      triples: claimed(count),
+      objectClasses: [],
+      datatypes: [],
+      objectsComplete: false,
+    })),
+    linksets: [],
+  };
+}
 
 /** The facts that a file has. */
 export function publishedFacts(file: FactsFile): PublishedFacts {

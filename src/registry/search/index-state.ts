@@ -1,16 +1,24 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import type { EndpointModel, EndpointModels } from "../model/endpoint-models.ts";
-import type { TermKind } from "../model/schema.ts";
+import type { KnownTerm, TermKind } from "../model/schema.ts";
+import { publishedKey, type PublishedFacts } from "../published/published-facts.ts";
 import { iriParts } from "../schema/text.ts";
-import { TermTable, termDocument, termKey, termWeights } from "./term-table.ts";
+import { TermTable, termDocument, termKey, type TermUsers, termWeights } from "./term-table.ts";
 import { type TextDocument, TextIndex } from "./text-index.ts";
 
-/** The index's data: texts over what the models know. */
-export interface IndexState {
-  readonly models: EndpointModels;
+/** Classes and properties, by name and by text. */
+interface TermTexts {
   readonly table: TermTable;
-  readonly endpointText: TextIndex;
   readonly termText: TextIndex;
+}
+
+/** The index's data: texts over what the models know. */
+export interface IndexState extends TermTexts {
+  readonly models: EndpointModels;
+  readonly endpointText: TextIndex;
+  /** What others have published of endpoints without a description. */
+  readonly published: PublishedTexts;
 }
 
 /** Weights of the fields of an endpoint's document. */
@@ -19,13 +27,24 @@ const endpointWeights = { id: 5, title: 4, keywords: 3, description: 2, notes: 1
 /** Fields that the operator wrote. */
 export const ownFields: readonly string[] = ["id", "title", "keywords", "description", "notes"];
 
+const termTexts = (users: TermUsers): TermTexts => ({
+  table: new TermTable(users),
+  termText: new TextIndex(termWeights),
+});
+
 /** The texts of the models, which they follow from now on. */
 export function indexed(models: EndpointModels): IndexState {
   const state: IndexState = {
     models,
-    table: new TermTable(models),
     endpointText: new TextIndex(endpointWeights),
-    termText: new TextIndex(termWeights),
+    ...termTexts({
+      ids: (kind, iri) => models.described(kind, iri),
+      use(id, kind, iri) {
+        const found = models.get(id)?.described?.term(kind, iri);
+        return found && { id, ...(found.count && { count: found.count }) };
+      },
+    }),
+    published: new PublishedTexts(models),
   };
   models.follow({ changed: (after, before) => updateTexts(state, after, before) });
   return state;
@@ -34,19 +53,71 @@ export function indexed(models: EndpointModels): IndexState {
 function updateTexts(state: IndexState, after: EndpointModel | undefined, before: EndpointModel | undefined): void {
   if (before?.entry !== undefined) state.endpointText.remove(endpointDocument(before, before.entry));
   if (after?.entry !== undefined) state.endpointText.add(endpointDocument(after, after.entry));
-  if (before?.described !== after?.described) updateTerms(state, after?.described, before?.described);
+  if (before?.described !== after?.described) updateTerms(state, after?.described?.terms(), before?.described?.terms());
+  state.published.changed((after ?? before)?.id ?? "");
 }
 
-type Described = EndpointModel["described"];
+type Terms = Iterable<Pick<KnownTerm, "kind" | "iri" | "label">> | undefined;
 
-function updateTerms({ table, termText }: IndexState, after: Described, before: Described): void {
-  for (const { kind, iri } of before?.terms() ?? []) {
+function updateTerms({ table, termText }: TermTexts, after: Terms, before: Terms): void {
+  for (const { kind, iri } of before ?? []) {
     const gone = table.drop(termKey(kind, iri));
     if (gone !== undefined) termText.remove(termDocument(gone));
   }
-  for (const { kind, iri, label } of after?.terms() ?? []) {
+  for (const { kind, iri, label } of after ?? []) {
     const term = { key: termKey(kind, iri), kind, iri, label };
     if (table.add(term)) termText.add(termDocument(term));
+  }
+}
+
+/** Published terms, indexed at the first search that wants them: that takes 300 ms, and most processes never do. */
+class PublishedTexts implements TermTexts {
+  readonly table: TermTable;
+  readonly termText = new TextIndex(termWeights);
+  readonly #models: EndpointModels;
+  /** Of each endpoint, as they are indexed. */
+  readonly #held = new Map<string, PublishedFacts["terms"]>();
+  #read: Promise<void> | undefined;
+
+  constructor(models: EndpointModels) {
+    this.#models = models;
+    this.table = new TermTable({
+      ids: (kind, iri) => [...models.published(kind, iri)].filter((id) => models.get(id)?.described === undefined),
+      use(id, kind, iri) {
+        const { described, published } = models.get(id) ?? {};
+        const found = described === undefined ? published?.terms.get(publishedKey(kind, iri)) : undefined;
+        if (found === undefined || published === undefined) return undefined;
+        const count = found.count === undefined ? {} : { count: { value: found.count, status: "claimed" as const } };
+        return { id, published: published.provenance, ...count };
+      },
+    });
+  }
+
+  /** Resolves when all are indexed; one endpoint a turn. */
+  read(): Promise<void> {
+    this.#read ??= this.#readAll();
+    return this.#read;
+  }
+
+  async #readAll(): Promise<void> {
+    for (const { id } of [...this.#models.all()]) {
+      await nextTurn();
+      this.#take(id);
+    }
+  }
+
+  changed(id: string): void {
+    if (this.#read !== undefined) this.#take(id);
+  }
+
+  #take(id: string): void {
+    const { described, published } = this.#models.get(id) ?? {};
+    const now = described === undefined ? published?.terms : undefined;
+    const before = this.#held.get(id);
+    if (now === before) return;
+    if (now === undefined) this.#held.delete(id);
+    else this.#held.set(id, now);
+    updateTerms(this, now?.values(), before?.values());
   }
 }
 

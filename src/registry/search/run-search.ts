@@ -1,6 +1,6 @@
 import type { IndexState } from "./index-state.ts";
 import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest } from "./search-index.ts";
-import { termTitle, type Term, termKey } from "./term-table.ts";
+import { mostTopUses, type TermTable, termTitle, type Term, termKey } from "./term-table.ts";
 import { hasAllWords, type Looking, reasonsOf, type TextHit } from "./text-index.ts";
 import { fold, isIri, queryWords, type Word } from "./words.ts";
 import { iriParts } from "../schema/text.ts";
@@ -23,17 +23,34 @@ interface Candidate {
 export function runSearch(state: IndexState, request: SearchRequest): SearchAnswer {
   const words = queryWords(request.q);
   const kinds = new Set<HitKind>(request.kinds ?? kindOrder);
-  const { found, matched } = findCandidates(state, { q: request.q, words, kinds, wanted: inEndpoints(state, request) });
+  const { published } = state;
+  const candidatesIn = (texts: IndexState, only: ReadonlySet<HitKind>) =>
+    findCandidates(texts, { q: request.q, words, kinds: only, wanted: inEndpoints(texts, request) });
+  const own = candidatesIn(state, kinds);
+  const terms = kinds.difference(new Set<HitKind>(["endpoint"]));
+  const others = request.published === true ? candidatesIn({ ...state, ...published }, terms) : nothing;
+  const [first = own] = [own, others]
+    .filter(({ found }) => found.length > 0)
+    .toSorted((one, other) => Number(other.matched === "all") - Number(one.matched === "all"));
+  const { matched } = first;
+  const described = own.matched === matched ? own.found : [];
+  const known = new Set(described.map(candidateKey));
+  const more = others.matched === matched ? others.found.filter((each) => !known.has(candidateKey(each))) : [];
   const limit = Math.min(mostHits, Math.max(1, Math.floor(request.limit) || 1));
   const offset = Math.max(0, Math.floor(request.offset) || 0);
+  const tables = [state.table, ...(request.published === true ? [published.table] : [])];
   return {
-    total: found.length,
-    hits: found.slice(offset, offset + limit).map((candidate) => hitOf(state, candidate, words)),
+    total: described.length + more.length,
+    hits: [...described, ...more]
+      .slice(offset, offset + limit)
+      .map((candidate) => hitOf(state, { candidate, words, tables })),
     words: words.map(({ whole }) => whole),
     matched,
     complete: isComplete(state),
   };
 }
+
+const nothing = { found: [], matched: "some" } as const;
 
 const isComplete = ({ models }: IndexState): boolean =>
   !models.isReading && [...models.all()].every(({ described }) => (described?.leftOut ?? 0) === 0);
@@ -127,15 +144,18 @@ function byRank(left: Candidate, right: Candidate): number {
   );
 }
 
-function hitOf(state: IndexState, candidate: Candidate, words: readonly Word[]): SearchHit {
+function hitOf(
+  { models }: IndexState,
+  { candidate, words, tables }: { candidate: Candidate; words: readonly Word[]; tables: readonly TermTable[] },
+): SearchHit {
   const { kind, key, score } = candidate;
   const why = reasonsFor(candidate, words);
   if (kind === "endpoint") {
-    const title = state.models.get(key)?.entry?.title ?? key;
+    const title = models.get(key)?.entry?.title ?? key;
     return { kind, id: key, title, score, why, endpoints: [], endpointsTotal: 0 };
   }
-  const term = state.table.get(key);
-  const { top, total } = state.table.topUses(key);
+  const [term] = tables.flatMap((table) => table.get(key) ?? []);
+  const uses = tables.map((table) => table.topUses(key));
   const iri = term?.iri ?? key.slice(2);
   return {
     kind,
@@ -143,8 +163,8 @@ function hitOf(state: IndexState, candidate: Candidate, words: readonly Word[]):
     title: term === undefined ? iri : termTitle(term),
     score,
     why,
-    endpoints: top,
-    endpointsTotal: total,
+    endpoints: uses.flatMap(({ top }) => top).slice(0, mostTopUses),
+    endpointsTotal: uses.reduce((sum, { total }) => sum + total, 0),
   };
 }
 

@@ -24,6 +24,8 @@ export interface Match {
 export interface TermUse {
   readonly id: string;
   readonly count?: KnownCount;
+  /** When and from where it was published, where the endpoint itself has not been described. */
+  readonly published?: string;
 }
 
 /** One thing found. */
@@ -51,6 +53,8 @@ export interface SearchRequest {
   readonly kinds?: readonly HitKind[];
   /** Only these endpoints, and classes and properties that they have. */
   readonly endpoints?: readonly string[];
+  /** Also classes and properties that others have published of endpoints without a description, last; see `readPublished`. */
+  readonly published?: boolean;
   /** 1 to 1,000. */
   readonly limit: number;
   readonly offset: number;
@@ -143,6 +147,8 @@ export function createSearchIndex(models: EndpointModels, options: SearchIndexOp
     /** Version of the description, by default the time when it was finished; undefined when there is none. */
     descriptionVersion: (id: string): string | undefined => models.get(id)?.version,
     search: (request: SearchRequest): SearchAnswer => runSearch(state, request),
+    /** Has published terms indexed, for searches that want them. */
+    readPublished: (): Promise<void> => state.published.read(),
     /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */
     endpointsMatching: (q: string): readonly string[] => wholeWordMatches(state, q),
     /** Entries of the catalogue that meet a filter. @throws FedwayError `REQUEST_INVALID` when a local name is ambiguous */

@@ -1,4 +1,3 @@
-import type { EndpointModels } from "../model/endpoint-models.ts";
 import type { KnownTerm, TermKind } from "../model/schema.ts";
 import { iriParts, nameWords, plainText } from "../schema/text.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
@@ -14,25 +13,32 @@ export interface Term extends Omit<KnownTerm, "count"> {
 /** Key of a class or property. */
 export const termKey = (kind: TermKind, iri: string): string => `${kind === "class" ? "c" : "p"}:${iri}`;
 
+/** Which endpoints have a class or property, and how often. */
+export interface TermUsers {
+  ids(kind: TermKind, iri: string): readonly string[];
+  use(id: string, kind: TermKind, iri: string): TermUse | undefined;
+}
+
 interface Entry {
   readonly term: Term;
   readonly name: string;
   top?: readonly TermUse[] | undefined;
 }
 
-const mostTopUses = 20;
+/** Endpoints that are named of a term. */
+export const mostTopUses = 20;
 
 /** Local name without case, accents and separators. */
 const foldedName = (local: string): string => fold(local).replace(/[^\p{L}\p{N}]+/gu, "");
 
-/** Classes and properties by their names; who has them, the models know. */
+/** Classes and properties by their names. */
 export class TermTable {
-  readonly #models: EndpointModels;
+  readonly #users: TermUsers;
   readonly #entries = new Map<string, Entry>();
   readonly #byName = new Map<string, Set<string>>();
 
-  constructor(models: EndpointModels) {
-    this.#models = models;
+  constructor(users: TermUsers) {
+    this.#users = users;
   }
 
   get(key: string): Term | undefined {
@@ -70,12 +76,12 @@ export class TermTable {
 
   usedBy(key: string, endpoint: string): boolean {
     const { term } = this.#entries.get(key) ?? {};
-    return term !== undefined && this.#models.get(endpoint)?.described?.term(term.kind, term.iri) !== undefined;
+    return term !== undefined && this.#users.use(endpoint, term.kind, term.iri) !== undefined;
   }
 
   endpointsOf(key: string): readonly string[] {
     const { term } = this.#entries.get(key) ?? {};
-    return term === undefined ? [] : this.#models.described(term.kind, term.iri);
+    return term === undefined ? [] : this.#users.ids(term.kind, term.iri);
   }
 
   /** The endpoints with the largest counts, unknown last, ties by id; and their number. */
@@ -84,12 +90,7 @@ export class TermTable {
     if (entry === undefined) return { top: [], total: 0 };
     const { kind, iri } = entry.term;
     const ids = this.endpointsOf(key);
-    entry.top ??= largest(
-      ids.map((id): TermUse => {
-        const count = this.#models.get(id)?.described?.term(kind, iri)?.count;
-        return count === undefined ? { id } : { id, count };
-      }),
-    );
+    entry.top ??= largest(ids.flatMap((id) => this.#users.use(id, kind, iri) ?? []));
     return { top: entry.top, total: ids.length };
   }
 

@@ -33,6 +33,7 @@ const entries = [
   toEntry("base"),
   toEntry("copy", { mirrorOf: "wiki" }),
   toEntry("plain"),
+  toEntry("virtuoso", { engine: "virtuoso" }),
 ];
 const federation = (id: string, members: readonly string[]) => ({ id, title: id, members, memberKeywords: [] });
 const federations = [federation("agreeing", ["wiki", "copy", "plain"]), federation("not", ["wiki", "base"])];
@@ -64,6 +65,13 @@ describe("prefixes that the endpoint knows are declared for it", () => {
     expect(plan.kind === "direct" && plan.query.replaceAll(/\s+/g, " ")).toContain(
       `${born}SELECT * { ?who wdt:born ?when }`,
     );
+  });
+  it("as its engine does", () => {
+    const query = 'ASK { ?x dbpedia:y ?label . ?label bif:contains "a" }';
+    expect(planOf(query, { endpointId: "virtuoso" })).toMatchObject({
+      query: expect.stringContaining("PREFIX dbpedia: <http://dbpedia.org/resource/> PREFIX bif: <bif:> "),
+      notes: filledIn("as at virtuoso (a Virtuoso)"),
+    });
   });
   it("as published queries use them too", () => {
     expect(planOf("ASK { ?x own:p wdt:y }", { endpointId: "base" })).toMatchObject({
