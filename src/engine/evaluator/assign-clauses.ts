@@ -10,6 +10,7 @@ import { PatternGroups } from "./pattern-groups.ts";
 import type { GraphContext } from "./pattern-leaves.ts";
 import { PushDown } from "./push-down.ts";
 import type { QueryUse } from "./query-use.ts";
+import { unitedBranches } from "./united-branches.ts";
 
 type Operation = Algebra.Operation;
 
@@ -71,7 +72,10 @@ export function assignLeaves(
       }
     },
   });
-  return pushDown.query(assigned);
+  return mapOperation(pushDown.query(assigned), {
+    existence: (exists) => exists,
+    operation: (one) => (one.type === "union" ? unitedBranches(one) : one),
+  });
 }
 
 /** The clauses that one place of a skeleton stands for. */

@@ -2,7 +2,7 @@ import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
-import type { LeafDemand, PushedCondition, Summary } from "../demand.ts";
+import type { LeafDemand, PushedCondition, Summary, UnitBranch } from "../demand.ts";
 import type { Leaf } from "./algebra.ts";
 import type { BoundSide } from "./bound-join.ts";
 import { type Execution, made, type Rows, type Solutions } from "./execution.ts";
@@ -41,6 +41,10 @@ export interface LeafClause {
   demanding?(demand: LeafDemand): LeafClause;
   /** The clause that has a summary of its solutions; undefined where that cannot be. */
   summarising?(summary: Summary): LeafClause | undefined;
+  /** What it is as a branch of a UNION that may be asked together with others. */
+  readonly branch?: UnitBranch | undefined;
+  /** Branches of a UNION as one clause, whose solutions have `BRANCH`; undefined where members are asked for each. */
+  uniting?(branches: readonly UnitBranch[]): LeafClause | undefined;
   /** The same clause with the keys for these variables substituted. */
   substituting?(variables: readonly string[]): LeafClause;
   /** Those of a clause that was made so. */

@@ -1,5 +1,5 @@
 import type * as RDF from "../../rdf/term.ts";
-import type { Existence, Expression, Join, Operation, Values } from "./algebra.ts";
+import type { Existence, Expression, Join, Operation, OperatorExpression, TermExpression, Values } from "./algebra.ts";
 import { groupVariables } from "./conjuncts.ts";
 import { leafVariables } from "./leaf.ts";
 
@@ -170,3 +170,12 @@ export function withPreparedInput(operation: Operation): Operation {
   if (existences.length === 0 || !input) return operation;
   return withInputs(operation, [{ type: "fedway:prepared", input, existences }]);
 }
+
+export const termOf = (term: RDF.Term): TermExpression => ({ type: "expression", subType: "term", term });
+
+export const call = (operator: string, ...args: readonly Expression[]): OperatorExpression => ({
+  type: "expression",
+  subType: "operator",
+  operator,
+  args,
+});

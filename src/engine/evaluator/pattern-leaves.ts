@@ -1,5 +1,5 @@
 import type { Bindings } from "../../results/model.ts";
-import { summaryVariables, type UnitDemand } from "../demand.ts";
+import { BRANCH, certainInAll, summaryVariables, type UnitBranch, type UnitDemand } from "../demand.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import type { MergedGraph } from "../sources/merged-graph.ts";
 import { isTrace } from "../provenance.ts";
@@ -35,6 +35,8 @@ export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitD
     get size() {
       return size;
     },
+    branch: graph.isBranch({ unit, demand }) ? { unit, demand } : undefined,
+    uniting: (branches) => (graph.canUnite(branches) ? unitedLeaf(context, branches) : undefined),
     async measure() {
       size ??= await graph.estimate(unit);
     },
@@ -53,6 +55,25 @@ export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitD
       const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
       for await (const rows of firstRows(ask, { wanted: isOpen ? few : undefined, size, held }))
         yield rows.map((row) => shownOf(row, shown));
+      blocks.answered();
+    },
+  };
+}
+
+/** The branches of a UNION, whose solutions have `BRANCH`. Blank nodes among its keys have none. */
+function unitedLeaf({ graph }: GraphContext, branches: readonly UnitBranch[]): LeafClause {
+  const sizes = branches.map(({ unit }) => unitSize(unit) ?? 0);
+  const blocks = new GrowingBlocks(
+    new Set(branches.flatMap(({ unit }) => unit.sources.map(({ member }) => member))).size,
+  );
+  return {
+    ...patternFacts,
+    variables: [...certainInAll(branches.map(({ demand }) => demand.variables)), { name: BRANCH, certain: true }],
+    blocks,
+    selectivity: 0,
+    size: sizes.reduce((sum, size) => sum + size, 0),
+    async *solutions(keys) {
+      yield* graph.united(branches, keys);
       blocks.answered();
     },
   };

@@ -8,6 +8,7 @@ import { patternVariable } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
 import { innerName } from "./inner-names.ts";
 import { type LeafClause, leafOf, leafVariables } from "./leaf.ts";
+import { call, termOf } from "./operations.ts";
 
 // Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: what is sent is then
 // a row a group, or the first solutions of each, in the place of all. Whether an endpoint may is decided by its leaf
@@ -92,15 +93,7 @@ function mergedAggregate(
   }
 }
 
-const termOf = (term: RDF.Term): Algebra.TermExpression => ({ type: "expression", subType: "term", term });
 const zero = termOf(numeric(integer(0)));
-
-const call = (operator: string, ...args: readonly Algebra.Expression[]): Algebra.OperatorExpression => ({
-  type: "expression",
-  subType: "operator",
-  operator,
-  args,
-});
 
 /** An aggregate over what endpoints computed. */
 function aggregateOf(aggregator: string, variable: RDF.Variable, part: string): Algebra.BoundAggregate {

@@ -16,6 +16,8 @@ export interface Member {
   readonly endpoint: PlannedEndpoint;
   /** Solutions that are compatible with one of the keys. One that does not speak SPARQL is asked for one pattern at a time. */
   solutions(question: MemberQuestion, keys: KeyBlock | undefined): Batches;
+  /** The solutions of the branches of a UNION, by number, which `BRANCH` tells; only of one that speaks SPARQL. */
+  united?(branches: ReadonlyMap<number, MemberQuestion>, keys: KeyBlock | undefined): Batches;
   /** Those of the nodes that are subject or object of a triple, as `?node`. */
   nodes(among: readonly RDF.Term[]): Batches;
   /** Undefined when it cannot be told without asking for the solutions. */

@@ -1,15 +1,17 @@
 import type * as RDF from "@rdfjs/types";
 import type { ClauseVariable, PlannedEndpoint, MergedMembers } from "../../plan/query-plan.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Bindings } from "../../results/model.ts";
 import { type BlockSizes, type KeyBlock, termsText } from "../clause-query.ts";
-import { isSummable, summarisesFor, type Summary, type UnitDemand } from "../demand.ts";
+import { BRANCH, isSummable, summarisesFor, type Summary, type UnitBranch, type UnitDemand } from "../demand.ts";
 import { once } from "../held-bytes.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
 import { interleave } from "../interleave.ts";
 import { type Holders, KeyRoutes } from "./key-routes.ts";
 import { type PatternUnit, UnitPlanner, type UnitSource, unitVariables } from "./pattern-units.ts";
 import { placesOf, type TriplePattern } from "./triple-pattern.ts";
-import { type Member, type QueryNeeds, wholePattern } from "./member.ts";
+import { literalFromParts } from "../../results/terms.ts";
+import { type Member, type MemberQuestion, type QueryNeeds, wholePattern } from "./member.ts";
 import type { OpenPatternSource } from "./pattern-source.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
@@ -18,6 +20,8 @@ import { memberTimeMs } from "../member-time.ts";
 import { createMatchedMember } from "./matched-member.ts";
 import { createSparqlMember } from "./sparql-member.ts";
 
+// Rows of the branches of a UNION that a member is asked for together: fewer than those at which endpoints cut answers.
+const MOST_UNITED = 999;
 // All members of usual federations are asked at once; of larger ones as many.
 const MEMBERS_AT_ONCE = 24;
 
@@ -91,7 +95,7 @@ export class MergedGraph {
       const { member, size } = source;
       const known = (name: string) => knownVariable(unit, source, name);
       const own = { ...question, size, known };
-      return { member, ask: (at: Member) => this.#learned(unit, at.solutions(own, blocks.get(member)), member) };
+      return { member, ask: (at: Member) => this.#learned(() => unit, at.solutions(own, blocks.get(member)), member) };
     });
     const rows = this.#ask(asked);
     yield* overlaps && asked.length > 1
@@ -99,13 +103,62 @@ export class MergedGraph {
       : rows;
   }
 
+  /** Whether branches of a UNION are asked together: some member has several, with few rows that differ in nothing but these. */
+  canUnite(branches: readonly UnitBranch[]): boolean {
+    const rows = new Map<number, number[]>();
+    for (const { member, size = Number.POSITIVE_INFINITY } of branches.flatMap(({ unit }) => unit.sources)) {
+      rows.set(member, [...(rows.get(member) ?? []), size]);
+    }
+    return (
+      [...rows.values()].some((sizes) => sizes.length > 1) &&
+      [...rows.values()].every((sizes) => sizes.reduce((sum, size) => sum + size, 0) <= MOST_UNITED)
+    );
+  }
+
+  /** Whether a unit may be asked together with other branches of a UNION. */
+  isBranch({ unit, demand: { limit, summary, optionals = [], variables } }: UnitBranch): boolean {
+    const { patterns, overlaps, sources } = unit;
+    const isWhole = !overlaps && limit === undefined && summary === undefined && optionals.length === 0;
+    const isAble = ({ member }: UnitSource): boolean => {
+      const endpoint = this.#over.members[member];
+      return endpoint !== undefined && summarisesFor(endpoint);
+    };
+    const hasOneLabel = (name: string): boolean =>
+      !this.#options.needs.identified(name, placesOf(name, patterns)) || isNoBlankNode(unit, name);
+    return isWhole && variables.size > 0 && sources.every(isAble) && unitVariables(unit).every(hasOneLabel);
+  }
+
+  /** The solutions of the branches of a UNION, of which `BRANCH` tells the number: one request a member. */
+  async *united(branches: readonly UnitBranch[], keys?: KeyBlock): AsyncIterable<readonly Bindings[]> {
+    const blocks = await Promise.all(branches.map(({ unit }) => this.#routes.blocksFor(unit, keys)));
+    const unitOf = (row: Bindings): PatternUnit => {
+      const branch = branches[Number(row.get(BRANCH)?.value)];
+      if (!branch)
+        throw new FedwayError("ENDPOINT_MALFORMED", "The endpoint gave a row of no branch.", { fault: "malformed" });
+      return branch.unit;
+    };
+    const members = new Set(blocks.flatMap((own) => [...own.keys()]));
+    const asked = [...members].map((member): AskedMember => {
+      const own = branches.flatMap(({ unit, demand }, number) => {
+        const source = unit.sources.find((one) => one.member === member);
+        return source && blocks[number]?.has(member)
+          ? [[number, { ...demand, patterns: unit.patterns, size: source.size }] as const]
+          : [];
+      });
+      const rows = new Set(blocks.flatMap((of) => of.get(member)?.rows ?? []));
+      const block = keys && { variables: keys.variables, rows: [...rows] };
+      return { member, ask: (at) => this.#learned(unitOf, united(at, new Map(own), block), member) };
+    });
+    yield* this.#ask(asked);
+  }
+
   async *#learned(
-    unit: PatternUnit,
+    unitOf: (row: Bindings) => PatternUnit,
     rows: AsyncIterable<readonly Bindings[]>,
     member: number,
   ): AsyncIterable<readonly Bindings[]> {
     for await (const batch of rows) {
-      for (const row of batch) this.#routes.learn(unit, row, member);
+      for (const row of batch) this.#routes.learn(unitOf(row), row, member);
       yield batch;
     }
   }
@@ -190,6 +243,21 @@ function knownVariable(unit: PatternUnit, { spaces, values }: UnitSource, name: 
 const isNoBlankNode = (unit: PatternUnit, name: string): boolean =>
   isPredicate(unit, name) ||
   unit.sources.every(({ spaces }) => spaces.get(name)?.some(({ noBlankNodes }) => noBlankNodes) === true);
+
+/** The solutions of branches at a member; of a single one it is asked for nothing else. */
+async function* united(
+  member: Member,
+  branches: ReadonlyMap<number, MemberQuestion>,
+  keys: KeyBlock | undefined,
+): AsyncIterable<readonly Bindings[]> {
+  const [[number, only] = []] = branches;
+  if (!only || branches.size > 1) {
+    yield* member.united?.(branches, keys) ?? [];
+    return;
+  }
+  const branch = literalFromParts(String(number));
+  for await (const rows of member.solutions(only, keys)) yield rows.map((row) => new Map(row).set(BRANCH, branch));
+}
 
 function openMember(endpoint: PlannedEndpoint, options: MemberOptions): Member {
   if (endpoint.interface === undefined) return createSparqlMember({ endpoint, ...options });

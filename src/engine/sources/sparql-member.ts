@@ -6,7 +6,7 @@ import { termToText } from "../../results/terms.ts";
 import type { BlockSizes, KeyBlock } from "../clause-query.ts";
 import { type AskMember, BlankMirror, hasBlank, namedParts, splitKeys } from "./blank-mirror.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
-import { checkedSummary, demandedClause, summarisedClause } from "../demand.ts";
+import { checkedSummary, demandedClause, summarisedClause, unitedClause } from "../demand.ts";
 import { areWritable } from "../unwritable-keys.ts";
 import { interleave } from "../interleave.ts";
 import type { Member, MemberQuestion, QueryNeeds } from "./member.ts";
@@ -68,6 +68,17 @@ export function createSparqlMember(options: SparqlMemberOptions): Member {
       yield summary ? checkedSummary(batch, summary, { known, endpoint }) : batch;
   }
 
+  /** None of their variables that need one label has blank nodes. */
+  async function* united(
+    branches: ReadonlyMap<number, MemberQuestion>,
+    keys: KeyBlock | undefined,
+  ): AsyncIterable<readonly Bindings[]> {
+    const [named] = splitKeys(keys);
+    const clauses = [...branches].map(([number, one]) => [number, questionClause(endpoint, one)] as const);
+    const clause = unitedClause(new Map(clauses));
+    if (clause && (!keys || named)) yield* inBlocks(options, clause, named);
+  }
+
   async function* nodes(among: readonly RDF.Term[]): AsyncIterable<readonly Bindings[]> {
     const [named, blank] = splitKeys({ variables: ["node"], rows: among.map((node) => [node]) });
     if (blank) yield (await mirror.nodes(blank.rows.flat())).map((node) => new Map([["node", node]]));
@@ -79,6 +90,7 @@ export function createSparqlMember(options: SparqlMemberOptions): Member {
   return {
     endpoint,
     solutions: (question, keys) => (isGrouped(question) ? summaries : solutions)(question, keys),
+    united,
     nodes,
     estimate: async () => undefined,
   };
