@@ -4,7 +4,7 @@ import { type Config, loadConfig } from "./config/config.ts";
 import { toFedwayError } from "./errors/fedway-error.ts";
 
 let app: App | undefined;
-/** When the service was told to stop, on the clock of `performance`. */
+/** When the service was asked to stop, on the clock of `performance`. */
 let stoppingSinceMs: number | undefined;
 
 /** Between two attempts of a worker to start whose store does not answer. */

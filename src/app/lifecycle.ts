@@ -25,7 +25,7 @@ export class Lifecycle {
     return this.#answering;
   }
 
-  /** It was told to end, and is not ready any more. */
+  /** Shutting down: not ready any more. */
   get closing(): boolean {
     return this.#closing;
   }

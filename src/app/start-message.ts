@@ -13,7 +13,7 @@ interface StartedParts {
 /** The first query of the README; it works in the folder of the repository. */
 const firstExample = "catalog/examples/queries/1-three-endpoints.rq";
 
-/** What somebody who has started the service is told: where it answers, and how changes are made. */
+/** Start message: URLs, and how changes are made. */
 export function startMessage(url: string, { catalog, token, config }: StartedParts): string {
   const { entries, federations } = catalog;
   return `Fedway listens at ${url} with ${entries.length} endpoints and ${federations.length} federations.

@@ -218,7 +218,7 @@ async function* askSmaller(
   yield* askInBlocks(options, part(request, half));
 }
 
-/** Not sent: the endpoint is known not to take so many. */
+/** Not sent: the endpoint is known to take fewer. */
 const tooManyKeys = (): FedwayError =>
   new FedwayError("ENDPOINT_REJECTED_QUERY", "The endpoint does not take so many join keys in one request.");
 

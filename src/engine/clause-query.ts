@@ -190,7 +190,7 @@ export class BlockSizes {
   // Bounded by size: `max` allocates all its places at once.
   readonly #learned = new LRUCache<string, Learned>({ maxSize: MOST_ENDPOINTS, sizeCalculation: () => 1 });
 
-  /** The blocks for an endpoint; of at least so many keys, where larger ones were not refused. */
+  /** The blocks for an endpoint; of at least this many keys, where larger ones were not refused. */
   at(endpoint: string, least = 1): Required<KeyBlocks> {
     return {
       next: () => {

@@ -17,7 +17,7 @@ export class ClauseSizes {
     return this.#known.get(textOf(clause)) ?? clause.estimate;
   }
 
-  /** Its whole answer had so many rows. */
+  /** Rows of its whole answer. */
   note(clause: FederatedClause, rows: number): void {
     this.#known.set(textOf(clause), rows);
   }

@@ -180,7 +180,7 @@ export function isSummable(summary: Summary, known: KnownVariable, size: number 
 const isExactNumber = (variable: ClauseVariable | undefined): boolean =>
   variable?.certain === true && (variable.kind === "integer" || variable.kind === "decimal");
 
-// A group with its numbers is about as much to send as so many solutions.
+// A group with its numbers is about as much to send as this number of solutions.
 const ROWS_FOR_A_GROUP = 2;
 const FEW_GROUPS = 64;
 
@@ -291,7 +291,7 @@ const isPlain = ({ endpoint, silent, targetVariable, substitution, evaluatedHere
   limit === undefined &&
   summarisesFor(endpoint);
 
-/** About how many rows a summary has of so many solutions. */
+/** About how many rows a summary of `solutions` has. */
 function summarySize(summary: Summary, solutions: number | undefined): number | undefined {
   if (!("order" in summary)) return summary.by.length === 0 ? 1 : solutions;
   return summary.bound === undefined ? Math.min(summary.rows, solutions ?? summary.rows) : solutions;

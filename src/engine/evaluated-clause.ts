@@ -8,7 +8,7 @@ import { goesOnWithout, noteStatus } from "./executor.ts";
 import { mergedRow } from "./key-forms.ts";
 import { memberTimeMs } from "./member-time.ts";
 
-/** Solutions of a SELECT over the triples of an endpoint, as they come; `bounds.sources` are told what that took. */
+/** Solutions of a SELECT over the triples of an endpoint, as they come; the cost goes to `bounds.sources`. */
 export type EvaluateHere = (
   endpoint: PlannedEndpoint,
   query: string,

@@ -51,7 +51,7 @@ async function stepOf<T>(of: AsyncIterator<T>): Promise<Step<T>> {
 }
 
 /**
- * A step may fail while whoever reads is busy with an item: it is told of that when it comes back, and until then the
+ * A step may fail while whoever reads is busy with an item: it gets the error when it comes back, and until then the
  * failure must not count as one that nobody sees, which would end the process.
  */
 function watched<T>(step: Promise<Step<T>>): Promise<Step<T>> {

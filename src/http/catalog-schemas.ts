@@ -93,7 +93,7 @@ export const Federation = view("Federation", {
       Type.Object({
         class: Type.String(),
         source: Type.String({
-          description: "`builder`: told by the builder of its shards; `derived`: from descriptions.",
+          description: "`builder`: stated by the builder of its shards; `derived`: from descriptions.",
         }),
         members: Type.Array(Type.String()),
       }),

@@ -66,7 +66,7 @@ function openStream({ raw, view }: Pick<Following, "raw" | "view">, onEnd: () =>
   };
   raw.once("close", end);
   return {
-    /** Tells a state that was not told before. */
+    /** Sends a state that was not sent before. */
     send(job: Job): void {
       if (!open) return;
       if (isOver(job)) {

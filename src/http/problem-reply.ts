@@ -80,7 +80,7 @@ export const withoutLeave = (headers: Record<string, string>): Record<string, st
 /** Answers with the problem document of `thrown` and, when given, more headers. */
 export type SendProblem = (reply: FastifyReply, thrown: unknown, more?: Readonly<Record<string, string>>) => void;
 
-/** What is ours to mend goes to the log with its cause; the client is told no internals. */
+/** What is ours to mend goes to the log with its cause; the client gets no internals. */
 export function createProblemSender(context: {
   readonly runOf: (error: unknown) => string | undefined;
   readonly log: HttpLog | undefined;
@@ -94,7 +94,7 @@ export function createProblemSender(context: {
     if (error.code === "INTERNAL") {
       context.log?.error({ id: reply.request.id, err: error.cause ?? error, run }, "unexpected error");
     }
-    // A second failure, after the answer has begun, has no one to be told to.
+    // A second failure, after the answer has begun, can be sent to nobody.
     if (reply.raw.headersSent) return;
     const { status, headers, body } = problemReply(error, run);
     if (!reply.sent) reply.hijack();

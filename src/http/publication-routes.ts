@@ -52,7 +52,7 @@ function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
 }
 
 function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
-  // Who is told of incidents is the operator's business, so reading asks for the token too.
+  // Who is notified of incidents is the operator's business, so reading asks for the token too.
   app.get("/api/webhooks/dead", {
     ...guarded,
     schema: {

@@ -31,7 +31,7 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
  *
  * With a store no request waits for it: each process has a bucket of its own, and takes what it gave from the common one
  * behind its back whenever that is a twentieth of `perMinute`. Each process may give that much and one request beyond the
- * limit, and what comes in while the store is told, never more than its own bucket; it counts, so that the next ones wait
+ * limit, and what comes in while the store is updated, never more than its own bucket; it counts, so that the next ones wait
  * for longer. While the store is away each process limits by its own bucket.
  */
 export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }: RateLimiterOptions) {
@@ -85,9 +85,9 @@ export const rateLimited = ({ perMinute }: Pick<RateLimiter, "perMinute">, retry
     retryAfterMs,
   });
 
-/** What is told together, as a share of the limit. */
+/** Batch size when sharing counts, as a share of the limit. */
 const toldShare = 1 / 20;
-/** Clients whose takings are told at the same time; those of others are told with a later request of theirs. */
+/** Clients whose counts are shared at the same time; those of others are shared with a later request. */
 const mostTold = 100;
 const pauseMs = 1_000;
 
@@ -107,7 +107,7 @@ function createTelling(common: CommonBuckets): (key: string, bucket: Bucket, tok
     bucket.filledMs = now();
   };
   return (key, bucket, tokens) => {
-    // What has been refilled since need not be told.
+    // What has been refilled since need not be shared.
     bucket.untold = Math.min(bucket.untold + tokens, perMinute - bucket.tokens);
     if (bucket.untold < portion || bucket.telling || underWay >= mostTold || now() < pausedUntilMs) return;
     bucket.telling = true;

@@ -1,7 +1,7 @@
 import type { MonitorReader } from "../monitor/monitor.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 
-/** What readiness is told from. */
+/** Inputs of the readiness check. */
 export interface ReadinessParts {
   readonly catalog: Pick<Catalog, "entries" | "problems">;
   /** Those that are hosted; undefined: none are to be. */
@@ -31,7 +31,7 @@ export interface Readiness {
 
 /**
  * Whether queries can be answered now. A store that fails does not stop them, neither does a monitor that is silent, nor a
- * data folder in which shards cannot be built, nor a network that cannot be reached: all are told and change nothing.
+ * data folder in which shards cannot be built, nor a network that cannot be reached: all are shown and change nothing.
  */
 export function readiness(parts: ReadinessParts): Readiness {
   const { catalog, examples, closing, shards, monitor } = parts;

@@ -104,7 +104,7 @@ const logGrowth = Math.log(growth);
 /** Bin 0 holds all that is not longer. */
 const shortestMs = 0.1;
 const longestMs = 3_600_000;
-/** Some 435: so many bins there are at most. */
+/** Number of bins at most, some 435. */
 const lastBin = binOf(longestMs);
 
 function binOf(ms: number): number {

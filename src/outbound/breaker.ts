@@ -18,7 +18,7 @@ export interface Admission {
   readonly past?: boolean;
 }
 
-/** What a breaker is told of a request beside its sign. */
+/** What a breaker learns of a request beside its sign. */
 export interface RequestOfRun {
   /** What the request was part of: several faults of one run count once. Absent: it stands for itself. */
   readonly run?: object | undefined;

@@ -84,7 +84,7 @@ interface Attempt {
   readonly abandon: () => void;
 }
 
-/** The answer, or that there will be none; undefined when neither is known after so many milliseconds. */
+/** The answer, or that there will be none; undefined when neither is known in time. */
 async function firstOf(answer: Promise<SparqlAnswer>, ms: number): Promise<SparqlAnswer | "failed" | undefined> {
   const expired = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => expired.resolve(undefined), ms);

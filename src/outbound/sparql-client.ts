@@ -79,7 +79,7 @@ export interface SparqlRequest {
   readonly pastBreaker?: boolean;
   /** Caps for this request; the client's own caps hold where these are absent or larger. */
   readonly maxBytes?: number;
-  /** Whose query the request is for, told to endpoints of this process; never sent. */
+  /** Whose query the request is for, known to endpoints of this process; never sent. */
   readonly client?: string | undefined;
   /** What the request is taken from, before it is sent. @throws FedwayError `BUDGET_SPENT` */
   readonly budget?: RequestBudget | undefined;

@@ -11,7 +11,7 @@ import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { isOpenTarget } from "./followed-targets.ts";
 import { allExclusions, type Certificate, type Exclusions } from "./source-selection.ts";
 
-/** A query after a step of planning, and what the reader is told of it. */
+/** A query after a step of planning, with notes for the reader. */
 interface NotedText {
   readonly text: string;
   readonly note: PlanNote;

@@ -202,7 +202,7 @@ export interface FederatedClause {
   readonly substituted?: readonly string[];
   /** Each solution is wanted once. */
   readonly distinct?: true | undefined;
-  /** Any so many solutions are enough. */
+  /** Any solutions of this number are enough. */
   readonly limit?: number | undefined;
   /** Its endpoint is known not to do what it uses: it is evaluated here over the endpoint's triples. */
   readonly evaluatedHere?: true;

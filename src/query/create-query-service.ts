@@ -47,7 +47,7 @@ export interface QueryServiceOptions {
     /** A query was refused with `SERVICE_BUSY`. */
     observeBusy(): void;
   };
-  /** Why a query with an empty answer has no solutions, as far as that can be told soon; absent: it is not asked. */
+  /** Why a query with an empty answer has no solutions, if the diagnosis finishes soon; absent: it is not asked. */
   readonly explainEmpty?: ((request: QueryRequest) => Promise<Problem | null>) | undefined;
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
@@ -155,7 +155,7 @@ async function drained<T>(items: AsyncIterable<T>, look?: (item: T) => unknown):
   for await (const item of items) look?.(item);
 }
 
-/** Null when it cannot be told now: the answer is whole without it. */
+/** Null when it is not known now: the answer is whole without it. */
 async function whyEmpty(request: QueryRequest, run: string, { explainEmpty }: QueryServiceOptions) {
   try {
     const problem = await explainEmpty?.(request);

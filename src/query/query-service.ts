@@ -43,7 +43,7 @@ export interface QueryRequest {
   readonly owner?: string | undefined;
   /** The call that the query is part of, such as that of a tool; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
-  /** Joins the queries that an owner sends on one errand; up to the owner, and told to nobody else. */
+  /** Session id chosen by the client; groups its queries, never shown to others. */
   readonly session?: string | undefined;
   /** What was mended in `text` before, for the run's record. */
   readonly repairs?: readonly Repair[] | undefined;
@@ -54,7 +54,7 @@ export interface QueryRequest {
 /** A query whose rows are wanted as a table. */
 export interface TableRequest extends QueryRequest {
   readonly maxRows: number;
-  /** An empty answer says why it is empty, where that can be told soon. */
+  /** Explains an empty answer if the diagnosis finishes within its time. */
   readonly explainEmpty?: boolean | undefined;
 }
 

@@ -227,7 +227,7 @@ export function shownTo(owner: string | undefined, { owner: its, asked, ...recor
   return { ...record, steps: record.steps?.map((step) => ({ ...step, pattern: undefined })) };
 }
 
-/** An owner as the store may know him: addresses and tokens need not be told to whoever reads it. */
+/** An owner as stored: without addresses and tokens, which readers of the store need not see. */
 export function ownerDigest(owner: string | undefined): string | undefined {
   return owner === undefined ? undefined : createHash("sha256").update(owner).digest("hex").slice(0, 32);
 }

@@ -155,7 +155,7 @@ function shareSessions({ store, name, sessions }: Shared) {
   };
 }
 
-/** A text as records name it where it is not told: SHA-256, hexadecimal. */
+/** A text as records name it where it is not shown: SHA-256, hexadecimal. */
 export const textHash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Owners choose the names of their sessions, so those of two owners may be the same. */

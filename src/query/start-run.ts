@@ -193,7 +193,7 @@ function plannedQuery(plan: QueryPlan, { text, endpointId, federationId }: Query
 
 const hasOthers = (plan: QueryPlan): boolean => plan.kind === "federated" && plan.members.length > 1;
 
-/** What helps against a deadline: nobody is told to ask for what he asked for, or for more time than there is. */
+/** Advice for a timed-out query; omits options already set and time above the limit. */
 function deadlineAdvice(plan: QueryPlan, request: QueryRequest, context: RunContext): string {
   const most = context.limits.timeoutMs;
   const ways = ["Narrow the query"];

@@ -28,7 +28,7 @@ export interface TabularAnswer {
   readonly notes: readonly PlanNote[];
   /** The facts by which endpoints were left out. */
   readonly facts?: ChosenBy | undefined;
-  /** Why the answer is partial, failed or, where that was asked for and could be told, empty, false or 0; else null. */
+  /** Why the answer is partial, failed or, where that was asked for and is known, empty, false or 0; else null. */
   readonly diagnosis: Problem | null;
 }
 

@@ -70,7 +70,7 @@ const mostCharacters = 64 * 1024 * 1024;
 
 /** A factory of terms that bounds how much text a parser makes of how many bytes. */
 interface BoundedFactory extends RDF.DataFactory {
-  /** So many more bytes are parsed. */
+  /** Allows this many more bytes to be parsed. */
   allow(bytes: number): void;
   /** The terms made so far have been handed on. */
   taken(): void;

@@ -93,7 +93,7 @@ export const interfaces = {
 
 /**
  * What no published vocabulary says of an endpoint; described in `catalog/README.md`. No two endpoints with the same
- * `subjectPartition` have a subject in common. Terms of descriptions, of which those of parts are told by the builder of a shard:
+ * `subjectPartition` have a subject in common. Terms of descriptions, of which those of parts are stated by the builder of a shard:
  * `subjectClass`, `objectClass`, `part`, `parts`, `sibling`.
  */
 export const fedway = vocabulary(

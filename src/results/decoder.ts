@@ -128,7 +128,7 @@ export class QuadTransform {
 
   /** Waits for one step, but never longer than the parser lives. */
   #settled(step: (done: () => void) => void): Promise<void> {
-    // After an error nothing is told any more.
+    // Nothing follows an error.
     if (this.#error !== undefined) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {

@@ -190,7 +190,7 @@ export interface JsonKernel {
   readonly bytes: Uint8Array;
   /** See `word`. */
   readonly state: Int32Array;
-  /** Scans so many bytes (at least one); gives the index behind the bracket that reached the floor, else the number. */
+  /** Scans a number of bytes (at least one); gives the index behind the bracket that reached the floor, else the number. */
   readonly run: (length: number) => number;
 }
 

@@ -17,7 +17,7 @@ export interface Remark {
 export interface Remarks {
   /** Asked for at the end of the document. */
   readonly atEnd: () => Remark | undefined;
-  /** Whether the reader has been told by the head of the response, or will be: it has not left yet. */
+  /** Whether the head of the response says it, or will: it has not left yet. */
   readonly isTold: () => boolean;
 }
 

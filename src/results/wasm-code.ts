@@ -92,7 +92,7 @@ interface FunctionBody {
   readonly code: Code;
 }
 
-/** A module that exports `run` and its `memory` of so many 64 KiB pages (specification, section 5.5). */
+/** A module that exports `run` and its `memory` of this number of 64 KiB pages (specification, section 5.5). */
 export function assembleModule(body: FunctionBody, pages: number): Uint8Array {
   const locals = list(...body.locals.map(([count, type]) => [unsignedLeb128(count), type]));
   const code: Code = [

@@ -15,7 +15,7 @@ export interface SubstitutedText {
   relocated(error: unknown): unknown;
 }
 
-/** Substitutes parts of a text, in their order, so that errors in the result can be told at their place in the original. */
+/** Substitutes parts of a text, in their order, so that errors in the result are reported at their place in the original. */
 export function substituted(original: string, parts: readonly Substitute[]): SubstitutedText {
   if (parts.length === 0) return { text: original, relocated: (error) => error };
   let written = "";

@@ -27,7 +27,7 @@ export interface Span {
 
 /**
  * Makes spans. There is no tracer that does nothing: where no traces are wanted there is no tracer, and `tracer?.startSpan`
- * then evaluates nothing at all. Not in the port: sending the trace on to endpoints, which are strangers and are told nothing.
+ * then evaluates nothing at all. Not in the port: sending the trace on to endpoints: they are third parties and get nothing.
  */
 export interface Tracer {
   startSpan(name: string, options?: SpanOptions): Span;

@@ -59,7 +59,7 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
         }
       };
     },
-    /** Reads the jobs that are not finished at scrape time; what takes too long is not told. */
+    /** Reads the jobs that are not finished at scrape time; a read that takes too long is left out. */
     watchJobs(list: JobLister): void {
       const openIn = async (state: (typeof openStates)[number]): Promise<Readings> =>
         tally(await inTime(list(state), patienceMs), state);

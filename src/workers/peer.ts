@@ -182,7 +182,7 @@ class OutgoingCall {
     this.#options.onSettled?.();
   }
 
-  /** Fails for the caller; the other side is not told. */
+  /** Fails for the caller; nothing is sent to the other side. */
   fail(error: FedwayError): void {
     if (this.#over) return;
     this.#leave();
@@ -240,7 +240,7 @@ class IncomingCall implements HandlerContext {
     this.#granted?.();
   }
 
-  /** Never rejects: what fails is told to the caller, also after it has cancelled, so that it knows of the end. */
+  /** Never rejects: a failure is sent to the caller, also after it has cancelled, so that it knows of the end. */
   async answer(work: Promise<Handled>): Promise<void> {
     const id = this.#id;
     try {

@@ -90,7 +90,7 @@ describe("shards of the example", () => {
     expect(await federation.json()).toMatchObject({
       split: expect.arrayContaining([{ class: `${v}Company`, source: "builder", members: [base, names].toSorted() }]),
     });
-    expect(await (await fetch(`${service.url}/federations/harbour`)).text()).toContain("told by the builder");
+    expect(await (await fetch(`${service.url}/federations/harbour`)).text()).toContain("as the shard builder says");
 
     // VoID says it in terms of its own.
     for (const variant of ["standard", "extended"]) {

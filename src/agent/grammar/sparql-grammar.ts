@@ -21,7 +21,7 @@ export interface GrammarRequest {
 export interface SparqlGrammar {
   readonly grammar: Grammar;
   readonly text: string;
-  /** Classes and properties of classes (and of the whole datasets) that had no room, of so many. */
+  /** Classes and properties of classes (and of the whole datasets) that had no room, and how many there are. */
   readonly leftOut: number;
   readonly total: number;
 }

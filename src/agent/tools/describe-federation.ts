@@ -32,7 +32,7 @@ export function describeFederation(
   const head = [
     `federation ${id}: ${plainText(title, 120)}; facts of ${known.described.length} of ${members.length} members`,
     ...(missing.length > 0 ? [`nothing is known of: ${missing.join(", ").slice(0, 500)}`] : []),
-    "counts are each member's own: ~ sampled, >= lower bound, * told by the publisher, ? unknown",
+    "counts are each member's own: ~ sampled, >= lower bound, * stated by the publisher, ? unknown",
   ];
   const body = [
     ...known.terms.class.map((term) => `class ${splitText(term, table)}`),

@@ -20,7 +20,7 @@ interface FirstRowsOptions {
 /**
  * The rows of a request: where few solutions may be enough, the first of them are asked for, and all of them only when
  * these were not. Rows of the second answer that came before are left out, each once.
- * @param ask sends the request, for so many rows at most
+ * @param ask sends the request, for at most this number of rows
  */
 export async function* firstRows(
   ask: (most?: number) => Rows,
@@ -39,7 +39,7 @@ export async function* firstRows(
       first.push(...rows);
     }
     const isAll = first.length < most;
-    // Blank nodes have other labels in the second answer: the rows could not be told from others.
+    // Blank nodes have other labels in the second answer: the rows could not be recognised.
     const isRepeatable = !first.some((row) => row.values().some(({ termType }) => termType === "BlankNode"));
     if (isAll || isRepeatable) yield first;
     // What has been gathered is joined before more is asked for.

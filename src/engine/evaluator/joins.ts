@@ -85,7 +85,7 @@ interface Conditioned {
 }
 
 interface InOrder extends Conditioned {
-  /** Only some of the solutions are wanted: those for keys, or so many. */
+  /** Only some of the solutions are wanted: those for keys, or the first ones. */
   readonly isSome: boolean;
   /** Nothing is joined with them. */
   readonly isLast: boolean;

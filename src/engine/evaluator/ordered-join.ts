@@ -123,7 +123,7 @@ function sharedNames(left: Sized, part: Sized): readonly string[] {
   return part.variables.flatMap(({ name }) => (names.has(name) ? [name] : []));
 }
 
-// Where so many solutions have fewer keys than a block has, all of them are likely to have.
+// Where this many solutions have fewer keys than a block has, all of them are likely to have.
 const MOST_ROWS = 4_096;
 
 /** The first solutions of a stream, and those behind them. */
@@ -142,7 +142,7 @@ class FirstBlock {
     this.#holding = held.open();
   }
 
-  /** Reads solutions until there are so many, or as many that differ in these variables. */
+  /** Reads solutions until there are `most`, or as many that differ in these variables. */
   async fill(most: number, names?: readonly string[]): Promise<void> {
     const seen = new Set<string | number>();
     while (!this.isFull && this.rows.length < MOST_ROWS) {

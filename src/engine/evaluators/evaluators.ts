@@ -61,7 +61,7 @@ interface Waiting extends AdmissionRequest {
 const DEFAULT_STALL_MS = 10_000;
 const RESTART_MS = 200;
 const LONGEST_RESTART_MS = 30_000;
-/** So many starts in a row have failed that whoever waits is told. */
+/** After this many failed starts in a row, waiting runs fail. */
 const MAX_FAILED_STARTS = 3;
 const MOST_WAITING = 10_000;
 

@@ -3,7 +3,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 
 const LEFT_ALONE_MS = 60_000;
 const MOST_MEMBERS = 1_000;
-// A query that has so many times the time is not kept from asking.
+// A query with this multiple of the time is not kept from asking.
 const MUCH_MORE = 1.5;
 
 interface Slow {

@@ -36,7 +36,7 @@ export interface OutsideWorld {
   readonly clauseAt?: ((clause: FederatedClause, iri: string) => FederatedClause) | undefined;
   /** Which keys members of a federation may have solutions for; absent: any. */
   readonly holders?: ((question: HolderQuestion, withheld: Withheld | undefined) => Promise<HeldRows>) | undefined;
-  /** An endpoint was found to cut its answers after so many rows without a sign, or to know no VALUES. */
+  /** An endpoint was found to cut its answers after a number of rows without a sign, or to know no VALUES. */
   readonly onFound?: ((endpoint: EndpointTarget, found: FoundParams["found"]) => void) | undefined;
 }
 

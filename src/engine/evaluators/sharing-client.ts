@@ -15,7 +15,7 @@ interface SharingOptions {
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 // What an entry takes beside its body.
 const ENTRY_BYTES = 512;
-/** Whatever an endpoint allows, what it answered is not told for longer; a longer `keepMs` is the operator's word. */
+/** Whatever an endpoint allows, its answer is not reused for longer; a longer `keepMs` is the operator's word. */
 const LONGEST_ALLOWED_MS = 60_000;
 
 interface Kept {

@@ -20,7 +20,7 @@ export interface Member {
   united?(branches: ReadonlyMap<number, MemberQuestion>, keys: KeyBlock | undefined): Batches;
   /** Those of the nodes that are subject or object of a triple, as `?node`. */
   nodes(among: readonly RDF.Term[]): Batches;
-  /** Undefined when it cannot be told without asking for the solutions. */
+  /** Undefined when it cannot be known without asking for the solutions. */
   estimate(pattern: TriplePattern): Promise<MatchEstimate | undefined>;
 }
 
@@ -44,7 +44,7 @@ export const wholePattern = (pattern: TriplePattern): MemberQuestion => ({
 /** What the whole query asks of its patterns. */
 export interface QueryNeeds {
   /**
-   * Variables that are compared, joined or told apart: their blank nodes need one label in all answers. Those of the others
+   * Variables that are compared, joined or distinguished: their blank nodes need one label in all answers. Those of the others
    * may have a new label in each answer. @param inside in how many places it stands in what is asked as one
    */
   identified(variable: string, inside: number): boolean;

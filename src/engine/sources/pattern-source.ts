@@ -148,7 +148,7 @@ class Download {
 
   /**
    * Waits for it, but not beyond the end of the execution that waits.
-   * @throws FedwayError `ENDPOINT_TIMEOUT` after so many milliseconds
+   * @throws FedwayError `ENDPOINT_TIMEOUT` when this number of milliseconds has passed
    */
   async file(url: string, { signal, owner }: MatchBounds, leftMs: number): Promise<TripleIndex> {
     this.#waiting++;

@@ -9,7 +9,7 @@ const RDF_NS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const HYDRA = "http://www.w3.org/ns/hydra/core#";
 const VOID = "http://rdfs.org/ns/void#";
 
-/** One page of a Triple Pattern Fragment: the three parts of its specification, told apart. */
+/** One page of a Triple Pattern Fragment: the three parts of its specification, kept apart. */
 export interface TpfPage {
   /** Triples that belong to the data. */
   readonly triples: readonly Triple[];

@@ -33,7 +33,7 @@ const statusTexts: Readonly<Record<FactStatus, string>> = {
   lowerBound: "lower bound",
   exists: "at least, seen to exist",
   sampled: "seen in a sample",
-  claimed: "told by the publisher",
+  claimed: "stated by the publisher",
 };
 
 const marks: Readonly<Record<FactStatus, string>> = {

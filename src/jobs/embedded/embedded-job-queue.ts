@@ -24,7 +24,7 @@ interface EmbeddedJobQueueOptions {
   readonly keepFinished?: number;
   /** How long they are kept; default 7 days. */
   readonly keepFinishedMs?: number;
-  /** Wait before the next run after so many failures; default 1 s, doubled with each, at most 5 minutes. */
+  /** Wait before the next run after this number of failures; default 1 s, doubled with each, at most 5 minutes. */
   readonly backoffMs?: (failures: number) => number;
   /** Ends of the process in the middle of a job after which that is given up; default 20. */
   readonly mostInterruptions?: number;

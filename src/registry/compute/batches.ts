@@ -124,7 +124,7 @@ export class Batcher {
     return Math.max(1, Math.min(this.#size, most, Math.floor(byRows)));
   }
 
-  /** The last batch was answered with so many rows; `fast` ones make the next larger. */
+  /** The last batch was answered with `rows` rows; `fast` ones make the next larger. */
   answered(rows: number, fast: boolean): void {
     const { length } = this.#batch;
     this.#succeeded = true;

@@ -77,7 +77,7 @@ interface DescriberOptions {
   readonly pauseMs?: number | undefined;
   /** Longest wait for one answer; default 60,000. */
   readonly queryTimeoutMs?: number;
-  /** Endpoints with at most so many triples are read whole; default 20,000, 0: none. */
+  /** Endpoints with at most this number of triples are read whole; default 20,000, 0: none. */
   readonly readTriples?: number | undefined;
   /** Requests between two checkpoints; default 10. */
   readonly checkpointEvery?: number;

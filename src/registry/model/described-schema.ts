@@ -33,7 +33,7 @@ export class DescribedSchema implements KnownSchema {
   /** Of subjects, as far as they were sampled. */
   readonly namespaces: readonly string[];
   readonly linksets: KnownSchema["linksets"];
-  /** What the builder of a shard told; it proves nothing. */
+  /** What the builder of a shard states; it proves nothing. */
   readonly built: VoidDescription["built"];
   /** Set when it speaks of the union of these. */
   readonly namedGraphs: VoidDescription["namedGraphs"];

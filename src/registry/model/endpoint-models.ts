@@ -37,7 +37,7 @@ const defaults: ModelLimits = { terms: 200_000, termsPerEndpoint: 20_000, uses: 
 /** Endpoints that have a term, by its number. */
 type Users = Map<number, string[]>;
 
-/** The models of all endpoints, in memory and bounded; synchronous. Views are told of every change. */
+/** The models of all endpoints, in memory and bounded; synchronous. Views are notified of every change. */
 export class EndpointModels {
   readonly #pool = new TextPool();
   /** Whoever still holds a schema that was replaced can read it; then its texts go. */

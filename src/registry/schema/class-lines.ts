@@ -168,7 +168,7 @@ function* valueLines({ chosen, table, examples }: ViewContent): Generator<ViewLi
   }
 }
 
-/** `ex:Person^|ex:Dog^`: names of classes that the builder of a shard told. */
+/** `ex:Person^|ex:Dog^`: names of classes that the builder of a shard states. */
 function builtNames({ table }: ViewContent, classes: readonly string[] = []) {
   const names = classes
     .filter((iri) => iri.length <= longestName)

@@ -24,7 +24,7 @@ export interface ViewContent {
   /** What the endpoint calls classes and properties whose names do not tell, by IRI. */
   readonly labels: ReadonlyMap<string, string>;
   readonly parts: readonly Part[];
-  /** The classes at both ends of a property that the builder of a shard told. */
+  /** The classes at both ends of a property, as the builder of a shard states them. */
   readonly built: ReadonlyMap<string, BuiltEnds>;
   /** URL of the document that holds the view. */
   readonly document?: string | undefined;
@@ -54,7 +54,7 @@ export interface ViewLines {
   /** Lines that say what the view is. */
   readonly head: readonly string[];
   /**
-   * The lines, most important first, each with at most so many properties. Undefined stands for a line whose names
+   * The lines, most important first, each with at most `mostProperties` properties. Undefined stands for a line whose names
    * are too long to be shown.
    */
   readonly body: (mostProperties: number) => Iterable<ViewLine | undefined>;
@@ -66,7 +66,7 @@ export interface ViewLines {
   readonly unit: string;
   /** How to get what was left out. */
   readonly more: string;
-  /** Stands before the notice of so many lines that were left out, in views that are no plain text. */
+  /** Stands before the notice of lines that were left out, in views that are no plain text. */
   readonly notice?: (omitted: number) => string;
   readonly complete: boolean;
 }
@@ -217,14 +217,14 @@ function runTokens(run: string): number {
   return Math.ceil(run.length / 2);
 }
 
-/** What the marks of `countText` mean, as told in the views. */
+/** What the marks of `countText` mean: legend of the views. */
 export const marksLegend = "~ sampled, >= at least, ? unknown";
 
 /** Writes counts of one description. */
 type CountWriter = (count: Count | undefined, known?: FactStatus) => string;
 
 /**
- * How counts of this description are written: `12`, `>=12` (lower bound), `~12` (sampled), `12*` (told by the
+ * How counts of this description are written: `12`, `>=12` (lower bound), `~12` (sampled), `12*` (stated by the
  * publisher, where the description is mixed), `?` (unknown), `~?` (seen in a sample, never counted).
  */
 export function countWriter(description: VoidDescription): CountWriter {
@@ -237,11 +237,11 @@ export function countWriter(description: VoidDescription): CountWriter {
   };
 }
 
-/** How the legend names what the publisher and the builder of a shard told; empty when there is nothing of it. */
+/** How the legend names what the publisher and the builder of a shard state; empty when there is nothing of it. */
 export function claimedLegend({ source, built }: VoidDescription): string {
-  const builder = built === undefined ? "" : ", ^ told by the shard builder";
-  if (source === "mixed") return `, * told by the publisher${builder}`;
-  return source === "retrieved" ? `; all as told by the publisher${builder}` : builder;
+  const builder = built === undefined ? "" : ", ^ stated by the shard builder";
+  if (source === "mixed") return `, * stated by the publisher${builder}`;
+  return source === "retrieved" ? `; all as stated by the publisher${builder}` : builder;
 }
 
 /** A count for JSON. */

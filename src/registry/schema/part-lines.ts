@@ -6,7 +6,7 @@ import { iriParts, plainText } from "./text.ts";
 /** A class whose instances lie here and elsewhere. */
 export interface Part {
   readonly class: string;
-  /** "builder": told by the builder of the shards; "derived": the descriptions of other members of a federation have the class too. */
+  /** "builder": stated by the builder of the shards; "derived": the descriptions of other members of a federation have the class too. */
   readonly source: "builder" | "derived";
   /** How many endpoints have a part, this one included. */
   readonly parts: number;
@@ -20,7 +20,7 @@ const mostParts = 8;
 const mostSiblings = 3;
 const mostProperties = 5;
 
-/** The parts that the builder of a shard told. */
+/** The parts that the builder of a shard states. */
 export const builtParts = ({ built }: Pick<VoidDescription, "built">): readonly Part[] =>
   (built?.parts ?? []).map(({ class: iri, parts, siblings }) => ({ class: iri, source: "builder", parts, siblings }));
 

@@ -91,7 +91,7 @@ function chosenFirst({ description, chosen }: ViewContent): readonly ClassPartit
   return [...chosen.partitions, ...description.classPartitions.filter((each) => !chosen.iris.has(each.class))];
 }
 
-/** Ends that are not seen here are those that the builder of a shard told, each with each; of more than four the rest is left out. */
+/** Ends that are not seen here are those that the builder of a shard states, each with each; of more than four the rest is left out. */
 function* pathsOf({ built }: ViewContent, property: PropertyPartition, subject: string | undefined): Generator<Path> {
   const { subjectClasses = [], objectClasses = [] }: Partial<BuiltEnds> = built.get(property.property) ?? {};
   const builtSubjects = subject === undefined ? subjectClasses.slice(0, mostBuilt) : [];

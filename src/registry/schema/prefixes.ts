@@ -112,7 +112,7 @@ function freePrefix(wanted: string, taken: ReadonlyMap<string, string>): string 
 
 const most = 50_000;
 
-/** A schema, and what the builder of a shard told of it. */
+/** A schema, and what the builder of a shard states of it. */
 type NamedSchema = KnownSchema & Pick<VoidDescription, "built">;
 
 /** Every class, property and datatype of a description, as often as it occurs, as far as the first 50,000. */

@@ -26,7 +26,7 @@ interface SchemaRequest {
   readonly maxTokens: number;
   /** Values to show in detail "lines" where room is left, most telling first. */
   readonly examples?: readonly ValueExamples[];
-  /** Classes that lie here and elsewhere; default: those that the builder of a shard told. */
+  /** Classes that lie here and elsewhere; default: those that the builder of a shard states. */
   readonly parts?: readonly Part[];
   /** URL of the document that holds a view of detail "void"; the dataset's, without fragment, when absent. */
   readonly document?: string;
@@ -54,7 +54,7 @@ export interface SchemaProperty {
   readonly datatypes: readonly string[];
   /** False: there may be values of other classes and datatypes. */
   readonly objectsComplete: boolean;
-  /** What the builder of a shard told of the dataset that it is a part of; nothing of it was found by asking. */
+  /** What the builder of a shard states of the dataset that it is a part of; nothing of it was found by asking. */
   readonly built?: { readonly subjectClasses: readonly string[]; readonly objectClasses: readonly string[] };
 }
 
@@ -76,7 +76,7 @@ export interface SchemaPath {
   readonly triples: CountValue;
   /** Catalogue id of the endpoint that describes the object, for links to elsewhere. */
   readonly endpoint?: string | undefined;
-  /** The class of the subject, or of the object, was told by the builder of the shard. */
+  /** The class of the subject, or of the object, is stated by the builder of the shard. */
   readonly builtSubject?: true;
   readonly builtObject?: true;
 }
@@ -144,7 +144,7 @@ const viewLines: Readonly<Record<SchemaDetail, (content: ViewContent) => ViewLin
 
 /**
  * The schema of a described endpoint in at most `maxTokens` tokens, cut at whole lines, most frequent first. Counts
- * carry their status: `~` sampled, `>=` lower bound, `*` told by the publisher, `?` unknown.
+ * carry their status: `~` sampled, `>=` lower bound, `*` stated by the publisher, `?` unknown.
  */
 export const schemaView = (description: VoidDescription, request: SchemaRequest): SchemaView =>
   atOnce(viewSteps(description, request));

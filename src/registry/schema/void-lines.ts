@@ -22,7 +22,7 @@ const mostRanges = 8;
 
 /**
  * Detail "void": VoID in Turtle, the dataset first, then one statement a class with its properties, which answers the query that
- * agents run (registry method, section 6). How facts are known is not told: counts that are neither exact nor the publisher's
+ * agents run (registry method, section 6). How facts are known is left out: counts that are neither exact nor the publisher's
  * own are left out, and no list is called complete. Comments hold our own words and numbers only.
  */
 export function voidLines(content: ViewContent): ViewLines {
@@ -191,7 +191,7 @@ function propertyText(content: ViewContent, property: PropertyPartition) {
   };
 }
 
-/** Classes at an end of a property, as the builder of a shard told, in a term of its own. */
+/** Classes at an end of a property, as the builder of a shard states them, in a term of its own. */
 function builtEnds({ table }: ViewContent, term: string, classes: readonly string[] = []) {
   const names = classes
     .filter(isNameable)

@@ -8,7 +8,7 @@ const mostPartitions = 200_000;
 const mostNames = 10_000;
 const mostRecords = 100_000;
 
-/** A non-empty text of at most so many UTF-16 code units. */
+/** A non-empty text of at most `most` UTF-16 code units. */
 export const text = (most: number) =>
   Type.Refine(
     Type.String(),

@@ -108,7 +108,7 @@ async function* chunksOf(file: FileHandle, from: number, onChunk: (chunk: Buffer
       at += chunk.length;
       onChunk(chunk);
       next = readInto(buffers[isSecond ? 1 : 0], at);
-      // An error is told when the chunk is wanted, and must not count as one that nobody sees until then.
+      // An error is thrown when the chunk is wanted, and must not count as one that nobody sees until then.
       next.catch(() => {});
       yield chunk;
     }

@@ -14,7 +14,7 @@ export interface Progress {
   readonly totalBytes: number;
 }
 
-/** What each pass over the inputs can be told. */
+/** Options of each pass over the inputs. */
 export interface PassOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called a few times a megabyte. */

@@ -31,7 +31,7 @@ const spareBytes = 16 * 1024 * 1024;
 /** What is gathered. */
 export interface GatherRequest {
   readonly learned: Learned;
-  /** Number of buckets that subjects are told apart by; a multiple of those of the rules. */
+  /** Number of buckets that subjects are divided into; a multiple of those of the rules. */
   readonly buckets: number;
   /** For each query its patterns. */
   readonly patterns: readonly (readonly Pattern[])[];

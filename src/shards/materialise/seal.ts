@@ -6,7 +6,7 @@ import { createGzip } from "node:zlib";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { isThere } from "./build-folder.ts";
 
-/** `onBytes` is told of bytes of the lines as they are read. */
+/** `onBytes` gets the number of bytes of lines as they are read. */
 type ReadOptions = { readonly signal?: AbortSignal | undefined; readonly onBytes: (bytes: number) => void };
 
 const chunkBytes = 1024 * 1024;

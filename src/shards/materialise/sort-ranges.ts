@@ -38,7 +38,7 @@ export interface Sorting extends CellPlacement {
 export const filesOf = (place: BuildFolder, { places }: Gathered, range: number): readonly string[] =>
   places.map((_, slice) => rangeFile(sliceFolder(place, slice), range));
 
-/** For each cell the key of its shard. @throws RangeError for rules with buckets that were not told apart */
+/** For each cell the key of its shard. @throws RangeError for rules with buckets that were not separated */
 export function keysOfCells({ gathered: { cells }, rules, precedence, buckets }: CellPlacement): readonly string[] {
   const claimOf = claimantOf(rules, precedence);
   return cells.cells.map(({ types, predicate, bucket }) => {

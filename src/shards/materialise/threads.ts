@@ -13,7 +13,7 @@ const script = new URL("./build-thread.ts", import.meta.url);
 const mostThreads = 4;
 
 /**
- * How many threads are worth their start for so many bytes; 1: that of the caller. A thread costs a third of a second of a
+ * How many threads are worth their start for `bytes`; 1: that of the caller. A thread costs a third of a second of a
  * processor until it has started and compiled its code, much of it at the same time as the others.
  * @param leastBytes what one thread alone goes through in a second or two
  */
@@ -155,7 +155,7 @@ export class RangesAhead {
     if (size > Math.min(mostBytes, this.#work.maxPartBytes)) return undefined;
     const spare = this.#spare.pop() ?? new Uint8Array();
     const sorting = this.#threads.run({ paths, size, spare }, { transfer: [spare.buffer] });
-    // Its error is told when its turn comes.
+    // Its error is thrown when its turn comes.
     sorting.catch(() => {});
     return sorting;
   }

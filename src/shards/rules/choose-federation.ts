@@ -19,7 +19,7 @@ type Placement = NonNullable<Problem["placement"]>;
 
 /** Conflicts that the search for smaller shards may take: counted, not timed, so that the same input gives the same rules. */
 const sizeEffort = 20_000;
-/** So many queries are explained one by one; solving each of them again must not outlast the search itself. */
+/** This number of queries is explained one by one; solving each of them again must not outlast the search itself. */
 const maxExplained = 50;
 
 /** A problem in numbers, and how to ask the solver about it. */

@@ -141,7 +141,7 @@ interface ShardResults {
   readonly verify: Verification;
 }
 
-/** What the process is told. */
+/** Messages to the process. */
 type ToShardProcess =
   | { readonly kind: "task"; readonly task: ShardTask }
   /** The task is to end soon, for this reason. */

@@ -126,7 +126,7 @@ export function closedSubselects(query: ParsedQuery): readonly ClosedSubselect[]
 
 const columns = ({ variables }: ClosedSubselect): string => variables.map((name) => `?${name}`).join(" ");
 
-/** A query for the distinct solutions of a subselect on the dataset of its query, at most so many. */
+/** A query for the distinct solutions of a subselect on the dataset of its query, with a LIMIT. */
 export function solutionsQuery(query: ParsedQuery, subselect: ClosedSubselect, limit: number): string {
   const { outline, prologue } = query;
   const clauses = outline.datasets.map((range) => `${textOf(query, range)}\n`).join("");

@@ -16,7 +16,7 @@ import { timeOver, type Check, Findings, notLookedAt, type Verification, verdict
 /** How far a verification is. */
 export interface VerifyProgress {
   readonly stage: "read" | "compare" | "place" | "answers";
-  /** The stage is the `step`th of so many, from 1. */
+  /** The stage is the `step`th of `steps`, from 1. */
   readonly step: number;
   readonly steps: number;
   /** Statements read from inputs and shards, parts compared, statements placed, or queries answered; of `total`. */

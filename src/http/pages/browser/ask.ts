@@ -65,7 +65,7 @@ async function problemOf(response: Response): Promise<Problem> {
   };
 }
 
-/** Runs a query; `onRecord` is told what the endpoints have contributed so far, about twice a second. */
+/** Runs a query; `onRecord` gets the endpoints' contributions so far, about twice a second. */
 export async function runQuery(
   query: AskedQuery,
   { signal, onRecord }: { readonly signal: AbortSignal; readonly onRecord: (record: RunRecord) => void },

@@ -3,7 +3,7 @@ import type { RunRecord } from "../../../query/run-log.ts";
 import type { Outcome } from "./ask.ts";
 import { element } from "./elements.ts";
 
-/** What is told of a failure. */
+/** What is shown of a failure. */
 export type ShownProblem = Pick<Problem, "title" | "detail" | "where" | "next" | "endpoints"> & {
   readonly code: string;
 };

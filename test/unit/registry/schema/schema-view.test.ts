@@ -187,7 +187,7 @@ describe("schemaView", () => {
     expect(view("summary", {}, descriptionOf({ ...claimed, source: "mixed" })).text).toContain("triples: 9*\n");
     const retrieved = view("summary", {}, descriptionOf({ ...claimed, source: "retrieved" })).text;
     expect(retrieved).toContain("triples: 9\n");
-    expect(retrieved).toContain("all as told by the publisher");
+    expect(retrieved).toContain("all as stated by the publisher");
   });
 
   it("never writes 0 for unknown", () => {
