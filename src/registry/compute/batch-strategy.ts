@@ -24,7 +24,7 @@ export async function computeInBatches(run: Run, kind: FactKind, items: readonly
   });
   let done = 0;
   for (let round = await askRound(run, kind, { batcher, items }); round; ) {
-    if (run.inconsistent) await searchOn(run, kind, { items, round });
+    if (run.inconsistent) leaveOpen(run, kind, round);
     else await verifyBatches(run, kind, round);
     done += round.reduce((sum, { keys }) => sum + keys.length, 0);
     run.progress(kind.phrase, done, items.length);
@@ -36,8 +36,6 @@ export async function computeInBatches(run: Run, kind: FactKind, items: readonly
 interface AnsweredBatch {
   readonly keys: readonly string[];
   readonly observation: Observation;
-  /** It showed more than answers before. */
-  readonly risen: boolean;
 }
 
 interface Round {
@@ -61,14 +59,8 @@ async function askRound(
   return answered.length === 0 ? undefined : answered;
 }
 
-/** At an endpoint that silently leaves things out: looks for more around what has shown more, and leaves it at that. */
-async function searchOn(
-  run: Run,
-  kind: FactKind,
-  { items, round }: { readonly items: readonly Weighed[]; readonly round: readonly AnsweredBatch[] },
-): Promise<void> {
-  const risen = round.flatMap(({ keys, risen: some }) => (some && keys.length > 1 ? keys : []));
-  if (risen.length > 0) await deepen(run, kind, { items, risen });
+/** Of an endpoint that leaves things out silently nothing is more than a bound. */
+function leaveOpen(run: Run, kind: FactKind, round: readonly AnsweredBatch[]): void {
   for (const { keys, observation } of round) {
     for (const key of keys) giveUp(run, kind, { key, why: "partial", record: observation.record });
   }
@@ -96,7 +88,7 @@ async function askBatch(
     await fall(outcome.why, outcome.record);
     return undefined;
   }
-  const risen = keepBounds(run, kind, { keys, observation: outcome }).length > 0;
+  keepBounds(run, kind, { keys, observation: outcome });
   const contradicts = keys.some((key) => judgeKey(run, kind, { key, observation: outcome }) === "contradicts");
   if (outcome.whole && contradicts) markInconsistent(run, work, outcome.record);
   if (!outcome.whole || contradicts) {
@@ -104,42 +96,12 @@ async function askBatch(
     return undefined;
   }
   batcher.answered(outcome.rows, outcome.durationMs < fastMs);
-  return { keys, observation: outcome, risen };
+  return { keys, observation: outcome };
 }
 
 /** A lighter single key has failed before. */
 function isTooHeavy(run: Run, kind: FactKind, weight: number): boolean {
   return weight > 1 && weight >= (run.heavy.get(kind.name) ?? Number.POSITIVE_INFINITY);
-}
-
-/** How often an endpoint that leaves things out is asked for the same keys in smaller batches. */
-const mostRounds = 3;
-
-/** Looks for what silent losses have hidden: smaller and smaller batches around the keys that have shown more. */
-async function deepen(
-  run: Run,
-  kind: FactKind,
-  { items, risen }: { readonly items: readonly Weighed[]; readonly risen: readonly string[] },
-): Promise<void> {
-  let wanted = new Set(risen);
-  let size = Math.max(1, Math.ceil(risen.length / 4));
-  for (let round = 0; round < mostRounds && wanted.size > 0; round++) {
-    const left = items.filter(({ key }) => wanted.has(key));
-    const work = workOf(left) / Math.max(1, left.length / size);
-    const batcher = new Batcher(left, { first: size, most: size, text: run.mostText, work: Math.max(1, work) });
-    wanted = new Set();
-    for (const keys of batcher) {
-      const outcome = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
-      if (!isSeen(outcome)) {
-        batcher.failed();
-        continue;
-      }
-      const more = keepBounds(run, kind, { keys, observation: outcome });
-      if (more.length > 0 && keys.length > 1) for (const key of keys) wanted.add(key);
-      batcher.answered(outcome.rows, false);
-    }
-    size = Math.max(1, Math.ceil(size / 4));
-  }
 }
 
 /**

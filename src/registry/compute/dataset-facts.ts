@@ -93,7 +93,7 @@ async function askLanguages(
 ): Promise<{ readonly whole: boolean; readonly why: UnknownFact["why"]; readonly record: number }> {
   const outcome = await run.session.ask({
     query: languagesQuery(run.dialect, limit),
-    level: limit === undefined ? 1 : 6,
+    level: limit === undefined ? 1 : 2,
   });
   if (!outcome.ok) return { whole: false, why: outcome.why, record: outcome.record };
   const whole = outcome.sound && !(await isCutFor(run, outcome.answer.rows.length));
@@ -115,7 +115,7 @@ async function findNamespaces(run: Run): Promise<void> {
     if (namespace !== undefined && base.namespaces.size < mostNamespaces) base.namespaces.add(namespace);
   };
   for (const iri of [...base.classes.keys(), ...base.properties.keys()]) add(iri);
-  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), level: 6 });
+  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), level: 2 });
   if (outcome.ok) for (const row of outcome.answer.rows) add(row.get("s")?.value ?? "");
   todo.close("namespaces", outcome.ok ? undefined : { why: "failed", record: outcome.record });
 }

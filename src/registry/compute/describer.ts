@@ -235,14 +235,12 @@ function createRun(
     mostKeys: Math.min(500, capabilities?.maxValuesRows ?? 500),
     mostText: maxTextOf(target),
     rowsSeen: 0,
-    sliced: 0,
     inconsistent: todo.has(inconsistentAnswers),
     inconsistentFrom: Number.POSITIVE_INFINITY,
     limit: 10_000,
     heavy: new Map(),
     tooMuch: new Map(),
     listTotals: new Map(),
-    best: new Map(),
     progress: (stage, done, total) => {
       const { requests, bytes } = session.spent;
       const { classes, properties } = base;

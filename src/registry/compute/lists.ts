@@ -6,7 +6,7 @@ import { computeFacts } from "./compute-facts.ts";
 import { countList, isProven, keepTotals, listed, mostListed } from "./list-proof.ts";
 import { iriOf } from "../void/values.ts";
 import type { Groups, Observation } from "./observation.ts";
-import { keysQuery, sampledKeysQuery } from "./queries.ts";
+import { keysQuery } from "./queries.ts";
 import { isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
 
 const mostPages = 30;
@@ -45,7 +45,6 @@ async function finishList(
 ): Promise<void> {
   const total = await countList(run, kind);
   await computeFacts(run, kind, listing.observation);
-  if (run.inconsistent) await listMore(run, kind);
   const complete = listing.whole && (await isProven(run, kind, listing.observation));
   keepTotals(run, kind, { complete, total, record: total?.record ?? listing.record });
   run.todo.close(task, complete ? undefined : { why: listing.why, record: listing.record });
@@ -123,13 +122,6 @@ function joined(pages: readonly Observation[]): Observation {
   return { ...last, groups, flawed, whole: last.whole && pages.every(isPage), cut: last.cut };
 }
 
-/** What answers that silently lack something have not shown: pages by exclusion until nothing new comes. */
-async function listMore(run: Run, kind: FactKind): Promise<void> {
-  const before = listed(run, kind).length;
-  await listKeys(run, kind, new Set(listed(run, kind)));
-  if (listed(run, kind).length > before) await computeFacts(run, kind);
-}
-
 /** Where a list may lack something: asks for what the publisher names beyond it. */
 async function findClaimed(run: Run, kind: FactKind): Promise<void> {
   const keys = new Set(listed(run, kind));
@@ -153,18 +145,16 @@ async function findClaimed(run: Run, kind: FactKind): Promise<void> {
 
 /** A list without counts, page by page: all keys of the data, or where that is too much those of its first solutions. */
 async function listKeys(run: Run, kind: FactKind, keys: Set<string>): Promise<Listing> {
-  let sampling = false;
+  let bounds: string | undefined;
   for (let pages = 0; pages < mostPages && isExcludable(run, kind, keys); pages++) {
-    const page = await askPage(run, kind, { keys, sampling });
+    const page = await askPage(run, kind, { keys, bounds });
     if (page.failed) {
-      if (sampling && run.limit <= leastLimit) return { whole: false, why: page.why, record: page.record };
-      if (sampling) run.limit = Math.max(leastLimit, Math.floor(run.limit / 20));
-      sampling = true;
-      continue;
+      if (bounds !== undefined && run.limit <= leastLimit) return page;
+      if (bounds !== undefined) run.limit = Math.max(leastLimit, Math.floor(run.limit / 20));
+      bounds = `LIMIT ${run.limit}`;
+    } else if (page.whole || page.fresh === 0) {
+      return page;
     }
-    // A list that has lacked something ends only when a page brings nothing new.
-    const whole = page.whole && !sampling && !run.inconsistent;
-    if (whole || page.fresh === 0) return { whole, why: page.why, record: page.record };
   }
   return { whole: false, why: "partial" };
 }
@@ -173,24 +163,19 @@ async function listKeys(run: Run, kind: FactKind, keys: Set<string>): Promise<Li
 async function askPage(
   run: Run,
   kind: FactKind,
-  { keys, sampling }: { readonly keys: Set<string>; readonly sampling: boolean },
-) {
+  { keys, bounds }: { readonly keys: Set<string>; readonly bounds: string | undefined },
+): Promise<Listing & { readonly failed?: boolean; readonly fresh: number }> {
   const without = [...keys];
-  const { dialect, limit } = run;
-  const query = sampling ? sampledKeysQuery(kind, without, { dialect, limit }) : keysQuery(kind, { without }, dialect);
-  const outcome = await run.session.ask({ query, level: sampling ? 6 : 1 });
+  const query = keysQuery(kind, { without, ...(bounds !== undefined && { bounds }) }, run.dialect);
+  const outcome = await run.session.ask({ query, level: bounds === undefined ? 1 : 2 });
   const { record } = outcome;
-  if (!outcome.ok) return { failed: true, whole: false, fresh: 0, why: outcome.why, record } as const;
+  if (!outcome.ok) return { failed: true, whole: false, fresh: 0, why: outcome.why, record };
   const { rows } = outcome.answer;
   const iris = rows.flatMap((row) => iriOf(row.get(kind.key)) ?? []);
-  const dropped = take(run, kind, { iris, keys, record, status: sampling ? "sampled" : "exists" });
+  const dropped = take(run, kind, { iris, keys, record, status: "exists" });
   const usable = iris.length === rows.length && !dropped;
-  const whole = usable && outcome.sound && !(await isCutFor(run, rows.length));
-  return {
-    failed: false,
-    whole,
-    fresh: keys.size - without.length,
-    why: usable ? "partial" : "refused",
-    record,
-  } as const;
+  const isSound = usable && outcome.sound && !(await isCutFor(run, rows.length));
+  // A list that has lacked something ends only when a page brings nothing new.
+  const whole = isSound && bounds === undefined && !run.inconsistent;
+  return { whole, fresh: keys.size - without.length, why: usable ? "partial" : "refused", record };
 }

@@ -26,20 +26,9 @@ export interface Selection {
   readonly without?: readonly string[];
   /** Only these properties (kinds of facts about classes). */
   readonly properties?: readonly string[];
-  /** Only subjects in this slice. */
-  readonly slice?: Slice;
   /** OFFSET and LIMIT of the solutions. */
   readonly bounds?: string;
 }
-
-/** One of 16 slices of the subjects by the first hexadecimal digit of their MD5 sum, or the blank subjects. */
-type Slice = (typeof subjectSlices)[number];
-
-/** All slices: they are disjoint and cover every subject. */
-export const subjectSlices = [
-  ...(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"] as const),
-  "blank",
-] as const;
 
 /** The FROM clauses, with a space before each. */
 export const from = (dialect: Pick<Dialect, "graphs">): string =>
@@ -50,10 +39,6 @@ function among(variable: string, iris: readonly string[], dialect: Dialect): str
   return dialect.values
     ? `VALUES ?${variable} { ${list(iris, " ")} } `
     : `FILTER(?${variable} IN (${list(iris, ", ")})) `;
-}
-
-function sliced(slice: Slice): string {
-  return slice === "blank" ? "FILTER(isBlank(?s)) " : `FILTER(isIRI(?s) && SUBSTR(MD5(STR(?s)), 1, 1) = "${slice}") `;
 }
 
 /** The only key of a selection: it is written into the pattern as a constant. */
@@ -81,14 +66,13 @@ function eachOnce(names: string, text: string, { countDistinct }: Dialect): stri
 }
 
 function constraints(kind: FactKind, selection: Selection, dialect: Dialect): string {
-  const { keys, without, properties, slice } = selection;
+  const { keys, without, properties } = selection;
   const only = onlyKey(selection);
   return [
     kind.key === "c" && keys === undefined ? "FILTER(isIRI(?c)) " : "",
     keys && only === undefined ? among(kind.key, keys, dialect) : "",
     without && without.length > 0 ? `FILTER(?${kind.key} NOT IN (${list(without, ", ")})) ` : "",
     properties ? among("p", properties, dialect) : "",
-    slice === undefined ? "" : sliced(slice),
   ].join("");
 }
 
@@ -171,37 +155,7 @@ export function solutionQuery(kind: FactKind, offset: number, dialect: Dialect):
   return `SELECT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, { bounds }, dialect)}}`;
 }
 
-/** Keys among the first solutions (level 6). */
-export function sampledKeysQuery(kind: FactKind, without: readonly string[], options: SampleOptions): string {
-  const { dialect, limit } = options;
-  const some = pattern(kind, { without, bounds: `LIMIT ${limit}` }, dialect);
-  return `SELECT DISTINCT ?${kind.key}${from(dialect)} WHERE { ${some}}`;
-}
-
-/** How many solutions or instances are looked at. */
-interface SampleOptions {
-  readonly dialect: Dialect;
-  readonly limit: number;
-}
-
-/** Groups of the first `limit` solutions of one key (level 4): a lower bound of each. */
-export function limitedGroupsQuery(kind: FactKind, key: string, options: SampleOptions): string {
-  const { dialect, limit } = options;
-  const variables = kind.detail;
-  const some = pattern(kind, { keys: [key], bounds: `LIMIT ${limit}` }, dialect);
-  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${some}}${grouped(variables)}`;
-}
-
-/** Groups of the first `limit` instances of a class, or triples of a property (level 6). */
-export function sampledGroupsQuery(kind: FactKind, key: string, options: SampleOptions): string {
-  const { dialect, limit } = options;
-  const head = matched([headOf(kind, written(key))], dialect);
-  const inner = `SELECT ${kind.key === "c" ? "?s" : "?s ?o"} WHERE { ${head}} LIMIT ${limit}`;
-  const rest = `${matched(kind.joined, dialect)}${kind.tail}`;
-  return `SELECT DISTINCT ${projected(kind.detail)}${from(dialect)} WHERE { { ${inner} } ${rest}}`;
-}
-
-/** Whether instances of a class have a property (level 5). */
+/** Whether instances of a class have a property (ASK). */
 export function askProperty(key: string, property: string, dialect: Dialect): string {
   return `ASK${from(dialect)} { ${matched([`?s a ${written(key)}`, `?s ${written(property)} ?o`], dialect)}}`;
 }

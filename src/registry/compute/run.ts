@@ -1,24 +1,11 @@
 import type { Count, MeasurementRecord } from "../void/void-description.ts";
 import type { Todo } from "./todo.ts";
 import type { DescribeTarget } from "./describer.ts";
-import {
-  countOf as numberIn,
-  isCut,
-  type KeyObservation,
-  type Observation,
-  readObservation,
-  solutionsOf,
-} from "./observation.ts";
+import { countOf as numberIn, isCut, type Observation, readObservation } from "./observation.ts";
 import { type DatasetCount, type FactBase, mergedCount } from "./fact-base.ts";
 import type { FactKind, FactKindName } from "./fact-kinds.ts";
 import { type Dialect, groupsQuery, probedRows, rowCapQuery, type Selection } from "./queries.ts";
 import { type Session, type Unanswered, StopRun } from "./session.ts";
-
-/** The most that was seen of a key in one kind. */
-interface Best {
-  readonly groups: number;
-  readonly solutions: number;
-}
 
 /** All solutions of a list and its distinct keys. */
 export interface ListTotal {
@@ -47,13 +34,11 @@ export interface Run {
   readonly mostText: number;
   /** Rows taken in so far, which bounds what is kept. */
   rowsSeen: number;
-  /** Keys that were counted slice by slice, which takes many queries. */
-  sliced: number;
   /** Answers contradicted each other: nothing found from now on is called exact or complete. */
   inconsistent: boolean;
   /** Work (solutions) from which an answer is known to have lacked some. */
   inconsistentFrom: number;
-  /** Solutions that a count of the first ones looks at; shrinks while that is too much. */
+  /** Solutions of which the keys are listed where all are too many; shrinks while that is too much. */
   limit: number;
   /** Weight from which single keys of a kind have failed: heavier ones are not tried. */
   readonly heavy: Map<FactKindName, number>;
@@ -61,7 +46,6 @@ export interface Run {
   readonly tooMuch: Map<FactKindName, "failed" | "cut">;
   /** Solutions and distinct keys of the lists, each counted in one row. */
   readonly listTotals: Map<FactKindName, ListTotal>;
-  readonly best: Map<FactKindName, Map<string, Best>>;
   /** Tells the caller how far the run is. */
   readonly progress: (stage: string, done: number, total: number) => void;
 }
@@ -146,20 +130,6 @@ export const leastCap = 20;
 
 /** Whether it is an observation. */
 export const isSeen = (outcome: Observation | Unanswered): outcome is Observation => "groups" in outcome;
-
-/** Notes what an observation showed of a key; whether it is more than before. */
-export function improves(run: Run, kind: FactKind, at: KeyObservation): boolean {
-  const groups = at.observation.groups.get(at.key);
-  const seen: Best = { groups: groups?.size ?? 0, solutions: solutionsOf(groups) ?? 0 };
-  const ofKind = run.best.get(kind.name) ?? new Map<string, Best>();
-  run.best.set(kind.name, ofKind);
-  const before = ofKind.get(at.key);
-  ofKind.set(at.key, {
-    groups: Math.max(seen.groups, before?.groups ?? 0),
-    solutions: Math.max(seen.solutions, before?.solutions ?? 0),
-  });
-  return before !== undefined && (seen.groups > before.groups || seen.solutions > before.solutions);
-}
 
 /** An answer about so much work lacked some of it. */
 export function markInconsistent(run: Run, work: number, record: number): void {

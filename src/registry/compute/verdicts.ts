@@ -2,7 +2,7 @@ import type { FactStatus, UnknownFact } from "../void/void-description.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { type Groups, type KeyObservation, type Observation, sumsByFirst } from "./observation.ts";
 import { kindFacts } from "./kind-facts.ts";
-import { improves, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import type { FactBase, PropertyFact } from "./fact-base.ts";
 
 /** What is known already says of one key of an answer. */
@@ -22,16 +22,12 @@ interface About {
   readonly observation: Observation;
 }
 
-/** Keeps what an answer shows at least; gives the keys of which it shows more than was seen before. */
-export function keepBounds(run: Run, kind: FactKind, { keys, observation }: About): readonly string[] {
+/** Keeps what an answer shows at least. */
+export function keepBounds(run: Run, kind: FactKind, { keys, observation }: About): void {
   const status: FactStatus = run.dialect.count ? "lowerBound" : "exists";
-  const risen: string[] = [];
   for (const key of keys) {
-    const groups = observation.groups.get(key);
-    record(run, kind, { key, groups, status, record: observation.record });
-    if (improves(run, kind, { key, observation })) risen.push(key);
+    record(run, kind, { key, groups: observation.groups.get(key), status, record: observation.record });
   }
-  return risen;
 }
 
 /**

@@ -122,7 +122,7 @@ const unknownSchema = exactly({
 });
 
 const recordSchema = exactly({
-  /** Level of the strategy, 1 (all keys at once) to 6 (a sample); 0: retrieved with a description. Stored under this name. */
+  /** 0: retrieved with a description; 1 to 3: level of the strategy; 5: ASK; 6: search for links; 4 in older ones. */
   rung: Type.Enum([0, 1, 2, 3, 4, 5, 6]),
   /** Query text; the document's URL for level 0. */
   query: text(longestQuery),
