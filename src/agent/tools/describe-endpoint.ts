@@ -14,12 +14,13 @@ import type { VoidDescription } from "../../registry/void/void-description.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { describeFederation, fitting, joinText } from "./describe-federation.ts";
 import { defineTool, type ToolAnswer } from "../tool.ts";
+import { unlikeKeys, unlikeText } from "../../diagnosis/why/unlike-keys.ts";
 
 /** What endpoints are described from. */
 export interface DescribeParts {
   readonly catalog: Catalog;
   readonly models: EndpointModels;
-  readonly values: Pick<ValueIndex, "examples">;
+  readonly values: Pick<ValueIndex, "examples" | "keys">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
 }
 
@@ -80,7 +81,7 @@ export async function describeForAgent(
   }
   const description = stored ?? (await knownDescription(descriptions, id));
   const examples = values.examples(id);
-  const joins = joinDetails.has(detail) ? joinLines(models, id, Math.floor(maxTokens / 5)) : noJoins;
+  const joins = joinDetails.has(detail) ? joinLines({ models, values }, id, Math.floor(maxTokens / 5)) : noJoins;
   const request = {
     detail: viewOf[detail],
     parts: partsOf(id, description, { models, catalog }),
@@ -101,12 +102,16 @@ const joinDetails: ReadonlySet<string> = new Set(["summary", "schema", "paths"])
 const noJoins = { lines: [] as readonly string[], tokens: 0 };
 
 /** Lines "joins with: ..." and "may join with: ..." within a budget, and what they take of it. */
-function joinLines(models: EndpointModels, id: string, maxTokens: number): typeof noJoins {
+function joinLines(
+  { models, values }: Pick<DescribeParts, "models" | "values">,
+  id: string,
+  maxTokens: number,
+): typeof noJoins {
   const { described } = models.get(id) ?? {};
-  const joins = described === undefined ? [] : joinsOf(models, id);
-  if (described === undefined || joins.length === 0) return noJoins;
+  if (described === undefined) return noJoins;
   const table = createPrefixTable(descriptionIris(described));
-  const texts = joins.map((join) => joinText(join, table));
+  const proven = unlikeKeys(values, id).map((join) => unlikeText(join, table));
+  const texts = [...proven, ...joinsOf(models, id).map((join) => joinText(join, table))];
   const { declared, lines } = fitting(texts, maxTokens, table);
   return lines.length === 0 ? noJoins : { lines: [...declared, ...lines], tokens: maxTokens };
 }

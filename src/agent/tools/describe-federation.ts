@@ -63,8 +63,18 @@ export function joinText(join: KnownJoin, table: PrefixTable): string {
   const kind = join.class === undefined ? "" : ` (${table.short(join.class).text})`;
   const links = join.triples === undefined ? "" : `, ${marks[join.triples.status] ?? ""}${join.triples.value} links`;
   const verb = join.how === "linkset" ? "joins with" : "may join with";
-  return `${verb}: ${join.with} on ${join.back ? "its " : ""}${table.short(join.property).text}${kind}${links}`;
+  const same = identities.has(join.property) ? `, IRIs are unlike: ${identityText(join, table)}` : "";
+  return `${verb}: ${join.with} on ${join.back ? "its " : ""}${table.short(join.property).text}${kind}${links}${same}`;
 }
+
+/** Properties that say that two IRIs name one thing. */
+const identities: ReadonlySet<string> = new Set([
+  "http://www.w3.org/2002/07/owl#sameAs",
+  "http://www.w3.org/2004/02/skos/core#exactMatch",
+]);
+
+const identityText = ({ property, back }: { readonly property: string; readonly back: boolean }, table: PrefixTable) =>
+  `${back ? "?there" : "?here"} ${table.short(property).text} ${back ? "?here" : "?there"}`;
 
 /** The expression over the IRI here that gives the IRI there. */
 function adapterText({ namespace, there }: { readonly namespace: string; readonly there: string }): string {

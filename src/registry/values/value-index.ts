@@ -65,6 +65,33 @@ interface Indexed {
   readonly rows: readonly HarvestRow[];
   readonly labels: readonly string[];
   readonly table: LabelTable;
+  keys?: readonly KeyGroup[];
+}
+
+/** What other data may name things by: values of a property, or IRIs of things of a class. */
+export interface KeyGroup {
+  readonly endpoint: string;
+  readonly class?: string | undefined;
+  /** Absent: IRIs of the class. */
+  readonly property?: string | undefined;
+  /** IRIs, or literals as N-Triples. */
+  readonly terms: readonly string[];
+}
+
+const mostKeys = 100;
+
+function keysOf(endpoint: string, { harvest, rows }: Indexed): readonly KeyGroup[] {
+  const groups = new Map<string, KeyGroup & { readonly found: Set<string> }>();
+  for (const [iri, literal, classAt, propertyAt] of rows) {
+    if (iri !== "" && classAt === -1) continue;
+    const property = iri === "" ? harvest.properties[propertyAt] : undefined;
+    const of = { class: harvest.classes[classAt], property };
+    const key = property ?? `class ${of.class}`;
+    const group = groups.get(key) ?? { endpoint, ...of, terms: [], found: new Set<string>() };
+    groups.set(key, group);
+    if (group.found.size < mostKeys) group.found.add(iri === "" ? literal : iri);
+  }
+  return Array.from(groups.values(), ({ found, ...group }) => ({ ...group, terms: [...found] }));
 }
 
 interface ValueIndexOptions {
@@ -126,6 +153,8 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       const harvest = byEndpoint.get(id)?.harvest;
       return harvest !== undefined && isWhole(harvest, property);
     },
+    /** Values of each property and IRIs of each class that endpoints are known to have, 100 of each. */
+    keys: (): readonly KeyGroup[] => [...byEndpoint].flatMap(([id, indexed]) => (indexed.keys ??= keysOf(id, indexed))),
     /** How many labels of entities by this property are known, which is at most its number of triples there. */
     labelsBy(id: string, property: string): number {
       const { harvest, rows = [] } = byEndpoint.get(id) ?? {};
