@@ -87,9 +87,9 @@ export function runSparqlParser<Part>(source: Source, builders: Builders<Part>):
 
 /** A symbol on the stack: the state that it led to, its first token, and what was built inside it. */
 interface Frame<Part> {
-  readonly state: number;
+  state: number;
   readonly start: number;
-  readonly parts: Part[] | undefined;
+  parts: Part[] | undefined;
 }
 
 /** One run of the tables. */
@@ -150,35 +150,31 @@ class TableRun<Part> {
     const whole = performAction.call(reduced, "", 0, 0, {}, rule, values);
     if (whole !== undefined) return whole;
     const value = reduced.$;
-    const { start: from, parts } = this.#take(length);
-    this.#place(value, { from, to: this.#at });
+    const frame = this.#take(length);
+    const to = this.#at;
+    if (isPlaced(value) && ("pathType" in value || !this.places.has(value))) {
+      this.places.set(value, { from: frame.start, to });
+    }
     const build = this.#builders.get(symbol);
-    const built = build ? [build({ from, to: this.#at, value, parts: parts ?? [] })] : parts;
+    if (build) frame.parts = [build({ from: frame.start, to, value, parts: frame.parts ?? [] })];
+    frame.state = Number(table[this.#top().state]?.[symbol]);
     values.push(value);
-    this.#frames.push({ state: Number(table[this.#top().state]?.[symbol]), start: from, parts: built });
+    this.#frames.push(frame);
     return undefined;
   }
 
-  #place(value: unknown, range: TokenRange): void {
-    if (isPlaced(value) && ("pathType" in value || !this.places.has(value))) this.places.set(value, range);
-  }
-
-  /** Takes symbols from the stacks; all parts come into one of their lists, so that lists of elements grow one by one. */
-  #take(length: number): Omit<Frame<Part>, "state"> {
-    let start = this.#at;
-    let parts: Part[] | undefined;
+  /** Takes symbols from the stacks: the frame of the first, with all parts in one list, so that lists of elements grow one by one. */
+  #take(length: number): Frame<Part> {
     const first = this.#frames.length - length;
-    for (let index = first; index < this.#frames.length; index++) {
-      const frame = this.#frames[index];
-      if (index === first) start = frame?.start ?? start;
-      if (parts && frame?.parts) for (const part of frame.parts) parts.push(part);
-      parts ??= frame?.parts;
+    const taken = this.#frames[first] ?? { state: 0, start: this.#at, parts: undefined };
+    for (let index = first + 1; index < this.#frames.length; index++) {
+      const parts = this.#frames[index]?.parts;
+      if (taken.parts && parts) for (const part of parts) taken.parts.push(part);
+      taken.parts ??= parts;
     }
-    for (let left = length; left > 0; left--) {
-      this.#frames.pop();
-      this.#values.pop();
-    }
-    return { start, parts };
+    this.#frames.length = first;
+    this.#values.length = first;
+    return taken;
   }
 
   #misfit(state: number): Error {
@@ -189,7 +185,7 @@ class TableRun<Part> {
 }
 
 const isPlaced = (value: unknown): value is Placed =>
-  typeof value === "object" && value !== null && ["termType", "pathType", "aggregation"].some((key) => key in value);
+  typeof value === "object" && value !== null && ("termType" in value || "pathType" in value || "aggregation" in value);
 
 /** A token as the grammar knows it, or two that are one for it. */
 interface Terminal {

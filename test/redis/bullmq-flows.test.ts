@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
@@ -35,8 +34,6 @@ const echo = kind("part", async (payload) => payload, { concurrency: 3 });
 const parts = (...payloads: readonly unknown[]): readonly ChildJob[] =>
   payloads.map((payload, index) => ({ name: `p${index}`, kind: "part", payload }));
 const stateOf = (queue: JobQueue, id: string) => async () => (await queue.get(id))?.state;
-const keysWith = async (beginning: string): Promise<readonly string[]> =>
-  (await other.keys("*")).filter((key) => key.startsWith(beginning));
 
 /** That nothing waits in BullMQ any more. */
 async function shouldLeaveNothing(prefix: string): Promise<void> {
@@ -126,60 +123,5 @@ describe("a job with children in Redis", () => {
     await queue.enqueue("whole", null, { id: "x", children: parts(3) });
     await expect.poll(() => started).toEqual([1, 3]);
     expect(await queue.list()).toHaveLength(2);
-  });
-});
-
-describe("open jobs in Redis of a version that kept them as documents", () => {
-  const former: Readonly<Record<string, unknown>> = JSON.parse(
-    readFileSync(new URL("../fixtures/jobs/former-redis.json", import.meta.url), "utf8"),
-  );
-  const ids = ["note.1", "note.2", "gather.d", "gather.d.0", "gather.d.1"];
-  const kinds = (ran: unknown[]): readonly JobKind[] => {
-    const run: JobKind["run"] = async (payload, { id, children }) => {
-      ran.push(id);
-      return [payload, ...children];
-    };
-    return [kind("note", run), kind("gather", run), kind("slice", run)];
-  };
-  /** The keys as that version wrote them; all begin with `fedway:`. */
-  const restore = async (prefix: string): Promise<void> => {
-    for (const [formerKey, value] of Object.entries(former)) {
-      const key = formerKey.replace("fedway:", prefix);
-      if (typeof value === "string") await other.set(key, value);
-      else if (Array.isArray(value)) {
-        for (let index = 0; index < value.length; index += 2)
-          await other.zadd(key, String(value[index + 1]), String(value[index]));
-      } else await other.hset(key, value as Record<string, string>);
-    }
-  };
-  const results = { "note.1": ["first"], "note.2": [{ a: [1, 2] }], "gather.d": [{ dataset: "d" }, [10], [20]] };
-
-  it("are carried over at the start, and run once", async () => {
-    await restore("former:");
-    expect(await other.zcard("former:jobs:open")).toBe(5);
-    const ran: string[] = [];
-    const [one] = await Promise.all([start("former:", kinds(ran)), start("former:", kinds(ran))]);
-    for (const [id, result] of Object.entries(results)) {
-      await expect.poll(async () => (await one?.get(id))?.result).toEqual(result);
-    }
-    expect(ran.toSorted()).toEqual(ids.toSorted());
-    expect(await keysWith("former:jobs:job:note.1")).toEqual([]);
-    expect(await other.zcard("former:jobs:open")).toBe(0);
-  });
-  it("are left to a worker of that version that still runs them, and carried over after it", async () => {
-    await restore("leased:");
-    await other.set("leased:jobs:lease:gather.d.1", "somebody");
-    const ran: string[] = [];
-    const queue = await start("leased:", kinds(ran), { sweepMs: 200 });
-    await expect.poll(stateOf(queue, "note.2")).toBe("done");
-    expect(await queue.get("gather.d")).toBeUndefined();
-    await other.del("leased:jobs:lease:gather.d.1");
-    await expect.poll(stateOf(queue, "gather.d")).toBe("done");
-  });
-  it("stay where no handler of their kind is", async () => {
-    await restore("stay:");
-    const queue = await start("stay:", kinds([]).slice(1));
-    await expect.poll(stateOf(queue, "gather.d")).toBe("done");
-    expect((await other.zrange("stay:jobs:open", "0", "-1")).toSorted()).toEqual(["note.1", "note.2"]);
   });
 });

@@ -3,6 +3,7 @@ import { FedwayError, type Problem, toProblem } from "../../errors/fedway-error.
 import type { Planner } from "../../plan/create-planner.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Admission, Admitted } from "../../query/admission.ts";
+import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { textOf } from "../../sparql/edit-text.ts";
@@ -12,7 +13,7 @@ import { type Evidence, evidenceText } from "../evidence.ts";
 import { findCause } from "./find-cause.ts";
 import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
 import { namedMember } from "./mistaken-endpoint.ts";
-import { BudgetSpent, Prober, type ProbeBudget, type RunProbe } from "./prober.ts";
+import { BudgetSpent, Prober, type ProbeBudget } from "./prober.ts";
 import { headOf, partsOf, renderParts } from "./query-parts.ts";
 import { shareWork } from "./share-work.ts";
 
@@ -51,7 +52,7 @@ export interface EmptyDiagnosis {
 }
 
 interface ExplainerOptions {
-  readonly run: RunProbe;
+  readonly run: Probe;
   readonly planner: Planner;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "membersOf">;
   /** What descriptions say; absent: nothing is known. */

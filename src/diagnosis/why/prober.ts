@@ -1,31 +1,11 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { RequestBudget } from "../../outbound/request-budget.ts";
+import type { Probe, ProbeRequest } from "../../query/probe.ts";
 import type { Bindings } from "../../results/model.ts";
 
-/** A SELECT that is asked about a query; `query/probe.ts` fits. */
-export type RunProbe = (request: {
-  readonly text: string;
-  readonly endpointId?: string | undefined;
-  readonly federationId?: string | undefined;
-  readonly maxRows: number;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly owner?: string | undefined;
-  readonly budget?: RequestBudget | undefined;
-  readonly prune: boolean;
-}) => Promise<{
-  readonly rows: readonly Bindings[];
-  readonly requests: number;
-  /** Somebody was not asked because of what is known. */
-  readonly byFacts?: boolean | undefined;
-}>;
-
 /** Where questions are sent. */
-export interface ProbeTarget {
-  readonly endpointId?: string | undefined;
-  readonly federationId?: string | undefined;
-}
+export type ProbeTarget = Pick<ProbeRequest, "endpointId" | "federationId">;
 
 /** What the questions of one diagnosis may cost. */
 export interface ProbeBudget {
@@ -52,7 +32,7 @@ export interface TermsWanted {
 export class BudgetSpent extends Error {}
 
 interface ProberOptions {
-  readonly run: RunProbe;
+  readonly run: Probe;
   readonly now: () => number;
   readonly head: { readonly prologue: string; readonly dataset: string };
   readonly target: ProbeTarget;
@@ -160,7 +140,7 @@ export class Prober {
       const asked = { text, ...target, maxRows, timeoutMs, signal, owner, budget, prune };
       const { rows, requests, byFacts } = await run(asked);
       this.requests += requests;
-      this.byFacts ||= byFacts === true;
+      this.byFacts ||= byFacts;
       return rows;
     } catch (error) {
       if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.", { cause: error });

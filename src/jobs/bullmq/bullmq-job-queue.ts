@@ -6,7 +6,6 @@ import type { Job, JobKind, JobQueue } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
 import type { Keeping } from "./bullmq-job.ts";
 import { startWorkers, type Workers } from "./bullmq-worker.ts";
-import { carryOver } from "./carry-over.ts";
 import { cancelJob, createIntake, type Intake } from "./intake.ts";
 import { JobTable } from "./job-table.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
@@ -152,21 +151,15 @@ async function start(parts: QueueParts, work: boolean): Promise<Started> {
     });
     const schedules = await openSchedules({ link, kinds, keeping, prefix: options.prefix });
     const intake = createIntake({ link, table, kinds, keeping, prefix: options.prefix });
-    const carry = (): Promise<void> => carryOver(link, options.prefix, intake);
     const workers = work ? startWorkers(kinds.values(), { ...workerOptions(parts), table }) : undefined;
-    await carry();
     const look = async (): Promise<void> => {
       for (const id of watchers.watched()) watchers.notify(id);
       await workers?.check();
     };
-    const restore = async (): Promise<void> => {
-      await schedules.restore();
-      await carry();
-    };
     const times = { clock: systemClock, onFault: fault };
     const repeated = [
       every(lookMs, look, { ...times, firstAfterMs: lookMs }),
-      every(sweepMs, restore, { ...times, firstAfterMs: sweepMs }),
+      every(sweepMs, () => schedules.restore(), { ...times, firstAfterMs: sweepMs }),
     ];
     return { link, table, intake, schedules, workers, repeated };
   } catch (error) {

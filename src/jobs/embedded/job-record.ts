@@ -31,8 +31,6 @@ export interface JobRecord {
   readonly parent?: { readonly id: string; readonly order: number } | undefined;
   /** Names of the jobs that this one waits for. */
   readonly children?: readonly string[] | undefined;
-  /** Versions before 0.3: not all children had been created, and the job had not been announced. */
-  readonly planKey?: string | undefined;
 }
 
 const states = ["waiting", "running", "done", "failed", "cancelled"] as const;

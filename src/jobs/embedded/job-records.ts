@@ -206,10 +206,9 @@ export class JobRecords {
   }
 
   /** Removes a job; its result first, as nothing would lead to it any more. */
-  async forget({ id, resultKey, planKey }: JobRecord): Promise<void> {
+  async forget({ id, resultKey = resultKeyOf(id) }: JobRecord): Promise<void> {
     this.#delete(id);
-    const { store } = this.#options;
-    for (const key of [resultKey ?? resultKeyOf(id), planKey]) if (key !== undefined) await store.delete(key);
+    await this.#options.store.delete(resultKey);
     await this.#documents.delete(id);
   }
 }

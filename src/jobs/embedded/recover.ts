@@ -25,7 +25,7 @@ export async function recover(records: JobRecords, options: RecoverOptions): Pro
 async function forgetUnacknowledged(records: JobRecords): Promise<void> {
   for (const record of records.values()) {
     const isAlone = record.parent !== undefined && records.parentOf(record) === undefined;
-    if (record.planKey !== undefined || (isOpen(record) && isAlone)) await records.forget(record);
+    if (isOpen(record) && isAlone) await records.forget(record);
   }
 }
 

@@ -3,7 +3,7 @@ import { array, assert, asyncProperty, constant, constantFrom, oneof, tuple } fr
 import oxigraph from "oxigraph";
 import { describe, expect, it } from "vitest";
 import { createExplainer } from "../../../../src/diagnosis/why/explainer.ts";
-import type { RunProbe } from "../../../../src/diagnosis/why/prober.ts";
+import type { Probe } from "../../../../src/query/probe.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import { Admission } from "../../../../src/query/admission.ts";
@@ -40,16 +40,17 @@ const rowsOf = (query: string): readonly Readonly<Record<string, JsonTerm>>[] =>
 const toTerm = ({ type, value, datatype, "xml:lang": language }: JsonTerm): RDF.Term =>
   type === "uri" ? nodeFromIri(value) : literalFromParts(value, language, datatype);
 
-const overStore: RunProbe = async ({ text, maxRows }) => ({
+const overStore: Probe = async ({ text, maxRows }) => ({
   rows: rowsOf(text)
     .slice(0, maxRows)
     .map((row) => new Map(Object.entries(row).map(([name, term]) => [name, toTerm(term)]))),
   requests: 1,
+  byFacts: false,
 });
 
 type Known = Parameters<typeof createExplainer>[0];
 
-function explainerOver(run: RunProbe, values?: Known["values"], terms?: Known["terms"]) {
+function explainerOver(run: Probe, values?: Known["values"], terms?: Known["terms"]) {
   const catalog = createCatalog([catalogEntry("a")], [], { publicUrl: "http://fedway.example", federations: [] });
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
   const admission = new Admission({ maxConcurrent: 20 });
@@ -179,7 +180,7 @@ describe("why a query has no solutions", () => {
   });
 
   it("asks parts one by one where an endpoint fails on many together", async () => {
-    const fussy: RunProbe = async (request) => {
+    const fussy: Probe = async (request) => {
       if (request.text.includes("UNION")) throw new FedwayError("ENDPOINT_REJECTED_QUERY", "no UNION here");
       return overStore(request);
     };
@@ -193,9 +194,9 @@ describe("why a query has no solutions", () => {
   describe("where facts keep endpoints from being asked", () => {
     /** Nobody is asked about a property that facts say is missing. */
     const lacking =
-      (property: string): RunProbe =>
+      (property: string): Probe =>
       async (request) => {
-        const isLeftOut = request.prune && request.text.includes(property);
+        const isLeftOut = request.prune === true && request.text.includes(property);
         const answer = await overStore(isLeftOut ? { ...request, text: "SELECT * { FILTER(false) }" } : request);
         return { ...answer, byFacts: isLeftOut };
       };
@@ -250,7 +251,7 @@ describe("why a query has no solutions", () => {
   });
 
   it("is not known where nothing can be asked", async () => {
-    const failing: RunProbe = async () => {
+    const failing: Probe = async () => {
       throw new FedwayError("ENDPOINT_UNREACHABLE", "gone");
     };
     const { problem } = await explainerOver(failing).explain(
@@ -264,7 +265,7 @@ describe("why a query has no solutions", () => {
   it("is asked once for all who ask the same at once, and no longer when all have left", async () => {
     let asked = 0;
     const signals: AbortSignal[] = [];
-    const never: RunProbe = ({ signal }) => {
+    const never: Probe = ({ signal }) => {
       asked += 1;
       signals.push(signal);
       return new Promise((_, reject) => {
