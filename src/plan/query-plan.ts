@@ -1,6 +1,6 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
-import type { Substitution } from "../sparql/substitution.ts";
+import type { ClauseText } from "../sparql/split-clauses.ts";
 import type { Exclusions, SourceSelection, ValueKind } from "./source-selection.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */
@@ -161,43 +161,22 @@ interface RejectedPlan {
 export type QueryPlan = DirectPlan | FederatedPlan | RejectedPlan;
 
 /** A variable that a clause can bind. */
-export interface ClauseVariable {
-  /** Without `?`. */
-  readonly name: string;
-  /** Bound in every solution of the clause (no OPTIONAL, UNION branch, UNDEF or failing BIND can leave it out). */
-  readonly certain: boolean;
+export interface ClauseVariable extends Omit<ClauseText["variables"][number], "kind"> {
   /** What all of its values are, where something is known. */
   readonly kind?: ValueKind | undefined;
   /** About how many different values it has, where something is known. */
   readonly values?: number | undefined;
 }
 
-/**
- * One SERVICE clause of a federated plan, taken out of the query: what is sent to its endpoint is built from exactly
- * this text, so no algebra is printed back to SPARQL on the way.
- */
-export interface FederatedClause {
-  /** `urn:fedway:clause:N`. */
-  readonly iri: string;
-  /** Stands for the clause in the plan's skeleton, together with those of the same pattern that a UNION joins: the IRI of the first. */
-  readonly place?: string | undefined;
+/** One SERVICE clause of a federated plan, taken out of the query. */
+export interface FederatedClause extends Omit<ClauseText, "variables"> {
   readonly endpoint: PlannedEndpoint;
   /**
    * Variable whose values name the endpoints (`SERVICE ?g`), bound by what the clause is joined with; the URL of `endpoint` is
    * then `?` and its name. The pattern may mention it or not.
    */
   readonly targetVariable?: string | undefined;
-  readonly silent: boolean;
-  /** Variables in scope at the clause's end (SPARQL 1.1 Query, section 18.2.1), in order of appearance. */
   readonly variables: readonly ClauseVariable[];
-  /** BASE and PREFIX declarations that `pattern` needs. */
-  readonly prologue: string;
-  /** The clause's group graph pattern, braces included. */
-  readonly pattern: string;
-  /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs; absent for a subselect. */
-  readonly opening?: readonly string[] | undefined;
-  /** For a clause inside EXISTS: how values are substituted, which is not the same as joining them. */
-  readonly substitution?: Substitution | undefined;
   /** Variables whose values the EXISTS around the clause substitutes: keys for them go where `substitution` says. */
   readonly substituted?: readonly string[];
   /** Each solution is wanted once. */
@@ -206,13 +185,6 @@ export interface FederatedClause {
   readonly limit?: number | undefined;
   /** Its endpoint is known not to do what it uses: it is evaluated here over the endpoint's triples. */
   readonly evaluatedHere?: true;
-  /**
-   * "place": missing solutions of it can add rows to the answer that are not in the true one. "body": that is so only where
-   * its endpoint answers it in part.
-   */
-  readonly nonMonotone?: "place" | "body" | undefined;
   /** Solutions that are expected of it, where something is known. */
   readonly estimate?: number | undefined;
-  /** Constants that narrow the pattern (terms other than classes and predicates, FILTERs, VALUES rows); orders joins. */
-  readonly selectivity: number;
 }

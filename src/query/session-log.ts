@@ -5,6 +5,7 @@ import { endpointsOf } from "./explain.ts";
 import type { QueryRequest } from "./query-service.ts";
 import { ownerDigest, type Run } from "./run-log.ts";
 import type { SessionCall } from "./session-figures.ts";
+import { createWriteBehind } from "./write-behind.ts";
 
 interface SessionLogOptions {
   /** Milliseconds since the epoch. */
@@ -33,7 +34,6 @@ interface KnownCalls {
 const mostOfOne = 1_000;
 const mostOfAll = 20_000;
 const keptMs = 3_600_000;
-const writeAfterMs = 500;
 
 interface Shared {
   readonly name: string;
@@ -121,36 +121,16 @@ export type SessionLog = ReturnType<typeof createSessionLog>;
 
 /** Copies the calls of each session to where the other processes read them: one document a process and session. */
 function shareSessions({ store, name, sessions }: Shared) {
-  const unwritten = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing = Promise.resolve();
-  const write = async (): Promise<void> => {
-    const keys = Array.from(unwritten);
-    unwritten.clear();
-    for (const key of keys) {
-      const session = sessions.get(key);
-      // The store counts its own failures; the next call of the session writes all of it.
-      if (session)
-        await store.put(`session/${key}/${name}`, JSON.stringify(session), { ttlMs: keptMs }).catch(() => {});
-    }
-  };
+  const parts = createWriteBehind(async (key: string) => {
+    const session = sessions.get(key);
+    if (session) await store.put(`session/${key}/${name}`, JSON.stringify(session), { ttlMs: keptMs });
+  });
   return {
-    changed(key: string): void {
-      unwritten.add(key);
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        writing = writing.then(write);
-      }, writeAfterMs).unref();
-    },
+    ...parts,
     /** What the others know. @throws FedwayError `STORE_FAILED` */
     async others(key: string): Promise<readonly Session[]> {
       const stored = await store.list(`session/${key}/`, { limit: 100 });
       return stored.flatMap((document) => (document.key.endsWith(`/${name}`) ? [] : parsePart(document.value)));
-    },
-    async close(): Promise<void> {
-      clearTimeout(timer);
-      await writing;
-      await write();
     },
   };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
 import type { OwnedRecord } from "./run-log.ts";
+import { createWriteBehind, writeAfterMs } from "./write-behind.ts";
 
 /** What is shared, and where. */
 export interface SharedRunsOptions {
@@ -17,11 +18,6 @@ export interface SharedRunsOptions {
 /** Places of the log that are written together, as one document. */
 const pageSize = 64;
 const keptMs = 3_600_000;
-/** A record can be read elsewhere this long after a run began or ended, and the time it takes to write it. */
-const writeAfterMs = 200;
-/** The same when there is much to write, or the store is away. */
-const writeLaterMs = 1_000;
-const fewPages = 4;
 /** Characters of a page, about: it is put together, and read, on the main thread. A run that is too much stays here. */
 const longestPage = 500_000;
 /** How far beyond its time limit a run may be: its client reads slowly, or clocks differ. */
@@ -35,49 +31,17 @@ const keyOf = (name: string, place: number): string => `run/${name}/${Math.floor
  */
 export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions) {
   const name = randomBytes(4).toString("hex");
-  const unwritten = new Set<number>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing = Promise.resolve();
-  let closed = false;
-
-  /** Returns the number of pages written. */
-  const writePages = async (): Promise<number> => {
-    const places = Array.from(unwritten);
-    unwritten.clear();
-    for (const [index, place] of places.entries()) {
-      const page = fittingRecords(records(place, place + pageSize));
-      try {
-        await store.put(keyOf(name, place), JSON.stringify(page), { ttlMs: keptMs });
-      } catch (error) {
-        for (const left of places.slice(index)) unwritten.add(left);
-        throw error;
-      }
-    }
-    return places.length;
-  };
-  const turn = async (): Promise<void> => {
-    // The store counts its own failures.
-    const pages = await writePages().catch(() => Number.POSITIVE_INFINITY);
-    timer = undefined;
-    if (unwritten.size > 0) wake(pages > fewPages ? writeLaterMs : writeAfterMs);
-  };
-  const wake = (afterMs: number): void => {
-    if (closed) return;
-    timer = setTimeout(() => {
-      writing = turn();
-    }, afterMs);
-    timer.unref();
-  };
+  const pages = createWriteBehind(async (place: number) => {
+    const page = fittingRecords(records(place, place + pageSize));
+    await store.put(keyOf(name, place), JSON.stringify(page), { ttlMs: keptMs });
+  });
   const read = async (id: string, { owner, place }: LogPosition): Promise<OwnedRecord | undefined> =>
     parsePage((await store.get(keyOf(owner, place)))?.value).find((record) => record.id === id);
   return {
     /** Names this process in the ids of its runs. */
     name,
     /** To be called with the place in the log of each run that begins or ends. */
-    changed(place: number): void {
-      unwritten.add(place - (place % pageSize));
-      if (timer === undefined) wake(writeAfterMs);
-    },
+    changed: (place: number): void => pages.changed(place - (place % pageSize)),
     /** A run of another process. @throws FedwayError `STORE_FAILED` */
     async find(id: string): Promise<OwnedRecord | undefined> {
       const place = placeOf(id);
@@ -93,12 +57,7 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
       return lost ? undefined : record;
     },
     /** Writes what is not written yet. */
-    async close(): Promise<void> {
-      closed = true;
-      clearTimeout(timer);
-      await writing;
-      await writePages().catch(() => {});
-    },
+    close: () => pages.close(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { editText, type TextEdit } from "./edit-text.ts";
-import { type ParsedQuery, parseQuery } from "./parse-query.ts";
+import { type ParsedQuery, parseQuery, prefixOf } from "./parse-query.ts";
 import { resolveIri } from "./resolve-iri.ts";
 import { isWord, type Token } from "./tokens.ts";
 
@@ -30,8 +30,6 @@ function editsOf({ tokens, prologue }: ParsedQuery): readonly TextEdit[] {
   }
   return edits;
 }
-
-const prefixOf = ({ text }: Token): string => text.slice(0, text.indexOf(":") + 1);
 
 /** Prefixes, each with its colon, that are declared with a reference. */
 function relativePrefixes(prologue: readonly Token[]): ReadonlySet<string> {

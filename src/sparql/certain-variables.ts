@@ -1,4 +1,4 @@
-import type { Pattern, PropertyPath, SelectQuery, Term, VariableTerm } from "sparqljs";
+import type { Pattern, PropertyPath, SelectQuery, Term, Triple, VariableTerm } from "sparqljs";
 
 /**
  * Variables that every solution of a group's elements binds. Errs on the safe side: one that is left out may still be
@@ -7,6 +7,13 @@ import type { Pattern, PropertyPath, SelectQuery, Term, VariableTerm } from "spa
 export function certainVariables(patterns: readonly Pattern[]): Set<string> {
   return new Set(patterns.flatMap((pattern) => [...certainInPattern(pattern)]));
 }
+
+/** The triples that each solution of a group's elements matches. */
+export const requiredTriples = (patterns: readonly Pattern[]): readonly Triple[] =>
+  patterns.flatMap((pattern) => {
+    if (pattern.type === "group") return requiredTriples(pattern.patterns);
+    return pattern.type === "bgp" ? pattern.triples : [];
+  });
 
 function certainInPattern(pattern: Pattern): Iterable<string> {
   switch (pattern.type) {

@@ -1,5 +1,6 @@
 import type { Pattern } from "sparqljs";
 import type { AnalysedQuery } from "./analyse-query.ts";
+import { requiredTriples } from "./certain-variables.ts";
 import { editText, type TextEdit } from "./edit-text.ts";
 import { bodyText, withDot } from "./merge-clauses.ts";
 import type { Element, ServiceElement } from "./outline.ts";
@@ -133,12 +134,7 @@ function starEdits({ elements, clauses }: Star, { parsed }: Site): readonly Text
 }
 
 /** Variables that patterns bind in each solution as subjects of triples. */
-function subjectsIn(patterns: readonly Pattern[]): readonly string[] {
-  return patterns.flatMap((pattern) => {
-    if (pattern.type === "group") return subjectsIn(pattern.patterns);
-    if (pattern.type !== "bgp") return [];
-    return pattern.triples.flatMap(({ subject, predicate }) =>
-      subject.termType === "Variable" && !isPath(predicate) ? [subject.value] : [],
-    );
-  });
-}
+const subjectsIn = (patterns: readonly Pattern[]): readonly string[] =>
+  requiredTriples(patterns).flatMap(({ subject, predicate }) =>
+    subject.termType === "Variable" && !isPath(predicate) ? [subject.value] : [],
+  );

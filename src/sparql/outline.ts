@@ -108,7 +108,8 @@ interface Clause extends TokenRange {
 /** What is built of a query, piece by piece. */
 export type OutlinePart = Element | Group | SelectOutline | Clause;
 
-const queryForms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
+/** The words that a query begins with behind its prologue. */
+export const queryForms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
 const isGroup = (part: OutlinePart): part is Group => part.kind === "group";
 const isSelect = (part: OutlinePart): part is SelectOutline => part.kind === "select";
 const isValues = (part: OutlinePart): part is ValuesElement => part.kind === "values";

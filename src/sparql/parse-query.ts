@@ -103,13 +103,8 @@ export function refusePragmas(text: string, tokens: readonly Token[]): void {
 }
 
 /** Own check because sparqljs finds `constructor:` in Object.prototype and reports unknown prefixes without a place. */
-function checkPrefixes(text: string, tokens: readonly Token[]): void {
-  const declared = new Set<string>();
-  const end = afterPrologue(tokens);
-  for (let at = 0; at < end; at++) {
-    if (tokens[at]?.text === "PREFIX" && tokens[at + 1]?.kind === "pname") declared.add(tokens[at + 1]?.text ?? "");
-  }
-  const unknown = tokens.filter((token) => token.kind === "pname" && !declared.has(prefixOf(token)));
+function checkPrefixes(text: string, tokens: readonly Token[], { prefixes }: Prologue): void {
+  const unknown = tokens.filter((token) => token.kind === "pname" && !prefixes.has(prefixOf(token)));
   const [first] = unknown;
   if (first === undefined) return;
   const missing = [...new Set(unknown.map(prefixOf))].slice(0, mostPrefixes);
@@ -126,7 +121,7 @@ function checkPrefixes(text: string, tokens: readonly Token[]): void {
 const mostPrefixes = 10;
 const longestPrefix = 60;
 /** With its colon. */
-const prefixOf = ({ text }: Token): string => text.slice(0, text.indexOf(":") + 1);
+export const prefixOf = ({ text }: Token): string => text.slice(0, text.indexOf(":") + 1);
 
 function checkTokens(text: string, tokens: readonly Token[]): void {
   const unreadable = tokens.find((token) => token.kind === "string" && !standForCharacters(token.text));
@@ -200,8 +195,8 @@ function grammatical(text: string): ParsedQuery {
   const tokens = tokenize(text);
   refuseOtherThanQuery(text, tokens);
   checkTokens(text, tokens);
-  checkPrefixes(text, tokens);
   const prologue = readPrologue(tokens);
+  checkPrefixes(text, tokens, prologue);
   const { ast, places, parts } = parseTokens({ text, tokens, prologue });
   if (ast.type === "update") throw updateRefused("An update");
   if (treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);

@@ -1,8 +1,8 @@
 import { decodeEscapes } from "./codepoint-escapes.ts";
+import { queryForms } from "./outline.ts";
 import { type QueryForm, refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
 import { textLimits, type Token, tokenize } from "./tokens.ts";
 
-const forms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
 // WITH also begins a named subquery of Blazegraph; SPARUL is Virtuoso's own word.
 const updates = new Set([...[...updateWords].filter((word) => word !== "WITH"), "SPARUL"]);
 
@@ -32,7 +32,7 @@ function formOf(text: string, pseudoServices: readonly string[]): QueryForm | un
   const form = tokens[start];
   if (form?.kind !== "word") return undefined;
   if (updates.has(form.text)) throw updateRefused(form.text);
-  const known = forms.find((word) => word === form.text);
+  const known = queryForms.find((word) => word === form.text);
   if (!known) return undefined;
   refuseUpdateOperations(tokens.slice(start));
   return servicesAllowed(tokens, pseudoServices) ? known : undefined;

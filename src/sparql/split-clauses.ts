@@ -1,5 +1,5 @@
 import type { AnalysedQuery, ServiceClause } from "./analyse-query.ts";
-import { certainVariables } from "./certain-variables.ts";
+import { certainVariables, requiredTriples } from "./certain-variables.ts";
 import { textOf } from "./edit-text.ts";
 import type { Group } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
@@ -12,36 +12,52 @@ import { type Token, tokenAt } from "./tokens.ts";
 import { unitedServices } from "./united-services.ts";
 import type { Pattern, Term, Triple } from "sparqljs";
 
-/** A SERVICE clause, cut out of a query's text. */
-interface ClauseText {
+/** A variable that a clause can bind. */
+interface ClauseVariable {
+  /** Without `?`. */
+  readonly name: string;
+  /** Bound in every solution of the clause (no OPTIONAL, UNION branch, UNDEF or failing BIND can leave it out). */
+  readonly certain: boolean;
+  /** It stands for properties. */
+  readonly kind?: "property" | undefined;
+}
+
+/**
+ * A SERVICE clause, cut out of a query's text: what is sent to its endpoint is built from exactly this text, so no algebra is
+ * printed back to SPARQL on the way.
+ */
+export interface ClauseText {
+  /** `urn:fedway:clause:N`. */
   readonly iri: string;
-  /** Stands for the target in the skeleton; the same for all clauses of a UNION of one pattern. */
-  readonly place: string;
-  /** The target as written, `<...>` or `?` included. */
-  readonly target: string;
+  /** Stands for the clause in the skeleton, together with those of the same pattern that a UNION joins: the IRI of the first. */
+  readonly place?: string | undefined;
   readonly silent: boolean;
-  /** BASE and PREFIX declarations of the query. */
+  /** Variables in scope at the clause's end (SPARQL 1.1 Query, section 18.2.1), in order of appearance. */
+  readonly variables: readonly ClauseVariable[];
+  /** BASE and PREFIX declarations that `pattern` needs. */
   readonly prologue: string;
-  /** The group, braces included. */
+  /** The clause's group graph pattern, braces included. */
   readonly pattern: string;
-  readonly variables: readonly {
-    readonly name: string;
-    readonly certain: boolean;
-    readonly kind: "property" | undefined;
-  }[];
-  /** Variables of the triples that the group begins with; FILTERs may stand among them. Undefined for a subselect. */
-  readonly opening: readonly string[] | undefined;
+  /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs; absent for a subselect. */
+  readonly opening?: readonly string[] | undefined;
   /** For a clause inside EXISTS: how values are substituted, which is not the same as joining them. */
-  readonly substitution: Substitution | undefined;
-  /** Missing triples can add solutions to its own. */
-  readonly nonMonotone: "body" | undefined;
+  readonly substitution?: Substitution | undefined;
+  /**
+   * "place": missing solutions of it can add rows to the answer that are not in the true one. "body": that is so only where
+   * its endpoint answers it in part.
+   */
+  readonly nonMonotone?: "place" | "body" | undefined;
+  /** Constants that narrow the pattern (terms other than classes and predicates, FILTERs, VALUES rows); orders joins. */
   readonly selectivity: number;
 }
+
+/** With its target as written, `<...>` or `?` included. */
+type TargetedClause = ClauseText & { readonly target: string };
 
 /** A query without the bodies of its SERVICE clauses, and those bodies. */
 interface SplitQuery {
   readonly skeleton: string;
-  readonly clauses: readonly ClauseText[];
+  readonly clauses: readonly TargetedClause[];
   /** The groups of the clauses. */
   readonly bodies: readonly Group[];
 }
@@ -54,7 +70,7 @@ interface SplitQuery {
 export function splitClauses(analysed: AnalysedQuery): SplitQuery {
   const { parsed: query } = analysed;
   const { text, tokens } = query;
-  const clauses: ClauseText[] = [];
+  const clauses: TargetedClause[] = [];
   const bodies: Group[] = [];
   let skeleton = "";
   let copied = 0;
@@ -91,9 +107,8 @@ function placeholder({ place, variables }: ClauseText, target: Token): string {
 
 function toClause(query: ParsedQuery, service: ServiceClause, place: string): ClauseText {
   const { text, tokens } = query;
-  const { group, silent, name } = service.element;
+  const { group, silent } = service.element;
   const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
-  const target = tokenAt(tokens, name);
   const pattern = textOf(query, group);
   const where = group.patterns;
   const certain = certainVariables(where);
@@ -101,7 +116,6 @@ function toClause(query: ParsedQuery, service: ServiceClause, place: string): Cl
   return {
     iri: place,
     place,
-    target: text.slice(target.start, target.end),
     silent,
     prologue,
     pattern,
@@ -128,16 +142,12 @@ function openingOf(tokens: readonly Token[], { elements }: Group): readonly stri
 }
 
 /** Variables that stand for the predicate of a triple pattern, which each solution matches. */
-function predicateVariables(patterns: readonly Pattern[]): Set<string> {
-  const names = patterns.flatMap((pattern) => {
-    if (pattern.type === "group") return [...predicateVariables(pattern.patterns)];
-    if (pattern.type !== "bgp") return [];
-    return pattern.triples.flatMap(({ predicate }) =>
+const predicateVariables = (patterns: readonly Pattern[]): Set<string> =>
+  new Set(
+    requiredTriples(patterns).flatMap(({ predicate }) =>
       !isPath(predicate) && predicate.termType === "Variable" ? predicate.value : [],
-    );
-  });
-  return new Set(names);
-}
+    ),
+  );
 
 /** How much constants narrow a group: subjects and objects that are terms (classes aside), filters, inline data. */
 function selectivityOf(patterns: readonly Pattern[]): number {

@@ -1,7 +1,7 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
+import { queryForms } from "./outline.ts";
 import { isWord, syntaxError, type Token, tokenize } from "./tokens.ts";
 
-const forms = ["SELECT", "CONSTRUCT", "ASK", "DESCRIBE"] as const;
 const fence = /^[ \t]*(?:```|~~~)/m;
 /** A line that begins as a query does. */
 const queryLine = /^[ \t]*(?:PREFIX\s+[\w-]*:\s*<|BASE\s*<|(?:SELECT|CONSTRUCT|ASK|DESCRIBE)\b[^\n]*[?$*{<])/im;
@@ -25,7 +25,7 @@ export function wrongText(text: string): FedwayError | undefined {
 function wordsBefore(text: string, first: Token | undefined): FedwayError | undefined {
   const start = queryLine.exec(text)?.index;
   if (start === undefined || first === undefined || first.start >= start) return undefined;
-  if (first.kind !== "word" || isWord(first, "PREFIX", "BASE", "DEFINE", ...forms)) return undefined;
+  if (first.kind !== "word" || isWord(first, "PREFIX", "BASE", "DEFINE", ...queryForms)) return undefined;
   return syntaxError(text, first.start, {
     message: "There are words before the query.",
     next: `Send the query alone; it seems to begin in line ${text.slice(0, start).split("\n").length}.`,
@@ -49,7 +49,7 @@ function formAfterQuery(tokens: readonly Token[]): Token | undefined {
   for (const token of tokens) {
     if (token.text === "{") depth++;
     else if (token.text === "}") closed = --depth === 0 || closed;
-    else if (depth === 0 && isWord(token, ...forms) && ++seen > 1 && closed) {
+    else if (depth === 0 && isWord(token, ...queryForms) && ++seen > 1 && closed) {
       return token;
     }
   }

@@ -178,7 +178,7 @@ export const modules: readonly Module[] = [
     name: "diagnosis",
     imports: [
       ...whole("plan", "sparql", "rdf", "registry", "registry/model", "results"),
-      { module: "query", files: ["admission.ts"], typesOnly: true },
+      { module: "query", files: ["admission.ts", "probe.ts"], typesOnly: true },
       { module: "outbound", files: ["request-budget.ts"], typesOnly: true },
     ],
     packages: ["lru-cache"],

@@ -2,11 +2,11 @@ import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type * as RDF from "../../rdf/term.ts";
 import { type KeyBlock, termsText } from "../clause-query.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
-import type { Expression, Operation, Values } from "./algebra.ts";
+import type { Operation, Values } from "./algebra.ts";
 import type { BoundSide } from "./bound-join.ts";
 import { type Execution, type Solutions, solutionsOf } from "./execution.ts";
 import { type LeafClause, leafSide, leafVariables } from "./leaf.ts";
-import { argumentsOf, expressionsOf, inputsOf, union, valuesOf, withInputs } from "./operations.ts";
+import { expressionsOf, inputsOf, isVolatile, union, valuesOf, volatileFunctions, withInputs } from "./operations.ts";
 
 type Names = ReadonlySet<string>;
 
@@ -58,6 +58,9 @@ export function sideOf(
   };
 }
 
+/** Aggregates may choose another of the solutions, too. */
+const volatile: ReadonlySet<string> = new Set([...volatileFunctions, "sample", "group_concat"]);
+
 /** The leaves of an operation, those of EXISTS left out. */
 export function leavesOf(operation: Operation): readonly LeafClause[] {
   if (operation.type === "fedway:leaf") return [operation.clause];
@@ -92,7 +95,7 @@ export function takesKeys(operation: Operation, names: Names): boolean {
     return target === undefined ? shared(names, certainIn(operation)).size > 0 : names.has(target);
   }
   // A solution that is needed for two blocks of keys would be another one each time.
-  if (expressionsOf(operation).some(isVolatile)) return false;
+  if (expressionsOf(operation).some((expression) => isVolatile(expression, volatile))) return false;
   const inputs = inputsOf(operation);
   if (operation.type === "join") return joinTakesKeys(inputs, shared(names, certainIn(operation)));
   if (operation.type === "union") return inputs.every((input) => takesKeys(input, names));
@@ -107,15 +110,6 @@ function handedOn(operation: Operation, names: Names): Names | undefined {
   if (operation.type === "project" || operation.type === "group")
     return shared(names, new Set(operation.variables.map(({ value }) => value)));
   return firstDecides.has(operation.type) ? names : undefined;
-}
-
-const volatile: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode", "sample", "group_concat"]);
-
-/** Whether an expression may have another value when it is evaluated again. */
-function isVolatile(expression: Expression): boolean {
-  if (expression.subType === "operator" && volatile.has(expression.operator)) return true;
-  if (expression.subType === "aggregate" && volatile.has(expression.aggregator)) return true;
-  return argumentsOf(expression).some(isVolatile);
 }
 
 /** Each part is asked with what those before it have bound. */

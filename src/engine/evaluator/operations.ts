@@ -38,6 +38,15 @@ export function argumentsOf(expression: Expression): readonly Expression[] {
   return "args" in expression ? expression.args : [];
 }
 
+export const volatileFunctions: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode"]);
+
+/** Whether an expression calls one of some functions or aggregates, whose value may be another one when it is evaluated again. */
+export function isVolatile(expression: Expression, volatile = volatileFunctions): boolean {
+  if (expression.subType === "operator" && volatile.has(expression.operator.toLowerCase())) return true;
+  if (expression.subType === "aggregate" && volatile.has(expression.aggregator)) return true;
+  return argumentsOf(expression).some((argument) => isVolatile(argument, volatile));
+}
+
 /** EXISTS and NOT EXISTS in what an operation computes itself, not in its inputs. */
 export function existencesOf(operation: Operation): readonly Existence[] {
   return expressionsOf(operation).flatMap((expression) => existencesIn(expression));

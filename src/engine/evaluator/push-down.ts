@@ -5,12 +5,12 @@ import { summarised } from "./summaries.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import type { Demand, PushedCondition } from "../demand.ts";
 import {
-  argumentsOf,
   existencesIn,
   expressionsOf,
   expressionVariables,
   inputsOf,
   inScopeVariables,
+  isVolatile,
   joinOf,
   withInputs,
 } from "./operations.ts";
@@ -146,14 +146,3 @@ const makesBlankNodes = ({ template }: Algebra.Construct): boolean =>
 
 const hasVolatile = (operation: Algebra.Operation): boolean =>
   expressionsOf(operation).some((expression) => isVolatile(expression));
-
-const volatile: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode"]);
-
-/** It may have another value when it is evaluated again. */
-function isVolatile(expression: Algebra.Expression): boolean {
-  const isCall = expression.subType === "operator";
-  return (
-    (isCall && volatile.has(expression.operator.toLowerCase())) ||
-    argumentsOf(expression).some((arg) => isVolatile(arg))
-  );
-}

@@ -7,7 +7,8 @@ import { numeric } from "../expressions/values.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
 import { innerName } from "./inner-names.ts";
-import { type LeafClause, leafOf, leafVariables } from "./leaf.ts";
+import { certainIn } from "./keyed-operation.ts";
+import { type LeafClause, leafOf } from "./leaf.ts";
 import { call, termOf } from "./operations.ts";
 
 // Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: what is sent is then
@@ -156,15 +157,6 @@ function topLeaf(clause: LeafClause, top: Top): LeafClause | undefined {
 function tiedValue(rows: readonly Bindings[], { order }: Top): string | undefined {
   const [one, last] = rows.slice(-2).map((row) => row.get(order));
   return one && last && Number(one.value) === Number(last.value) ? termToText(last) : undefined;
-}
-
-/** Variables that each solution of a UNION of leaves binds. */
-function certainIn(operation: Algebra.Operation): ReadonlySet<string> {
-  if (operation.type === "fedway:leaf") {
-    return new Set(leafVariables(operation.clause).flatMap(({ name, certain }) => (certain ? [name] : [])));
-  }
-  const [first, ...others] = operation.type === "union" ? operation.input.map(certainIn) : [];
-  return others.reduce((common, one) => common.intersection(one), new Set(first));
 }
 
 /** A variable, or `*`. */
