@@ -6,7 +6,6 @@ import { openAsk } from "./app/open-ask.ts";
 import { startMessage } from "./app/start-message.ts";
 import { type Door, openAdmission } from "./app/open-admission.ts";
 import { openAgents } from "./app/open-agents.ts";
-import { describeExamples } from "./app/open-examples.ts";
 import { type Diagnosis, openDiagnosis } from "./app/open-diagnosis.ts";
 import {
   localDispatch,
@@ -18,7 +17,7 @@ import {
 } from "./app/open-clients.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
-import { openRegistry } from "./app/open-registry.ts";
+import { describesDue, openRegistry } from "./app/open-registry.ts";
 import { hostShards, openShards } from "./app/open-shards.ts";
 import { logWriteFaults, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
@@ -34,6 +33,7 @@ import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
 import { createRemarks } from "./diagnosis/check/remarks.ts";
 import { createPlanner, type Planner } from "./plan/create-planner.ts";
+import { usedIds } from "./plan/plan-notes.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
@@ -107,6 +107,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   const diagnosis = openDiagnosis(config, registry, execution);
   const queries = createQueryService({
     ...execution,
+    onUsed: describesDue(config) ? (plan) => registry.due.used(usedIds(plan)) : undefined,
     explainEmpty: diagnosis.explainEmpty,
     limits: config.limits,
     metrics,
@@ -163,7 +164,8 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
   const jobs = openJobs(config, state, faultLog(log, "background work failed"));
   const foundation = { config, log, state, clients, local, jobs };
   const statusOf = (id: string): HealthState => monitoring?.monitor.health(id)?.state ?? "unknown";
-  registry = await openRegistry(foundation, statusOf);
+  const inMaintenance = (id: string): boolean => monitoring?.monitor.health(id)?.maintenanceUntilMs !== undefined;
+  registry = await openRegistry(foundation, { statusOf, inMaintenance });
   for (const part of [registry, jobs]) life.add(() => part.close());
   refuseEmpty(registry.catalog, config);
   metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
@@ -273,14 +275,16 @@ async function startWork(parts: ServedParts): Promise<void> {
   await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
   if (work) {
     registry.sources.startReading();
-    for (const schedule of [...monitoring.schedules, ...registry.schedules]) {
+    const { due } = registry;
+    for (const schedule of [...monitoring.schedules, ...registry.schedules, due.schedule]) {
+      const isWanted = schedule === due.schedule ? describesDue(config) : config.monitor.enabled;
       // Schedules outlive processes: one that is not wanted any more must be taken back.
-      await (config.monitor.enabled ? jobs.schedule(schedule) : jobs.unschedule(schedule.name));
+      await (isWanted ? jobs.schedule(schedule) : jobs.unschedule(schedule.name));
     }
   }
+  if (describesDue(config)) registry.due.start();
   await shards.start();
   await monitoring.monitor.start();
-  if (work && config.monitor.enabled) await describeExamples(parts.examples?.keys() ?? [], registry);
 }
 
 /** The same kinds with their runs counted and timed. */

@@ -9,7 +9,6 @@ import { withServiceUrls } from "../sparql/service-ids.ts";
 import { catalogSources } from "./catalog-files.ts";
 import type { Foundation } from "./open-registry.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
-import type { DescriptionService } from "../registry/void/description-service.ts";
 
 /** Solved questions of endpoints, files and runs. @throws FedwayError `CONFIG_INVALID` when a folder of the settings is missing */
 export function openExamples(
@@ -47,18 +46,5 @@ function targetsOf(text: string, catalog: Catalog): readonly string[] | undefine
     return services.flatMap(({ target }) => (target.kind === "iri" ? target.iri : []));
   } catch {
     return undefined;
-  }
-}
-
-interface Described {
-  readonly catalog: Pick<Catalog, "byId">;
-  readonly descriptions: Pick<DescriptionService, "get" | "request">;
-}
-
-/** Whoever looks first, a person or an agent, finds the schemas of the examples; other endpoints are described on request. */
-export async function describeExamples(ids: Iterable<string>, { catalog, descriptions }: Described): Promise<void> {
-  for (const id of ids) {
-    if (catalog.byId(id) === undefined || (await descriptions.get(id)) !== undefined) continue;
-    await descriptions.request(id);
   }
 }

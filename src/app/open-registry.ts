@@ -19,6 +19,7 @@ import { createSearchIndex, type EndpointStatus, type SearchIndex } from "../reg
 import { createHarvestStore } from "../registry/values/harvest.ts";
 import { createHarvester } from "../registry/values/harvester.ts";
 import { createValueService } from "../registry/values/value-service.ts";
+import { createDueDescriptions } from "../registry/void/due-descriptions.ts";
 import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
 import { createDescriptionStore } from "../registry/void/description-store.ts";
 import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
@@ -65,18 +66,29 @@ async function readCatalog({ config, log, state }: Foundation, search: SearchInd
 /** Endpoints of this process and on the operator's own network need no pause between two questions. */
 function pausing<Of>(local: LocalDispatch, make: (pauseMs: number) => Of): (url: string) => Of {
   const [polite, own] = [make(politePauseMs), make(0)];
-  return (url) => (local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "") ? own : polite);
+  return (url) => (isOwn(local, url) ? own : polite);
 }
+
+const isOwn = (local: LocalDispatch, url: string): boolean =>
+  local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "");
+
+/** What monitoring says of an endpoint. */
+interface Health {
+  readonly statusOf: (id: string) => EndpointStatus;
+  readonly inMaintenance: (id: string) => boolean;
+}
+
+/** Whether endpoints are described automatically. */
+export const describesDue = ({ facts, monitor }: Config): boolean => facts && monitor.enabled;
 
 /** The catalogue and everything that is known of its endpoints. */
 export type Registry = Awaited<ReturnType<typeof openRegistry>>;
 
 /**
  * Opens the registry; its jobs run when the queue is started.
- * @param statusOf what monitoring says of an endpoint
  * @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED`
  */
-export async function openRegistry(foundation: Foundation, statusOf: (id: string) => EndpointStatus) {
+export async function openRegistry(foundation: Foundation, { statusOf, inMaintenance }: Health) {
   const { config, log, clients, jobs } = foundation;
   const { asker, embedder } = clients;
   const { store, soleOwner } = foundation.state;
@@ -95,10 +107,21 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, clock: systemClock, onFault });
+  const due = createDueDescriptions({
+    catalog,
+    descriptions,
+    isOwn: (url) => isOwn(foundation.local, url),
+    isResting: ({ id, url }) =>
+      statusOf(id) === "down" || inMaintenance(id) || clients.sparql.breakers.refusal(url) !== undefined,
+    clock,
+    maxAgeMs: config.factsMaxAgeMs,
+    onFault,
+  });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
   const known = { models, catalog, descriptions };
   const dated = { clock: systemClock, settings: config };
-  const sources = await openSources({ ...known, ...dated, lacksSubqueries, store, asker, onFault });
+  const renew = describesDue(config) ? due.renew : (id: string) => descriptions.request(id, { again: true });
+  const sources = await openSources({ ...known, ...dated, renew, lacksSubqueries, store, asker, onFault });
   const linker = createLinker({ ...known, search, embedder, values: values.index, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
     Promise.all([descriptions, capabilities, values, sources, examples.harvest].map((each) => each.remove(id)));
@@ -114,6 +137,7 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     models,
     search,
     descriptions,
+    due,
     capabilities,
     /** Keeps what queries show of how an endpoint must be asked. */
     noteFound: (endpoint: NotedEndpoint, found: Found): void => void capabilities.note(endpoint, found).catch(onFault),
@@ -123,12 +147,13 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     examples,
     sources,
     /** Jobs that it enqueues; to be started with the queue. */
-    kinds: [descriptions.kind, values.kind, linksets.kind, examples.harvest.kind, ...capabilities.kinds],
+    kinds: [descriptions.kind, due.kind, values.kind, linksets.kind, examples.harvest.kind, ...capabilities.kinds],
     schedules: [capabilities.schedule, examples.harvest.schedule],
     refresh,
     async close(): Promise<void> {
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
+      await due.close();
       await sources.close();
       await values.close();
       await linker.close();

@@ -120,6 +120,13 @@ export const settings = {
     meaning: "Address ranges that may be dialled although they are private.",
     ...cidrs,
   },
+  facts: {
+    name: "FEDWAY_FACTS",
+    default: "on",
+    meaning:
+      "Describe endpoints automatically: hosted and registered ones, and once a week public ones that a query used. Needs FEDWAY_MONITOR.",
+    ...flag,
+  },
   factsMaxAgeMs: {
     name: "FEDWAY_FACTS_MAX_AGE_MS",
     default: String(7 * 24 * hour),

@@ -26,7 +26,7 @@ function unknownMembers({ federationId = "" }: PlanRequest, { catalog }: PlanCon
 /** Which endpoints are known to be down. What is not known is not said. */
 function downNotes(plan: MadePlan, { availability }: PlanContext): readonly PlanNote[] {
   if (availability === undefined) return [];
-  const down = idsOf(plan).filter((id) => availability.state(id) === "down");
+  const down = usedIds(plan).filter((id) => availability.state(id) === "down");
   const named = down.slice(0, namedAtMost).map((id) => {
     const sinceMs = availability.sinceMs?.(id);
     const is = sinceMs === undefined ? "is down" : `has been down since ${new Date(sinceMs).toISOString()}`;
@@ -47,7 +47,8 @@ function portableNotes(plan: MadePlan, { remoteEngine }: PlanContext): readonly 
 const downNote = (message: string): PlanNote => ({ code: "ENDPOINT_DOWN", message });
 
 /** Catalogue ids of the endpoints that a plan uses; it has each of them once. */
-function idsOf(plan: MadePlan): readonly string[] {
+export function usedIds(plan: QueryPlan): readonly string[] {
+  if (plan.kind === "rejected") return [];
   const endpoints: readonly PlannedEndpoint[] =
     plan.kind === "direct" ? [plan.endpoint] : plan.members.map(({ endpoint }) => endpoint);
   return endpoints.flatMap(({ id }) => id ?? []);

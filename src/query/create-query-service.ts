@@ -2,7 +2,7 @@ import { type AnswerBytes, counted, type Executor, noteSilenced, sourceReport } 
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, type Problem, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
-import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
+import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 import { isWhole } from "../results/gathered-body.ts";
 import type { AnswerKind, QueryResult } from "../results/model.ts";
@@ -47,6 +47,8 @@ export interface QueryServiceOptions {
     /** A query was refused with `SERVICE_BUSY`. */
     observeBusy(): void;
   };
+  /** Called with the plan of each query that has ended. */
+  readonly onUsed?: ((plan: QueryPlan) => void) | undefined;
   /** Why a query with an empty answer has no solutions, if the diagnosis finishes soon; absent: it is not asked. */
   readonly explainEmpty?: ((request: QueryRequest) => Promise<Problem | null>) | undefined;
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
@@ -70,6 +72,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     onFinish(run, durationMs) {
       const { plan, end } = run;
       metrics.observeRun(plan.kind, end?.status ?? "failed", durationMs / 1000);
+      options.onUsed?.(plan);
       sessions.finished(run);
     },
   });

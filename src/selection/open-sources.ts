@@ -1,6 +1,5 @@
 import { type Clock, sleep } from "../clock.ts";
 import type { KnownSources } from "../plan/plan-request.ts";
-import type { DescriptionService } from "../registry/void/description-service.ts";
 import { clauseEstimates, emptyClauses } from "./clause-facts.ts";
 import { createDriftCheck, type DriftOptions } from "./check-drift.ts";
 import { Existence } from "./existence.ts";
@@ -13,7 +12,8 @@ import { SourceVerifier } from "./source-verifier.ts";
 /** What facts are made of. */
 interface SourcesOptions extends FollowedParts {
   readonly catalog: FollowedParts["catalog"] & DriftOptions["catalog"];
-  readonly descriptions: Pick<DescriptionService, "request">;
+  /** Has an endpoint described anew whose facts were found to be wrong. */
+  readonly renew: (id: string) => Promise<unknown>;
   /** Milliseconds for which an exclusion that was verified counts. */
   readonly settings: FollowedParts["settings"] & DriftOptions["settings"] & { readonly factsVerifyMs: number };
   /** The calendar: facts become too old also while a machine sleeps. */
@@ -42,7 +42,7 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const follower = settings.factsMaxAgeMs === 0 ? undefined : new FactFollower(table, options);
   const end = (id: string): void => {
     follower?.end(id);
-    options.descriptions.request(id, { again: true }).catch(options.onFault);
+    options.renew(id).catch(options.onFault);
   };
   const drift = createDriftCheck({ ...options, table, end });
   const existence = new Existence({ ...options, keepMs: settings.factsVerifyMs });

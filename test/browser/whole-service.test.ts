@@ -6,7 +6,13 @@ import { accessibilityFaults, keepPicture, useStageOf, type Visit } from "./brow
 const stage = useStageOf(() =>
   startService(
     { gone: "http://127.0.0.1:9/sparql" },
-    { FEDWAY_EXAMPLES: "on", FEDWAY_MONITOR: "on", FEDWAY_PROBE_EVERY_MS: "1000", FEDWAY_INCIDENT_AFTER: "2" },
+    {
+      FEDWAY_EXAMPLES: "on",
+      FEDWAY_MONITOR: "on",
+      FEDWAY_FACTS: "on",
+      FEDWAY_PROBE_EVERY_MS: "1000",
+      FEDWAY_INCIDENT_AFTER: "2",
+    },
   ),
 );
 

@@ -70,7 +70,7 @@ export async function startBuiltService(env: Environment = {}, shell?: string) {
   const program = startProgram(
     shell === undefined ? command : ["/bin/bash", "-c", shell, "bash", ...command],
     // Probes would count among the requests of tests that are about something else.
-    withDefaults({ PORT: port, FEDWAY_MONITOR: "off", ...env }),
+    withDefaults({ PORT: port, FEDWAY_MONITOR: "off", FEDWAY_FACTS: "off", ...env }),
   );
   const url = `http://127.0.0.1:${port}`;
   await program.until(async () => (await fetch(`${url}/health/ready`).catch(() => undefined))?.ok || undefined);

@@ -112,12 +112,7 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
       byId: (id) => entries.find((entry) => entry.id === id),
       document: () => undefined,
     },
-    descriptions: {
-      async request(id) {
-        wanted.add(id);
-        return Promise.reject(new Error("no job is needed"));
-      },
-    },
+    renew: async (id) => void wanted.add(id),
     models,
     settings: {
       publicUrl,

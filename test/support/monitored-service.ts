@@ -68,6 +68,7 @@ export interface MonitoredService extends RunningService {
 
 const watchful = {
   FEDWAY_MONITOR: "on",
+  FEDWAY_FACTS: "off",
   FEDWAY_PROBE_EVERY_MS: "1000",
   FEDWAY_INCIDENT_AFTER: "2",
   FEDWAY_RECOVERED_AFTER: "2",

@@ -42,8 +42,22 @@ interface DescriptionServiceOptions {
 const kindName = "describe-endpoint";
 const monthMs = 30 * 24 * 60 * 60 * 1000;
 
-/** `again`: start from nothing instead of going on with unfinished work. */
-const payload = Type.Object({ id: catalogId, again: Type.Optional(Type.Boolean()) });
+/** Of descriptions of public endpoints that nobody asked for; what is left then is done another day. */
+const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64 * 1024 * 1024 };
+
+/** How a description is asked for. */
+interface RequestOptions extends Pick<EnqueueOptions, "priority"> {
+  /** Start from nothing instead of going on with unfinished work. */
+  readonly again?: boolean;
+  /** Nobody asked for it: keep to a small budget. */
+  readonly isPolite?: boolean;
+}
+
+const payload = Type.Object({
+  id: catalogId,
+  again: Type.Optional(Type.Boolean()),
+  isPolite: Type.Optional(Type.Boolean()),
+});
 
 /** The descriptions of the catalogue's endpoints: made in the background, kept, served. */
 export type DescriptionService = ReturnType<typeof createDescriptionService>;
@@ -76,23 +90,29 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     kind: jobKind(payload, {
       name: kindName,
       needs: "the id of an endpoint",
-      run: ({ id, again = false }, context) =>
-        describeEndpoint({ ...options, get, put, target: target(id) }, { id, again }, context),
+      run({ id, again = false, isPolite = false }, context) {
+        const budget = isPolite ? politeBudget : options.budget;
+        return describeEndpoint({ ...options, budget, get, put, target: target(id) }, { id, again }, context);
+      },
       concurrency,
     }),
     /**
-     * Asks for a description to be made or gone on with; a job that is waiting or running already is returned. `again`
-     * starts from nothing instead of going on with unfinished work.
+     * Asks for a description to be made or gone on with; a job that is waiting or running already is returned.
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (its interface cannot be asked), `STORE_FAILED`
      */
-    async request(
-      id: string,
-      { priority, again = false }: Pick<EnqueueOptions, "priority"> & { readonly again?: boolean } = {},
-    ): Promise<Job> {
+    async request(id: string, { priority, again = false, isPolite }: RequestOptions = {}): Promise<Job> {
       target(id);
-      return jobs.enqueue(kindName, { id, again }, { id: `describe.${id}`, priority });
+      return jobs.enqueue(kindName, { id, again, ...(isPolite && { isPolite }) }, { id: `describe.${id}`, priority });
     },
     get,
+    /** The latest work on a description, in milliseconds since the epoch, also of a run that found little. @throws FedwayError `STORE_FAILED` */
+    async lastRun(id: string) {
+      const work = await descriptions.loadWork(id);
+      const last = work?.endpoint === catalog.byId(id)?.url ? work : await get(id);
+      if (last === undefined) return undefined;
+      const { startedAt, finishedAt, unfinished } = last;
+      return { startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt), unfinished };
+    },
     async freshness(id: string): Promise<Freshness> {
       const description = await get(id);
       if (description === undefined) return { state: "none" };

@@ -59,7 +59,7 @@ async function open(): Promise<void> {
   const clients = openClients(config, local);
   const jobs = openJobs(config, state, () => {});
   const foundation = { config, log, state, clients, local, jobs };
-  registry = await openRegistry(foundation, () => "unknown");
+  registry = await openRegistry(foundation, { statusOf: () => "unknown", inMaintenance: () => false });
   const monitoring = openMonitoring({ ...foundation, registry, metrics });
   closings.push(
     () => clients.close(),

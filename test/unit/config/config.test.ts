@@ -66,6 +66,7 @@ describe("defaults", () => {
       remoteEngine: undefined,
       egress: "catalog",
       allowAddresses: [],
+      facts: true,
       factsMaxAgeMs: 604_800_000,
       factsCheckMs: 900_000,
       factsVerifyMs: 300_000,

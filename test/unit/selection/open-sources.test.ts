@@ -21,9 +21,7 @@ async function opened() {
       byId: (id) => entries.find((entry) => entry.id === id),
       document: () => undefined,
     },
-    descriptions: {
-      request: async () => Promise.reject(new Error("nothing is described")),
-    },
+    renew: async () => Promise.reject(new Error("nothing is described")),
     models: new EndpointModels(),
     settings: {
       publicUrl: "http://fedway.example",
