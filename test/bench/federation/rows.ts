@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { Store } from "oxigraph";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { createInProcessExecutor } from "../../../src/engine/executor.ts";
 import type { SparqlClient } from "../../../src/outbound/sparql-client.ts";
@@ -11,12 +12,15 @@ import { median, rounded, writeReport } from "../proxy/report.ts";
 
 // What a row costs between the bytes of the endpoints' answers and the bytes of ours. The endpoints are in this process
 // and answer from memory: an item has a subject, a label, a number and a group. Round numbers of rows would be taken for caps.
+// Beside it, the processor time of the same query without its SERVICEs in one Oxigraph store that has the same items.
 
 interface RowCase {
   readonly name: string;
   /** Rows that are joined, grouped, sorted or looked at in one run. */
   readonly rows: number;
   readonly query: string;
+  /** Groups that the items are in; default 100. */
+  readonly groups?: number;
 }
 
 const item = (index: number): string => `http://items.example/item/${index}`;
@@ -71,6 +75,7 @@ function casesOf(rows: number): RowCase[] {
   const grouped = (groups: number): RowCase => ({
     name: `GROUP BY, ${groups} groups`,
     rows,
+    groups,
     query: `SELECT ?g (COUNT(*) AS ?c) (SUM(?n) AS ?sum) (MAX(?label) AS ?max) { ${service(rows, groups)} } GROUP BY ?g`,
   });
   const label = service(rows, 100, "?s <urn:label> ?label");
@@ -125,22 +130,60 @@ async function sample({ query }: RowCase): Promise<Sample> {
   return { ms, cpuMs: (user + system) / 1_000, bytes, heapBytes: heap - heapBefore };
 }
 
+/** The items as one store. */
+function storeOf({ rows, groups = 100 }: RowCase): Store {
+  const lines = Array.from({ length: rows }, (_, index) => {
+    const label = `"Label of the item ${(index * 7919) % 1_000_003}"@en`;
+    const number = `"${(index * 31) % 1_009}"^^<${integerType}>`;
+    const group = `<http://items.example/group/${(index * 13) % groups}>`;
+    return `<${item(index)}> <urn:label> ${label} ; <urn:n> ${number} ; <urn:g> ${group} .`;
+  });
+  const store = new Store();
+  store.load(lines.join("\n"), { format: "text/turtle" });
+  return store;
+}
+
+/** Processor time in which Oxigraph answers the same, its answer as JSON. */
+function oxigraphCpuMs(store: Store, { query }: RowCase): number {
+  const cpu = process.cpuUsage();
+  store.query(query.replaceAll(/SERVICE <[^>]*>/g, ""), { results_format: "json" });
+  const { user, system } = process.cpuUsage(cpu);
+  return (user + system) / 1_000;
+}
+
 /** Measures what rows cost; `queries` are parts of the cases' names. @throws Error when an answer fails or differs */
 export async function runRowsBench({ quick, queries }: FederationOptions): Promise<void> {
   const rounds = quick ? 3 : 7;
   const results = [];
   for (const one of casesOf(quick ? 20_011 : 100_003).filter(({ name }) => isAsked(name, queries))) {
     const samples: Sample[] = [];
+    const store = storeOf(one);
+    const oxigraph: number[] = [];
     await sample(one);
-    for (let round = 0; round < rounds; round++) samples.push(await sample(one));
+    for (let round = 0; round < rounds; round++) {
+      samples.push(await sample(one));
+      oxigraph.push(oxigraphCpuMs(store, one));
+    }
     if (new Set(samples.map(({ bytes }) => bytes)).size > 1) throw new Error(`${one.name}: the answers differ`);
     const ms = median(samples.map((each) => each.ms));
     const cpuMs = median(samples.map((each) => each.cpuMs));
     const heapMb = Math.max(...samples.map(({ heapBytes }) => heapBytes)) / 1e6;
-    const result = { name: one.name, rows: one.rows, ms, cpuMs, rowsPerSecond: (one.rows * 1_000) / ms, heapMb };
+    const ofOxigraph = median(oxigraph) / cpuMs;
+    const result = {
+      name: one.name,
+      rows: one.rows,
+      ms,
+      cpuMs,
+      rowsPerSecond: (one.rows * 1_000) / ms,
+      heapMb,
+      ofOxigraph,
+    };
     results.push(result);
-    const numbers = [result.rowsPerSecond, result.ms, result.cpuMs, heapMb].map((value) => rounded(value).padStart(8));
+    const shown = [result.rowsPerSecond, result.ms, result.cpuMs, heapMb, ofOxigraph];
+    const numbers = shown.map((value) => rounded(value).padStart(8));
     process.stdout.write(`${one.name.padEnd(26)}${numbers.join("  ")}\n`);
   }
-  process.stdout.write(`rows/s, ms, CPU ms, MB of heap; written to ${await writeReport("rows", { results })}\n`);
+  process.stdout.write(
+    `rows/s, ms, CPU ms, MB of heap, rows a second of processor time beside Oxigraph; written to ${await writeReport("rows", { results })}\n`,
+  );
 }
