@@ -84,7 +84,8 @@ export function floor({ unscaled, scale }: Decimal): bigint {
 /** The whole number towards zero. */
 export const truncate = ({ unscaled, scale }: Decimal): bigint => unscaled / tens(scale);
 
-const raised = ({ unscaled, scale }: Decimal, to: number): bigint => unscaled * tens(to - scale);
+const raised = ({ unscaled, scale }: Decimal, to: number): bigint =>
+  to === scale ? unscaled : unscaled * tens(to - scale);
 
 function normal(unscaled: bigint, scale: number): Decimal {
   let [value, places] = [unscaled, scale];

@@ -58,7 +58,8 @@ export const typed = (text: string, type: string): RDF.Literal => factory.litera
 export const iri = (value: string): RDF.NamedNode => factory.namedNode(value);
 export const string = (text: string): RDF.Literal => factory.literal(text);
 export const tagged = (text: string, language: string): RDF.Literal => factory.literal(text, language);
-export const boolean = (value: boolean): RDF.Literal => typed(String(value), "boolean");
+const [yes, no] = [typed("true", "boolean"), typed("false", "boolean")];
+export const boolean = (value: boolean): RDF.Literal => (value ? yes : no);
 export const numeric = (number: Numeric): RDF.Literal => typed(numericToText(number), number.type);
 export const moment = (value: Moment, type: MomentType): RDF.Literal => typed(momentToText(value, type), type);
 export const duration = (value: Duration, type: DurationType): RDF.Literal => typed(durationToText(value, type), type);
@@ -103,6 +104,7 @@ export const inLanguage = (text: string, language: string): RDF.Literal =>
 
 /** The effective boolean value (SPARQL 1.1 Query, section 17.2.2). @throws ExpressionError for what has none */
 export function truthOf(term: RDF.Term): boolean {
+  if (term === yes || term === no) return term === yes;
   const checked = literal(term);
   const value = valueOf(checked);
   switch (value.kind) {
