@@ -4,7 +4,6 @@ import type { ClauseVariable, FederatedClause, PlannedEndpoint } from "../plan/q
 import type { ValueKind } from "../plan/source-selection.ts";
 import type { Bindings } from "../results/model.ts";
 import { literalFromParts } from "../results/terms.ts";
-import type { PatternUnit } from "./sources/pattern-units.ts";
 import type { TriplePattern } from "./sources/triple-pattern.ts";
 
 /** What the rest of a query wants of the solutions of a clause or a group of patterns. */
@@ -30,12 +29,6 @@ export interface UnitDemand extends LeafDemand {
   readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
 }
 
-/** Patterns that members are asked as one, as a branch of a UNION. */
-export interface UnitBranch {
-  readonly unit: PatternUnit;
-  readonly demand: UnitDemand;
-}
-
 /** A FILTER whose verdict on a solution depends on nothing but these variables. */
 export interface PushedCondition {
   readonly variables: readonly string[];
@@ -43,6 +36,16 @@ export interface PushedCondition {
   readonly holds: (row: Bindings) => boolean;
   /** The same or less in SPARQL, for endpoints; undefined where engines could differ. */
   readonly text: string | undefined;
+  /** What it says of single variables where solutions for the others are at hand. */
+  readonly bounds?: readonly Bound[];
+}
+
+/** A comparison of a variable with an expression over others. */
+export interface Bound {
+  readonly variable: string;
+  readonly of: readonly string[];
+  /** Conditions that the variable fulfils wherever the comparison is true beside one of these solutions. */
+  readonly within: (rows: readonly Bindings[]) => readonly PushedCondition[];
 }
 
 /** Number of solutions that are enough; with DISTINCT, of those that differ in these variables. */
@@ -99,32 +102,6 @@ export function demandedClause(clause: FederatedClause, demand: LeafDemand): Fed
     estimate: conditions.length > 0 ? undefined : estimate,
     selectivity: clause.selectivity + conditions.length * CONDITION_SELECTIVITY,
   };
-}
-
-/** The column that says of which branch of a UNION a row is. */
-export const BRANCH = "fedway_branch";
-
-/** Variables of the branches of a UNION, each of which always binds its own. */
-export const certainInAll = (branches: readonly ReadonlySet<string>[]): readonly ClauseVariable[] =>
-  [...new Set(branches.flatMap((names) => [...names]))].map((name) => ({
-    name,
-    certain: branches.every((names) => names.has(name)),
-  }));
-
-/** A clause for each branch of a UNION at one endpoint, by number, as one clause. */
-export function unitedClause(branches: ReadonlyMap<number, FederatedClause>): FederatedClause | undefined {
-  const [first] = branches.values();
-  const groups = [...branches].map(([number, { pattern }]) => `{ ${pattern} BIND("${number}" AS ?${BRANCH}) }`);
-  const shown = [...branches.values()].map(({ variables }) => new Set(variables.map(({ name }) => name)));
-  return (
-    first && {
-      ...first,
-      pattern: `{ ${groups.join(" UNION ")} }`,
-      opening: undefined,
-      variables: [...certainInAll(shown), { name: BRANCH, certain: true }],
-      estimate: undefined,
-    }
-  );
 }
 
 /** What an endpoint makes of solutions before it sends them. */

@@ -22,11 +22,12 @@ export interface LabelledRowsOptions {
  * An endpoint labels them anew in each answer, so as soon as such a node turns up in one of several answers, all solutions
  * with one are taken in with one request, and from then on they come from there. Nodes that are only handed on, to a row or
  * a CONSTRUCT template, keep the label of their answer: the same is said of each of them.
+ * @returns the solutions for keys, or those of the clause with further conditions
  */
 export function createLabelledRows(
   clause: FederatedClause,
   { executor, identified, held, inBlocks }: LabelledRowsOptions,
-): (keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]> {
+): (keys: KeyBlock | undefined, narrowed?: FederatedClause) => AsyncIterable<readonly Bindings[]> {
   // Of EXISTS, which shows nobody its solutions.
   if (clause.substituted) return (keys) => executor.solutions(clause, keys);
   const mostKeys = clause.endpoint.maxValuesRows ?? Number.POSITIVE_INFINITY;
@@ -45,12 +46,12 @@ export function createLabelledRows(
     return keys ? keys.only === true && keys.rows.length <= mostKeys && areWritable(keys) : !asked;
   }
 
-  return async function* solutions(keys) {
+  return async function* solutions(keys, narrowed = clause) {
     const isOnly = isAlone(keys);
     asked = true;
     let names: readonly string[] | undefined;
     let isPutAside = false;
-    for await (const rows of executor.solutions(clause, keys)) {
+    for await (const rows of executor.solutions(narrowed, keys)) {
       if (isOnly || !rows.some((row) => hasBlankNode(row))) {
         yield rows;
         continue;

@@ -1,9 +1,10 @@
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
+import type { PushedCondition } from "../demand.ts";
 import { type HeldBytes, type Holding, takenIn } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { accepted, type Condition } from "./buffered-join.ts";
-import { each } from "./execution.ts";
+import { each, type Rows } from "./execution.ts";
 import { type JoinBlock, joinBlocks, type JoinVariable } from "./join-blocks.ts";
 import { merged } from "./rows.ts";
 
@@ -19,7 +20,8 @@ export interface BoundSide {
   readonly variables: readonly JoinVariable[];
   /** Beyond this number of keys the side is read whole: it has about as many solutions. */
   readonly wholeFrom?: number | undefined;
-  solutions(keys: KeyBlock | undefined): AsyncIterable<readonly Bindings[]>;
+  /** @param conditions other solutions are not needed */
+  solutions(keys: KeyBlock | undefined, conditions?: readonly PushedCondition[]): AsyncIterable<readonly Bindings[]>;
 }
 
 /**
@@ -34,6 +36,8 @@ export interface BoundJoin {
   /** Variables that left solutions may bind. */
   readonly leftVariables: readonly string[];
   readonly right: BoundSide;
+  /** Conditions on right solutions without which they have no partner among these left ones that is wanted. */
+  readonly bounds?: ((rows: readonly Bindings[]) => readonly PushedCondition[]) | undefined;
   /** Number of solutions of the query that are enough; keys are then sent a few at a time. */
   readonly wanted?: number | undefined;
   readonly mode: JoinMode;
@@ -133,7 +137,8 @@ async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<Bind
   const matched = new Set<number>();
   const { mode } = join;
   const disjoint = mode === "minus" && block.keys === undefined;
-  if (!block.hasNoPartner && !disjoint) yield* mergeBlock(block, join, matched);
+  const found = join.right.solutions(block.keys, join.bounds?.(block.rows));
+  if (!block.hasNoPartner && !disjoint) yield* mergeBlock(block, { ...join, found }, matched);
   if (mode === "inner") return;
   yield block.rows.filter((_, position) => !matched.has(position));
 }
@@ -141,12 +146,12 @@ async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<Bind
 /** Asks for a block's partners; notes which rows have one and yields the merged solutions where they are wanted. */
 async function* mergeBlock(
   block: JoinBlock,
-  { right, mode, condition }: BoundJoin,
+  { found, mode, condition }: Pick<BoundJoin, "mode" | "condition"> & { readonly found: Rows },
   matched: Set<number>,
 ): AsyncIterable<Bindings[]> {
   const atOnce = Math.max(ROWS_PER_BATCH, condition?.atOnce ?? 0);
   let batch: Partner[] = [];
-  for await (const solutions of right.solutions(block.keys)) {
+  for await (const solutions of found) {
     for (const solution of solutions) {
       for (const position of block.partners(solution)) {
         const row = block.rows[position];

@@ -2,7 +2,14 @@ import type { ClauseVariable, FederatedClause } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { BlockSizes } from "../clause-query.ts";
 import type { ClauseSizes } from "../clause-sizes.ts";
-import { checkedSummary, demandedClause, type LeafDemand, type Summary, summarisingClause } from "../demand.ts";
+import {
+  checkedSummary,
+  demandedClause,
+  type LeafDemand,
+  type PushedCondition,
+  type Summary,
+  summarisingClause,
+} from "../demand.ts";
 import { createFollowedRows, type FollowedOptions } from "../followed-clause.ts";
 import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
 import { firstRows } from "./first-rows.ts";
@@ -49,9 +56,10 @@ export function toLeafClause(clause: FederatedClause, options: ClauseLeafOptions
     askedInBlocks() {
       isInBlocks = true;
     },
-    solutions(keys, wanted) {
-      const asked = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
-      const isMeasured = !keys && !clause.silent && clause.limit === undefined;
+    solutions(keys, wanted, conditions = []) {
+      const narrowed = conditions.length > 0 ? narrowedClause(clause, conditions) : clause;
+      const asked = solutions(keys && { ...keys, variables: keys.variables.map(outerName) }, narrowed);
+      const isMeasured = !keys && narrowed === clause && !clause.silent && clause.limit === undefined;
       const all = isMeasured ? measured(asked, clause, options) : asked;
       // A limit of its own is as low.
       const few = isMeasured && target === undefined ? wanted : undefined;
@@ -66,6 +74,12 @@ export function toLeafClause(clause: FederatedClause, options: ClauseLeafOptions
 function outerDemand(demand: LeafDemand): LeafDemand {
   const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => outerName(name) === name));
   return { ...demand, conditions, variables: new Set([...demand.variables].map(outerName)) };
+}
+
+/** The clause with conditions added. */
+function narrowedClause(clause: FederatedClause, conditions: readonly PushedCondition[]): FederatedClause {
+  const variables = new Set(boundVariables(clause).map(({ name }) => innerName(name)));
+  return demandedClause(clause, outerDemand({ conditions, variables, distinct: false }));
 }
 
 function outerSummary(summary: Summary): Summary {

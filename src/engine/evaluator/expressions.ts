@@ -47,13 +47,19 @@ export function conditionOf(
   };
 }
 
-/** Whether an expression without EXISTS is true of a solution; an error counts as false. */
-export function testOf(expression: Expression, around: Surroundings): (row: Bindings) => boolean {
+/** The value of an expression without EXISTS; undefined where it has none. */
+export function termOfRow(expression: Expression, around: Surroundings): (row: Bindings) => RDF.Term | undefined {
   const compiled = compileExpression(expression, around);
   return (row) => {
     const result = tried(() => compiled({ row, known: nothingKnown }));
-    return "value" in result && isTrue(result.value);
+    return "value" in result ? result.value : undefined;
   };
+}
+
+/** Whether an expression without EXISTS is true of a solution; an error counts as false. */
+export function testOf(expression: Expression, around: Surroundings): (row: Bindings) => boolean {
+  const value = termOfRow(expression, around);
+  return (row) => isTrue(value(row));
 }
 
 const nothingKnown: ReadonlyMap<Existence, RDF.Term> = new Map();

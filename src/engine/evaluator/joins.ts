@@ -73,7 +73,7 @@ export async function join({ input, conditions = [] }: Join, execution: Executio
   const isLast = followed.length === 0;
   const joined = free.length > 0 ? inOrder(whole, free, { conditions, isSome, isLast, execution }) : whole;
   const result = followed.reduce(
-    (left, operand) => (left ? joinedByKeys(left, operand, execution) : operand.solutions),
+    (left, operand) => (left ? joinedByKeys(left, operand, { conditions, execution }) : operand.solutions),
     joined,
   );
   return result ?? made({ variables: [], size: 1 }, execution, () => each([[new Map()]]));
@@ -113,7 +113,7 @@ function inOrder(start: Solutions | undefined, operands: readonly Operand[], opt
       const { solutions, operation } = operand;
       const joined = small.has(operation)
         ? hashJoined(left, { ...solutions, rows: rowsOf(operand) }, execution)
-        : joinedByKeys(left, operand, execution);
+        : joinedByKeys(left, operand, options);
       return isEnd && isLast ? joined.rows : fulfilling(joined, options, left).rows;
     },
     firstKeys(left, operand) {
@@ -167,13 +167,27 @@ function fulfilling(solutions: Solutions, { conditions, execution }: Conditioned
 const isDecided = ({ variables }: PushedCondition, known: Sized): boolean =>
   variables.every((name) => known.variables.some((variable) => variable.name === name && variable.certain));
 
-function joinedByKeys(left: Solutions, right: Operand & Partial<Sized>, execution: Execution): Solutions {
+function joinedByKeys(left: Solutions, right: Operand & Partial<Sized>, conditioned: Conditioned): Solutions {
+  const { execution } = conditioned;
   const found = sideOf(right, left.variables, execution);
   if (!found) return hashJoined(left, { ...right.solutions, rows: askedAgain(right.operation, execution) }, execution);
+  const bounds = boundsBeside(left, right.solutions, conditioned);
   // What turned out to be large is not taken in whole for a few keys.
   const least = right.isCorrected ? (right.size ?? 0) : 0;
   const side = { ...found, wholeFrom: found.wholeFrom && Math.max(found.wholeFrom, least) };
-  return made(joinFacts(left, right.solutions), execution, () => byKeys(left, side, { execution, mode: "inner" }));
+  return made(joinFacts(left, right.solutions), execution, () =>
+    byKeys(left, side, { execution, mode: "inner", bounds }),
+  );
+}
+
+/** What conditions say of variables that only the other side has, beside solutions that always bind the others. */
+function boundsBeside(left: Sized, right: Sized, { conditions }: Conditioned): BoundJoin["bounds"] {
+  const known = new Map(left.variables.map(({ name, certain }) => [name, certain]));
+  const bounds = conditions
+    .flatMap((condition) => condition.bounds ?? [])
+    .filter(({ variable, of }) => !known.has(variable) && of.every((name) => known.get(name)))
+    .filter(({ variable }) => right.variables.some(({ name }) => name === variable));
+  return bounds.length === 0 ? undefined : (rows) => bounds.flatMap(({ within }) => within(rows));
 }
 
 /** The join of solutions of which the smaller ones are taken in whole. */
@@ -254,7 +268,7 @@ async function bothSides(input: readonly Operation[], execution: Execution): Pro
 
 const missing = (): Error => new Error("A join needs two operands");
 
-interface KeyJoin extends Pick<BoundJoin, "mode" | "condition"> {
+interface KeyJoin extends Pick<BoundJoin, "mode" | "condition" | "bounds"> {
   readonly execution: Execution;
 }
 

@@ -2,7 +2,8 @@ import type * as RDF from "../../rdf/term.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock, KeyBlocks } from "../clause-query.ts";
-import type { LeafDemand, PushedCondition, Summary, UnitBranch } from "../demand.ts";
+import type { LeafDemand, PushedCondition, Summary } from "../demand.ts";
+import type { UnitBranch } from "../united-clause.ts";
 import type { Leaf } from "./algebra.ts";
 import type { BoundSide } from "./bound-join.ts";
 import { type Execution, made, type Rows, type Solutions } from "./execution.ts";
@@ -54,8 +55,13 @@ export interface LeafClause {
   /**
    * Its solutions as they come, compatible with one of the keys when given, whose variables they bind.
    * @param wanted number of solutions of the query that are enough: the first ones are then asked for before all are
+   * @param conditions others are not needed
    */
-  solutions(keys: KeyBlock | undefined, wanted?: number): AsyncIterable<readonly Bindings[]>;
+  solutions(
+    keys: KeyBlock | undefined,
+    wanted?: number,
+    conditions?: readonly PushedCondition[],
+  ): AsyncIterable<readonly Bindings[]>;
 }
 
 export const leafOf = (clause: LeafClause): Leaf => ({ type: "fedway:leaf", clause });
@@ -91,14 +97,18 @@ export function leafSide(clause: LeafClause): BoundSide {
       certain,
       oneSpelling: !blankKeys && open.has(name),
     })),
-    solutions: (keys) => askedFor(clause, keys),
+    solutions: (keys, conditions) => askedFor(clause, keys, conditions),
   };
 }
 
-async function* askedFor(clause: LeafClause, keys: KeyBlock | undefined): Rows {
+async function* askedFor(
+  clause: LeafClause,
+  keys: KeyBlock | undefined,
+  conditions: readonly PushedCondition[] | undefined,
+): Rows {
   // A blank node is not known under any name at an endpoint: no solution can be compatible with it.
   if (!clause.blankKeys && keys?.rows.every((row) => hasBlankNode(row))) return;
-  yield* clause.solutions(keys);
+  yield* clause.solutions(keys, undefined, conditions);
 }
 
 const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");

@@ -1,5 +1,6 @@
 import type { Bindings } from "../../results/model.ts";
-import { BRANCH, certainInAll, summaryVariables, type UnitBranch, type UnitDemand } from "../demand.ts";
+import { summaryVariables, type UnitDemand } from "../demand.ts";
+import { BRANCH, certainInAll, type UnitBranch } from "../united-clause.ts";
 import type { HeldBytes } from "../held-bytes.ts";
 import type { MergedGraph } from "../sources/merged-graph.ts";
 import { isTrace } from "../provenance.ts";
@@ -47,10 +48,11 @@ export function unitLeaf(context: GraphContext, unit: PatternUnit, demand: UnitD
         ? unitLeaf(context, unit, { conditions, distinct: false, variables: by, summary: made })
         : undefined;
     },
-    async *solutions(keys, few) {
+    async *solutions(keys, few, added = []) {
       const { limit } = demand;
+      const narrowed = { ...demand, conditions: [...conditions, ...added] };
       const ask = (rows?: number) =>
-        graph.solutions(unit, { ...demand, limit: rows === undefined ? limit : { rows } }, keys);
+        graph.solutions(unit, { ...narrowed, limit: rows === undefined ? limit : { rows } }, keys);
       const isOpen = keys === undefined && limit === undefined && summary === undefined;
       const shown = new Set([...variables.map(({ name }) => name), ...(keys?.variables ?? [])]);
       for await (const rows of firstRows(ask, { wanted: isOpen ? few : undefined, size, held }))

@@ -1,6 +1,7 @@
 import { sendableCondition } from "../../sparql/sendable-condition.ts";
 import type * as Algebra from "./algebra.ts";
 import { testOf } from "./expressions.ts";
+import { boundsIn } from "./range-bounds.ts";
 import { summarised } from "./summaries.ts";
 import type { Surroundings } from "../expressions/functions.ts";
 import type { Demand, PushedCondition } from "../demand.ts";
@@ -73,7 +74,8 @@ export class PushDown {
     if (existencesIn(expression).length > 0 || isVolatile(expression)) return [];
     const variables = [...expressionVariables(expression)];
     const holds = testOf(expression, this.#options.surroundings);
-    return [{ variables, holds, text: sendableCondition(expression)?.text }];
+    const bounds = boundsIn(expression, this.#options.surroundings);
+    return [{ variables, holds, text: sendableCondition(expression)?.text, bounds }];
   }
 }
 

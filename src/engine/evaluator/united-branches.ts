@@ -1,5 +1,5 @@
 import { literalFromParts } from "../../results/terms.ts";
-import { BRANCH } from "../demand.ts";
+import { BRANCH } from "../united-clause.ts";
 import { patternVariable } from "../sources/triple-pattern.ts";
 import type { Expression, Operation, Union } from "./algebra.ts";
 import { type LeafClause, leafOf } from "./leaf.ts";

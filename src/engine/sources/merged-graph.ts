@@ -3,7 +3,8 @@ import type { ClauseVariable, PlannedEndpoint, MergedMembers } from "../../plan/
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Bindings } from "../../results/model.ts";
 import { type BlockSizes, type KeyBlock, termsText } from "../clause-query.ts";
-import { BRANCH, isSummable, summarisesFor, type Summary, type UnitBranch, type UnitDemand } from "../demand.ts";
+import { isSummable, summarisesFor, type Summary, type UnitDemand } from "../demand.ts";
+import { BRANCH, type UnitBranch } from "../united-clause.ts";
 import { once } from "../held-bytes.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
 import { interleave } from "../interleave.ts";

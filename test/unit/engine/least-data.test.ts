@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
     `SELECT * { SERVICE @a { ?i a v:Few } SERVICE @c { ?i v:rating ?o1 } SERVICE @b { ?j v:price ?s1 }
       FILTER(?s1 < ?o1 + 10) }`,
     3,
-    475,
+    13,
   ],
   ["many keys", "SELECT * { SERVICE @a { ?i v:name ?name } SERVICE @b { ?i v:price ?price } }", 2, 697],
   [
