@@ -274,7 +274,7 @@ async function startWork(parts: ServedParts): Promise<void> {
   const work = config.role !== "web";
   await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
   if (work) {
-    registry.sources.startReading();
+    registry.sources.startChecking();
     const { due } = registry;
     for (const schedule of [...monitoring.schedules, ...registry.schedules, due.schedule]) {
       const isWanted = schedule === due.schedule ? describesDue(config) : config.monitor.enabled;

@@ -25,6 +25,7 @@ import { createDescriptionStore } from "../registry/void/description-store.ts";
 import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
 import { createLinksetService } from "../registry/void/linkset-service.ts";
 import { createVoidRetriever } from "../registry/void/void-retriever.ts";
+import { createTripleKeeper } from "../selection/endpoint-keys.ts";
 import { openSources } from "../selection/open-sources.ts";
 import { catalogSources, shapesFile } from "./catalog-files.ts";
 import type { Clients } from "./open-clients.ts";
@@ -181,6 +182,7 @@ function openDescriptions(
     retriever: createVoidRetriever({ asker, clock }),
     describer: { describe: (target, options) => describerOf(target.endpoint.url).describe(target, options) },
     descriptions: createDescriptionStore({ store, onDropped }),
+    keepTriples: createTripleKeeper(store),
     jobs,
     clock,
     publicUrl: config.publicUrl,

@@ -1,10 +1,12 @@
+import type { Asker } from "../outbound/whole-answer.ts";
 import { type Clock, every } from "../clock.ts";
 import type { AskedEndpoint, Catalog } from "../registry/catalog/catalog.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { FollowedParts } from "./follow-facts.ts";
 
 /** What the check works with. */
-export interface DriftOptions extends Pick<FollowedParts, "asker" | "onFault"> {
+export interface DriftOptions extends Pick<FollowedParts, "onFault"> {
+  readonly asker: Pick<Asker, "ask">;
   readonly catalog: Pick<Catalog, "entries" | "byId">;
   /** Milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly factsCheckMs: number };

@@ -1,9 +1,8 @@
-import type { Asker } from "../outbound/whole-answer.ts";
 import type { CatalogEntry, EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { EndpointModel, EndpointModels } from "../registry/model/endpoint-models.ts";
 import type { Store } from "../store/store.ts";
 import type { FactTable } from "./fact-table.ts";
-import { createKeyStore, readKeys, withKeys } from "./read-keys.ts";
+import { createKeyStore, withKeys } from "./endpoint-keys.ts";
 import { factsOf, type SourceFacts } from "./source-facts.ts";
 
 /** What facts are made of, and kept up to date with. */
@@ -11,13 +10,9 @@ export interface FollowedParts {
   readonly models: Pick<EndpointModels, "get" | "described" | "follow">;
   /** Tells when an entry was changed. */
   readonly catalog: Pick<EditableCatalog, "document">;
-  /**
-   * Own origin, without a trailing slash; milliseconds after which a description proves nothing any more (0: none ever does); triples
-   * of the largest endpoint that is read to know its keys (0: none is).
-   */
-  readonly settings: { readonly publicUrl: string; readonly factsMaxAgeMs: number; readonly readTriples: number };
+  /** Own origin, without a trailing slash; milliseconds after which a description proves nothing any more (0: none ever does). */
+  readonly settings: { readonly publicUrl: string; readonly factsMaxAgeMs: number };
   readonly store: Store;
-  readonly asker: Pick<Asker, "ask">;
   /** Hears of what could not be stored or read; the endpoint has no keys, then. */
   readonly onFault: (error: unknown) => void;
 }
@@ -30,7 +25,6 @@ export class FactFollower {
   readonly #table: FactTable;
   readonly #parts: FollowedParts;
   readonly #keys: ReturnType<typeof createKeyStore>;
-  readonly #reader: ReturnType<typeof createKeyReader>;
   readonly #ignored: readonly (() => void)[];
   /** The versions of descriptions whose facts were found to be wrong. */
   readonly #ended = new Map<string, string>();
@@ -44,7 +38,6 @@ export class FactFollower {
     this.#table = table;
     this.#parts = parts;
     this.#keys = createKeyStore(parts.store);
-    this.#reader = createKeyReader(parts, this.#keys);
     this.#ignored = [
       parts.models.follow({ changed: (after, before) => this.#changed(after, before) }),
       this.#keys.watch((change) => this.#lookUp(change === undefined ? this.#unread : [change.key])),
@@ -67,15 +60,9 @@ export class FactFollower {
     await this.#keys.delete(id);
   }
 
-  /** From now on, reads small endpoints in the background, one after the other. */
-  startReading(): void {
-    this.#reader.start();
-  }
-
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosed = true;
     for (const ignore of this.#ignored) ignore();
-    await this.#reader.close();
   }
 
   #changed(after: EndpointModel | undefined, before: EndpointModel | undefined): void {
@@ -90,7 +77,6 @@ export class FactFollower {
 
   #drop(id: string): void {
     this.#unread.delete(id);
-    this.#reader.drop(id);
     this.#table.set(id, undefined);
   }
 
@@ -142,7 +128,6 @@ export class FactFollower {
       return;
     }
     this.#unread.add(id);
-    this.#reader.add(id, { version, facts });
   }
 }
 
@@ -152,59 +137,4 @@ function partitionOf(entry: CatalogEntry | undefined, publicUrl: string): string
   const folder = subjectPartition?.replace(/#.*$/u, "");
   const isOwn = folder !== undefined && folder.startsWith(`${publicUrl}/shards/`) && url.startsWith(folder);
   return isOwn ? subjectPartition : undefined;
-}
-
-interface Wanted {
-  /** Of the description that the facts are from. */
-  readonly version: string;
-  readonly facts: SourceFacts;
-}
-
-/** Reads endpoints one after the other, once started, and stores what that showed. */
-function createKeyReader({ models, asker, settings, onFault }: FollowedParts, keys: ReturnType<typeof createKeyStore>) {
-  const wanted = new Map<string, Wanted>();
-  /** The descriptions that endpoints were read for: what comes of it, and whether it can be stored, is the same each time. */
-  const tried = new Map<string, string>();
-  const ending = new AbortController();
-  let isStarted = false;
-  let reading: Promise<void> | undefined;
-  const readOne = async (id: string, { version, facts }: Wanted): Promise<void> => {
-    const entry = models.get(id)?.entry;
-    if (entry === undefined || entry.url !== facts.url) return;
-    tried.set(id, version);
-    // An endpoint that cannot be read now is read with its next description, or after the next start.
-    const found = await readKeys(entry, facts, { asker, signal: ending.signal }).catch(() => undefined);
-    if (found === undefined || ending.signal.aborted) return;
-    await keys.put(id, { describedAt: version, url: facts.url, found });
-  };
-  const readWanted = async (): Promise<void> => {
-    for (const [id, one] of wanted) {
-      wanted.delete(id);
-      if (!ending.signal.aborted) await readOne(id, one).catch(onFault);
-    }
-    reading = undefined;
-  };
-  const begin = (): void => {
-    if (isStarted && wanted.size > 0) reading ??= readWanted();
-  };
-  return {
-    add(id: string, one: Wanted): void {
-      const { triples } = one.facts;
-      if (triples === undefined || triples > settings.readTriples || tried.get(id) === one.version) return;
-      wanted.set(id, one);
-      begin();
-    },
-    drop(id: string): void {
-      wanted.delete(id);
-      tried.delete(id);
-    },
-    start(): void {
-      isStarted = true;
-      begin();
-    },
-    async close(): Promise<void> {
-      ending.abort();
-      await reading;
-    },
-  };
 }

@@ -10,7 +10,7 @@ import { selectSources } from "./select-sources.ts";
 import { SourceVerifier } from "./source-verifier.ts";
 
 /** What facts are made of. */
-interface SourcesOptions extends FollowedParts {
+interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker"> {
   readonly catalog: FollowedParts["catalog"] & DriftOptions["catalog"];
   /** Has an endpoint described anew whose facts were found to be wrong. */
   readonly renew: (id: string) => Promise<unknown>;
@@ -26,16 +26,19 @@ interface SourcesOptions extends FollowedParts {
 const firstReadMs = 1_000;
 
 /** The sources of federated plans, and what they are kept up to date with. */
-interface Sources extends KnownSources, Pick<FactFollower, "remove" | "startReading" | "close"> {
+interface Sources extends KnownSources, Pick<FactFollower, "remove"> {
   /** Asks endpoints what they have. */
   readonly verifier: SourceVerifier;
   /** What an answer with this status says: an endpoint that is not there proves nothing until it is described again. */
   answered(id: string, status: number | undefined): void;
   /** Which rows of keys members may have solutions for. */
   readonly holders: ReturnType<typeof createHolders>;
+  /** From now on, checks now and then whether endpoints have as many triples as described. */
+  startChecking(): void;
+  close(): Promise<void>;
 }
 
-/** The sources of federated plans, from what is certain of the catalogue's endpoints. Reads on in the background. */
+/** The sources of federated plans, from what is certain of the catalogue's endpoints. */
 export async function openSources(options: SourcesOptions): Promise<Sources> {
   const { clock, settings } = options;
   const table = new FactTable({ now: clock.now, models: options.models });
@@ -74,15 +77,12 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
       follower?.end(id);
       existence.forget(id);
     },
-    startReading() {
-      follower?.startReading();
-      drift.start();
-    },
+    startChecking: () => drift.start(),
     async close() {
       ignore();
       await verifier.close();
       await drift.close();
-      await follower?.close();
+      follower?.close();
     },
   };
 }

@@ -13,6 +13,8 @@ import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { bytesOf } from "../../src/results/gathered-body.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
 import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
+import { createTripleKeeper } from "../../src/selection/endpoint-keys.ts";
+import type { ReadTriple } from "../../src/registry/compute/triple-facts.ts";
 import { openSources } from "../../src/selection/open-sources.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
@@ -95,13 +97,17 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
 
   const models = new EndpointModels();
   models.setEntries(entries);
+  const store = createMemoryStore();
+  const keepTriples = createTripleKeeper(store);
   const wanted = new Set(ids);
   /** Describes what is to be described. */
   const describe = (): void => {
     for (const { id, url } of entries.filter((entry) => wanted.delete(entry.id))) {
       const at = new Date(clock.now()).toISOString();
       const truth = truthfulDescription(truthOf(triplesOf(members.get(url)?.triples ?? [])));
-      models.setDescription(id, { ...truth, endpoint: url, startedAt: at, finishedAt: at });
+      const description = { ...truth, endpoint: url, startedAt: at, finishedAt: at };
+      if (reads) void keepTriples(id, description, storeOf(url).match().map(toReadTriple));
+      models.setDescription(id, description);
     }
   };
   describe();
@@ -117,17 +123,15 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
     settings: {
       publicUrl,
       factsMaxAgeMs: 7 * 86_400_000,
-      readTriples: reads ? 20_000 : 0,
       factsCheckMs: 0,
       factsVerifyMs: verifyMs,
     },
-    store: createMemoryStore(),
+    store,
     asker,
     clock,
     lacksSubqueries: () => false,
     onFault: () => {},
   });
-  sources.startReading();
   const { now } = clock;
   current = { client, now, holders: (question, { withheld }) => sources.holders(question, withheld) };
   const catalog = createCatalog(entries, [], {
@@ -195,6 +199,12 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
     },
   };
 }
+
+const toReadTriple = ({ subject, predicate, object }: oxigraph.Quad): ReadTriple => ({
+  subject,
+  property: predicate.value,
+  object,
+});
 
 const triplesOf = (texts: Iterable<string>): readonly Triple[] =>
   [...texts].map((text): Triple => {

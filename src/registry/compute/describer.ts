@@ -11,6 +11,7 @@ import { withClaims, buildDescription } from "./description-builder.ts";
 import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
 import { readWhole } from "./read-whole.ts";
 import { restoredFacts } from "./fact-base.ts";
+import type { ReadTriple } from "./triple-facts.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
@@ -65,6 +66,8 @@ export interface DescribeOptions {
   /** A retrieved description or a checkpoint of an earlier run: what it has is not asked again. */
   readonly known?: VoidDescription | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+  /** Gets all triples of an endpoint that is described from them, once they were found to be all. */
+  readonly onTriples?: ((triples: readonly ReadTriple[]) => void) | undefined;
   /** Gets the description so far every few requests and at the end of an aborted run; a later run goes on from it. */
   readonly onCheckpoint?: (description: VoidDescription) => void | Promise<void>;
 }
@@ -99,7 +102,7 @@ export function createDescriber(options: DescriberOptions) {
     async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<VoidDescription> {
       const { run, snapshot } = startRun({ ...options, ...runOptions, target });
       try {
-        await computeAll(run, options.readTriples ?? 20_000);
+        await computeAll(run, { readTriples: options.readTriples ?? 20_000, onTriples: runOptions.onTriples });
       } catch (thrown) {
         if (!(thrown instanceof StopRun)) throw thrown;
         if (thrown.reason === "cancelled") {
@@ -113,7 +116,10 @@ export function createDescriber(options: DescriberOptions) {
 }
 
 /** The stages, in the order of their use to an agent: lists, what classes have, counts and the rest. */
-async function computeAll(run: Run, readTriples: number): Promise<void> {
+async function computeAll(
+  run: Run,
+  { readTriples, onTriples }: { readonly readTriples: number } & Pick<DescribeOptions, "onTriples">,
+): Promise<void> {
   if (!run.todo.hasTasks && !isAnyKeyMissing(run)) {
     for (const kind of computedKinds) run.todo.closeKind(kind);
     return;
@@ -123,16 +129,17 @@ async function computeAll(run: Run, readTriples: number): Promise<void> {
     await action();
     reconcile(run.base, run.todo);
   };
-  let read = false;
+  let read: readonly ReadTriple[] | undefined;
   await perform("all triples", async () => {
     read = await readWhole(run, readTriples);
+    if (read !== undefined) onTriples?.(read);
   });
   const isListed = !run.todo.isOpen("class list") && !run.todo.isOpen("property list");
   if (isListed && !isAnyKeyMissing(run)) for (const kind of computedKinds) run.todo.closeKind(kind);
   else await computeByQueries(run, perform);
   await perform("named graphs", () => listGraphsBeside(run));
-  await perform("labels of classes and properties", () => computeTermTexts(run, read));
-  if (!read) await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
+  await perform("labels of classes and properties", () => computeTermTexts(run, read !== undefined));
+  if (read === undefined) await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
   run.progress("done", 1, 1);
 }
 

@@ -15,20 +15,20 @@ const allTriples = "all triples in one answer";
  * Describes an endpoint with few triples from all of them, in four requests: how many there are, all of them, one behind the
  * last, and the counts of the properties that make up the lighter half. When the four agree every fact is exact. Otherwise
  * nothing is kept but a note, and the endpoint is described as a large one is.
- * @returns whether it is described by that; not when there are more triples, or when the answers do not agree
+ * @returns the triples if it is described by them; undefined when there are more, or when the answers do not agree
  */
-export async function readWhole(run: Run, mostTriples: number): Promise<boolean> {
-  if (!mayRead(run, mostTriples)) return false;
+export async function readWhole(run: Run, mostTriples: number): Promise<readonly ReadTriple[] | undefined> {
+  if (!mayRead(run, mostTriples)) return undefined;
   const counted = await askCount(run, firstTriplesCountQuery(mostTriples + 1));
   const { value = 0, sound } = counted;
-  if (value === 0 || value > mostTriples) return false;
+  if (value === 0 || value > mostTriples) return undefined;
   const read = sound ? await readAll(run, value) : ({ why: "partial", record: counted.record } as const);
   if (read === undefined || "why" in read) {
     if (read) run.todo.note({ what: allTriples, why: read.why, record: read.record });
-    return false;
+    return undefined;
   }
   keepTriples(run, read.triples, read.record);
-  return true;
+  return read.triples;
 }
 
 interface Read {

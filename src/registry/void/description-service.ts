@@ -9,6 +9,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
 import { type DescribeBudget, type Describer, type DescribeTarget, targetOf } from "../compute/describer.ts";
 import { emptyDescription } from "../compute/todo.ts";
+import type { ReadTriple } from "../compute/triple-facts.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import type { VoidDescription } from "./void-description.ts";
 import type { RetrievedVoid, VoidRetriever } from "./void-retriever.ts";
@@ -36,6 +37,10 @@ interface DescriptionServiceOptions {
   readonly maxAgeMs?: number;
   /** Endpoints described at once; default 2. */
   readonly concurrency?: number;
+  /** Keeps all triples of an endpoint that is described from them. @throws FedwayError `STORE_FAILED` */
+  readonly keepTriples?:
+    | ((id: string, description: VoidDescription, triples: readonly ReadTriple[]) => Promise<void>)
+    | undefined;
   readonly capabilities?: ((id: string) => Promise<Capabilities | undefined>) | undefined;
 }
 
@@ -157,6 +162,7 @@ async function describeEndpoint(
   const { known, retrieved } = earlier === undefined ? await retrieve(options, context) : { known: earlier };
   const capabilities = await options.capabilities?.(id);
   let latest = known;
+  let triples: readonly ReadTriple[] | undefined;
   try {
     const description = await options.describer.describe(
       { ...target, capabilities },
@@ -164,6 +170,9 @@ async function describeEndpoint(
         signal,
         known,
         budget,
+        onTriples(read) {
+          triples = read;
+        },
         onProgress: (progress) => context.progress(progress),
         async onCheckpoint(checkpoint) {
           latest = checkpoint;
@@ -171,6 +180,8 @@ async function describeEndpoint(
         },
       },
     );
+    // Before the description: whoever follows it looks for them once.
+    if (triples !== undefined) await options.keepTriples?.(id, description, triples);
     await publish(options, id, description);
     return summary(id, description, retrieved);
   } catch (thrown) {

@@ -1,5 +1,7 @@
+import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { FactFollower } from "../../../src/selection/follow-facts.ts";
+import { createTripleKeeper } from "../../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import type { CatalogDocument } from "../../../src/registry/catalog/catalog.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
@@ -8,15 +10,22 @@ import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { described } from "../../support/described-members.ts";
 import { eventually } from "../../support/eventually.ts";
-import { scriptedAsker } from "../../support/scripted-asker.ts";
 
 const url = "http://people.example/sparql";
-const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
-const [ann, bob, name] = ["ann", "bob", "name"].map((local) => `<http://x.example/${local}>`);
-const asDescribed = `${ann} ${type} <http://x.example/Person> ; ${name} "Ann" . ${bob} ${name} "Bob" .`;
+const ann = DataFactory.namedNode("http://x.example/ann");
+const bob = DataFactory.namedNode("http://x.example/bob");
+const triples = [
+  {
+    subject: ann,
+    property: "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+    object: DataFactory.namedNode("http://x.example/Person"),
+  },
+  { subject: ann, property: "http://x.example/name", object: DataFactory.literal("Ann") },
+  { subject: bob, property: "http://x.example/name", object: DataFactory.literal("Bob") },
+] as const;
 
-/** One described endpoint whose data, description and entry can change; it does not answer while it is held. */
-function following(turtle: string, held = Promise.resolve()) {
+/** One described endpoint whose triples, description and entry can change. */
+function following() {
   let changedAt = "";
   const { models } = describedModels({
     entries: [catalogEntry("people")],
@@ -31,27 +40,22 @@ function following(turtle: string, held = Promise.resolve()) {
     etag: "",
     ...(changedAt !== "" && { changedAt }),
   });
-  const asker = scriptedAsker({ data: { [url]: turtle } });
   const store = createMemoryStore();
   const follower = new FactFollower(table, {
     models,
     catalog: { document },
-    settings: { publicUrl: "http://fedway.example", factsMaxAgeMs: 86_400_000, readTriples: 100 },
+    settings: { publicUrl: "http://fedway.example", factsMaxAgeMs: 86_400_000 },
     store,
-    asker: {
-      async ask(asking) {
-        const answer = await asker.ask(asking);
-        await held;
-        return answer;
-      },
-    },
     onFault: (error) => {
       throw error;
     },
   });
+  const keepTriples = createTripleKeeper(store);
   return {
     follower,
-    asker,
+    /** Its triples were read for a description. */
+    read: (finishedAt = described("people").finishedAt) =>
+      keepTriples("people", { finishedAt, endpoint: url }, triples),
     facts: () => table.get("people", url),
     spoilKeys: () => store.put("keys/people", "{}"),
     storedKeys: async (): Promise<number> => (await store.list("keys/")).length,
@@ -63,53 +67,36 @@ function following(turtle: string, held = Promise.resolve()) {
   };
 }
 
-it("facts come with the description, keys with what was read", async () => {
-  const { follower, facts } = following(asDescribed);
+it("facts come with the description, keys with what was read for it", async () => {
+  const { follower, facts, read } = following();
   await follower.settled();
   expect(facts()?.properties?.size).toBe(2);
   expect(facts()?.all).toBeUndefined();
-  follower.startReading();
+  await read("2026-01-01T09:00:00.000Z");
+  await follower.settled();
+  expect(facts()?.all).toBeUndefined();
+  await read();
   await eventually(() => expect(facts()?.all?.subjects).toMatchObject({ prefixes: ["http://x.example/"] }));
-  await follower.close();
+  follower.close();
 });
 
-it("data that are not those of the description end what it proves", async () => {
-  const { follower, facts } = following(`${asDescribed} ${bob} <http://x.example/age> 7 .`);
+it("what was read may be there before its description, and may be lost", async () => {
+  const { follower, facts, read, describe, storedKeys, spoilKeys } = following();
+  const finishedAt = "2026-01-01T11:00:00.000Z";
+  await read(finishedAt);
   await follower.settled();
-  expect(facts()).toBeDefined();
-  follower.startReading();
-  await eventually(() => expect(facts()).toBeUndefined());
-  await follower.close();
-});
-
-it("fewer triples than described say nothing", async () => {
-  const { follower, asker, facts } = following(`${ann} ${name} "Ann" .`);
-  await follower.settled();
-  follower.startReading();
-  await eventually(() => expect(asker.log).toHaveLength(1));
-  await follower.close();
-  expect(facts()?.all).toBeUndefined();
   expect(facts()?.properties?.size).toBe(2);
-});
-
-it("an endpoint is read once for each description, also when what was read cannot be stored", async () => {
-  const { follower, asker, facts, describe, storedKeys, spoilKeys } = following(asDescribed);
-  await follower.settled();
-  follower.startReading();
+  expect(facts()?.all).toBeUndefined();
+  describe(described("people", { finishedAt }));
   await eventually(() => expect(facts()?.all).toBeDefined());
   await spoilKeys();
   await eventually(async () => expect(await storedKeys()).toBe(0));
-  await follower.settled();
   expect(facts()?.properties?.size).toBe(2);
-  expect(asker.log).toHaveLength(1);
-  describe(described("people", { finishedAt: "2026-01-01T11:00:00.000Z" }));
-  await eventually(() => expect(facts()?.all).toBeDefined());
-  expect(asker.log).toHaveLength(2);
-  await follower.close();
+  follower.close();
 });
 
 it("a description that goes takes its facts along at once, and so does an entry that is written anew", async () => {
-  const { follower, facts, describe, rewrite } = following(asDescribed);
+  const { follower, facts, describe, rewrite } = following();
   await follower.settled();
   describe(undefined);
   expect(facts()).toBeUndefined();
@@ -121,11 +108,11 @@ it("a description that goes takes its facts along at once, and so does an entry 
   expect(facts()).toBeUndefined();
   describe(described("people", { startedAt: "2026-01-01T07:00:00.000Z", finishedAt: "2026-01-01T07:00:01.000Z" }));
   await eventually(() => expect(facts()).toBeDefined());
-  await follower.close();
+  follower.close();
 });
 
 it("facts that were ended stay so until the endpoint is described again", async () => {
-  const { follower, facts, describe, rewrite } = following(asDescribed);
+  const { follower, facts, describe, rewrite } = following();
   await follower.settled();
   follower.end("people");
   expect(facts()).toBeUndefined();
@@ -137,25 +124,17 @@ it("facts that were ended stay so until the endpoint is described again", async 
   await eventually(() => expect(facts()).toBeDefined());
   rewrite("");
   expect(facts()).toBeDefined();
-  await follower.close();
+  follower.close();
 });
 
-it("facts that were ended do not come back with what is read meanwhile, or with a description that is being taken in", async () => {
-  const held = Promise.withResolvers<void>();
-  const reading = following(asDescribed, held.promise);
-  await reading.follower.settled();
-  reading.follower.startReading();
-  await eventually(() => expect(reading.asker.log).toHaveLength(1));
-  reading.follower.end("people");
-  held.resolve();
-  await eventually(async () => expect(await reading.storedKeys()).toBe(1));
-  await reading.follower.settled();
-  expect(reading.facts()).toBeUndefined();
-  await reading.follower.close();
-  const taking = following(asDescribed);
-  const taken = taking.follower.settled();
-  taking.follower.end("people");
+it("facts that were ended do not come back with what was read, or with a description that is being taken in", async () => {
+  const { follower, facts, read } = following();
+  const taken = follower.settled();
+  follower.end("people");
   await taken;
-  expect(taking.facts()).toBeUndefined();
-  await taking.follower.close();
+  expect(facts()).toBeUndefined();
+  await read();
+  await follower.settled();
+  expect(facts()).toBeUndefined();
+  follower.close();
 });

@@ -26,7 +26,6 @@ async function opened() {
     settings: {
       publicUrl: "http://fedway.example",
       factsMaxAgeMs: 86_400_000,
-      readTriples: 0,
       factsCheckMs: 0,
       factsVerifyMs: 300_000,
     },

@@ -1,0 +1,103 @@
+import type * as RDF from "@rdfjs/types";
+import { Type } from "typebox";
+import type { ReadTriple } from "../registry/compute/triple-facts.ts";
+import type { VoidDescription } from "../registry/void/void-description.ts";
+import { termToText } from "../results/terms.ts";
+import { type Collection, createCollection } from "../store/collection.ts";
+import type { Store } from "../store/store.ts";
+import type { SourceFacts, TripleTerms } from "./source-facts.ts";
+import { termSpaceOf } from "./term-space.ts";
+import { TripleCopy } from "./triple-copy.ts";
+
+/** The terms of all triples of an endpoint, and a copy of these. */
+export interface EndpointKeys {
+  /** `finishedAt` of the description for which they were read, and the URL that was read. */
+  readonly describedAt: string;
+  readonly url: string;
+  readonly all: TripleTerms;
+  readonly properties: ReadonlyMap<string, TripleTerms>;
+  readonly copy: TripleCopy;
+}
+
+/** Keeps the triples that were read for descriptions, to be found by `FactFollower`. */
+export function createTripleKeeper(store: Store) {
+  const keys = createKeyStore(store);
+  /** @throws FedwayError `STORE_FAILED` */
+  return async (id: string, described: DescribedBy, triples: readonly ReadTriple[]): Promise<void> => {
+    const { finishedAt: describedAt, endpoint: url } = described;
+    const pairs = distinctPairs(triples);
+    const properties = new Map([...pairs].map(([property, own]) => [property, termsOf(own)] as const));
+    const all = termsOf([...pairs.values()].flat());
+    await keys.put(id, { describedAt, url, all, properties, copy: TripleCopy.of(pairs) });
+  };
+}
+
+type DescribedBy = Pick<VoidDescription, "finishedAt" | "endpoint">;
+type Pair = readonly [subject: RDF.Term, object: RDF.Term];
+
+/** By property. Engines may give a triple of several graphs several times. */
+function distinctPairs(triples: readonly ReadTriple[]): ReadonlyMap<string, Pair[]> {
+  const found = new Map<string, Map<string, Pair>>();
+  for (const { subject, property, object } of triples) {
+    const pairs = found.get(property) ?? new Map<string, Pair>();
+    pairs.set(`${termToText(subject)} ${termToText(object)}`, [subject, object]);
+    found.set(property, pairs);
+  }
+  return new Map([...found].map(([property, pairs]) => [property, [...pairs.values()]]));
+}
+
+const termsOf = (pairs: readonly Pair[]): TripleTerms => ({
+  subjects: termSpaceOf(pairs.map(([subject]) => subject)),
+  objects: termSpaceOf(pairs.map(([, object]) => object)),
+});
+
+/** Facts with the keys that were read for them. */
+export function withKeys(facts: SourceFacts, keys: EndpointKeys): SourceFacts {
+  const { properties } = facts;
+  if (facts.url !== keys.url || properties === undefined) return facts;
+  const keyed: SourceFacts["properties"] = {
+    size: properties.size,
+    has: (iri) => properties.has(iri),
+    get(iri) {
+      const counts = properties.get(iri);
+      return counts && { ...counts, ...keys.properties.get(iri) };
+    },
+  };
+  return { ...facts, properties: keyed, all: keys.all, copy: keys.copy };
+}
+
+const longestIri = 2_048;
+const spaceSchema = Type.Object({
+  kind: Type.Optional(Type.Enum(["iri", "string", "integer", "decimal"])),
+  prefixes: Type.Optional(Type.Array(Type.String({ maxLength: longestIri }), { maxItems: 16 })),
+  noLiterals: Type.Optional(Type.Literal(true)),
+  noBlankNodes: Type.Optional(Type.Literal(true)),
+});
+const termsSchema = Type.Object({ subjects: spaceSchema, objects: spaceSchema });
+const schema = Type.Object({
+  format: Type.Literal(2),
+  describedAt: Type.String(),
+  url: Type.String({ maxLength: longestIri }),
+  all: termsSchema,
+  properties: Type.Array(Type.Tuple([Type.String(), termsSchema]), { maxItems: 200_000 }),
+  /** Base64. */
+  copy: Type.String({ maxLength: 16 * 1024 * 1024 }),
+});
+
+/** By catalogue id. */
+export function createKeyStore(store: Store): Collection<EndpointKeys> {
+  return createCollection(
+    { store, prefix: "keys/", schema, removesInvalid: true, onInvalid: () => undefined },
+    {
+      decode: ({ describedAt, url, all, properties, copy }): EndpointKeys => ({
+        describedAt,
+        url,
+        all,
+        properties: new Map(properties),
+        copy: TripleCopy.from(copy),
+      }),
+      encode: ({ properties, copy, ...terms }: EndpointKeys) =>
+        JSON.stringify({ format: 2, ...terms, properties: [...properties], copy: copy.toText() }),
+    },
+  );
+}
