@@ -28,13 +28,7 @@ export function capWasmMemory(module: Uint8Array, maxBytes: number): Uint8Array<
   );
 }
 
-interface Section {
-  readonly start: number;
-  readonly bodyStart: number;
-  readonly end: number;
-}
-
-function findSection(module: Uint8Array, id: number): Section {
+function findSection(module: Uint8Array, id: number) {
   let start = headerBytes;
   while (start < module.length) {
     const size = readLeb128(module, start + 1);

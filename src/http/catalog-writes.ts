@@ -13,7 +13,6 @@ import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, 
 import { IdPath, nothing } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
-type Kind = CatalogDocument["kind"];
 interface WriteRoute {
   readonly Body: RdfBody | DocumentFields | null | undefined;
   readonly Params: { readonly id: string };
@@ -22,7 +21,7 @@ type WriteRequest = FastifyRequest<WriteRoute>;
 
 /** What the handlers of one kind of document work with. */
 interface Writing extends HttpShell {
-  readonly kind: Kind;
+  readonly kind: CatalogDocument["kind"];
 }
 
 /** `POST /api/endpoints`, `PUT`, `PATCH` and `DELETE /api/endpoints/{id}`; the same of `/api/federations`. */

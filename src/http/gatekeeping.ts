@@ -206,7 +206,6 @@ export function createTargetCheck({
   };
 }
 
-type WriteHead = ServerResponse["writeHead"];
 /** As `writeHead` takes them: an object, or names and values in turn. */
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 type Pair = readonly [name: string, value: OutgoingHttpHeader];
@@ -243,7 +242,7 @@ export function createOriginLimit(
   if (origins === "*") return undefined;
   return ({ headers }, { raw }) => {
     const origin = origins.find((each) => each === headers.origin);
-    const write: WriteHead = raw.writeHead.bind(raw);
+    const write: ServerResponse["writeHead"] = raw.writeHead.bind(raw);
     raw.writeHead = (status: number, ...rest: readonly (string | Headers | undefined)[]) => {
       const given = rest.find((each) => typeof each === "object") ?? {};
       return write(status, narrowed(pairsOf(given), origin).flat());

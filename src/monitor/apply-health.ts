@@ -1,4 +1,5 @@
-import type { EndpointHealth, Monitor, MonitorEvent } from "./monitor.ts";
+import type { Monitor } from "./create-monitor.ts";
+import type { EndpointHealth, MonitorEvent } from "./monitor.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
 import { transportFaults } from "./network.ts";
 import { isShared } from "./subjects.ts";

@@ -12,7 +12,7 @@ import type { History } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createIncidentRepository } from "./incident-repository.ts";
 import { createMaintenance } from "./maintenance.ts";
-import type { Monitor, MonitorEvent, Score } from "./monitor.ts";
+import type { MaintenanceWindow, MonitorEvent, Score, TrafficReport } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
 import { createProbeQueue, createProber, type Prober } from "./prober.ts";
 import { createAnnouncer, createRecorder } from "./recorder.ts";
@@ -70,8 +70,14 @@ const leastStaleMs = 120_000;
 const mostNew = 10;
 const newEveryMs = 5_000;
 
-/** A monitor that does nothing before it is started. */
-export function createMonitor(options: MonitorOptions): Monitor {
+/** What `createMonitor` makes. */
+export type Monitor = ReturnType<typeof createMonitor>;
+
+/**
+ * Watches the endpoints of the catalogue, once it is started. Every turn of every endpoint is probed once in the whole
+ * deployment; state, incidents and history lie in the store, and each process has the latest of them in memory.
+ */
+export function createMonitor(options: MonitorOptions) {
   const parts = createParts(options);
   const { catalog, clock, settings } = options;
   const { reader, maintenance, housekeeping, traffic, listeners, closing } = parts;
@@ -79,32 +85,41 @@ export function createMonitor(options: MonitorOptions): Monitor {
   let stopLoops: (() => Promise<void>) | undefined;
   return {
     ...reader,
+    /** Jobs that it enqueues; to be started with the queue. */
     kinds: [housekeeping.kind],
+    /** To be handed to `JobQueue.schedule` by a process that works. */
     schedules: [housekeeping.schedule],
+    /** Takes in what is stored, and does nothing else: for a process that only reads. */
     load: () => parts.refresh(),
-    async start() {
+    /** Takes in what is stored, and begins to probe unless this process leaves that to others. */
+    async start(): Promise<void> {
       await parts.refresh();
       if (closing.signal.aborted) return;
       stopLoops = beginLoops(parts);
       if (settings.enabled) stopListening = catalog.onChange?.(() => parts.probeNew());
     },
-    observeTraffic(report) {
+    /** Does not throw; cheap, as it is called with every proxied query. */
+    observeTraffic(report: TrafficReport): void {
       if (settings.enabled && !closing.signal.aborted) traffic.report(report);
     },
-    async addMaintenance(window) {
+    /** @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` */
+    async addMaintenance(window: Omit<MaintenanceWindow, "id">) {
       if (catalog.byId(window.endpoint) === undefined) throw unknownId("endpoint", window.endpoint, catalog);
       return maintenance.add(window, clock.now());
     },
-    removeMaintenance: (id) => maintenance.remove(id),
-    async remove(endpoint) {
+    /** False when there is no such window. */
+    removeMaintenance: (id: string) => maintenance.remove(id),
+    /** Forgets an endpoint that has left the catalogue; its open incident is closed. */
+    async remove(endpoint: string): Promise<void> {
       for (const { id } of maintenance.list(clock.now(), endpoint)) await maintenance.remove(id);
       await housekeeping.forget(endpoint);
     },
-    onEvent(listener) {
+    onEvent(listener: (event: MonitorEvent) => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async close() {
+    /** Probes under way are aborted and count as nothing. */
+    async close(): Promise<void> {
       stopListening?.();
       closing.abort(new FedwayError("CANCELLED", "The service is shutting down."));
       await stopLoops?.();

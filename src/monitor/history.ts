@@ -213,17 +213,11 @@ async function beginning(
   return firstMs === undefined ? undefined : { hour: beginOf(firstMs, hourMs), day: beginOf(firstMs, dayMs) };
 }
 
-interface HourRange {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly signal: AbortSignal;
-}
-
 /** One hour of observations in memory at a time, hours without any skipped. */
 async function hoursFromRaw(
   series: HistorySeries,
   endpoint: string,
-  { fromMs, toMs, signal }: HourRange,
+  { fromMs, toMs, signal }: { readonly fromMs: number; readonly toMs: number; readonly signal: AbortSignal },
 ): Promise<ReadonlyMap<number, Tally>> {
   const hours = new Map<number, Tally>();
   for (let atMs = fromMs; atMs < toMs; ) {

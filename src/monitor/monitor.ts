@@ -1,5 +1,4 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
-import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
 
 /** Faults by kind; kinds that did not occur are absent. */
 export type FaultCounts = Readonly<Partial<Record<FaultKind, number>>>;
@@ -197,30 +196,4 @@ export interface MonitorReader {
   incident(id: string): Promise<Incident | undefined>;
   /** Those that have not ended, soonest first. */
   maintenance(endpoint?: string): Promise<readonly MaintenanceWindow[]>;
-}
-
-/**
- * Watches the endpoints of the catalogue. Every turn of every endpoint is probed once in the whole deployment; state,
- * incidents and history lie in the store, and each process has the latest of them in memory.
- */
-export interface Monitor extends MonitorReader {
-  /** Jobs that it enqueues; to be started with the queue. */
-  readonly kinds: readonly JobKind[];
-  /** To be handed to `JobQueue.schedule` by a process that works. */
-  readonly schedules: readonly JobSchedule[];
-  /** Takes in what is stored, and does nothing else: for a process that only reads. */
-  load(): Promise<void>;
-  /** Takes in what is stored, and begins to probe unless this process leaves that to others. */
-  start(): Promise<void>;
-  /** Must not throw; cheap, as it is called with every proxied query. */
-  observeTraffic(report: TrafficReport): void;
-  /** @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` */
-  addMaintenance(window: Omit<MaintenanceWindow, "id">): Promise<MaintenanceWindow>;
-  /** False when there is no such window. */
-  removeMaintenance(id: string): Promise<boolean>;
-  /** Forgets an endpoint that has left the catalogue; its open incident is closed. */
-  remove(endpoint: string): Promise<void>;
-  onEvent(listener: (event: MonitorEvent) => void): () => void;
-  /** Probes under way are aborted and count as nothing. */
-  close(): Promise<void>;
 }

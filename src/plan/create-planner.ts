@@ -26,12 +26,6 @@ interface PlannerOptions extends PlanContext {
   readonly cacheBytes?: number;
 }
 
-/** A plan, and whether it was made before. */
-interface PlannedQuery {
-  readonly plan: QueryPlan;
-  readonly cached: boolean;
-}
-
 /** Turns requests into plans; pure but for its cache, which is bounded in entries, bytes and entry size. */
 export type Planner = ReturnType<typeof createPlanner>;
 
@@ -53,7 +47,7 @@ export function createPlanner(options: PlannerOptions) {
      * @throws FedwayError `QUERY_SYNTAX`, `QUERY_MISSING`, `QUERY_TOO_LARGE`, `UPDATE_REFUSED`, `ENDPOINT_UNKNOWN`,
      *   `FEDERATION_UNKNOWN`, `REQUEST_INVALID` when it names both an endpoint and a federation
      */
-    plan(request: PlanRequest): PlannedQuery {
+    plan(request: PlanRequest) {
       if (!isCurrent()) cache.clear();
       const { text } = request;
       const key = variantKey(request);

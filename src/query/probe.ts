@@ -62,7 +62,7 @@ export function createProbe({ planner, direct, federated, sources: verifier, now
       throw new FedwayError(code, message, details);
     }
     const sources = new Map<string, SourceReport>();
-    const deadline = startDeadline(signal, timeoutMs);
+    const deadline = startDeadline(signal, { timeoutMs, next: "Narrow the query." });
     const deadlineMs = now() + timeoutMs;
     const bounds = { signal: deadline.signal, deadlineMs, partial: false, client: owner, requests: budget, sources };
     try {

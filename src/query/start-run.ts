@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../clock.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
@@ -60,7 +61,7 @@ export class StartedRun {
     // A plan whose only work is one request needs no timer: the outbound client ends it.
     const isOneRequest = plan.kind === "direct" && !plan.silent && !plan.exclusions;
     const next = deadlineAdvice(plan, request, context);
-    this.#deadline = isOneRequest ? undefined : startDeadline(request.signal, timeoutMs, next);
+    this.#deadline = isOneRequest ? undefined : startDeadline(request.signal, { timeoutMs, next });
     this.bounds = {
       signal: this.#deadline?.signal ?? request.signal,
       deadlineMs: now() + timeoutMs,
@@ -215,28 +216,29 @@ function advised(error: FedwayError, { plan, bounds }: Pick<StartedRun, "plan" |
   });
 }
 
+interface DeadlineOptions {
+  readonly timeoutMs: number;
+  readonly message?: string;
+  /** What helps against it. */
+  readonly next?: string;
+  readonly clock?: Clock;
+}
+
 /** One signal for everything that a query starts: aborted, with a `FedwayError`, by the client's leaving or the deadline. */
-export function startDeadline(
-  client: AbortSignal,
-  timeoutMs: number,
-  next = "Narrow the query.",
-): { readonly signal: AbortSignal; stop(): void } {
+export function startDeadline(client: AbortSignal, { timeoutMs, message, next, clock = systemClock }: DeadlineOptions) {
   const controller = new AbortController();
-  const leave = () => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
-  const timer = setTimeout(() => {
-    controller.abort(
-      new FedwayError("DEADLINE_EXCEEDED", `The query did not finish within ${timeoutMs} ms.`, {
-        fault: "timeout",
-        next,
-      }),
-    );
-  }, timeoutMs);
+  const leave = (): void => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
+  const late = message ?? `The query did not finish within ${timeoutMs} ms.`;
+  const timer = clock.setTimeout(
+    () => controller.abort(new FedwayError("DEADLINE_EXCEEDED", late, { fault: "timeout", ...(next && { next }) })),
+    timeoutMs,
+  );
   if (client.aborted) leave();
   else client.addEventListener("abort", leave, { once: true });
   return {
     signal: controller.signal,
-    stop() {
-      clearTimeout(timer);
+    stop(): void {
+      clock.clearTimeout(timer);
       client.removeEventListener("abort", leave);
     },
   };

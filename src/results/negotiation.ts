@@ -163,13 +163,8 @@ export const isFormatName = (text: string): boolean =>
 /** How precisely a range of Accept names a format. */
 const precisions = { own: 3, alias: 2, family: 1, anything: 0 } as const;
 
-interface Wanted {
-  readonly quality: number;
-  readonly precision: number;
-}
-
 /** The most precise range decides (RFC 9110, section 12.5.1). */
-function wantedness(format: ResultFormat, kind: AnswerKind, ranges: ReadonlyMap<string, number>): Wanted {
+function wantedness(format: ResultFormat, kind: AnswerKind, ranges: ReadonlyMap<string, number>) {
   const own = ranges.get(format.mediaType);
   if (own !== undefined) return { quality: own, precision: precisions.own };
   const named = [...aliases[kind]].filter(([, name]) => name === format.name).map(([type]) => ranges.get(type));

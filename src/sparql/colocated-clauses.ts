@@ -16,21 +16,15 @@ interface Colocation {
   readonly areDisjoint: (url: string, other: string) => boolean;
 }
 
-/** A text with fewer clauses, and how many elements of groups were joined into others. */
-interface ColocatedText {
-  readonly text: string;
-  readonly joined: number;
-}
-
 /**
  * Joins what asks the same endpoints about the same subject: each a SERVICE clause, or a UNION of them, with `?s` as a subject in
  * every body. Where no subject is at two of the endpoints, a solution takes both bodies from one endpoint, and
  * `{A{p} UNION B{p}} {A{q} UNION B{q}}` is `{A{p q}} UNION {B{p q}}`. Endpoints that only one of them asks have no part in it.
  *
  * What stands between may be joined in any order; OPTIONAL, MINUS and BIND may not. SILENT clauses stay: they have a solution
- * for failures.
+ * for failures. `joined`: how many elements of groups were joined into others.
  */
-export function colocateClauses(query: AnalysedQuery, colocation: Colocation): ColocatedText {
+export function colocateClauses(query: AnalysedQuery, colocation: Colocation) {
   const site: Site = { ...colocation, parsed: query.parsed };
   const edits: TextEdit[] = [];
   let joined = 0;

@@ -4,12 +4,6 @@ import type { Element, Group, ServiceElement, TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { groupsOfSelect, groupsWithin, mentionedVariables, shareName } from "./scope.ts";
 
-/** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
-interface MergedText {
-  readonly text: string;
-  readonly merged: number;
-}
-
 interface MergeOptions {
   readonly isMember: (service: ServiceElement) => boolean;
   /** What the clause is to name, `<` and `>` included where it is a URL. */
@@ -21,8 +15,9 @@ interface MergeOptions {
  * have a variable in common, if both or none are SILENT; and writes the endpoint's absolute URL into every clause. FROM and FROM NAMED go.
  * Each body keeps its own braces unless it is nothing but triples, so FILTER, BIND and VALUES keep their scope.
  * Without a common variable merging would make one endpoint compute a Cartesian product.
+ * `merged`: how many clauses were merged away.
  */
-export function mergeClauses(query: AnalysedQuery, options: MergeOptions): MergedText {
+export function mergeClauses(query: AnalysedQuery, options: MergeOptions) {
   const edits = datasetEdits(query.parsed);
   let merged = 0;
   const groups = groupsWithin(groupsOfSelect(query.parsed.outline), (element) => !isClause(element, options));

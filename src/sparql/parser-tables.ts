@@ -187,14 +187,7 @@ class TableRun<Part> {
 const isPlaced = (value: unknown): value is Placed =>
   typeof value === "object" && value !== null && ("termType" in value || "pathType" in value || "aggregation" in value);
 
-/** A token as the grammar knows it, or two that are one for it. */
-interface Terminal {
-  readonly symbol: number;
-  readonly text: string;
-  readonly width: number;
-}
-
-function terminalAt(source: Source, at: number, generated: Generated): Terminal {
+function terminalAt(source: Source, at: number, generated: Generated) {
   const { text, tokens, prologue } = source;
   const token = tokens[at];
   if (token === undefined) return { symbol: generated.symbols_["EOF"] ?? 0, text: "", width: 0 };

@@ -54,20 +54,12 @@ export interface ClauseText {
 /** With its target as written, `<...>` or `?` included. */
 type TargetedClause = ClauseText & { readonly target: string };
 
-/** A query without the bodies of its SERVICE clauses, and those bodies. */
-interface SplitQuery {
-  readonly skeleton: string;
-  readonly clauses: readonly TargetedClause[];
-  /** The groups of the clauses. */
-  readonly bodies: readonly Group[];
-}
-
 /**
  * Cuts the outermost SERVICE clauses out of a query. What remains has in each place a clause of the same scope,
  * `SERVICE <urn:fedway:clause:N> { <urn:fedway:clause:N> <urn:fedway:binds> ?its, ?variables }`, so that it parses to the
  * algebra of the whole query. A UNION of one pattern at several endpoints is one such clause.
  */
-export function splitClauses(analysed: AnalysedQuery): SplitQuery {
+export function splitClauses(analysed: AnalysedQuery) {
   const { parsed: query } = analysed;
   const { text, tokens } = query;
   const clauses: TargetedClause[] = [];

@@ -123,8 +123,6 @@ export function createPeer(channel: Channel, handlers: Handlers): Peer {
   return { call, close };
 }
 
-type Heard = Extract<Message, { kind: "head" | "note" | "bytes" | "end" | "failed" }>;
-
 /** A call that we made. */
 class OutgoingCall {
   readonly #head = Promise.withResolvers<Reply<unknown, unknown>>();
@@ -158,7 +156,7 @@ class OutgoingCall {
     return this.#head.promise;
   }
 
-  hear(message: Heard): void {
+  hear(message: Extract<Message, { kind: "head" | "note" | "bytes" | "end" | "failed" }>): void {
     if (this.#over) return;
     switch (message.kind) {
       case "head":

@@ -1,4 +1,5 @@
 import type { FaultKind } from "../../src/errors/fedway-error.ts";
+import type { Monitor } from "../../src/monitor/create-monitor.ts";
 import type {
   Availability,
   EndpointHealth,
@@ -6,7 +7,6 @@ import type {
   HourSummary,
   Incident,
   MaintenanceWindow,
-  Monitor,
   MonitorReader,
   Observation,
   Score,

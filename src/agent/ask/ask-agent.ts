@@ -3,6 +3,7 @@ import type { Clock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { ModelApi } from "../../outbound/model-api.ts";
 import { Admission } from "../../query/admission.ts";
+import { startDeadline } from "../../query/start-run.ts";
 import type { Tracer } from "../../telemetry/tracing.ts";
 import type { Caller } from "../tool.ts";
 import type { Toolbox } from "../toolbox.ts";
@@ -49,7 +50,11 @@ export function createAskAgent(options: AskOptions) {
       const { owner: client, signal } = caller;
       const characters = request.question.length;
       const admitted = await admission.enter({ client, characters, timeoutMs, signal });
-      const deadline = startDeadline(caller.signal, { clock, timeoutMs });
+      const deadline = startDeadline(caller.signal, {
+        clock,
+        timeoutMs,
+        message: `The question took longer than ${timeoutMs} ms.`,
+      });
       const span = tracer?.startSpan("invoke_agent fedway", {
         parent: caller.trace,
         attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "fedway" },
@@ -71,24 +76,6 @@ export function createAskAgent(options: AskOptions) {
         deadline.stop();
         admitted.leave();
       }
-    },
-  };
-}
-
-function startDeadline(client: AbortSignal, { clock, timeoutMs }: Pick<AskOptions, "clock" | "timeoutMs">) {
-  const controller = new AbortController();
-  const leave = (): void => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
-  const timer = clock.setTimeout(
-    () => controller.abort(new FedwayError("DEADLINE_EXCEEDED", `The question took longer than ${timeoutMs} ms.`)),
-    timeoutMs,
-  );
-  if (client.aborted) leave();
-  else client.addEventListener("abort", leave, { once: true });
-  return {
-    signal: controller.signal,
-    stop(): void {
-      clock.clearTimeout(timer);
-      client.removeEventListener("abort", leave);
     },
   };
 }

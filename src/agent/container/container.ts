@@ -5,7 +5,7 @@ import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { sourcesOf } from "../grammar/places.ts";
-import { type Building, refused, replay, type Step } from "./draft.ts";
+import { refused, replay, type Step } from "./draft.ts";
 import { type ContainerCall, createJudge, type JudgeParts } from "./judge.ts";
 import { type NumberedList, numbered, optionsOf } from "./options.ts";
 import { type AskedStep, readStep } from "./read-step.ts";
@@ -50,7 +50,7 @@ export function createQueryContainer(parts: ContainerParts) {
   const drafts = createDrafts(parts);
   const schemaFor = createSchemas(parts);
   const judge = createJudge(parts);
-  const current = (handle: string, { owner }: ContainerCall): Current => {
+  const current = (handle: string, { owner }: ContainerCall) => {
     const draft = drafts.get(handle, owner);
     return { draft, schema: schemaFor(draft.endpoints), building: replay(draft.steps) };
   };
@@ -120,12 +120,6 @@ interface KeptDraft {
   readonly steps: readonly Step[];
   /** Of its query, as they were counted; null: unknown. */
   readonly rows: number | null;
-}
-
-interface Current {
-  readonly draft: KeptDraft;
-  readonly schema: Schema;
-  readonly building: Building;
 }
 
 interface Shown {

@@ -13,7 +13,6 @@ interface Parts {
   readonly explainer: Explainer;
 }
 
-type Source = RunRecord["sources"][number];
 type OwnRun = Awaited<ReturnType<typeof ownRun>>;
 
 /** Says why a run was empty or partial. */
@@ -63,16 +62,14 @@ function problemOfRun({ status, code, detail, sources }: RunRecord): Problem | n
   );
 }
 
-const sourceText = ({ endpoint, status, rows, requests, reason }: Source): string =>
+const sourceText = ({ endpoint, status, rows, requests, reason }: RunRecord["sources"][number]): string =>
   `${plainText(endpoint, 80)} ${status}, rows: ${rows ?? "unknown"}, requests: ${requests}${reason === undefined ? "" : ` (${plainText(reason, 80)})`}`;
 
 const mostSources = 10;
 
-type Explained = Pick<EmptyDiagnosis, "problem"> & Partial<EmptyDiagnosis>;
-
 function showRun(
   run: RunRecord,
-  { problem, questions, requests, complete }: Explained,
+  { problem, questions, requests, complete }: Pick<EmptyDiagnosis, "problem"> & Partial<EmptyDiagnosis>,
   { hint }: ToolCall,
 ): ToolAnswer {
   const { id, status, rows, sources, notes } = run;

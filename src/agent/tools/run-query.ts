@@ -187,16 +187,11 @@ async function withProgress<T>({ onProgress }: ToolCall, run: () => Promise<T>):
   }
 }
 
-interface PageOptions {
-  readonly maxRows: number;
-  readonly format: RowFormat;
-}
-
 /** @throws FedwayError `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
 function nextPage(
   results: ResultStore,
   cursor: string,
-  { call, ...options }: PageOptions & { readonly call: ToolCall },
+  { call, ...options }: { readonly maxRows: number; readonly format: RowFormat } & { readonly call: ToolCall },
 ) {
   const [, id = "", offset = ""] = /^(.*):(\d{1,9})$/.exec(cursor.trim()) ?? [];
   const kept = results.get(call.owner, id === "" ? cursor : id);

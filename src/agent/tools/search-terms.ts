@@ -95,10 +95,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   entity: "entity",
 };
 
-type Answer = Awaited<ReturnType<Linker["searchTerms"]>>;
-
 /** One answer in lines; what is named just so comes before what a word is in. */
-function answerOf({ terms: found, total, entities: hits }: Answer) {
+function answerOf({ terms: found, total, entities: hits }: Awaited<ReturnType<Linker["searchTerms"]>>) {
   const terms = found.map(termOf);
   const entities = hits.map(entityOf);
   const termLines =

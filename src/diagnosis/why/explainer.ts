@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError, type Problem, toProblem } from "../../errors/fedway-error.ts";
 import type { Planner } from "../../plan/create-planner.ts";
+import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { textOf } from "../../sparql/edit-text.ts";
-import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
 import { type Evidence, evidenceText } from "../evidence.ts";
 import { findCause } from "./find-cause.ts";
@@ -234,7 +234,7 @@ function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: Probe
   const { plan } = planner.plan({ ...wanted, strict: false, defaultGraphs: [], namedGraphs: [] });
   if (plan.kind === "rejected") return new FedwayError(plan.reason.code, plan.reason.message, plan.reason.details);
   const substituted = withServiceUrls(written, (id) => catalog.byId(id)?.url);
-  const query = parsed(substituted.text);
+  const query = parsedIfLegal(substituted.text);
   if (query === undefined || query.form === "DESCRIBE" || query.outline.shortConstruct) return cannotAsk();
   const parts = partsOf(query);
   if (parts.length === 0 || parts.length > mostParts) return cannotAsk();
@@ -255,16 +255,6 @@ function targetOf(plan: QueryPlan, { endpoint, federation }: EmptyQuery) {
   const only = plan.kind === "direct" ? plan.endpoint.id : undefined;
   if (endpoint !== undefined || only !== undefined) return { endpointId: endpoint ?? only };
   return { federationId: federation };
-}
-
-/** Undefined for what only its endpoint understands. */
-function parsed(text: string): ParsedQuery | undefined {
-  try {
-    return parseQuery(text);
-  } catch (error) {
-    if (error instanceof FedwayError && error.code !== "INTERNAL") return undefined;
-    throw error;
-  }
 }
 
 const cannotAsk = (): FedwayError =>

@@ -174,9 +174,7 @@ function ofPair(test: (text: string, sought: string) => boolean): TermFunction {
   });
 }
 
-type Types = readonly MomentType[] | undefined;
-
-function ofMoment(types: Types, part: (moment: Moment) => RDF.Term): TermFunction {
+function ofMoment(types: readonly MomentType[] | undefined, part: (moment: Moment) => RDF.Term): TermFunction {
   return of1((term) => {
     const value = valueOf(literal(term));
     if (value.kind === "moment" && (!types || types.includes(value.type))) return part(value.moment);

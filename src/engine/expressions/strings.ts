@@ -6,14 +6,8 @@ import { truncate } from "./decimal.ts";
 import { LRUCache } from "lru-cache";
 import { RE2JS } from "re2js";
 
-interface Pair {
-  readonly text: string;
-  readonly language: string;
-  readonly sought: string;
-}
-
 /** Two string literals, the second simple or in the language of the first (SPARQL 1.1 Query, section 17.4.3.1.2). */
-export function compatible(a: RDF.Term, b: RDF.Term): Pair {
+export function compatible(a: RDF.Term, b: RDF.Term) {
   const [first, second] = [textOf(a), textOf(b)];
   if (second.language !== "" && second.language.toLowerCase() !== first.language.toLowerCase()) {
     throw new ExpressionError("The strings are in different languages.");

@@ -95,9 +95,7 @@ function lookOf({ touched, implied }: QueryReport, key: string): Look {
 /** In the other modes rules need not cover what they keep apart. */
 const touchOnly = ({ touched }: QueryReport, key: string): Look => (touched.includes(key) ? "both" : "nothing");
 
-type LookOf = typeof lookOf;
-
-function panel(queries: readonly QueryReport[], shards: ShardReport["shards"], look: LookOf): Html {
+function panel(queries: readonly QueryReport[], shards: ShardReport["shards"], look: typeof lookOf): Html {
   const paths: Record<Look, string> = { both: "", more: "", missed: "", nothing: "" };
   for (const [row, query] of queries.entries()) {
     for (const [column, { key }] of shards.entries()) {

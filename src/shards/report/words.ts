@@ -51,15 +51,8 @@ export function createNames(iris: Iterable<string>): NameOf {
   return (iri) => brief(users.get(localOf(iri)) === 1 ? localOf(iri) : iri, 120);
 }
 
-/** What a shard key is made of. */
-interface KeyParts {
-  readonly kind: "horizontal" | "class" | "vertical" | "base" | "elsewhere";
-  readonly iri?: string;
-  readonly bucket?: string;
-}
-
 /** The parts of `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>`, `base`, `elsewhere`. */
-export function partsOfKey(key: string): KeyParts {
+export function partsOfKey(key: string) {
   if (key === elsewhere) return { kind: "elsewhere" };
   const iri = key.slice(2);
   if (key.startsWith("c/")) return { kind: "class", iri };

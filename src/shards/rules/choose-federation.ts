@@ -15,8 +15,6 @@ import {
 } from "./federation-program.ts";
 import type { Criterion, Problem, Solution } from "./problem.ts";
 
-type Placement = NonNullable<Problem["placement"]>;
-
 /** Conflicts that the search for smaller shards may take: counted, not timed, so that the same input gives the same rules. */
 const sizeEffort = 20_000;
 /** This number of queries is explained one by one; solving each of them again must not outlast the search itself. */
@@ -34,7 +32,7 @@ interface Answer {
 /** Guaranteed and balanced mode: the criteria one after the other, each kept at its value while the next ones are minimised. */
 export async function chooseFederation(
   problem: Problem,
-  placement: Placement,
+  placement: NonNullable<Problem["placement"]>,
   options: ChooseOptions,
 ): Promise<Solution> {
   const startMs = performance.now();

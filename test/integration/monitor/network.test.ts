@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
-import { createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
+import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import { createHistory } from "../../../src/monitor/history.ts";
-import type { Incident, Monitor, MonitorEvent } from "../../../src/monitor/monitor.ts";
+import type { Incident, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
