@@ -24,6 +24,19 @@ export async function computeFacts(run: Run, kind: FactKind, first?: Observation
   }
 }
 
+/** One answer for all keys, kept as bounds and not verified; undefined where that is too much or nothing is to be asked. */
+export async function askAll(run: Run, kind: FactKind): Promise<Observation | undefined> {
+  const items = weighed(missingKeys(run.base, kind, run.todo), weightIn(run, kind));
+  const whole = items.length === 0 || !run.dialect.count ? undefined : await askWhole(run, kind, items);
+  keepAnswer(run, kind, whole);
+  return whole;
+}
+
+/** Keeps all of an answer as bounds. */
+export function keepAnswer(run: Run, kind: FactKind, observation: Observation | undefined): void {
+  if (observation !== undefined) keepBounds(run, kind, { keys: [...observation.groups.keys()], observation });
+}
+
 /** Level 1, unless a lighter kind has already shown that it asks too much. */
 async function askWhole(run: Run, kind: FactKind, items: readonly Weighed[]): Promise<Observation | undefined> {
   if (isTooHeavyAtOnce(run, kind, items)) return undefined;

@@ -13,7 +13,7 @@ import { readWhole } from "./read-whole.ts";
 import { restoredFacts } from "./fact-base.ts";
 import type { ReadTriple } from "./triple-facts.ts";
 import { factKinds } from "./fact-kinds.ts";
-import { computeFacts } from "./compute-facts.ts";
+import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
 import { startList } from "./lists.ts";
 import { reconcile } from "./reconcile.ts";
@@ -115,7 +115,7 @@ export function createDescriber(options: DescriberOptions) {
   };
 }
 
-/** The stages, in the order of their use to an agent: lists, what classes have, counts and the rest. */
+/** The stages, in the order of their use: lists and what classes have, which selection goes by, then the rest. */
 async function computeAll(
   run: Run,
   { readTriples, onTriples }: { readonly readTriples: number } & Pick<DescribeOptions, "onTriples">,
@@ -148,18 +148,30 @@ const isAnyKeyMissing = ({ base, todo }: Run): boolean =>
 
 type Perform = (stage: string, action: () => Promise<void>) => Promise<void>;
 
-/** Of an endpoint that is too large to be read, or whose answers do not agree. */
+/**
+ * Of an endpoint that is too large to be read, or whose answers do not agree. Three grouped queries come first, which give
+ * what selection needs of an endpoint that allows them; then they are verified.
+ */
 async function computeByQueries(run: Run, perform: Perform): Promise<void> {
   await perform("probes", () => probe(run));
   let classes = await startList(run, factKinds.classes);
   if (await turnToNamedGraphs(run)) classes = await startList(run, factKinds.classes);
   while (await settleDoubt(run, classes.observation)) classes = await startList(run, factKinds.classes);
-  await perform("classes", classes.finish);
+  keepAnswer(run, factKinds.classes, classes.observation);
   const properties = await startList(run, factKinds.properties);
+  keepAnswer(run, factKinds.properties, properties.observation);
+  const ofClass = await askAll(run, factKinds.classProperties);
+  await run.checkpoint();
+  await perform("classes", classes.finish);
+  const finish = () => perform("properties", properties.finish);
   // Counts of properties that need many queries come after what agents use first.
-  if (properties.light) await perform("properties", properties.finish);
-  else for (const kind of ofClasses) await perform(kind.phrase, () => computeFacts(run, kind));
-  if (!properties.light) await perform("properties", properties.finish);
+  if (properties.light) await finish();
+  await perform(factKinds.classProperties.phrase, () => computeFacts(run, factKinds.classProperties, ofClass));
+  await run.checkpoint();
+  if (!properties.light) {
+    for (const kind of ofClasses) await perform(kind.phrase, () => computeFacts(run, kind));
+    await finish();
+  }
   // The second time for classes and properties that the first has brought to light.
   for (const kind of [...computedKinds, ...computedKinds]) await perform(kind.phrase, () => computeFacts(run, kind));
   for (const kind of computedKinds) run.todo.closeKind(kind);
@@ -184,6 +196,11 @@ function startRun(options: StartOptions) {
   const claims = restoredFacts(known, "claimed");
   const startedAt = known?.unfinished === true ? known.startedAt : new Date(clock.now()).toISOString();
   let sinceCheckpoint = 0;
+  const checkpoint = async () => {
+    if (sinceCheckpoint === 0) return;
+    sinceCheckpoint = 0;
+    await onCheckpoint?.(snapshot());
+  };
   const session = new Session({
     asker: options.asker,
     clock,
@@ -194,9 +211,7 @@ function startRun(options: StartOptions) {
     budget: { ...defaultBudget, ...options.budget },
     records: known?.records ?? [],
     afterEach: async () => {
-      if (++sinceCheckpoint < checkpointEvery || onCheckpoint === undefined) return;
-      sinceCheckpoint = 0;
-      await onCheckpoint(snapshot());
+      if (++sinceCheckpoint >= checkpointEvery) await checkpoint();
     },
   });
   const snapshot = (): VoidDescription => {
@@ -218,11 +233,11 @@ function startRun(options: StartOptions) {
       cost: { requests: before.requests + requests, bytes: before.bytes + bytes, ms: before.ms + ms },
     });
   };
-  return { run: createRun({ target, session, base, claims, todo }, options.onProgress), snapshot };
+  return { run: createRun({ target, session, base, claims, todo, checkpoint }, options.onProgress), snapshot };
 }
 
 function createRun(
-  parts: Pick<Run, "target" | "session" | "base" | "claims" | "todo">,
+  parts: Pick<Run, "target" | "session" | "base" | "claims" | "todo" | "checkpoint">,
   onProgress: DescribeOptions["onProgress"],
 ): Run {
   const { target, base, todo, session } = parts;

@@ -46,6 +46,8 @@ export interface Run {
   readonly tooMuch: Map<FactKindName, "failed" | "cut">;
   /** Solutions and distinct keys of the lists, each counted in one row. */
   readonly listTotals: Map<FactKindName, ListTotal>;
+  /** Hands the description so far to the caller, for a later run to go on from. */
+  readonly checkpoint: () => Promise<void>;
   /** Tells the caller how far the run is. */
   readonly progress: (stage: string, done: number, total: number) => void;
 }

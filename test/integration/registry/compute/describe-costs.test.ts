@@ -19,6 +19,29 @@ function instances(count: number, classes: number): string {
   return lines.flat().join("\n");
 }
 
+it("four grouped queries list and count what selection goes by, before anything is verified", async () => {
+  const server = await startSparqlTestServer(instances(10_000, 500));
+  try {
+    const { records, classPartitions, propertyPartitions, unfinished } = await describer.describe(server.url, {
+      budget: { requests: 9 },
+    });
+    expect(records.filter(({ query }) => query.includes("GROUP BY")).length).toBeLessThanOrEqual(4);
+    expect({ unfinished, classes: classPartitions.length, properties: propertyPartitions.length }).toEqual({
+      unfinished: true,
+      classes: 500,
+      properties: 502,
+    });
+    const counts = [
+      ...classPartitions.flatMap(({ entities, properties }) => [entities, ...properties.map(({ triples }) => triples)]),
+      ...propertyPartitions.map(({ triples }) => triples),
+    ];
+    expect(counts).toHaveLength(500 * 4 + 502);
+    expect(counts.every((count) => count?.status === "lowerBound")).toBe(true);
+  } finally {
+    await server.close();
+  }
+});
+
 it.each([
   ["6,000 triples, 20 classes: what selection needs", 2_000, 20, { budget: { requests: 4 } }, 4, 1_000_000],
   ["6,000 triples, 20 classes: everything", 2_000, 20, {}, 8, 1_000_000],
