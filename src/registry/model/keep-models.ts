@@ -43,7 +43,8 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
     for (const id of ids) {
       if (isClosed) return;
       const before = models.get(id)?.described;
-      const description = await descriptions.get(id);
+      // The model has what it says; both would be kept twice.
+      const description = await descriptions.get(id, { once: true });
       // One that was stored meanwhile is newer.
       if (models.get(id)?.described === before) take(id, description);
       // Queries have their turn between two endpoints.

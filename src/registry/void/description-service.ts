@@ -75,8 +75,8 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     for (const listener of listeners) listener(id, description);
   };
   /** The description as far as it is known; undefined when there is none. @throws FedwayError `STORE_FAILED` */
-  const get = async (id: string): Promise<VoidDescription | undefined> => {
-    const description = await descriptions.load(id);
+  const get = async (id: string, reading?: { readonly once?: boolean }): Promise<VoidDescription | undefined> => {
+    const description = await descriptions.load(id, reading);
     const entry = catalog.byId(id);
     // An entry that has got another URL since is another endpoint.
     return entry?.interface !== "sparql" || description?.endpoint === entry.url ? description : undefined;

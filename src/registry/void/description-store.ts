@@ -54,11 +54,11 @@ export function createDescriptionStore(options: DescriptionStoreOptions) {
     async save(id: string, description: VoidDescription): Promise<void> {
       await finished.put(id, description);
     },
-    /** One that has not changed is not parsed again. */
-    async load(id: string): Promise<VoidDescription | undefined> {
+    /** One that has not changed is not parsed again; with `once` it is not kept in memory for that. */
+    async load(id: string, { once = false }: { readonly once?: boolean } = {}): Promise<VoidDescription | undefined> {
       const known = parsed.get(id);
       const found = await finished.getVersioned(id, known);
-      if (found?.document !== undefined && found !== known) parsed.set(id, found);
+      if (!once && found?.document !== undefined && found !== known) parsed.set(id, found);
       // The text of a large one takes tens of milliseconds to be read.
       await nextTurn();
       return found?.document;

@@ -28,6 +28,13 @@ describe("descriptions are kept", () => {
     await one.save("people", { ...sampleDescription, title: "new" });
     expect((await other.load("people"))?.title).toBe("new");
   });
+  it("one that is read once is not kept in memory", async () => {
+    const descriptions = createDescriptionStore({ store: createMemoryStore() });
+    await descriptions.save("people", sampleDescription);
+    const once = await descriptions.load("people", { once: true });
+    const kept = await descriptions.load("people");
+    expect([kept === once, (await descriptions.load("people")) === kept]).toEqual([false, true]);
+  });
   it("an unchanged one is not parsed again, as long as it fits into the cache", async () => {
     const store = createMemoryStore();
     const load = async (cacheLength: number): Promise<boolean> => {
