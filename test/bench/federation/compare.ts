@@ -17,6 +17,8 @@ export interface Measured {
   readonly firstRequests: number;
   /** Of a repetition: the median of the requests, and the traffic of the last one. */
   readonly requests: number;
+  /** Of all times together: the interval of verification is longer than the run. */
+  readonly verifications: number;
   readonly membersAsked: number;
   readonly sentBytes: number;
   readonly answerBytes: number;
@@ -75,6 +77,7 @@ export async function measure(task: Task, contestant: Contestant): Promise<Measu
     ms: median(warm.map(({ ms }) => ms)),
     firstRequests: first.traffic.requests,
     requests: median(warm.map(({ traffic }) => traffic.requests)),
+    verifications: attempts.reduce((sum, { traffic }) => sum + traffic.verifications, 0),
     membersAsked: Object.keys(last.traffic.byMember).length,
     sentBytes: last.traffic.sentBytes,
     answerBytes: last.traffic.answerBytes,

@@ -21,10 +21,15 @@ const shortened = (query: string): string =>
     .replaceAll(/\s+/gu, " ")
     .slice(0, 300);
 
+/** Fedway asks whether its facts hold, and finds any triple first and last (`selection/existence.ts`). */
+const isVerification = (query: string): boolean =>
+  query.startsWith("SELECT ?n WHERE { { SELECT (0 AS ?n) WHERE { ?s ?p ?o } LIMIT 1 } UNION");
+
 /** What was asked since it was last told. */
 function takeTraffic(): Traffic {
   const traffic = {
     requests: 0,
+    verifications: 0,
     sentBytes: 0,
     answerBytes: 0,
     refused: 0,
@@ -32,8 +37,10 @@ function takeTraffic(): Traffic {
     byText: {} as Record<string, number>,
   };
   for (const [name, server] of servers) {
-    if (server.requests.length > 0) traffic.byMember[name] = server.requests.length;
-    for (const { query = "", answerBytes, status } of server.requests) {
+    const asked = server.requests.filter(({ query = "" }) => !isVerification(query));
+    traffic.verifications += server.requests.length - asked.length;
+    if (asked.length > 0) traffic.byMember[name] = asked.length;
+    for (const { query = "", answerBytes, status } of asked) {
       traffic.requests += 1;
       const text = shortened(query);
       traffic.byText[text] = (traffic.byText[text] ?? 0) + 1;

@@ -6,7 +6,9 @@ import { startScript } from "./script-process.ts";
 /** What the members of a federation were asked. */
 export interface Traffic {
   readonly requests: number;
-  /** Of query texts. */
+  /** Requests apart from those: what Fedway asks to verify its facts, mostly after the answer. */
+  readonly verifications: number;
+  /** Of query texts; verifications are in none of the figures below. */
   readonly sentBytes: number;
   /** Of answers. */
   readonly answerBytes: number;

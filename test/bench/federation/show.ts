@@ -12,7 +12,7 @@ export function printComparison(results: readonly Measured[]): void {
     for (const [query, each] of Map.groupBy(group, (one) => one.query)) {
       rows.push([query, ...peers.map((peer) => cellOf(each.find((one) => one.peer === peer)))]);
     }
-    printRows(`\n${title}: requests (first time), members asked, ms, kB sent + received`, rows);
+    printRows(`\n${title}: requests (first time) + all that verified facts, members asked, ms, kB sent + received`, rows);
   }
 }
 
@@ -25,9 +25,9 @@ export function progress({ query, peer, members, latencyMs, outcome, requests, m
 
 function cellOf(measured: Measured | undefined): string {
   if (!measured) return "";
-  const { outcome, requests, firstRequests, membersAsked, ms, sentBytes, answerBytes } = measured;
+  const { outcome, requests, firstRequests, verifications, membersAsked, ms, sentBytes, answerBytes } = measured;
   if (outcome === "timeout") return `time-out, ${requests}`;
-  const traffic = `${requests} (${firstRequests}) at ${membersAsked}, ${rounded(ms)} ms, ${rounded(sentBytes / 1e3)} + ${rounded(answerBytes / 1e3)} kB`;
+  const traffic = `${requests} (${firstRequests})${verifications > 0 ? ` + ${verifications}` : ""} at ${membersAsked}, ${rounded(ms)} ms, ${rounded(sentBytes / 1e3)} + ${rounded(answerBytes / 1e3)} kB`;
   return outcome === "right" ? traffic : `${outcome.toUpperCase()} ${traffic}`;
 }
 
