@@ -1,7 +1,7 @@
 import { unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { isMonotone, nonMonotoneParts } from "../sparql/monotone.ts";
+import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/monotone.ts";
 import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
 import { columnsOf } from "../sparql/scope.ts";
@@ -13,6 +13,7 @@ import { decidePlan } from "./decide-plan.ts";
 import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
 import type { DirectPlan, FederatedClause, FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
+import { allExclusions } from "./source-selection.ts";
 import { similarIds } from "./meant-entries.ts";
 import { endpointNamed } from "./service-targets.ts";
 import { readQuery } from "./read-query.ts";
@@ -144,7 +145,11 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
       refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
       refuseUnknownFunctions(plan.clauses, made.bodies, made.query);
     }
-    const estimated = withEstimates(withNonMonotone({ ...made, plan }, parsed), made.bodies, task);
+    const estimated = withEstimates(
+      withNonMonotone({ ...made, plan }, parsed),
+      { bodies: made.bodies, ast: parsed.ast },
+      task,
+    );
     const columns = plan.kind === "direct" ? plan.columns : columnsOf(parsed);
     return { ...estimated, columns, notesIfEmpty: context.remarks?.(parsed, estimated, task) };
   } catch (thrown) {
@@ -164,7 +169,7 @@ function fromRelevantMembers(plan: DirectPlan | FederatedPlan, { context, reques
 /** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */
 function withEstimates(
   plan: DirectPlan | FederatedPlan,
-  bodies: readonly QueryTree[],
+  { bodies, ast }: { readonly bodies: readonly QueryTree[]; readonly ast: ParsedQuery["ast"] },
   { context, request }: PlanTask,
 ): DirectPlan | FederatedPlan {
   const { sources } = context;
@@ -174,7 +179,20 @@ function withEstimates(
     return body ? [{ body, endpoint }] : [];
   });
   const estimates = sources.clauseEstimates(asked);
-  return { ...plan, clauses: plan.clauses.map((clause, index) => estimatedClause(clause, estimates[index])) };
+  const list = asked.flatMap(({ endpoint }, index) => {
+    const { patterns, seenAt } = estimates[index]?.restsOn ?? { patterns: [], seenAt: 0 };
+    // Others are not asked for summaries.
+    const isAble = endpoint.interface === undefined && endpoint.counting === undefined;
+    return isAble && patterns.length > 0 ? [{ endpoint, patterns, seenAt }] : [];
+  });
+  // Numbers that are wrong cannot be told from others, as rows that are missing can: they are verified first.
+  const kinds = list.length > 0 && isSummary(ast) ? { list, decisive: true } : undefined;
+  const exclusions = request.prune === "trust" ? plan.exclusions : allExclusions([plan.exclusions, kinds]);
+  return {
+    ...plan,
+    exclusions,
+    clauses: plan.clauses.map((clause, index) => estimatedClause(clause, estimates[index])),
+  };
 }
 
 function estimatedClause(clause: FederatedClause, estimate: ClauseEstimate | undefined): FederatedClause {

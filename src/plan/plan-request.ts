@@ -76,6 +76,8 @@ export interface ClauseEstimate {
   readonly values: ReadonlyMap<string, number>;
   /** Of what kind all values of some of them are. */
   readonly kinds: ReadonlyMap<string, ValueKind>;
+  /** What must have no match if the kinds are right. */
+  readonly restsOn: Omit<Exclusion, "endpoint">;
 }
 
 /** What members are chosen by, beside facts. */

@@ -1,11 +1,14 @@
 import type { AskedClause, ClauseEstimate, EmptyClause } from "../plan/plan-request.ts";
-import type { ValueKind, TermSpace } from "../plan/source-selection.ts";
+import type { PlannedEndpoint } from "../plan/query-plan.ts";
+import type { AskedPattern, PatternSource, ValueKind } from "../plan/source-selection.ts";
+import { iriText } from "../rdf/term-text.ts";
 import { usesEnginePredicate } from "../sparql/engine-predicates.ts";
 import type { QueryTree } from "../sparql/parse-query.ts";
-import { type PatternTerm, plainPatterns } from "../sparql/query-patterns.ts";
+import { plainPatterns } from "../sparql/query-patterns.ts";
 import { unmatchedPatterns } from "../sparql/unmatched-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
 import { MemberView } from "./member-view.ts";
+import { claimOf } from "./term-claims.ts";
 
 /** Why each of these clauses has no solution at its endpoint; undefined where it may have some. */
 export function emptyClauses(clauses: readonly AskedClause[], table: FactTable): readonly (EmptyClause | undefined)[] {
@@ -31,32 +34,55 @@ export function clauseEstimates(
   clauses: readonly AskedClause[],
   table: FactTable,
 ): readonly (ClauseEstimate | undefined)[] {
-  return ofDescribed(clauses, table, (body, view) => {
-    let solutions = Number.POSITIVE_INFINITY;
-    const values = new Map<string, number>();
-    const kinds = new Map<string, ValueKind>();
-    const note = (term: PatternTerm, count: number | undefined, space: TermSpace | undefined): void => {
-      if (term.kind !== "variable") return;
-      if (count !== undefined) values.set(term.name, Math.min(count, values.get(term.name) ?? count));
-      if (space?.kind !== undefined) kinds.set(term.name, space.kind);
-    };
-    for (const pattern of plainPatterns(body)) {
-      const known = view.sourcesOf(pattern)?.sources;
-      if (known === undefined) continue;
-      solutions = Math.min(solutions, known.length === 0 ? 0 : (known[0]?.triples ?? solutions));
-      note(pattern.subject, known[0]?.distinctSubjects, known[0]?.subjects);
-      note(pattern.object, known[0]?.distinctObjects, known[0]?.objects);
+  return ofDescribed(clauses, table, (body, view, { id, url }) =>
+    estimateOf(body, view, table.get(id, url)?.seenAt ?? 0),
+  );
+}
+
+function estimateOf(body: QueryTree, view: MemberView, seenAt: number): ClauseEstimate | undefined {
+  let solutions = Number.POSITIVE_INFINITY;
+  const values = new Map<string, number>();
+  const kinds = new Map<string, ValueKind>();
+  const claims = new Map<string, AskedPattern>();
+  for (const pattern of plainPatterns(body)) {
+    const known = view.sourcesOf(pattern)?.sources;
+    if (known === undefined) continue;
+    const [source] = known;
+    solutions = Math.min(solutions, source === undefined ? 0 : (source.triples ?? solutions));
+    for (const { name, count, kind, claim } of variablePlaces(pattern, source)) {
+      if (count !== undefined) values.set(name, Math.min(count, values.get(name) ?? count));
+      if (kind !== undefined) kinds.set(name, kind);
+      if (claim) claims.set(claim.key, claim);
     }
-    return Number.isFinite(solutions) ? { solutions, values, kinds } : undefined;
+  }
+  const restsOn = { patterns: [...claims.values()], seenAt };
+  return Number.isFinite(solutions) ? { solutions, values, kinds, restsOn } : undefined;
+}
+
+/** What is known of the variables that are subject and object; of a kind the pattern that nothing matches if it is right. */
+function variablePlaces(
+  { subject, predicate, object }: ReturnType<typeof plainPatterns>[number],
+  source?: PatternSource,
+) {
+  const property = predicate.kind === "iri" ? iriText(predicate.iri) : undefined;
+  const places = [
+    { term: subject, place: "?s", count: source?.distinctSubjects, space: source?.subjects },
+    { term: object, place: "?o", count: source?.distinctObjects, space: source?.objects },
+  ] as const;
+  return places.flatMap(({ term, place, count, space }) => {
+    if (term.kind !== "variable") return [];
+    const kind = property === undefined ? undefined : space?.kind;
+    const claim = kind === undefined || property === undefined ? undefined : claimOf(space, property, place);
+    return [{ name: term.name, count, kind, claim }];
   });
 }
 
 const ofDescribed = <T>(
   clauses: readonly AskedClause[],
   table: FactTable,
-  find: (body: QueryTree, view: MemberView) => T | undefined,
+  find: (body: QueryTree, view: MemberView, endpoint: PlannedEndpoint) => T | undefined,
 ): readonly (T | undefined)[] =>
   clauses.map(({ body, endpoint }) => {
     const view = new MemberView(table, [endpoint]);
-    return view.isBlank || usesEnginePredicate(body) ? undefined : find(body, view);
+    return view.isBlank || usesEnginePredicate(body) ? undefined : find(body, view, endpoint);
   });

@@ -3,8 +3,8 @@ import type { DirectPlan, FederatedPlan, PlannedEndpoint } from "../plan/query-p
 import { allExclusions, type Exclusion, type Exclusions } from "../plan/source-selection.ts";
 import type { Existence } from "./existence.ts";
 import type { FactTable } from "./fact-table.ts";
-import { routingClaims } from "./routing-claims.ts";
 import { askedPatterns, selectAsked } from "./select-sources.ts";
+import { termClaims } from "./term-claims.ts";
 
 /** What asking the endpoints that a plan leaves out has shown, by their catalogue ids. */
 interface Verdict {
@@ -97,12 +97,12 @@ export class SourceVerifier {
     );
   }
 
-  /** All that must have no match for an answer to a plan to be right: what it leaves out, and what routes its keys. */
+  /** All that must have no match for an answer to a plan to be right: what it leaves out, and what it says of terms. */
   restingOn(plan: DirectPlan | FederatedPlan): Exclusions | undefined {
     if (plan.kind === "direct") return plan.exclusions;
     const known = this.#resting.get(plan);
     if (known !== undefined) return known.on;
-    const on = allExclusions([plan.exclusions, routingClaims(plan, this.#options.table)]);
+    const on = allExclusions([plan.exclusions, termClaims(plan, this.#options.table)]);
     this.#resting.set(plan, { on });
     return on;
   }

@@ -33,6 +33,13 @@ export function isMonotone(part: Query | readonly Pattern[]): boolean {
   return !effects.patterns;
 }
 
+/** Whether a query may have numbers of groups, or the first rows of an order, that depend on the kinds of values. */
+export function isSummary(ast: Query): boolean {
+  const text = JSON.stringify(ast);
+  const isOrdered = text.includes('"order":') && text.includes('"limit":');
+  return isOrdered || /"aggregation":"(?:sum|avg|min|max)"|"group":/iu.test(text);
+}
+
 class Effects implements NonMonotone {
   readonly services = new Set<ServicePattern>();
   patterns = false;

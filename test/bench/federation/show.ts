@@ -12,7 +12,10 @@ export function printComparison(results: readonly Measured[]): void {
     for (const [query, each] of Map.groupBy(group, (one) => one.query)) {
       rows.push([query, ...peers.map((peer) => cellOf(each.find((one) => one.peer === peer)))]);
     }
-    printRows(`\n${title}: requests (first time) + all that verified facts, members asked, ms, kB sent + received`, rows);
+    printRows(
+      `\n${title}: requests (first time) + all that verified facts, members asked, ms, kB sent + received`,
+      rows,
+    );
   }
 }
 

@@ -1,0 +1,79 @@
+import type { FederatedPlan } from "../plan/query-plan.ts";
+import type { AskedPattern, Exclusions, TermSpace, ValueKind } from "../plan/source-selection.ts";
+import { stringText } from "../rdf/term-text.ts";
+import { xsd } from "../rdf/vocabularies.ts";
+import { isSummary } from "../sparql/monotone.ts";
+import { parseQuery } from "../sparql/parse-query.ts";
+import { queryPatterns } from "../sparql/query-patterns.ts";
+import type { FactTable } from "./fact-table.ts";
+
+/**
+ * What a plan says of its members' terms, by which keys are routed, patterns asked as one, and numbers added up where they are:
+ * no member has a triple with another term. Undefined where nothing is known, or one pattern without keys is all that is
+ * asked, and its rows come as they are.
+ */
+export function termClaims({ over, query }: FederatedPlan, table: FactTable): Exclusions | undefined {
+  if (over?.selection === undefined || isOnePattern(query)) return undefined;
+  const { members, selection } = over;
+  const byMember = new Map<number, Map<string, AskedPattern>>();
+  for (const [pattern, { sources }] of Object.entries(selection.patterns)) {
+    const property = pattern.split(" ", 2)[1] ?? "?";
+    for (const { member, subjects, objects } of sources) {
+      const own = byMember.get(member) ?? new Map<string, AskedPattern>();
+      byMember.set(member, own);
+      for (const claim of [claimOf(subjects, property, "?s"), claimOf(objects, property, "?o")]) {
+        if (claim) own.set(claim.key, claim);
+      }
+    }
+  }
+  const list = [...byMember].flatMap(([member, patterns]) => {
+    const endpoint = members[member];
+    const facts = endpoint && table.get(endpoint.id, endpoint.url);
+    return endpoint && facts && patterns.size > 0
+      ? [{ endpoint, patterns: [...patterns.values()], seenAt: facts.seenAt }]
+      : [];
+  });
+  return list.length === 0 ? undefined : { list, decisive: false };
+}
+
+function isOnePattern(query: string): boolean {
+  const parsed = parseQuery(query);
+  const { where, values } = parsed.ast;
+  return (
+    queryPatterns(parsed).length < 2 &&
+    !/"(?:pathType|values)"/u.test(JSON.stringify({ where, ...(values && { values }) })) &&
+    !isSummary(parsed.ast)
+  );
+}
+
+const claims = new WeakMap<TermSpace, AskedPattern>();
+
+/** A pattern for the triples that have a term outside of the space; spaces of other than literals are of one property and place each. */
+export function claimOf(space: TermSpace | undefined, property: string, place: "?s" | "?o"): AskedPattern | undefined {
+  const known = space && claims.get(space);
+  if (space === undefined || known !== undefined) return known;
+  const { prefixes, noLiterals, noBlankNodes, kind } = space;
+  const outside = isLiteralKind(kind)
+    ? // Of an IRI and a blank node DATATYPE is an error.
+      [`!isLiteral(${place})`, `DATATYPE(${place}) != <${xsd.namespace}${kind}>`]
+    : [
+        ...outsidePrefixes(prefixes, place),
+        ...(noLiterals && place === "?o" ? [`isLiteral(${place})`] : []),
+        ...(noBlankNodes ? [`isBlank(${place})`] : []),
+      ];
+  if (outside.length === 0) return undefined;
+  const text = `?s ${property === "?" ? "?p" : property} ?o FILTER(${outside.join(" || ")})`;
+  const claim = { key: text, text };
+  // Those of a datatype are shared by properties.
+  if (!isLiteralKind(kind)) claims.set(space, claim);
+  return claim;
+}
+
+const isLiteralKind = (kind: ValueKind | undefined): boolean =>
+  kind !== undefined && kind !== "iri" && kind !== "property";
+
+function outsidePrefixes(prefixes: TermSpace["prefixes"], place: string): readonly string[] {
+  if (prefixes === undefined) return [];
+  const begins = prefixes.map((prefix) => `STRSTARTS(STR(${place}), ${stringText(prefix)})`).join(" || ");
+  return [begins === "" ? `isIRI(${place})` : `isIRI(${place}) && !(${begins})`];
+}
