@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { parsedJson } from "../json.ts";
 
 interface Forwarding {
   readonly stdin: Readable;
@@ -62,12 +63,8 @@ export async function forwardMcpStdio(forwarding: Forwarding): Promise<void> {
 }
 
 function parsed(line: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(line);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
 const failure = (id: unknown, code: number, message: string): string =>

@@ -1,5 +1,6 @@
 import { type FaultKind, faultKinds } from "../errors/fedway-error.ts";
 import type { HourSummary, Observation, WindowName, WindowSummary } from "./monitor.ts";
+import { parsedJson } from "../json.ts";
 
 /**
  * The turns of some time, counted. Tallies of times that do not overlap can be merged without loss. A class, because a page of
@@ -193,10 +194,6 @@ const isFields = (value: unknown): value is Fields =>
 
 /** JSON text of an object; undefined when it is none. */
 export function parseRecord(text: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isFields(value) ? value : undefined;
 }

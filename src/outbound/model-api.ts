@@ -1,6 +1,7 @@
 import { sleep, steadyClock } from "../clock.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { JsonClient, JsonReply } from "./json-client.ts";
+import { parsedJson } from "../json.ts";
 
 /** An OpenAI-compatible API, and the settings that name it. */
 export interface ModelApi {
@@ -52,7 +53,7 @@ export async function askModel(api: ModelApi, request: ModelRequest): Promise<un
     const reply = await client.post(sent).catch((error: unknown) => {
       throw unreachable(error, api);
     });
-    if (reply.status === 200 && reply.text !== undefined) return parsed(reply.text);
+    if (reply.status === 200 && reply.text !== undefined) return parsedJson(reply.text);
     const waitMs = isBusy(reply) ? (reply.retryAfterMs ?? retryMs[attempt]) : undefined;
     if (waitMs === undefined || waitMs > longestWaitMs || attempt >= retryMs.length) throw refused(reply, api);
     await sleep(waitMs, { clock: steadyClock, signal });
@@ -61,14 +62,6 @@ export async function askModel(api: ModelApi, request: ModelRequest): Promise<un
 }
 
 const isBusy = ({ status }: JsonReply): boolean => status === 429 || status === 503;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The API by its host alone: its path is of no use to a reader, and may be a secret. */
 const nameOf = ({ what, url, model }: ModelApi): string => `The ${what} at ${URL.parse(url)?.host} (model ${model})`;

@@ -6,6 +6,7 @@ import type { QueryRequest } from "./query-service.ts";
 import { ownerDigest, type Run } from "./run-log.ts";
 import type { SessionCall } from "./session-figures.ts";
 import { createWriteBehind } from "./write-behind.ts";
+import { parsedJson } from "../json.ts";
 
 interface SessionLogOptions {
   /** Milliseconds since the epoch. */
@@ -167,12 +168,8 @@ function callOf({ startedAt, durationMs = 0, plan, planned, sources, end, repair
 
 /** What cannot be read holds no calls. */
 function parsePart(text: string): readonly Session[] {
-  try {
-    const part: unknown = JSON.parse(text);
-    return isSession(part) ? [part] : [];
-  } catch {
-    return [];
-  }
+  const part = parsedJson(text);
+  return isSession(part) ? [part] : [];
 }
 
 const isSession = (value: unknown): value is Session =>

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
 import type { OwnedRecord } from "./run-log.ts";
 import { createWriteBehind, writeAfterMs } from "./write-behind.ts";
+import { parsedJson } from "../json.ts";
 
 /** What is shared, and where. */
 export interface SharedRunsOptions {
@@ -105,12 +106,8 @@ function lengthOf({ sources, notes, steps = [], detail = "", asked }: OwnedRecor
 
 /** What cannot be read holds no record. */
 function parsePage(text = "[]"): readonly OwnedRecord[] {
-  try {
-    const page: unknown = JSON.parse(text);
-    return Array.isArray(page) ? page.filter(isRecord) : [];
-  } catch {
-    return [];
-  }
+  const page = parsedJson(text);
+  return Array.isArray(page) ? page.filter(isRecord) : [];
 }
 
 const isRecord = (value: unknown): value is OwnedRecord =>

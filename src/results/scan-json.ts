@@ -1,5 +1,6 @@
 import { createJsonKernel, type JsonKernel, maxRunBytes, word } from "./json-kernel.ts";
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+import { parsedJson } from "../json.ts";
 
 /**
  * What a document must have to be an answer: `results.bindings` or `boolean` (SPARQL 1.1 Query Results JSON Format), or a key
@@ -287,11 +288,7 @@ export class JsonScanner implements AnswerScanner {
 
 /** What the head has as `vars`; undefined where it has none. */
 function namesIn(head: string): unknown {
-  try {
-    const value: unknown = JSON.parse(head);
-    return typeof value === "object" && value !== null && "vars" in value ? value.vars : undefined;
-  } catch {
-    // Whoever parses the document says what is wrong with it.
-    return undefined;
-  }
+  // Whoever parses the document says what is wrong with it.
+  const value = parsedJson(head);
+  return typeof value === "object" && value !== null && "vars" in value ? value.vars : undefined;
 }

@@ -1,3 +1,5 @@
+import { parsedJson } from "../json.ts";
+
 /**
  * Checks of values from files and messages. A build of a small dataset takes a second and a half of a processor; TypeBox
  * would add a tenth of that to each process that loads it.
@@ -53,10 +55,6 @@ export const faultIn = (value: Readonly<Record<string, unknown>>, fields: Fields
 
 /** What a text of JSON says, when it is what the guard lets through. */
 export function parsedAs<Value>(text: string, holds: Guard<Value>): Value | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return holds(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return holds(value) ? value : undefined;
 }

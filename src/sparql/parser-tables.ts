@@ -151,16 +151,18 @@ class TableRun<Part> {
     if (whole !== undefined) return whole;
     const value = reduced.$;
     const frame = this.#take(length);
-    const to = this.#at;
-    if (isPlaced(value) && ("pathType" in value || !this.places.has(value))) {
-      this.places.set(value, { from: frame.start, to });
-    }
+    const range = { from: frame.start, to: this.#at };
+    this.#place(value, range);
     const build = this.#builders.get(symbol);
-    if (build) frame.parts = [build({ from: frame.start, to, value, parts: frame.parts ?? [] })];
+    if (build) frame.parts = [build({ ...range, value, parts: frame.parts ?? [] })];
     frame.state = Number(table[this.#top().state]?.[symbol]);
     values.push(value);
     this.#frames.push(frame);
     return undefined;
+  }
+
+  #place(value: unknown, range: TokenRange): void {
+    if (isPlaced(value) && ("pathType" in value || !this.places.has(value))) this.places.set(value, range);
   }
 
   /** Takes symbols from the stacks: the frame of the first, with all parts in one list, so that lists of elements grow one by one. */

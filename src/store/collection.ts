@@ -2,6 +2,7 @@ import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { DocumentChange, PutOptions, Store, StoredDocument } from "./store.ts";
+import { parsedJson } from "../json.ts";
 
 /** A document with the version that a compare-and-set needs. */
 export interface Versioned<Document> {
@@ -204,12 +205,8 @@ function putOptions(current: Versioned<unknown> | undefined, ttlMs: number | und
 function decoderOf<Document>(schema: TSchema, codec: Codec<TSchema, Document>): Decoder<Document> {
   const validator = Compile(schema);
   return (text) => {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      return new InvalidDocument("it is not JSON");
-    }
+    const value = parsedJson(text);
+    if (value === undefined) return new InvalidDocument("it is not JSON");
     if (!validator.Check(value)) return new InvalidDocument(reasonOf(validator.Errors(value)));
     return codec.decode(value);
   };

@@ -35,6 +35,7 @@ export const modules: readonly Module[] = [
   { name: "config", imports: [], packages: [] },
   { name: "errors", imports: [], packages: [] },
   { name: "clock.ts", imports: [], packages: [] },
+  { name: "json.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [], packages: [] },
   { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*", "pino"] },
@@ -276,7 +277,7 @@ export const modules: readonly Module[] = [
 ];
 
 /** Modules that any other may import. */
-export const ground: readonly string[] = ["errors", "clock.ts"];
+export const ground: readonly string[] = ["errors", "clock.ts", "json.ts"];
 
 /** Types that any module may name; erased before anything runs. */
 export const typePackages: readonly string[] = ["@rdfjs/types"];

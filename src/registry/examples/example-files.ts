@@ -6,6 +6,7 @@ import { FedwayError, libraryMessage } from "../../errors/fedway-error.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
 import { outcomeSchema, type RawExample } from "./example.ts";
 import { examplesIn } from "./read-shacl.ts";
+import { parsedJson } from "../../json.ts";
 
 /** What is read of a folder of examples. */
 export interface ExampleFile {
@@ -82,19 +83,11 @@ function examplesInLines(text: string): Pick<ExampleFile, "examples" | "problem"
   const wrong: number[] = [];
   for (const [at, line] of lines.entries()) {
     if (line.trim() === "") continue;
-    const value = parsed(line);
+    const value = parsedJson(line);
     if (isLine.Check(value)) examples.push({ ...value, targets: value.endpoints ?? [] });
     else wrong.push(at + 1);
   }
   if (wrong.length === 0) return { examples };
   const places = wrong.slice(0, 5).join(", ");
   return { examples, problem: `${wrong.length} lines are no example (line ${places}${wrong.length > 5 ? ", …" : ""})` };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

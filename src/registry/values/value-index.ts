@@ -6,6 +6,7 @@ import type { Harvest, HarvestRow } from "./harvest.ts";
 import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
 import { mentionsIn } from "./mentions.ts";
 import { createValueVectors } from "./value-vectors.ts";
+import { parsedJson } from "../../json.ts";
 
 /** A thing with a name, or a value that a property has. */
 export type ValueKind = "entity" | "value";
@@ -272,13 +273,8 @@ const bestFirst = (left: ValueHit, right: ValueHit): number =>
 
 /** The text of a literal in N-Triples syntax, which this service wrote. */
 function literalValue(literal: string): string {
-  const quoted = literal.slice(0, literal.lastIndexOf('"') + 1);
-  try {
-    const value: unknown = JSON.parse(quoted);
-    return typeof value === "string" ? value : "";
-  } catch {
-    return "";
-  }
+  const value = parsedJson(literal.slice(0, literal.lastIndexOf('"') + 1));
+  return typeof value === "string" ? value : "";
 }
 
 /** Values of a property that are shown. */
