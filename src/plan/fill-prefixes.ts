@@ -65,9 +65,12 @@ export function homelessUndeclared(
   context: PlanContext,
 ): FedwayError | undefined {
   if (written.text.length > longestHomeless) return undefined;
-  const filled = context.catalog.published.ids.flatMap((id) => {
-    const text = withPrefixesOf(id, written, context);
-    return text === undefined ? [] : { id, ...text };
+  const { entries, published } = context.catalog;
+  const others = entries.map(({ id }) => id).filter((id) => published.facts(id) === undefined);
+  const groups = [...published.ids.map((id) => [id]), others];
+  const filled = groups.flatMap((ids) => {
+    const text = withPrefixesOf(ids[0], written, context);
+    return text === undefined ? [] : ids.map((id) => ({ id, ...text }));
   });
   const meanings = Map.groupBy(filled, (each) => each.written.text);
   const tried = [...meanings].toSorted(([, few], [, many]) => many.length - few.length).slice(0, mostReadings);
@@ -98,13 +101,17 @@ export function parsedIfLegal(text: string): ParsedQuery | undefined {
   }
 }
 
-/** The text as a query of one endpoint, with its prefixes and those that are well known. */
-function withPrefixesOf(id: string, written: SubstitutedText, context: PlanContext): FilledText | undefined {
+/** The text as a query of one endpoint, with the prefixes published of it and those that are well known. */
+function withPrefixesOf(
+  id: string | undefined,
+  written: SubstitutedText,
+  context: PlanContext,
+): FilledText | undefined {
   const missing = undeclaredPrefixes(tokenize(written.text));
   if (missing.size === 0 || missing.size > mostFilled) return undefined;
   const filled: Filled[] = [];
   for (const prefix of missing.keys()) {
-    const own = predefinedAt(id, prefix, context)?.namespace;
+    const own = id === undefined ? undefined : predefinedAt(id, prefix, context)?.namespace;
     const namespace = own ?? wellKnownNamespaces.get(prefix);
     if (namespace === undefined) return undefined;
     filled.push({ prefix, namespace, by: own === undefined ? undefined : id });

@@ -134,6 +134,8 @@ const queries: readonly (readonly [string, string])[] = [
     "stw",
     `${skos}PREFIX zbwext: <http://zbw.eu/namespaces/zbw-extensions/> SELECT ?d ?l { ?d a zbwext:Descriptor ; skos:prefLabel ?l ; skos:broader <http://zbw.eu/stw/descriptor/10014-2> }`,
   ],
+  // Nothing is published of it: its host and the usual prefixes are all that is known.
+  ["orkg", "SELECT ?l { ?paper a <http://orkg.org/orkg/class/Paper> ; rdfs:label ?l }"],
 ];
 
 describe("a fresh clone, without a network, knows where a query belongs", () => {
