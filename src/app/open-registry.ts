@@ -16,6 +16,7 @@ import { createLinker } from "../registry/linking/linker.ts";
 import { EndpointModels } from "../registry/model/endpoint-models.ts";
 import { keepModels } from "../registry/model/keep-models.ts";
 import { createSearchIndex, type EndpointStatus, type SearchIndex } from "../registry/search/search-index.ts";
+import { createEngineSearch } from "../registry/values/engine-search.ts";
 import { createHarvestStore } from "../registry/values/harvest.ts";
 import { createHarvester } from "../registry/values/harvester.ts";
 import { createValueService } from "../registry/values/value-service.ts";
@@ -123,7 +124,8 @@ export async function openRegistry(foundation: Foundation, { statusOf, inMainten
   const dated = { clock: systemClock, settings: config };
   const renew = describesDue(config) ? due.renew : (id: string) => descriptions.request(id, { again: true });
   const sources = await openSources({ ...known, ...dated, renew, lacksSubqueries, store, asker, onFault });
-  const linker = createLinker({ ...known, search, embedder, values: values.index, statusOf, onFault });
+  const { index, engineSearch } = values;
+  const linker = createLinker({ ...known, search, embedder, values: index, engineSearch, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
     Promise.all([descriptions, capabilities, values, sources, examples.harvest].map((each) => each.remove(id)));
   const removals = followRemovals({ catalog, remove, clock, onFault });
@@ -143,7 +145,7 @@ export async function openRegistry(foundation: Foundation, { statusOf, inMainten
     /** Keeps what queries show of how an endpoint must be asked. */
     noteFound: (endpoint: NotedEndpoint, found: Found): void => void capabilities.note(endpoint, found).catch(onFault),
     linksets,
-    values: values.index,
+    values: index,
     linker,
     examples,
     sources,
@@ -225,7 +227,9 @@ function openValues(
   const harvesterOf = pausing(local, (pauseMs) =>
     createHarvester({ asker, clock: steadyClock, pauseMs, budget: { rows } }),
   );
-  return createValueService({
+  const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
+  const textSearchOf = (id: string) => capabilities.view(id)?.textSearch;
+  const service = createValueService({
     catalog,
     descriptions,
     harvester: { harvest: (target, options) => harvesterOf(target.endpoint.url).harvest(target, options) },
@@ -233,9 +237,10 @@ function openValues(
     jobs,
     capabilities: (id) => capabilities.get(id),
     embedder,
-    mayHarvest: (id) => rows > 0 && !except.includes(id),
+    mayHarvest,
     onFault,
   });
+  return { ...service, engineSearch: createEngineSearch({ asker, catalog, textSearchOf, mayAsk: mayHarvest }) };
 }
 
 /** Follows what other processes change. A store that fails is reported with the slower look. */

@@ -39,7 +39,7 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
         }),
       );
       const shown = answers.map(answerOf);
-      const isEmpty = shown.every(({ lines }) => lines.length === 0);
+      const isEmpty = shown.every(({ data }) => data.terms.length + data.entities.length === 0);
       const next = isEmpty
         ? hint("Nothing found. Try single words, a more general word or a synonym, or {find_endpoints}.")
         : undefined;
@@ -52,12 +52,7 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
         const label = plainText(labels[at] ?? "", 80);
         return [`"${label}":`, ...(lines.length > 0 ? lines : ["nothing found"])];
       });
-      const lists = shown.map(({ data: { total, terms, entities } }, at) => ({
-        query: labels[at] ?? "",
-        total,
-        terms,
-        entities,
-      }));
+      const lists = shown.map(({ data }, at) => Object.assign({ query: labels[at] ?? "" }, data));
       return { text: [...blocks.flat(), ...(next ? [next] : [])].join("\n"), data: { lists, ...end } };
     },
   });
@@ -77,11 +72,13 @@ function labelsIn(query: string): readonly string[] {
 type Kind = "entity" | "class" | "property";
 
 const kindFirst = /^(?:the |a )?(class|property|predicate|entity)(?: for| of| named| called)? (.+)$/i;
+const kindAsked =
+  /^(?:what|which)(?: is| are)?(?: the| a)? (class|property|predicate|entity)(?: for| of| that| which| has| gives| holds| means| is| are| do| does)+ (.+?)\??$/i;
 const kindLast = /^(.+) (class|property|predicate|entity)$/i;
 
 /** "property population" asks for a property, and is no question about properties. */
 function kindMeant(label: string): { readonly text: string; readonly kind?: Kind | undefined } {
-  const [, first, behind] = kindFirst.exec(label.trim()) ?? [];
+  const [, first, behind] = kindFirst.exec(label.trim()) ?? kindAsked.exec(label.trim()) ?? [];
   const [, before, last] = kindLast.exec(label.trim()) ?? [];
   const [word, text] = behind === undefined ? [last, before] : [first, behind];
   if (word === undefined || text === undefined) return { text: label };
@@ -95,9 +92,11 @@ const kinds: Readonly<Record<string, Kind>> = {
   entity: "entity",
 };
 
+type Answer = Awaited<ReturnType<Linker["searchTerms"]>>;
+
 /** One answer in lines; what is named just so comes before what a word is in. */
-function answerOf({ terms: found, total, entities: hits }: Awaited<ReturnType<Linker["searchTerms"]>>) {
-  const terms = found.map(termOf);
+function answerOf({ terms: best, total, entities: hits, unanswered }: Answer) {
+  const terms = best.map(termOf);
   const entities = hits.map(entityOf);
   const termLines =
     terms.length === 0
@@ -107,8 +106,10 @@ function answerOf({ terms: found, total, entities: hits }: Awaited<ReturnType<Li
   const ofTerms = [...termLines, ...terms.map(termLine)];
   const ofEntities = [...entityLines, ...entities.map(entityLine)];
   const isNamed = hits.some(({ why }) => why === "exact" || why === "folded");
-  const lines = isNamed ? [...ofEntities, ...ofTerms] : [...ofTerms, ...ofEntities];
-  return { lines, data: { total, terms, entities } };
+  const found = isNamed ? [...ofEntities, ...ofTerms] : [...ofTerms, ...ofEntities];
+  const lines =
+    unanswered.length === 0 ? found : [...found, `Names not searched: ${unanswered.join(", ")} gave no answer.`];
+  return { lines, data: { total, terms, entities, unanswered } };
 }
 
 const termOf = ({ iri, kind, label, endpoints, endpointsTotal }: LinkedTerm) => ({

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { type Collection, createCollection } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 import { exactly, type Frozen, instant, quantity, text } from "../void/void-description.ts";
+import { textSearchSchema } from "./text-search.ts";
 
 /** Constructs whose right answer is probed; the names of the probes (registry method, section 7). */
 export const probedConstructs = [
@@ -55,6 +56,8 @@ export const capabilitiesSchema = exactly({
   maxValuesRows: Type.Optional(quantity),
   /** Largest URL in bytes that worked by GET of 2 and 8 KiB; longer ones are never sent. */
   maxUrlBytes: Type.Optional(quantity),
+  /** The engine's own full-text search, proved by finding a label again that the endpoint has. */
+  textSearch: Type.Optional(textSearchSchema),
   /** What queries have shown since; a new probing ends it. */
   learned: Type.Optional(
     exactly({
@@ -85,7 +88,7 @@ export type Capabilities = Omit<Frozen<Static<typeof capabilitiesSchema>>, "cons
 
 /** What planning and sending need to know of an endpoint. What is absent is not known, and forbids nothing. */
 export interface EndpointView
-  extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap" | "wholeRows"> {
+  extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap" | "wholeRows" | "textSearch"> {
   /** The request form that worked last, and the Accept header by the kind of the answer. */
   readonly method?: Capabilities["methods"][number] | undefined;
   readonly accept?: NonNullable<Capabilities["learned"]>["accept"] | undefined;
@@ -98,7 +101,8 @@ export interface EndpointView
 /** Everything that can be relied on; undefined when the endpoint did not answer at all. */
 export function endpointView(capabilities: Capabilities): EndpointView | undefined {
   if (!capabilities.reachable) return undefined;
-  const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent, wholeRows } = capabilities;
+  const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent, wholeRows, textSearch } =
+    capabilities;
   const { method = methods[0], accept, lacksValues } = capabilities.learned ?? {};
   const isLacking = (name: ProbedConstruct): boolean =>
     name === "values" && lacksValues !== undefined
@@ -111,6 +115,7 @@ export function endpointView(capabilities: Capabilities): EndpointView | undefin
     maxValuesRows,
     rowCap,
     wholeRows,
+    textSearch,
     silentRowCap: rowCapSilent === true ? rowCap : undefined,
     formats,
     lacks: new Set(probedConstructs.filter(isLacking)),

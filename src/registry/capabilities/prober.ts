@@ -20,6 +20,7 @@ import {
   valuesTable,
 } from "./probes.ts";
 import { outcomeOf } from "./judges.ts";
+import { sampleOf, sampleProbes, type TextSearch, textProbes } from "./text-search.ts";
 
 /** How one run goes. */
 interface ProbeOptions {
@@ -71,6 +72,7 @@ interface Findings {
   wholeRows?: number;
   maxValuesRows?: number | undefined;
   maxUrlBytes?: number | undefined;
+  textSearch?: TextSearch;
 }
 
 const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
@@ -119,6 +121,7 @@ class Run {
       ["row cap", () => this.#rowCap()],
       ["VALUES rows", () => this.#valuesRows()],
       ["URL length", () => this.#urlLength()],
+      ["text search", () => this.#textSearch()],
     ];
   }
 
@@ -240,6 +243,22 @@ class Run {
       const probe = urlProbe(this.#endpoint.url, bytes);
       if ((await this.#confirmed(probe, { method: "get" })).verdict !== "right") return;
       this.findings.maxUrlBytes = bytes;
+    }
+  }
+
+  /** Proved by what finds a label again that the endpoint has; what fails or finds nothing says nothing. */
+  async #textSearch(): Promise<undefined> {
+    const [method] = this.findings.methods;
+    for (const probe of sampleProbes) {
+      const { answer } = await this.#session.ask(probe, { table: this.#table, method });
+      const sample = answer && sampleOf(answer);
+      if (sample === undefined) continue;
+      for (const { search, probe: proof } of textProbes(sample)) {
+        if ((await this.#try(proof)).verdict !== "right") continue;
+        this.findings.textSearch = search;
+        return;
+      }
+      return;
     }
   }
 }

@@ -3,8 +3,9 @@ import { oneSentence } from "../schema/one-sentence.ts";
 import { builtParts, partSentence } from "../schema/part-lines.ts";
 import { iriParts, plainText } from "../schema/text.ts";
 import type { EndpointStatus, Match, SearchIndex, TermUse } from "../search/search-index.ts";
-import type { ValueHit } from "../values/value-index.ts";
+import type { EngineSearch } from "../values/engine-search.ts";
 import type { VoidDescription } from "../void/void-description.ts";
+import { entitiesFor } from "./entities.ts";
 import { bestTerms, type FoundTerm, mergedTerms, reason } from "./merge-terms.ts";
 import { createQuestionRanking, type QuestionRanking, type RankingSources } from "./question-ranking.ts";
 import type { SchemaNode } from "./schema-graph.ts";
@@ -13,6 +14,8 @@ interface LinkerOptions extends RankingSources {
   readonly search: SearchIndex;
   readonly catalog: Pick<Catalog, "byId">;
   readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
+  /** Asks engines for names that were not harvested. */
+  readonly engineSearch?: EngineSearch | undefined;
   /** What monitoring says of an endpoint; "unknown" for all when absent. */
   readonly statusOf?: ((id: string) => EndpointStatus) | undefined;
 }
@@ -56,7 +59,7 @@ export type TermKind = "entity" | LinkedTerm["kind"];
 
 const allKinds: readonly TermKind[] = ["entity", "class", "property"];
 
-interface TermRequest {
+export interface TermRequest {
   /** A word, a name, an IRI or a whole question. */
   readonly query: string;
   /** All when absent. */
@@ -80,7 +83,7 @@ const unknownShare = 0.5;
 const leastWeight = 0.1;
 
 /** A linker that keeps itself up to date with the catalogue and its descriptions in the background. */
-export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerOptions) {
+export function createLinker({ statusOf = () => "unknown", engineSearch, ...sources }: LinkerOptions) {
   const { search, catalog, descriptions, models } = sources;
   const rankings = createQuestionRanking(sources);
 
@@ -123,15 +126,16 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
      * Classes and properties, and beside them entities and values, for a word, a name or a question, each best first.
      * @throws the signal's reason
      */
-    async searchTerms({ query, kinds: wanted = allKinds, endpoints, limit, signal }: TermRequest) {
+    async searchTerms(request: TermRequest) {
+      const { query, kinds: wanted = allKinds, endpoints, limit, signal } = request;
       const kinds = wanted.filter((kind) => kind !== "entity");
-      const found = wanted.includes("entity")
-        ? sources.values?.find({ texts: [query], endpoints, limit: 2 * limit })
-        : undefined;
-      const entities = onceEach((await found) ?? []).slice(0, clamped(limit));
       const ranked = await rankings.rank(query, signal);
       const { ranking } = ranked;
       const likely = endpoints ?? ranked.endpoints.slice(0, likelyEndpoints).map(({ id }) => id);
+      const nearest = ranked.endpoints.map(({ id }) => id);
+      const { hits: entities, unanswered } = wanted.includes("entity")
+        ? await entitiesFor(request, nearest, { values: sources.values, engineSearch })
+        : { hits: [], unanswered: [] };
       const weight = weightsOf(ranked);
       const inSchemas = bestTerms(
         likely.slice(0, most).map((id) => ({ weight: weight(id), terms: ranked.termsOf(id) })),
@@ -141,7 +145,7 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
       const merged = mergedTerms({ inSchemas, named: named.hits, isRestricted });
       const ofKinds = merged.filter(({ kind }) => kinds.includes(kind));
       const terms = ofKinds.slice(0, clamped(limit)).map((term) => linkedTerm(term, search));
-      return { terms, total: ofKinds.length, entities, ranking };
+      return { terms, total: ofKinds.length, entities, unanswered, ranking };
     },
 
     /** Resolves when all that is known now is taken in, vectors included. */
@@ -149,16 +153,6 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
     close: (): Promise<void> => rankings.close(),
   };
 }
-
-/** The same text of the same property once for each entity, in whatever languages and of whatever classes it is there. */
-function onceEach(hits: readonly ValueHit[]): readonly ValueHit[] {
-  const best = new Map<string, ValueHit>();
-  for (const hit of hits) if (!best.has(keyOf(hit))) best.set(keyOf(hit), hit);
-  return [...best.values()];
-}
-
-const keyOf = ({ endpoint, kind, term, property, label }: ValueHit): string =>
-  [endpoint, kind, term, property, label].join(" ");
 
 /** Who asks by its id means that endpoint. */
 const namedFirst = (

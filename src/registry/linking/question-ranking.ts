@@ -13,7 +13,7 @@ export interface RankingSources extends Omit<GraphSources, "embed"> {
   /** Without one, ranking is by words alone. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Names and values that were read from endpoints. */
-  readonly values?: Pick<ValueIndex, "find"> | undefined;
+  readonly values?: Pick<ValueIndex, "find" | "isComplete"> | undefined;
 }
 
 /** A question, ranked over what is known now. */

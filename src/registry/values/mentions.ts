@@ -37,6 +37,23 @@ export function mentionsIn(table: LabelTable, text: string): readonly LabelMatch
   return [...table.equal(text), ...whole, ...equal.map(({ match }) => match), ...alike];
 }
 
+/** Words in capitals, with small words between them: "University of Basel". */
+const capitalised =
+  /\p{Lu}[\p{L}\p{N}\p{M}'’.-]*(?:\s+(?:(?:an|and|d|da|de|del|den|der|des|di|du|el|et|for|in|la|le|of|the|und|van|von|zu)\s+){0,2}[\p{Lu}\p{N}][\p{L}\p{N}\p{M}'’.-]*)*/gu;
+const mostWordsOfName = 4;
+
+/** What a text most likely names: what it quotes, all of a short one, of a question its longest run of capitalised words. */
+export function nameIn(text: string): string | undefined {
+  const [quoted] = text.matchAll(quotedParts);
+  if (quoted !== undefined) return quoted.slice(1).find((part) => part !== undefined);
+  const [first = "", ...rest] = text.trim().split(/\s+/);
+  const isQuestion = isStopWord(fold(first));
+  const telling = wordsOf(text).filter(({ word }) => !isStopWord(fold(word)));
+  if (telling.length === 0 || (!isQuestion && telling.length <= mostWordsOfName)) return text;
+  const names = (isQuestion ? rest.join(" ") : text).match(capitalised) ?? [];
+  return names.toSorted((one, other) => other.length - one.length)[0];
+}
+
 interface TextWord {
   /** As written, without signs around it. */
   readonly word: string;

@@ -149,6 +149,8 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       }
       return found;
     },
+    /** Whether everything that was to be read of an endpoint's names and values is known. */
+    isComplete: (id: string): boolean => byEndpoint.get(id)?.harvest.complete === true,
     /** Whether all values that a property has at an endpoint are known. */
     holdsAll(id: string, property: string): boolean {
       const harvest = byEndpoint.get(id)?.harvest;
@@ -266,7 +268,7 @@ const kindOf = (row: HarvestRow | undefined): ValueKind => (row?.[0] === "" ? "v
 const degreeOf = (row: HarvestRow | undefined): number => row?.[4] ?? -1;
 
 /** Ties by degree, so that the better known of two homonyms comes first. */
-const bestFirst = (left: ValueHit, right: ValueHit): number =>
+export const bestFirst = (left: ValueHit, right: ValueHit): number =>
   right.score - left.score ||
   (right.degree ?? -1) - (left.degree ?? -1) ||
   left.endpoint.localeCompare(right.endpoint, "en");

@@ -21,9 +21,10 @@ export interface FusekiOptions {
   readonly timeoutMs?: number;
   /**
    * `terms` (default) holds terms as they are spelled, in memory; `tdb2` holds numbers and dates as values, on disk; `values`
-   * matches literals by value and answers with the spelling of the query (Jena's older memory graphs).
+   * matches literals by value and answers with the spelling of the query (Jena's older memory graphs); `text` is `tdb2` with a
+   * Lucene index of rdfs:label.
    */
-  readonly store?: "terms" | "tdb2" | "values";
+  readonly store?: "terms" | "tdb2" | "values" | "text";
 }
 
 /** Starts Apache Jena Fuseki on a free loopback port. */
@@ -68,15 +69,31 @@ interface Program {
   readonly folder: string;
 }
 
-async function storeArguments(store: "terms" | "tdb2" | "values", { java, jar, folder }: Program) {
+async function storeArguments(store: NonNullable<FusekiOptions["store"]>, { java, jar, folder }: Program) {
   if (store === "terms") return ["--file=data.nq", "/ds"];
   if (store === "values") {
     await writeFile(join(folder, "values.ttl"), valueStore);
     return ["--config=values.ttl"];
   }
   await run(java, ["-cp", jar, "tdb2.tdbloader", "--loc=tdb2", "data.nq"], { cwd: folder });
-  return ["--tdb2", "--loc=tdb2", "/ds"];
+  if (store === "tdb2") return ["--tdb2", "--loc=tdb2", "/ds"];
+  await writeFile(join(folder, "text.ttl"), textStore);
+  await run(java, ["-cp", jar, "jena.textindexer", "--desc=text.ttl"], { cwd: folder });
+  return ["--config=text.ttl"];
 }
+
+const textStore = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX tdb2: <http://jena.apache.org/2016/tdb#>
+PREFIX text: <http://jena.apache.org/text#>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+<#service> a fuseki:Service ; fuseki:name "ds" ; fuseki:dataset <#text> ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] .
+<#text> a text:TextDataset ; text:dataset <#data> ; text:index <#lucene> .
+<#data> a tdb2:DatasetTDB2 ; tdb2:location "tdb2" .
+<#lucene> a text:TextIndexLucene ; text:directory "lucene" ; text:entityMap <#map> .
+<#map> a text:EntityMap ; text:defaultField "label" ; text:entityField "uri" ;
+  text:map ( [ text:field "label" ; text:predicate rdfs:label ] ) .
+`;
 
 const valueStore = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
 PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>

@@ -16,6 +16,8 @@ export interface VirtuosoOptions {
   readonly maxRows?: number;
   /** `[SPARQL] MaxQueryExecutionTime` in seconds; none by default. */
   readonly maxExecutionSeconds?: number;
+  /** Indexes the words of all literals, for `bif:contains`. */
+  readonly textIndex?: boolean;
 }
 
 /** Starts Virtuoso 7 on free loopback ports. Its catalogue holds `graphs` and Virtuoso's own system graphs. */
@@ -38,12 +40,14 @@ export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
     });
   let running = await start();
   try {
+    if (options.textIndex === true) execute(isql, sqlPort, "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All')");
     let number = 0;
     for (const [graph, triples] of Object.entries(options.graphs)) {
       const file = `load-${number++}.nt`;
       await writeFile(join(scratch, file), triples);
       execute(isql, sqlPort, `DB.DBA.TTLP_MT(file_open('${file}'),'','${graph}',0)`);
     }
+    if (options.textIndex === true) execute(isql, sqlPort, "DB.DBA.VT_INC_INDEX_DB_DBA_RDF_OBJ()");
     execute(isql, sqlPort, "checkpoint");
   } catch (error) {
     await running.kill();

@@ -80,6 +80,8 @@ describe("search_terms", () => {
     ["property population", ["property"]],
     ["class for population", ["class"]],
     ["population predicate", ["property"]],
+    ["Which property gives the population?", ["property"]],
+    ["what is the class of a population", ["class"]],
     ["population", ["class", "property"]],
   ])("takes the kind out of the question: %s", async (query, kinds) => {
     const { data } = await answer(query);
