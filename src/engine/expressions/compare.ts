@@ -120,7 +120,7 @@ function literalKey(term: RDF.Literal): SortKey {
     case "string":
       return { rank: ranks.string, value: text, text: term.datatype.value };
     case "tagged":
-      return { rank: ranks.string, value: text, text: `@${value.language.toLowerCase()}` };
+      return { rank: ranks.string, value: value.text, text: `@${value.language.toLowerCase()}` };
     case "boolean":
       return { rank: ranks.boolean, value: Number(value.value), text };
     case "moment":

@@ -11,6 +11,8 @@ const mostDigits = 4_096;
 const quotientScale = 18;
 const decimalText = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))$/;
 
+const wholeText = /^[+-]?\d+$/;
+
 const tens = (count: number): bigint => 10n ** BigInt(count);
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 
@@ -29,6 +31,10 @@ export function parseDecimal(text: string): Decimal | undefined {
   const unscaled = BigInt(integral + digits);
   return { unscaled: sign === "-" ? -unscaled : unscaled, scale: digits.length };
 }
+
+/** The value of `[+-]digits`; undefined for other texts, and for one of more than 4,096 digits. */
+export const parseWhole = (text: string): Decimal | undefined =>
+  text.length <= mostDigits && wholeText.test(text) ? { unscaled: BigInt(text), scale: 0 } : undefined;
 
 /** As XPath casts it to a string: digits without an exponent, and no point behind whole numbers. */
 export function decimalToText({ unscaled, scale }: Decimal): string {

@@ -10,6 +10,7 @@ import {
   multiply,
   negated,
   parseDecimal,
+  parseWhole,
   subtract,
   truncate,
   whole,
@@ -38,7 +39,6 @@ const integerBounds: Readonly<Record<string, readonly [least: bigint | undefined
   unsignedByte: [0n, 255n],
 };
 
-const integerText = /^[+-]?\d+$/;
 const doubleText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const specialDoubles: ReadonlyMap<string, number> = new Map([
   ["INF", Number.POSITIVE_INFINITY],
@@ -60,7 +60,7 @@ export function parseNumeric(text: string, datatype: string): Numeric | undefine
 
 function parseInteger(text: string, datatype: string): Numeric | undefined {
   const bounds = Object.hasOwn(integerBounds, datatype) ? integerBounds[datatype] : undefined;
-  const exact = bounds && integerText.test(text) ? parseDecimal(text) : undefined;
+  const exact = bounds && parseWhole(text);
   if (!bounds || !exact) return undefined;
   const [least, most] = bounds;
   const isInside = (least === undefined || exact.unscaled >= least) && (most === undefined || exact.unscaled <= most);

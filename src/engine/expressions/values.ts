@@ -27,10 +27,13 @@ const stringTypes: ReadonlySet<string> = new Set(
 const booleans: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
 
 /** The value of a literal (RDF 1.1 Concepts, section 5); what is not a text of its datatype is `other`. */
-export function valueOf({ value: text, datatype, language }: RDF.Literal): Value {
+export function valueOf(literal: RDF.Literal): Value {
+  // A parsed literal computes its parts each time that they are read.
+  const { value: text, language } = literal;
   if (language !== "") return { kind: "tagged", text, language };
-  if (!datatype.value.startsWith(xsd)) return { kind: "other" };
-  return typedValue(text, datatype.value.slice(xsd.length)) ?? { kind: "other" };
+  const datatype = literal.datatype.value;
+  if (!datatype.startsWith(xsd)) return { kind: "other" };
+  return typedValue(text, datatype.slice(xsd.length)) ?? { kind: "other" };
 }
 
 /** The value of a text in a datatype of XML Schema, named without its namespace; undefined when it is none. */
