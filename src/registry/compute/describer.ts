@@ -16,6 +16,7 @@ import { factKinds } from "./fact-kinds.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
 import { startList } from "./lists.ts";
+import { noteChange } from "./verdicts.ts";
 import { reconcile } from "./reconcile.ts";
 import { type Run, inconsistentAnswers } from "./run.ts";
 import { Session, StopRun } from "./session.ts";
@@ -174,6 +175,7 @@ async function computeByQueries(run: Run, perform: Perform): Promise<void> {
   }
   // The second time for classes and properties that the first has brought to light.
   for (const kind of [...computedKinds, ...computedKinds]) await perform(kind.phrase, () => computeFacts(run, kind));
+  await noteChange(run, factKinds.properties);
   for (const kind of computedKinds) run.todo.closeKind(kind);
 }
 

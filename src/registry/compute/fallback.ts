@@ -3,7 +3,7 @@ import { factKinds, type FactKind } from "./fact-kinds.ts";
 import { askProperty } from "./queries.ts";
 import { isSeen, observe, type Run } from "./run.ts";
 import type { Unanswered } from "./session.ts";
-import { giveUp, keepBounds, record } from "./verdicts.ts";
+import { giveUp, keepBounds, keepGroups } from "./verdicts.ts";
 
 /** A key whose own query failed. */
 export interface FailedKey {
@@ -76,6 +76,6 @@ async function askProperties(run: Run, { key }: FailedKey): Promise<void> {
     if (!outcome.ok) return;
     if (outcome.answer.boolean !== true) continue;
     const groups = new Map([[property, { detail: [property] }]]);
-    record(run, factKinds.classProperties, { key, groups, status: "exists", record: outcome.record });
+    keepGroups(run, factKinds.classProperties, { key, groups, status: "exists", record: outcome.record });
   }
 }

@@ -3,7 +3,7 @@ import { Batcher, weighed } from "./batches.ts";
 import { classFact, countedFact, keysOf, type Known, propertyFact } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
-import { countList, isProven, keepTotals, listed, mostListed } from "./list-proof.ts";
+import { countList, isProven, keepTotals, listed, mostListed } from "./verdicts.ts";
 import { iriOf } from "../void/values.ts";
 import type { Groups, Observation } from "./observation.ts";
 import { keysQuery } from "./queries.ts";

@@ -1,9 +1,19 @@
 import type { FactStatus, UnknownFact } from "../void/void-description.ts";
-import type { FactKind } from "./fact-kinds.ts";
-import { type Groups, type KeyObservation, type Observation, sumsByFirst } from "./observation.ts";
+import { type FactBase, keysOf, type PropertyFact } from "./fact-base.ts";
+import { type FactKind, factKinds } from "./fact-kinds.ts";
 import { kindFacts } from "./kind-facts.ts";
-import type { Run } from "./run.ts";
-import type { FactBase, PropertyFact } from "./fact-base.ts";
+import {
+  countOf,
+  type Groups,
+  type KeyObservation,
+  type Observation,
+  solutionsOf,
+  sumsByFirst,
+} from "./observation.ts";
+import { listTotalQuery, missingKeyQuery, solutionQuery } from "./queries.ts";
+import { keepTotal, type ListTotal, markInconsistent, type Run } from "./run.ts";
+
+// What an answer proves of a key.
 
 /** What is known already says of one key of an answer. */
 export function judgeKey(
@@ -26,7 +36,7 @@ interface About {
 export function keepBounds(run: Run, kind: FactKind, { keys, observation }: About): void {
   const status: FactStatus = run.dialect.count ? "lowerBound" : "exists";
   for (const key of keys) {
-    record(run, kind, { key, groups: observation.groups.get(key), status, record: observation.record });
+    keepGroups(run, kind, { key, groups: observation.groups.get(key), status, record: observation.record });
   }
 }
 
@@ -41,7 +51,7 @@ export function accept(run: Run, kind: FactKind, { key, observation }: KeyObserv
   }
   const { count } = run.dialect;
   const groups = observation.groups.get(key);
-  record(run, kind, { key, groups, status: count ? "exact" : "exists", record: observation.record });
+  keepGroups(run, kind, { key, groups, status: count ? "exact" : "exists", record: observation.record });
   if (count) kindFacts[kind.name].complete(run.base, key);
   run.todo.settle(kind, key);
 }
@@ -61,7 +71,7 @@ interface Finding {
 }
 
 /** Puts the groups of a key into the facts. */
-export function record(run: Run, kind: FactKind, { groups, ...found }: Finding): void {
+export function keepGroups(run: Run, kind: FactKind, { groups, ...found }: Finding): void {
   for (const group of groups?.values() ?? []) kindFacts[kind.name].record(run.base, { ...found, group });
 }
 
@@ -120,4 +130,137 @@ function fits(property: PropertyFact | undefined, sum: number): Verdict {
   const triples = property?.triples;
   if (triples?.status === "exact") return triples.value === sum ? "agrees" : "contradicts";
   return triples?.status === "lowerBound" && triples.value > sum ? "contradicts" : "unknown";
+}
+
+// What answers prove of a list.
+
+/** The longest lists that are made, by the variable of their keys. */
+export const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
+
+/** The keys of a list. */
+export const listed = (run: Run, kind: FactKind): readonly string[] => [...keysOf(run.base, kind).keys()];
+
+/** Counts all solutions and distinct keys of a list, and remembers them for its proof. */
+export async function countList(run: Run, kind: FactKind): Promise<ListTotal | undefined> {
+  const total = run.dialect.count ? await askTotal(run, kind) : undefined;
+  if (total === undefined) return undefined;
+  run.listTotals.set(kind.name, total);
+  await lookBeyond(run, kind, total);
+  return total;
+}
+
+async function askTotal(run: Run, kind: FactKind): Promise<ListTotal | undefined> {
+  const outcome = await run.session.ask({ query: listTotalQuery(kind, run.dialect), level: 1 });
+  if (!outcome.ok || !outcome.sound) return undefined;
+  const [row] = outcome.answer.rows;
+  const solutions = countOf(row?.get("n"));
+  const keys = countOf(row?.get("d"));
+  if (solutions === undefined || outcome.answer.rows.length !== 1) return undefined;
+  if (keys === undefined && run.dialect.countDistinct) return undefined;
+  return { solutions, keys, record: outcome.record };
+}
+
+/** Notes when all solutions of a list that contradicted itself have another number by now: that explains it. */
+export async function noteChange(run: Run, kind: FactKind): Promise<void> {
+  const before = run.listTotals.get(kind.name);
+  if (before === undefined || !run.inconsistent) return;
+  const now = await askTotal(run, kind);
+  if (now === undefined || now.solutions === before.solutions) return;
+  const what = `the data changed meanwhile: ${before.solutions} triples, then ${now.solutions}`;
+  run.todo.note({ what, why: "partial", record: now.record });
+}
+
+/** Asks for one solution beyond the count: if there is one, only some of them were counted. */
+async function lookBeyond(run: Run, kind: FactKind, { solutions, record }: ListTotal): Promise<void> {
+  const outcome = await run.session.ask({ query: solutionQuery(kind, solutions, run.dialect), level: 2 });
+  if (outcome.ok && outcome.answer.rows.length > 0) markInconsistent(run, solutions, record);
+}
+
+/** Whether a second way agrees that a list misses nothing. */
+export async function isProven(run: Run, kind: FactKind, observation: Observation | undefined): Promise<boolean> {
+  if (run.inconsistent || !run.dialect.count) return false;
+  const keys = listed(run, kind);
+  // An empty answer may also come from an endpoint that failed on a query over everything.
+  if (keys.length === 0) return (await missing(run, kind, keys)) === 0;
+  const total = run.listTotals.get(kind.name);
+  if (total) {
+    const sum = observation && sumOf(observation);
+    if (!isCountedExactly(run, kind) || (sum !== undefined && sum !== total.solutions)) return false;
+    return total.keys === undefined ? isExhausted(run, kind, keys) : total.keys === keys.length;
+  }
+  return isCountedExactly(run, kind) && isExhausted(run, kind, keys);
+}
+
+function sumOf(observation: Observation): number | undefined {
+  let sum = 0;
+  for (const groups of observation.groups.values()) {
+    const solutions = solutionsOf(groups);
+    if (solutions === undefined) return undefined;
+    sum += solutions;
+  }
+  return sum;
+}
+
+/** A query for a key that is not listed finds none, and does find one that was left out on purpose. */
+async function isExhausted(run: Run, kind: FactKind, keys: readonly string[]): Promise<boolean> {
+  if (keys.length > mostListed[kind.key]) return false;
+  const none = await missing(run, kind, keys);
+  if (none !== 0) return false;
+  for (const hidden of [keys.at(0), keys.at(-1)]) {
+    if (hidden === undefined) continue;
+    const found = await missing(
+      run,
+      kind,
+      keys.filter((key) => key !== hidden),
+    );
+    if (found !== 1) return false;
+  }
+  return true;
+}
+
+async function missing(run: Run, kind: FactKind, keys: readonly string[]): Promise<number | undefined> {
+  const outcome = await run.session.ask({ query: missingKeyQuery(kind, keys, run.dialect), level: 2 });
+  return outcome.ok && outcome.sound ? outcome.answer.rows.length : undefined;
+}
+
+/** All keys have exact counts: batches agreed with their sum, or with totals of their own. */
+function isCountedExactly(run: Run, kind: FactKind): boolean {
+  const { classes, properties, namedGraphs } = run.base;
+  if (kind.key === "c") return [...classes.values()].every(({ entities }) => entities?.status === "exact");
+  const counted = kind.key === "p" ? properties : namedGraphs;
+  return [...counted.values()].every(({ triples }) => triples?.status === "exact");
+}
+
+/** What was found out of a list. */
+interface ListVerdict {
+  readonly complete: boolean;
+  readonly total: ListTotal | undefined;
+  /** Where it shows; undefined when nothing was answered. */
+  readonly record: number | undefined;
+}
+
+/** Keeps the counts of the dataset that follow from a list and its total. */
+export function keepTotals(run: Run, kind: FactKind, verdict: ListVerdict): void {
+  const { base } = run;
+  const { complete, total, record } = verdict;
+  const size = listed(run, kind).length;
+  if (kind.key === "g") {
+    base.graphsComplete = complete;
+    return;
+  }
+  if (kind.key === "c") base.classesComplete = complete;
+  else base.propertiesComplete = complete;
+  if (record === undefined) return;
+  const value = complete ? size : Math.max(size, total?.keys ?? 0);
+  const status = complete ? "exact" : "lowerBound";
+  keepTotal(run, kind.key === "c" ? "classes" : "properties", { value, status, record });
+  if (kind.key === "p") keepTriples(run, verdict, record);
+}
+
+function keepTriples(run: Run, { complete, total }: ListVerdict, record: number): void {
+  const counts = [...run.base.properties.values()].flatMap(({ triples }) => (triples ? [triples.value] : []));
+  const sum = counts.reduce((left, right) => left + right, 0);
+  const exact = complete && run.dialect.count && isCountedExactly(run, factKinds.properties);
+  const value = exact ? sum : Math.max(sum, total?.solutions ?? 0);
+  keepTotal(run, "triples", { value, status: exact ? "exact" : "lowerBound", record });
 }

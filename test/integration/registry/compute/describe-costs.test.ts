@@ -31,9 +31,10 @@ it("four grouped queries list and count what selection goes by, before anything 
       classes: 500,
       properties: 502,
     });
+    const ofClasses = classPartitions.flatMap(({ properties }) => properties);
     const counts = [
-      ...classPartitions.flatMap(({ entities, properties }) => [entities, ...properties.map(({ triples }) => triples)]),
-      ...propertyPartitions.map(({ triples }) => triples),
+      ...classPartitions.map(({ entities }) => entities),
+      ...[...ofClasses, ...propertyPartitions].map(({ triples }) => triples),
     ];
     expect(counts).toHaveLength(500 * 4 + 502);
     expect(counts.every((count) => count?.status === "lowerBound")).toBe(true);

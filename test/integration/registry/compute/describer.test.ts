@@ -234,6 +234,18 @@ describe("one answer without rows", () => {
   });
 });
 
+it("data that grow meanwhile: the description says so", async () => {
+  const grown = [...lines, ...lines.map((line) => line.replace(/(?<=^<[^>]+)>/u, "-again>"))];
+  const [before, after] = [createPolicyAsker(lines), createPolicyAsker(grown)];
+  const growing: PolicyAsker = {
+    ...before,
+    ask: (asking) => (before.queries.length < 30 ? before : after).ask(asking),
+  };
+  const description = await describeWith(growing);
+  const what = expect.stringMatching(/^the data changed meanwhile: \d+ triples, then \d+$/u) as string;
+  expect(description.unknown).toContainEqual(expect.objectContaining({ what, why: "partial" }));
+});
+
 describe("a run that ends early", () => {
   it.each([3, 8, 17, 30])("after %i requests goes on from its description", async (diesAfter) => {
     const asker = createPolicyAsker(lines, { diesAfter });
