@@ -27,11 +27,11 @@ const stringTypes: ReadonlySet<string> = new Set(
 const booleans: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
 
 /** The value of a literal (RDF 1.1 Concepts, section 5); what is not a text of its datatype is `other`. */
-export function valueOf(literal: RDF.Literal): Value {
+export function valueOf(term: RDF.Literal): Value {
   // A parsed literal computes its parts each time that they are read.
-  const { value: text, language } = literal;
+  const { value: text, language } = term;
   if (language !== "") return { kind: "tagged", text, language };
-  const datatype = literal.datatype.value;
+  const datatype = term.datatype.value;
   if (!datatype.startsWith(xsd)) return { kind: "other" };
   return typedValue(text, datatype.slice(xsd.length)) ?? { kind: "other" };
 }
