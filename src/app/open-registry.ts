@@ -103,12 +103,16 @@ export async function openRegistry(foundation: Foundation, { statusOf, inMainten
   const catalog = await readCatalog(foundation, search);
   const capabilities = openCapabilities(foundation, catalog, onDropped);
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
-  const values = openValues(foundation, { catalog, descriptions, capabilities, onDropped, onFault });
+  const harvests = createHarvestStore({ store, onDropped });
+  const { rows, except } = config.agents.harvest;
+  const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
+  const harvesting = { harvests, mayHarvest };
+  const values = openValues(foundation, { models, catalog, descriptions, capabilities, ...harvesting, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   const examples = openExamples(foundation, { catalog, onFault });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
-  const keeper = await keepModels(models, { store, catalog, descriptions, clock: systemClock, onFault });
+  const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
   const due = createDueDescriptions({
     catalog,
     descriptions,
@@ -212,33 +216,27 @@ function openCapabilities(
 
 /** Labels and values of endpoints, read in the background unless the operator forbids it. */
 function openValues(
-  { config, state, clients, local, jobs }: Foundation,
-  known: {
+  { config, clients, local, jobs }: Foundation,
+  known: Pick<Parameters<typeof createValueService>[0], "models" | "harvests" | "mayHarvest"> & {
     readonly catalog: EditableCatalog;
     readonly descriptions: DescriptionService;
     readonly capabilities: CapabilityService;
-    readonly onDropped: (endpoint: string, reason: string) => void;
     readonly onFault: (error: unknown) => void;
   },
 ) {
   const { asker, embedder } = clients;
-  const { catalog, descriptions, capabilities, onDropped, onFault } = known;
-  const { rows, except } = config.agents.harvest;
+  const { catalog, capabilities, mayHarvest } = known;
+  const { rows } = config.agents.harvest;
   const harvesterOf = pausing(local, (pauseMs) =>
     createHarvester({ asker, clock: steadyClock, pauseMs, budget: { rows } }),
   );
-  const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
   const textSearchOf = (id: string) => capabilities.view(id)?.textSearch;
   const service = createValueService({
-    catalog,
-    descriptions,
+    ...known,
     harvester: { harvest: (target, options) => harvesterOf(target.endpoint.url).harvest(target, options) },
-    harvests: createHarvestStore({ store: state.store, onDropped }),
     jobs,
     capabilities: (id) => capabilities.get(id),
     embedder,
-    mayHarvest,
-    onFault,
   });
   return { ...service, engineSearch: createEngineSearch({ asker, catalog, textSearchOf, mayAsk: mayHarvest }) };
 }

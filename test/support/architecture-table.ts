@@ -75,6 +75,7 @@ export const modules: readonly Module[] = [
         files: [
           "catalog/catalog.ts",
           "published/published-facts.ts",
+          "values/harvest.ts",
           "void/description-service.ts",
           "void/void-description.ts",
         ],

@@ -40,7 +40,12 @@ export class KnownGraphs {
     this.#models = models;
     this.#onFault = onFault;
     this.#vectors = embed && createTermVectors(embed);
-    this.#ignore = models.follow({ changed: (after, before) => this.#changed(after?.id ?? before?.id ?? "") });
+    this.#ignore = models.follow({
+      changed: (after, before) => {
+        const isSame = after?.described === before?.described && after?.published === before?.published;
+        if (!isSame || after?.entry !== before?.entry) this.#changed(after?.id ?? before?.id ?? "");
+      },
+    });
   }
 
   /** The words of all endpoints are known. */

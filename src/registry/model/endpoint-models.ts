@@ -1,5 +1,6 @@
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { publishedKey, type PublishedFacts } from "../published/published-facts.ts";
+import type { Harvest } from "../values/harvest.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { DescribedSchema, type HasRoom } from "./described-schema.ts";
 import type { TermKind } from "./schema.ts";
@@ -15,6 +16,8 @@ export interface EndpointModel {
   readonly version?: string | undefined;
   /** What others say of it, and when. */
   readonly published?: PublishedFacts | undefined;
+  /** Names of its things and values of its properties, as they were read. */
+  readonly values?: Harvest | undefined;
 }
 
 /** An index over the models. */
@@ -110,6 +113,10 @@ export class EndpointModels {
     this.#count(id, described, 1);
     this.#version++;
     this.#change(id, { described, version: described && version });
+  }
+
+  setValues(id: string, values: Harvest | undefined): void {
+    if (this.#models.get(id)?.values !== values) this.#change(id, { values });
   }
 
   remove(id: string): void {

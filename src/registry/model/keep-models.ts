@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, sleep } from "../../clock.ts";
-import { documentsUnder } from "../../store/collection.ts";
+import { type Collection, documentsUnder } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 import type { EditableCatalog } from "../catalog/catalog.ts";
+import type { Harvest } from "../values/harvest.ts";
 import type { DescriptionService } from "../void/description-service.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import type { EndpointModels } from "./endpoint-models.ts";
@@ -12,6 +13,9 @@ interface KeptParts {
   readonly store: Store;
   readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "published" | "onChange">;
   readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
+  readonly harvests: Pick<Collection<Harvest>, "get" | "entries" | "watch">;
+  /** Whether names and values of an endpoint may be known. */
+  readonly mayHarvest: (id: string) => boolean;
   readonly clock: Clock;
   /** Called with a description that could not be read, or whose version could not be stored. */
   readonly onFault: (error: unknown) => void;
@@ -23,7 +27,8 @@ const versionPrefix = "search/version/";
 const firstReadMs = 2_000;
 
 /** The one follower of catalogue and stored descriptions: all that is known of endpoints is read once, here. */
-export async function keepModels(models: EndpointModels, { store, catalog, descriptions, clock, onFault }: KeptParts) {
+export async function keepModels(models: EndpointModels, parts: KeptParts) {
+  const { store, catalog, descriptions, harvests, clock, onFault } = parts;
   let isClosed = false;
   /** An entry that has got another URL is another endpoint, and one that is gone has no model. */
   const isOf = (id: string, { endpoint }: { readonly endpoint: string }): boolean => {
@@ -51,6 +56,12 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
       await nextTurn();
     }
   };
+  const takeValues = (id: string, values: Harvest | undefined): void => {
+    if (!isClosed) models.setValues(id, values && isOf(id, values) && parts.mayHarvest(id) ? values : undefined);
+  };
+  const readValues = async (): Promise<void> => {
+    for await (const [id, values] of harvests.entries()) takeValues(id, values);
+  };
   const readNew = async (): Promise<void> => {
     const versions = await storedVersions(store);
     const ids = catalog.entries.map(({ id }) => id);
@@ -60,12 +71,24 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
   const takeEntries = (): readonly string[] => {
     const moved = catalog.entries.filter(({ id, url }) => models.get(id)?.entry?.url !== url);
     models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
-    for (const { id } of moved) take(id, undefined);
+    for (const { id } of moved) {
+      take(id, undefined);
+      takeValues(id, undefined);
+    }
     return moved.map(({ id }) => id);
   };
 
   takeEntries();
-  const ignoreCatalog = catalog.onChange(() => void readAll(takeEntries()).catch(onFault));
+  const readMoved = async (): Promise<void> => {
+    const ids = takeEntries();
+    await readAll(ids);
+    for (const id of ids) takeValues(id, await harvests.get(id));
+  };
+  const ignoreCatalog = catalog.onChange(() => void readMoved().catch(onFault));
+  const ignoreHarvests = harvests.watch((change) => {
+    const read = change ? harvests.get(change.key).then((found) => takeValues(change.key, found)) : readValues();
+    void read.catch(onFault);
+  });
   const ignoreDescriptions = descriptions.onChange((...stored) => void takeStored(...stored).catch(onFault));
   models.isReading = true;
   const first = readNew()
@@ -87,6 +110,7 @@ export async function keepModels(models: EndpointModels, { store, catalog, descr
       isClosed = true;
       ignoreCatalog();
       ignoreDescriptions();
+      ignoreHarvests();
       await first;
     },
   };

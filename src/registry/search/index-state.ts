@@ -51,6 +51,8 @@ export function indexed(models: EndpointModels): IndexState {
 }
 
 function updateTexts(state: IndexState, after: EndpointModel | undefined, before: EndpointModel | undefined): void {
+  const isSame = after?.entry === before?.entry && after?.described === before?.described;
+  if (isSame && after?.published === before?.published) return;
   if (before?.entry !== undefined) state.endpointText.remove(endpointDocument(before, before.entry));
   if (after?.entry !== undefined) state.endpointText.add(endpointDocument(after, after.entry));
   if (before?.described !== after?.described) updateTerms(state, after?.described?.terms(), before?.described?.terms());

@@ -7,12 +7,14 @@ import type { Collection } from "../../store/collection.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
+import type { EndpointModels } from "../model/endpoint-models.ts";
 import type { DescriptionService } from "../void/description-service.ts";
 import type { Harvest } from "./harvest.ts";
 import type { Harvester } from "./harvester.ts";
 import { createValueIndex } from "./value-index.ts";
 
 interface ValueServiceOptions {
+  readonly models: Pick<EndpointModels, "follow">;
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
   readonly harvester: Harvester;
@@ -32,23 +34,17 @@ const kindName = "harvest-values";
 const priority = -100;
 
 /**
- * Labels and values of the catalogue's endpoints: read in the background after each description, kept, found. The index follows the stored harvests, whichever process has stored them; it is filled in
- * the background as soon as the service is there.
+ * Labels and values of the catalogue's endpoints: read in the background after each description, kept, found. The index is a
+ * view of the models.
  */
 export function createValueService(options: ValueServiceOptions) {
-  const { catalog, descriptions, harvests, jobs, mayHarvest, onFault } = options;
+  const { models, catalog, descriptions, harvests, jobs, mayHarvest, onFault } = options;
   const index = createValueIndex({ embedder: options.embedder, onFault });
-  /** What an entry's URL is not any more is another endpoint's. */
-  const take = (id: string, harvest: Harvest | undefined): void => {
-    const isOwn = harvest !== undefined && catalog.byId(id)?.url === harvest.endpoint && mayHarvest(id);
-    index.set(id, isOwn ? harvest : undefined);
-  };
-  const readAll = async (): Promise<void> => {
-    for await (const [id, harvest] of harvests.entries()) take(id, harvest);
-  };
-  const ignoreHarvests = harvests.watch((change) => {
-    const read = change === undefined ? readAll() : harvests.get(change.key).then((found) => take(change.key, found));
-    void read.catch(onFault);
+  const ignoreModels = models.follow({
+    changed(after, before) {
+      const id = (after ?? before)?.id;
+      if (id !== undefined && after?.values !== before?.values) index.set(id, after?.values);
+    },
   });
   const request = async (id: string): Promise<Job> => {
     if (catalog.byId(id) === undefined) throw unknownId("endpoint", id, catalog);
@@ -75,10 +71,9 @@ export function createValueService(options: ValueServiceOptions) {
     request,
     async remove(id: string): Promise<void> {
       await harvests.delete(id);
-      index.set(id, undefined);
     },
     async close(): Promise<void> {
-      ignoreHarvests();
+      ignoreModels();
       ignoreDescriptions();
       await index.close();
     },

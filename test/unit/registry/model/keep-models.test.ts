@@ -3,6 +3,7 @@ import { systemClock } from "../../../../src/clock.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
 import { keepModels } from "../../../../src/registry/model/keep-models.ts";
+import { createHarvestStore } from "../../../../src/registry/values/harvest.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -47,6 +48,8 @@ async function processOver(store: ReturnType<typeof createMemoryStore>, stored: 
         return () => listeners.delete(listener);
       },
     },
+    harvests: createHarvestStore({ store }),
+    mayHarvest: () => true,
     clock: systemClock,
     onFault: (error) => {
       throw error;
@@ -106,4 +109,30 @@ it("a start reads what is stored; an entry that has got another URL is another e
   after.setEntries([]);
   expect(after.models.get("people")).toBeUndefined();
   await after.keeper.close();
+});
+
+it("values are followed for all views: those that another process stored, and none of an entry that has got another URL", async () => {
+  const store = createMemoryStore();
+  const harvests = createHarvestStore({ store });
+  const at = "2026-01-01T00:00:00Z";
+  const { url: endpoint } = catalogEntry("people");
+  const lists = {
+    classes: [],
+    properties: ["http://x.example/name"],
+    rows: [["", '"Ada"', -1, 0, 1] as const],
+    whole: [],
+  };
+  const cost = { requests: 1, bytes: 1, ms: 1 };
+  const harvest = { endpoint, describedAt: at, harvestedAt: at, complete: true, ...lists, cost };
+  await harvests.put("people", harvest);
+  const one = await processOver(store, new Map());
+  const values = () => one.models.get("people")?.values?.rows.length;
+  await eventually(() => expect(values()).toBe(1));
+  one.setEntries([catalogEntry("people", { url: "http://moved.example/sparql" })]);
+  expect(values()).toBeUndefined();
+  one.setEntries([catalogEntry("people")]);
+  await eventually(() => expect(values()).toBe(1));
+  await harvests.delete("people");
+  await eventually(() => expect(values()).toBeUndefined());
+  await one.keeper.close();
 });
