@@ -107,9 +107,13 @@ const clauseUse = (
 
 const evaluatedClause = (clause: FederatedClause): FederatedClause => ({ ...clause, evaluatedHere: true });
 
+/** A clause as a query of its own. */
+export const bodyOf = ({ prologue, pattern }: FederatedClause): QueryTree =>
+  parseQuery(`${prologue}SELECT * WHERE ${pattern}`);
+
 /** A clause whose target is a variable, as it is asked at one of the endpoints. */
 export function clauseAt(clause: FederatedClause, endpoint: PlannedEndpoint, context: PlanContext): FederatedClause {
-  const body = parseQuery(`${clause.prologue}SELECT * WHERE ${clause.pattern}`);
+  const body = bodyOf(clause);
   const asked = withEndpoint({ ...clause, endpoint, targetVariable: undefined }, context);
   const found = clauseUse(asked, body, context)?.isEvaluable === true ? evaluatedClause(asked) : asked;
   refuseUnknownFunctions([found], [body]);

@@ -7,12 +7,12 @@ import { withServiceUrls } from "../sparql/service-ids.ts";
 import { columnsOf } from "../sparql/scope.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { foldedTokens } from "../sparql/united-services.ts";
-import { clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
+import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { madeOf, type MadePlan } from "./build-plan.ts";
 import { decidePlan } from "./decide-plan.ts";
 import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
-import type { DirectPlan, FederatedClause, FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
+import type { PlannedEndpoint, DirectPlan, FederatedClause, FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
 import { allExclusions } from "./source-selection.ts";
 import { similarIds } from "./meant-entries.ts";
 import { endpointNamed } from "./service-targets.ts";
@@ -139,7 +139,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   if (parsed.kind === "direct") return withinCapabilities(madeOf(parsed, undefined), context);
   try {
     const decided = decidePlan(parsed, task);
-    const made = { ...decided, plan: fromRelevantMembers(decided.plan, task) };
+    const made = fromRelevantMembers(decided, task);
     const plan = withNote(withinCapabilities(made, context), note);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
@@ -159,11 +159,14 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   }
 }
 
-function fromRelevantMembers(plan: DirectPlan | FederatedPlan, { context, request }: PlanTask) {
+function fromRelevantMembers(made: MadePlan, { context, request }: PlanTask): MadePlan {
   const { sources } = context;
-  if (plan.kind !== "federated" || sources === undefined || request.prune === false) return plan;
-  const selected = sources.select(plan, { cutsKnown: (endpoint) => knowsCuts(endpoint, context), ask: request.ask });
-  return request.prune === "trust" ? { ...selected, exclusions: undefined } : selected;
+  if (made.plan.kind !== "federated" || sources === undefined || request.prune === false) return made;
+  const cutsKnown = (endpoint: PlannedEndpoint): boolean => knowsCuts(endpoint, context);
+  const selected = sources.select(made.plan, { cutsKnown, ask: request.ask });
+  const plan = request.prune === "trust" ? { ...selected, exclusions: undefined } : selected;
+  const isClause = plan.kind === "federated" && plan.clauses.length > made.plan.clauses.length;
+  return { ...made, plan, bodies: isClause ? plan.clauses.map(bodyOf) : made.bodies };
 }
 
 /** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */

@@ -10,6 +10,10 @@ import type { SelectOptions } from "../plan/plan-request.ts";
 import type { AskedPattern, PatternSource, PatternSources, SourceSelection } from "../plan/source-selection.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { afterPrologue } from "../sparql/resolve-iri.ts";
+import { splitClauses } from "../sparql/split-clauses.ts";
+import { tokenAt } from "../sparql/tokens.ts";
+import { analyseQuery } from "../sparql/analyse-query.ts";
 import { queryPatterns } from "../sparql/query-patterns.ts";
 import { columnsOf } from "../sparql/scope.ts";
 import { isAggregateOfAll } from "../sparql/expression-parts.ts";
@@ -183,21 +187,33 @@ const hasFewRows = ({ kind, ast }: ParsedQuery, limit = fewRows): boolean =>
   kind === "boolean" || limit < fewRows || (ast.queryType === "SELECT" && isAggregateOfAll(ast));
 
 /**
- * The same query for the only member that has data for it; undefined where a federation and an endpoint could differ, or
- * where the endpoint could cut a large answer without anybody noticing: answers to federated plans are looked into.
+ * The same query for the only member that has data for it; undefined where a federation and an endpoint could differ. Where
+ * the endpoint could cut a large answer unnoticed, it is one clause of a federated plan, whose answer is looked into.
  */
 function exclusivePlan(
   plan: FederatedPlan,
   query: ParsedQuery,
   cutsKnown: (endpoint: PlannedEndpoint) => boolean,
-): DirectPlan | undefined {
+): DirectPlan | FederatedPlan | undefined {
   const [endpoint] = plan.over?.members ?? [];
   const isPortable = plan.clauses.length === 0 && constructsOf(query).portable;
   if (endpoint === undefined || endpoint.interface !== undefined || !isPortable) return undefined;
   const { answer, notes, exclusions } = plan;
   const limit = query.ast.queryType === "SELECT" ? query.ast.limit : undefined;
-  if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return undefined;
+  if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return asClause(plan, query, endpoint);
   const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
   const columns = columnsOf(query);
   return { kind: "direct", answer, endpoint, query: plan.query, columns, limit, ...none, notes, exclusions };
+}
+
+/** The query as a SERVICE clause; undefined where its form or order would be lost. */
+function asClause(plan: FederatedPlan, query: ParsedQuery, endpoint: PlannedEndpoint): FederatedPlan | undefined {
+  const { text, tokens, ast } = query;
+  const columns = columnsOf(query)?.asked.map((name) => `?${name}`) ?? [];
+  if (columns.length === 0 || ("order" in ast && ast.order !== undefined)) return undefined;
+  const at = tokenAt(tokens, afterPrologue(tokens)).start;
+  const select = `SELECT ${columns.join(" ")} WHERE { SERVICE <${endpoint.url}> { ${text.slice(at)}\n} }`;
+  const asked = text.slice(0, at) + select;
+  const { skeleton, clauses } = splitClauses(analyseQuery(parseQuery(asked)));
+  return { ...plan, query: asked, skeleton, clauses: clauses.map((clause) => Object.assign(clause, { endpoint })) };
 }

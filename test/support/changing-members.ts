@@ -6,6 +6,7 @@ import { createInProcessExecutor } from "../../src/engine/executor.ts";
 import type { Holders } from "../../src/engine/sources/key-routes.ts";
 import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
+import type { KnownCapabilities } from "../../src/plan/plan-request.ts";
 import { Admission } from "../../src/query/admission.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
 import type { QueryRequest } from "../../src/query/query-service.ts";
@@ -64,8 +65,15 @@ function required(): NonNullable<typeof current> {
 /** A service over described members in this process whose data change under it. */
 export type ChangingMembers = Awaited<ReturnType<typeof openChangingMembers>>;
 
-/** Members `m0`, `m1`, ... with these triples, all described; `reads`: their terms are known, too. */
-export async function openChangingMembers(data: readonly ReadonlySet<string>[], reads: boolean) {
+/**
+ * Members `m0`, `m1`, ... with these triples, all described; `reads`: their terms are known, too.
+ * @param capabilities what probing found; absent: there is no probing
+ */
+export async function openChangingMembers(
+  data: readonly ReadonlySet<string>[],
+  reads: boolean,
+  capabilities?: KnownCapabilities,
+) {
   const clock = createSimulatedClock(Date.parse("2026-01-01T00:00:00Z"));
   const ids = data.map((_, index) => `m${index}`);
   const entries = ids.map((id) => catalogEntry(id));
@@ -139,7 +147,7 @@ export async function openChangingMembers(data: readonly ReadonlySet<string>[], 
     federations: [{ id: "all", title: "all", members: ids, memberKeywords: [] }],
   });
   const queries = createQueryService({
-    planner: createPlanner({ catalog, egress: "catalog", publicUrl, sources }),
+    planner: createPlanner({ catalog, egress: "catalog", publicUrl, sources, ...(capabilities && { capabilities }) }),
     direct: createDirectExecutor(client, now),
     federated: createInProcessExecutor(engine),
     sources: sources.verifier,
