@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { Triple, Pattern, PropertyPath, ServicePattern, Term } from "sparqljs";
+import { requiredTriples } from "./certain-variables.ts";
 import type { ParsedQuery, QueryTree } from "./parse-query.ts";
 
 /** A pattern with its place in the query. */
@@ -49,24 +50,12 @@ export function queryPatterns({ ast }: QueryTree, { services = false } = {}): re
 }
 
 /** The triple patterns of a query whose WHERE is nothing but those, without paths; none for any other. */
-export function plainPatterns(query: QueryTree): readonly QueryPattern[] {
-  return plainIn(query.ast.where ?? []) ?? [];
-}
-
-function plainIn(patterns: readonly Pattern[]): readonly QueryPattern[] | undefined {
-  const found: QueryPattern[] = [];
-  for (const pattern of patterns) {
-    const inner = pattern.type === "bgp" ? plainTriples(pattern.triples) : undefined;
-    const plain = pattern.type === "group" ? plainIn(pattern.patterns) : inner;
-    if (plain === undefined) return undefined;
-    found.push(...plain);
-  }
-  return found;
-}
-
-function plainTriples(triples: readonly Triple[]): readonly QueryPattern[] | undefined {
-  if (triples.some(({ predicate }) => isPath(predicate))) return undefined;
-  return triples.flatMap((triple) => pathSteps(triple, () => ""));
+export function plainPatterns({ ast: { where = [] } }: QueryTree): readonly QueryPattern[] {
+  const isPlain = (pattern: Pattern): boolean =>
+    pattern.type === "group"
+      ? pattern.patterns.every(isPlain)
+      : pattern.type === "bgp" && !pattern.triples.some(({ predicate }) => isPath(predicate));
+  return where.every(isPlain) ? requiredTriples(where).flatMap((triple) => pathSteps(triple, () => "")) : [];
 }
 
 const insideOf = (node: object, visit: Visit, dataset: Dataset | undefined): Omit<Visit, "node"> => ({
