@@ -20,7 +20,7 @@ import { createEngineSearch } from "../registry/values/engine-search.ts";
 import { createHarvestStore } from "../registry/values/harvest.ts";
 import { createHarvester } from "../registry/values/harvester.ts";
 import { createValueService } from "../registry/values/value-service.ts";
-import { createDueDescriptions } from "../registry/void/due-descriptions.ts";
+import { DueDescriptions } from "../registry/void/due-descriptions.ts";
 import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
 import { createDescriptionStore } from "../registry/void/description-store.ts";
 import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
@@ -83,6 +83,11 @@ interface Health {
 /** Whether endpoints are described automatically. */
 export const describesDue = ({ facts, monitor }: Config): boolean => facts && monitor.enabled;
 
+const droppedLog =
+  (log: Logger) =>
+  (endpoint: string, reason: string): void =>
+    log.warn({ endpoint, reason }, "stored document dropped");
+
 /** The catalogue and everything that is known of its endpoints. */
 export type Registry = Awaited<ReturnType<typeof openRegistry>>;
 
@@ -90,16 +95,15 @@ export type Registry = Awaited<ReturnType<typeof openRegistry>>;
  * Opens the registry; its jobs run when the queue is started.
  * @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED`
  */
-export async function openRegistry(foundation: Foundation, { statusOf, inMaintenance }: Health) {
+export async function openRegistry(foundation: Foundation, health: Health) {
   const { config, log, clients, jobs } = foundation;
   const { asker, embedder } = clients;
   const { store, soleOwner } = foundation.state;
   const clock = steadyClock;
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
-  const onDropped = (endpoint: string, reason: string): void =>
-    log.warn({ endpoint, reason }, "stored document dropped");
+  const onDropped = droppedLog(log);
   const models = new EndpointModels();
-  const search = createSearchIndex(models, { statusOf });
+  const search = createSearchIndex(models, health);
   const catalog = await readCatalog(foundation, search);
   const capabilities = openCapabilities(foundation, catalog, onDropped);
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
@@ -113,23 +117,13 @@ export async function openRegistry(foundation: Foundation, { statusOf, inMainten
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
-  const due = createDueDescriptions({
-    catalog,
-    descriptions,
-    isOwn: (url) => isOwn(foundation.local, url),
-    isResting: ({ id, url }) =>
-      statusOf(id) === "down" || inMaintenance(id) || clients.sparql.breakers.refusal(url) !== undefined,
-    clock,
-    maxAgeMs: config.factsMaxAgeMs,
-    onFault,
-  });
+  const due = openDue(foundation, { catalog, descriptions, ...health, onFault });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
   const known = { models, catalog, descriptions };
-  const dated = { clock: systemClock, settings: config };
-  const renew = describesDue(config) ? due.renew : (id: string) => descriptions.request(id, { again: true });
-  const sources = await openSources({ ...known, ...dated, renew, lacksSubqueries, store, asker, onFault });
+  const dated = { clock: systemClock, settings: config, renew: (id: string): Promise<void> => due.renew(id) };
+  const sources = await openSources({ ...known, ...dated, lacksSubqueries, store, asker, onFault });
   const { index, engineSearch } = values;
-  const linker = createLinker({ ...known, search, embedder, values: index, engineSearch, statusOf, onFault });
+  const linker = createLinker({ ...known, ...health, search, embedder, values: index, engineSearch, onFault });
   const remove = (id: string): Promise<unknown> =>
     Promise.all([descriptions, capabilities, values, sources, examples.harvest].map((each) => each.remove(id)));
   const removals = followRemovals({ catalog, remove, clock, onFault });
@@ -193,6 +187,26 @@ function openDescriptions(
     clock,
     publicUrl: config.publicUrl,
     capabilities: (id) => capabilities.get(id),
+  });
+}
+
+function openDue(
+  { config, clients, local }: Foundation,
+  known: Health & {
+    readonly catalog: EditableCatalog;
+    readonly descriptions: DescriptionService;
+    readonly onFault: (error: unknown) => void;
+  },
+) {
+  const { statusOf, inMaintenance } = known;
+  return new DueDescriptions({
+    ...known,
+    isOwn: (url) => isOwn(local, url),
+    isResting: ({ id, url }) =>
+      statusOf(id) === "down" || inMaintenance(id) || clients.sparql.breakers.refusal(url) !== undefined,
+    clock: steadyClock,
+    maxAgeMs: config.factsMaxAgeMs,
+    isOn: describesDue(config),
   });
 }
 

@@ -150,6 +150,12 @@ export const PlanDescription = view("Plan", {
       description: "Of a federation: who is asked for each pattern, and what proves that the others have no match.",
     }),
   ),
+  facts: Type.Optional(
+    Type.Object(
+      { known: Type.Integer(), members: Type.Integer() },
+      { description: "Of a federation: of how many members facts are known; the others are asked for every pattern." },
+    ),
+  ),
   notes,
   problem: Type.Optional(Problem),
   text: Type.String({ description: "The plan as indented text for people." }),

@@ -112,6 +112,14 @@ export interface SourceSelection {
   readonly disjointSubjects: readonly { readonly certificate: Certificate; readonly members: readonly number[] }[];
   /** Members of the federation that no pattern needs; they are not among `MergedMembers.members`. */
   readonly leftOut: number;
+  /** Of how many members, of how many in all, facts are known; absent: not looked at. */
+  readonly facts?: FactsKnown | undefined;
+}
+
+/** Members of which nothing is known are asked for every pattern. */
+export interface FactsKnown {
+  readonly known: number;
+  readonly members: number;
 }
 
 /** Patterns that are about to be sent as one, and the members of which it is to be said whether they may have solutions. */

@@ -8,7 +8,7 @@ import type {
   FederationMember,
   MergedMembers,
 } from "../plan/query-plan.ts";
-import type { Certificate, SourceSelection } from "../plan/source-selection.ts";
+import type { Certificate, FactsKnown, SourceSelection } from "../plan/source-selection.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
 import type { StepReport } from "../engine/step-reports.ts";
 import { notesOf, type RunRecord } from "./run-log.ts";
@@ -39,6 +39,8 @@ export interface PlanDescription {
   };
   /** Of a federation: what is known of who has matches of each pattern; what is not in it is asked of all members. */
   readonly sources?: PlannedSources | undefined;
+  /** Of a federation: of how many of its members facts are known. */
+  readonly facts?: FactsKnown | undefined;
   readonly notes: readonly PlanNote[];
   /** Set when the plan is a rejection. */
   readonly problem?: Problem;
@@ -94,8 +96,9 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
   }
   const { kind, answer, query } = plan;
   const shown = { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
-  const sources = plan.kind === "federated" ? sourcesOf(plan.over) : undefined;
-  return { ...shown, sources, portable: portablePlan(plan) };
+  const over = plan.kind === "federated" ? plan.over : undefined;
+  const [sources, facts] = [sourcesOf(over), over?.selection?.facts];
+  return { ...shown, sources, facts, portable: portablePlan(plan) };
 }
 
 function sourcesOf(over: MergedMembers | undefined): PlannedSources | undefined {
@@ -163,12 +166,13 @@ function overLine({ federation, members, selection }: MergedMembers): string {
   return `  ${where}${selectionText(members.length, selection)}`;
 }
 
-function selectionText(members: number, { leftOut = 0, patterns = {} }: Partial<SourceSelection> = {}): string {
+function selectionText(members: number, { leftOut = 0, patterns = {}, facts }: Partial<SourceSelection> = {}): string {
   if (members === 0 && leftOut > 0) return "no member has a match";
   const others = leftOut === 0 ? "" : `, ${leftOut} more ${leftOut === 1 ? "has" : "have"} no match`;
   const isListed = Object.keys(patterns).length > 0;
   const whom = isListed ? "the patterns below say who is asked" : "each pattern is asked at all of them";
-  return `${members} members${others}; ${whom}; their answers are one graph`;
+  const of = facts === undefined ? "" : `facts of ${facts.known} of ${facts.members} members; `;
+  return `${members} members${others}; ${of}${whom}; their answers are one graph`;
 }
 
 /** Members that are named one by one. */

@@ -1,5 +1,6 @@
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import {
+  type FactsKnown,
   type AskedPattern,
   type Certificate,
   patternKey,
@@ -89,6 +90,12 @@ export class MemberView {
       }
       return facts;
     });
+  }
+
+  /** Of how many members the properties are known. */
+  get known(): FactsKnown {
+    const members = this.#members.length;
+    return { known: members - this.#openProperties.length, members };
   }
 
   /** Nothing is known of any member. */

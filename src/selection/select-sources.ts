@@ -50,7 +50,8 @@ export function selectAsked(plan: FederatedPlan, table: FactTable, lacks: Lacks)
   const shapes = shapesOf(parseQuery(plan.query));
   const selected = selectedPlan(plan, over, { shapes, view: new MemberView(table, over.members, { lacks }) });
   if (selected.over?.selection === undefined) return selected;
-  const selection = { ...selected.over.selection, leftOut: leftOut + selected.over.selection.leftOut };
+  const { facts } = over.selection;
+  const selection = { ...selected.over.selection, facts, leftOut: leftOut + selected.over.selection.leftOut };
   return { ...selected, over: { ...selected.over, selection } };
 }
 
@@ -110,7 +111,8 @@ function withSelection(plan: FederatedPlan, all: MergedMembers, selecting: Selec
     certificate,
     members: set.flatMap((member) => newIndex.get(member) ?? []),
   }));
-  const selection: SourceSelection = { patterns: keptPatterns(selecting, newIndex), disjointSubjects, leftOut };
+  const facts = view.known;
+  const selection: SourceSelection = { patterns: keptPatterns(selecting, newIndex), disjointSubjects, leftOut, facts };
   const over: MergedMembers = { ...all, members, selection };
   return {
     ...withExclusions(plan, exclusionsOf(selecting, all.members)),

@@ -105,8 +105,8 @@ export async function openChangingMembers(
 
   const models = new EndpointModels();
   models.setEntries(entries);
-  const store = createMemoryStore();
-  const keepTriples = createTripleKeeper(store);
+  const kept = createMemoryStore();
+  const keepTriples = createTripleKeeper(kept);
   const wanted = new Set(ids);
   /** Describes what is to be described. */
   const describe = (): void => {
@@ -134,7 +134,7 @@ export async function openChangingMembers(
       factsCheckMs: 0,
       factsVerifyMs: verifyMs,
     },
-    store,
+    store: kept,
     asker,
     clock,
     lacksSubqueries: () => false,

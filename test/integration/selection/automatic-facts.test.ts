@@ -29,12 +29,15 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
+function requestOf(name: string) {
+  const { text = "" } = shopQueries.find((query) => query.name === name) ?? {};
+  return { text, federationId: "shop", strict: false, partial: false, defaultGraphs: [], namedGraphs: [] };
+}
+
 /** Rows and requests of a query over the shop. */
 async function ask(name: string) {
-  const { text = "" } = shopQueries.find((query) => query.name === name) ?? {};
-  const request = { text, federationId: "shop", strict: false, partial: false, defaultGraphs: [], namedGraphs: [] };
   const { signal } = new AbortController();
-  const { rows, status, run } = await app.queries.table({ ...request, signal, maxRows: 10_000 });
+  const { rows, status, run } = await app.queries.table({ ...requestOf(name), signal, maxRows: 10_000 });
   expect(status).toBe("ok");
   const { sources } = (await app.queries.runRecord(run)) ?? {};
   const requests = (sources ?? []).reduce((sum, source) => sum + source.requests, 0);
@@ -46,6 +49,7 @@ it("a federation that nobody has described needs the requests of a described one
   const first = new Map<string, Awaited<ReturnType<typeof ask>>>();
   // Before the service listens it does nothing in the background.
   for (const name of names) first.set(name, await ask(name));
+  expect(app.queries.explain(requestOf("q01"))).toMatchObject({ facts: { known: 0, members: 20 } });
   await app.listen();
   await eventually(async () => {
     for (const name of names) {
@@ -54,6 +58,9 @@ it("a federation that nobody has described needs the requests of a described one
       expect(requests).toBeLessThanOrEqual(asked[name as keyof typeof asked].after);
     }
   });
+  const { facts, text } = app.queries.explain(requestOf("q01"));
+  expect(facts).toEqual({ known: 20, members: 20 });
+  expect(text).toContain("facts of 20 of 20 members");
   for (const [name, { before }] of Object.entries(asked)) {
     expect(first.get(name)?.requests).toBeGreaterThanOrEqual(before);
     expect(first.get(name)?.rows.length).toBeGreaterThan(0);

@@ -114,7 +114,7 @@ describe("what proves nothing", () => {
 it("the plan says who is asked, and what proves that others need not be", () => {
   const plan = planWithFacts("SELECT * { ?b :author ?a . ?a a :Person }", { federationId: "all" });
   expect(describePlan(plan).split("\n").slice(1, 8)).toEqual([
-    "  federation all: 3 members; the patterns below say who is asked; their answers are one graph",
+    "  federation all: 3 members; facts of 2 of 3 members; the patterns below say who is asked; their answers are one graph",
     "  member books <http://books.example/sparql>",
     "  member other <http://other.example/sparql>",
     "  member people <http://people.example/sparql>",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CatalogDocument, CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import { createDueDescriptions } from "../../../../src/registry/void/due-descriptions.ts";
+import { DueDescriptions } from "../../../../src/registry/void/due-descriptions.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { eventually } from "../../../support/eventually.ts";
 
@@ -18,6 +18,7 @@ interface Situation {
   /** In milliseconds before now. */
   readonly changed?: number;
   readonly resting?: boolean;
+  readonly isOn?: boolean;
   readonly entry?: Partial<CatalogEntry>;
 }
 
@@ -29,7 +30,7 @@ function opened({ began, ended = 0, unfinished = false, own = false, origin = "f
   const last = began === undefined ? undefined : { startedMs: now - began, finishedMs: now - ended, unfinished };
   const changed = more.changed === undefined ? {} : { changedAt: new Date(now - more.changed).toISOString() };
   const document = { id: "people", kind: "endpoint", origin, quads: [], etag: "", ...changed } as const;
-  const due = createDueDescriptions({
+  const due = new DueDescriptions({
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
@@ -50,6 +51,7 @@ function opened({ began, ended = 0, unfinished = false, own = false, origin = "f
     isResting: () => more.resting ?? false,
     clock: { now: () => now },
     maxAgeMs: 7 * day,
+    isOn: more.isOn ?? true,
     onFault: (error) => {
       throw error;
     },
@@ -119,6 +121,7 @@ it("entries are looked at when they come, and nothing is before the start or aft
 it.each<readonly [string, Situation, boolean]>([
   ["own", own, true],
   ["public", {}, false],
+  ["public, when nothing is automatic,", { isOn: false }, true],
 ])("wrong facts of an %s endpoint have it described anew at once: %s", async (_name, situation, isDue) => {
   const { due, requests } = opened({ ...situation, began: minute, ended: minute });
   await due.renew("people");
