@@ -28,7 +28,10 @@ export function runSearch(state: IndexState, request: SearchRequest): SearchAnsw
     findCandidates(texts, { q: request.q, words, kinds: only, wanted: inEndpoints(texts, request) });
   const own = candidatesIn(state, kinds);
   const terms = kinds.difference(new Set<HitKind>(["endpoint"]));
-  const others = request.published === true ? candidatesIn({ ...state, ...published }, terms) : nothing;
+  const others =
+    request.published === true
+      ? candidatesIn({ ...state, table: published.table, termText: published.termText }, terms)
+      : nothing;
   const [first = own] = [own, others]
     .filter(({ found }) => found.length > 0)
     .toSorted((one, other) => Number(other.matched === "all") - Number(one.matched === "all"));

@@ -3,6 +3,7 @@ import type { Embedder } from "../../embeddings/embedder.ts";
 import type { ValueExamples } from "../schema/schema-view.ts";
 import { plainText } from "../schema/text.ts";
 import type { Harvest, HarvestRow } from "./harvest.ts";
+import { type KeyGroup, keysOf } from "./key-groups.ts";
 import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
 import { mentionsIn } from "./mentions.ts";
 import { createValueVectors } from "./value-vectors.ts";
@@ -67,32 +68,6 @@ interface Indexed {
   readonly labels: readonly string[];
   readonly table: LabelTable;
   keys?: readonly KeyGroup[];
-}
-
-/** What other data may name things by: values of a property, or IRIs of things of a class. */
-export interface KeyGroup {
-  readonly endpoint: string;
-  readonly class?: string | undefined;
-  /** Absent: IRIs of the class. */
-  readonly property?: string | undefined;
-  /** IRIs, or literals as N-Triples. */
-  readonly terms: readonly string[];
-}
-
-const mostKeys = 100;
-
-function keysOf(endpoint: string, { harvest, rows }: Indexed): readonly KeyGroup[] {
-  const groups = new Map<string, KeyGroup & { readonly found: Set<string> }>();
-  for (const [iri, literal, classAt, propertyAt] of rows) {
-    if (iri !== "" && classAt === -1) continue;
-    const property = iri === "" ? harvest.properties[propertyAt] : undefined;
-    const of = { class: harvest.classes[classAt], property };
-    const key = property ?? `class ${of.class}`;
-    const group = groups.get(key) ?? { endpoint, ...of, terms: [], found: new Set<string>() };
-    groups.set(key, group);
-    if (group.found.size < mostKeys) group.found.add(iri === "" ? literal : iri);
-  }
-  return Array.from(groups.values(), ({ found, ...group }) => ({ ...group, terms: [...found] }));
 }
 
 interface ValueIndexOptions {

@@ -86,7 +86,7 @@ describe("what was published of an endpoint that has not been described is shown
 
   it.each([
     ["shop", facts, "It is not all that there is"],
-    ["shop", facts, `${said}`],
+    ["shop", facts, said],
     ["shop", facts, '>Basket</a></th><td class="n">70</td><td class="n">4</td>'],
     ["dark", undefined, "has not been described yet.</p>\n<"],
   ])("on the page of %s", (id, published, text) => {
