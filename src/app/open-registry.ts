@@ -88,6 +88,13 @@ const droppedLog =
   (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
 
+/** What was read of endpoints' values, and of which endpoints it may be. */
+function openHarvests({ config, state: { store } }: Foundation, onDropped: ReturnType<typeof droppedLog>) {
+  const { rows, except } = config.agents.harvest;
+  const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
+  return { harvests: createHarvestStore({ store, onDropped }), mayHarvest };
+}
+
 /** The catalogue and everything that is known of its endpoints. */
 export type Registry = Awaited<ReturnType<typeof openRegistry>>;
 
@@ -107,10 +114,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const catalog = await readCatalog(foundation, search);
   const capabilities = openCapabilities(foundation, catalog, onDropped);
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
-  const harvests = createHarvestStore({ store, onDropped });
-  const { rows, except } = config.agents.harvest;
-  const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
-  const harvesting = { harvests, mayHarvest };
+  const harvesting = openHarvests(foundation, onDropped);
   const values = openValues(foundation, { models, catalog, descriptions, capabilities, ...harvesting, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   const examples = openExamples(foundation, { catalog, onFault });
@@ -154,8 +158,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
     async close(): Promise<void> {
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
-      await due.close();
-      await sources.close();
+      await Promise.all([due.close(), sources.close()]);
       await values.close();
       await linker.close();
       examples.close();
