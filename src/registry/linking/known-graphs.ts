@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { sleep, systemClock } from "../../clock.ts";
-import type { EndpointModels } from "../model/endpoint-models.ts";
+import { type EndpointModels, hasSameSchema } from "../model/endpoint-models.ts";
 import { createWordIndex } from "./rank-endpoints.ts";
 import { schemaGraph, type SchemaGraph, wordsOf } from "./schema-graph.ts";
 import { createTermVectors, type EmbedTexts, type Nearness, type TermVectors } from "./term-vectors.ts";
@@ -42,8 +42,7 @@ export class KnownGraphs {
     this.#vectors = embed && createTermVectors(embed);
     this.#ignore = models.follow({
       changed: (after, before) => {
-        const isSame = after?.described === before?.described && after?.published === before?.published;
-        if (!isSame || after?.entry !== before?.entry) this.#changed(after?.id ?? before?.id ?? "");
+        if (!hasSameSchema(after, before)) this.#changed((after ?? before)?.id ?? "");
       },
     });
   }

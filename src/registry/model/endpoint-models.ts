@@ -20,6 +20,10 @@ export interface EndpointModel {
   readonly values?: Harvest | undefined;
 }
 
+/** Whether all but the values is the same. */
+export const hasSameSchema = (one: EndpointModel | undefined, other: EndpointModel | undefined): boolean =>
+  (["entry", "described", "published"] as const).every((part) => one?.[part] === other?.[part]);
+
 /** An index over the models. */
 export interface ModelView {
   /** Called once a change is done. Undefined: there was, or is, none. */

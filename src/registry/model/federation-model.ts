@@ -47,18 +47,20 @@ export function splitTerms(
 ): readonly SplitTerm[] {
   const here = new Set(ids);
   const found = new Map<string, { source: SplitTerm["source"]; readonly at: Map<string, KnownCount | undefined> }>();
-  const add = (iri: string, source: SplitTerm["source"], id: string, count?: KnownCount): void => {
-    const term = found.get(iri) ?? { source, at: new Map() };
+  const termOf = (iri: string, source: SplitTerm["source"]) => {
+    const term = found.get(iri) ?? { source, at: new Map<string, KnownCount | undefined>() };
     if (source === "builder") term.source = source;
-    if (here.has(id)) term.at.set(id, count ?? term.at.get(id));
     found.set(iri, term);
+    return term;
   };
   for (const id of ids) {
     const { described } = models.get(id) ?? {};
-    for (const { iri, count } of described?.terms(kind) ?? []) add(iri, "derived", id, count);
+    for (const { iri, count } of described?.terms(kind) ?? []) termOf(iri, "derived").at.set(id, count);
     // A shard of a property alone is not described with the class that it has a part of.
     for (const { class: iri, siblings } of (kind === "class" && described?.built?.parts) || []) {
-      for (const each of [id, ...siblings.map(({ endpoint }) => endpoint)]) add(iri, "builder", each);
+      const { at } = termOf(iri, "builder");
+      const parts = [id, ...siblings.map(({ endpoint }) => endpoint)].filter((each) => here.has(each));
+      for (const part of parts) at.set(part, at.get(part));
     }
   }
   const largest = ({ at }: SplitTerm): number => Math.max(...at.map(({ count }) => count?.value ?? -1));

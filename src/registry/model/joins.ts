@@ -44,6 +44,8 @@ export function joinsOf(models: EndpointModels, id: string, among?: ReadonlySet<
   return [...found.values()];
 }
 
+type Described = readonly [id: string, schema: DescribedSchema];
+
 function* candidates(models: EndpointModels, id: string, among?: ReadonlySet<string>): Generator<KnownJoin> {
   const isOther = (other: string): boolean => other !== id && among?.has(other) !== false;
   const own = models.get(id)?.described;
@@ -51,23 +53,35 @@ function* candidates(models: EndpointModels, id: string, among?: ReadonlySet<str
   const others = describedOf(models, isOther).slice(0, among?.size ?? mostOthers);
   yield* linksFrom(own, isOther);
   for (const other of others) yield* linksTo(id, other);
+  /** Those who have a class, where it leads to them in particular. */
+  const holdersOf = (iri: string): readonly string[] => {
+    const holders = models.described("class", iri);
+    return among === undefined && holders.length > mostHolders ? [] : holders;
+  };
+  yield* leadsOn(own, (iri) => holdersOf(iri).filter(isOther));
+  const classes = Array.from(own.terms("class"), ({ iri }) => iri).filter((iri) => holdersOf(iri).length > 0);
+  yield* leadsHere(classes, others);
+  for (const [other, its] of others) for (const shared of sharedSubjects(own, its)) yield { with: other, ...shared };
+}
+
+/** Values here are of classes that others have. */
+function* leadsOn(own: DescribedSchema, holdersOf: (iri: string) => readonly string[]): Generator<KnownJoin> {
   for (const link of ends(own)) {
-    const holders = own.term("class", link.class) === undefined ? models.described("class", link.class) : [];
-    if (among === undefined && holders.length > mostHolders) continue;
-    for (const other of holders) if (isOther(other)) yield { with: other, how: "link", ...link, back: false };
+    if (own.term("class", link.class) !== undefined) continue;
+    for (const other of holdersOf(link.class)) yield { with: other, how: "link", ...link, back: false };
   }
-  const classes = Array.from(own.terms("class"), ({ iri }) => iri).filter(
-    (iri) => among !== undefined || models.described("class", iri).length <= mostHolders,
-  );
+}
+
+/** Values of others are of these classes, which they do not have themselves. */
+function* leadsHere(classes: readonly string[], others: readonly Described[]): Generator<KnownJoin> {
   for (const [other, its] of others) {
     for (const link of ends(its, classes)) {
       if (its.term("class", link.class) === undefined) yield { with: other, how: "link", ...link, back: true };
     }
   }
-  for (const [other, its] of others) for (const shared of sharedSubjects(own, its)) yield { with: other, ...shared };
 }
 
-const describedOf = (models: EndpointModels, isWanted: (id: string) => boolean) =>
+const describedOf = (models: EndpointModels, isWanted: (id: string) => boolean): readonly Described[] =>
   [...models.all()].flatMap(({ id, described }) => (described && isWanted(id) ? [[id, described] as const] : []));
 
 const toJoin = (other: string, { property, objectClass, triples }: KnownLinkset, back: boolean): KnownJoin => ({
@@ -85,7 +99,7 @@ const linksFrom = ({ linksets }: DescribedSchema, isOther: (id: string) => boole
     return other !== undefined && isOther(other) ? [toJoin(other, linkset, false)] : [];
   });
 
-const linksTo = (id: string, [other, { linksets }]: readonly [string, DescribedSchema]): readonly KnownJoin[] =>
+const linksTo = (id: string, [other, { linksets }]: Described): readonly KnownJoin[] =>
   linksets.flatMap((linkset) => (linkset.targetEndpoint === id ? [toJoin(other, linkset, true)] : []));
 
 /** Properties with the classes of their values, of these or of all: where an endpoint lacks the class, its data go on elsewhere. */

@@ -27,93 +27,123 @@ const versionPrefix = "search/version/";
 const firstReadMs = 2_000;
 
 /** The one follower of catalogue and stored descriptions: all that is known of endpoints is read once, here. */
-export async function keepModels(models: EndpointModels, parts: KeptParts) {
-  const { store, catalog, descriptions, harvests, clock, onFault } = parts;
-  let isClosed = false;
+export async function keepModels(models: EndpointModels, parts: KeptParts): Promise<ModelKeeper> {
+  const keeper = new ModelKeeper(models, parts);
+  const ready = new AbortController();
+  void keeper.settled().finally(() => ready.abort());
+  await sleep(firstReadMs, { clock: parts.clock, signal: ready.signal });
+  return keeper;
+}
+
+class ModelKeeper {
+  readonly #models: EndpointModels;
+  readonly #parts: KeptParts;
+  readonly #ignore: readonly (() => void)[];
+  readonly #first: Promise<void>;
+  #isClosed = false;
+
+  constructor(models: EndpointModels, parts: KeptParts) {
+    this.#models = models;
+    this.#parts = parts;
+    const { catalog, harvests, descriptions, onFault } = parts;
+    this.#takeEntries();
+    this.#ignore = [
+      catalog.onChange(() => void this.#readMoved().catch(onFault)),
+      harvests.watch((change) => void this.#readValues(change?.key).catch(onFault)),
+      descriptions.onChange((...stored) => void this.#takeStored(...stored).catch(onFault)),
+    ];
+    models.isReading = true;
+    this.#first = this.#readNew()
+      .catch(onFault)
+      .finally(() => (models.isReading = false));
+  }
+
+  /** Resolves when all descriptions have been read once. */
+  settled(): Promise<void> {
+    return this.#first;
+  }
+
+  /** Takes in descriptions that other processes stored or removed. @throws FedwayError `STORE_FAILED` */
+  async refresh(): Promise<void> {
+    await this.#first;
+    await this.#readNew();
+  }
+
+  /** Stops following. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const ignore of this.#ignore) ignore();
+    await this.#first;
+  }
+
   /** An entry that has got another URL is another endpoint, and one that is gone has no model. */
-  const isOf = (id: string, { endpoint }: { readonly endpoint: string }): boolean => {
-    const entry = catalog.byId(id);
+  #isOf(id: string, { endpoint }: { readonly endpoint: string }): boolean {
+    const entry = this.#parts.catalog.byId(id);
     return entry !== undefined && (entry.interface !== "sparql" || entry.url === endpoint);
-  };
-  const take = (id: string, description: VoidDescription | undefined): void => {
-    if (!isClosed) models.setDescription(id, description && isOf(id, description) ? description : undefined);
-  };
-  const takeStored = async (id: string, description: VoidDescription | undefined): Promise<void> => {
+  }
+
+  #take(id: string, description: VoidDescription | undefined): void {
+    const known = description && this.#isOf(id, description) ? description : undefined;
+    if (!this.#isClosed) this.#models.setDescription(id, known);
+  }
+
+  #takeValues(id: string, values: Harvest | undefined): void {
+    const known = values && this.#isOf(id, values) && this.#parts.mayHarvest(id) ? values : undefined;
+    if (!this.#isClosed) this.#models.setValues(id, known);
+  }
+
+  async #takeStored(id: string, description: VoidDescription | undefined): Promise<void> {
+    const { store } = this.#parts;
     // What was known counts no longer from now on.
-    take(id, description);
+    this.#take(id, description);
     if (description === undefined) await store.delete(versionPrefix + id);
     else await store.put(versionPrefix + id, description.finishedAt);
-  };
-  const readAll = async (ids: readonly string[]): Promise<void> => {
+  }
+
+  /** @returns ids of the entries that are new or have got another URL */
+  #takeEntries(): readonly string[] {
+    const { catalog } = this.#parts;
+    const moved = catalog.entries.filter(({ id, url }) => this.#models.get(id)?.entry?.url !== url);
+    this.#models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
+    for (const { id } of moved) {
+      this.#take(id, undefined);
+      this.#takeValues(id, undefined);
+    }
+    return moved.map(({ id }) => id);
+  }
+
+  async #readMoved(): Promise<void> {
+    const ids = this.#takeEntries();
+    await this.#readAll(ids);
+    for (const id of ids) await this.#readValues(id);
+  }
+
+  async #readNew(): Promise<void> {
+    const { store, catalog } = this.#parts;
+    const versions = await storedVersions(store);
+    const ids = catalog.entries.map(({ id }) => id);
+    await this.#readAll(ids.filter((id) => this.#models.get(id)?.version !== versions.get(id)));
+  }
+
+  async #readAll(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      if (isClosed) return;
-      const before = models.get(id)?.described;
+      if (this.#isClosed) return;
+      const before = this.#models.get(id)?.described;
       // The model has what it says; both would be kept twice.
-      const description = await descriptions.get(id, { once: true });
+      const description = await this.#parts.descriptions.get(id, { once: true });
       // One that was stored meanwhile is newer.
-      if (models.get(id)?.described === before) take(id, description);
+      if (this.#models.get(id)?.described === before) this.#take(id, description);
       // Queries have their turn between two endpoints.
       await nextTurn();
     }
-  };
-  const takeValues = (id: string, values: Harvest | undefined): void => {
-    if (!isClosed) models.setValues(id, values && isOf(id, values) && parts.mayHarvest(id) ? values : undefined);
-  };
-  const readValues = async (): Promise<void> => {
-    for await (const [id, values] of harvests.entries()) takeValues(id, values);
-  };
-  const readNew = async (): Promise<void> => {
-    const versions = await storedVersions(store);
-    const ids = catalog.entries.map(({ id }) => id);
-    await readAll(ids.filter((id) => models.get(id)?.version !== versions.get(id)));
-  };
-  /** @returns ids of the entries that are new or have got another URL */
-  const takeEntries = (): readonly string[] => {
-    const moved = catalog.entries.filter(({ id, url }) => models.get(id)?.entry?.url !== url);
-    models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
-    for (const { id } of moved) {
-      take(id, undefined);
-      takeValues(id, undefined);
-    }
-    return moved.map(({ id }) => id);
-  };
+  }
 
-  takeEntries();
-  const readMoved = async (): Promise<void> => {
-    const ids = takeEntries();
-    await readAll(ids);
-    for (const id of ids) takeValues(id, await harvests.get(id));
-  };
-  const ignoreCatalog = catalog.onChange(() => void readMoved().catch(onFault));
-  const ignoreHarvests = harvests.watch((change) => {
-    const read = change ? harvests.get(change.key).then((found) => takeValues(change.key, found)) : readValues();
-    void read.catch(onFault);
-  });
-  const ignoreDescriptions = descriptions.onChange((...stored) => void takeStored(...stored).catch(onFault));
-  models.isReading = true;
-  const first = readNew()
-    .catch(onFault)
-    .finally(() => (models.isReading = false));
-  const ready = new AbortController();
-  void first.finally(() => ready.abort());
-  await sleep(firstReadMs, { clock, signal: ready.signal });
-  return {
-    /** Resolves when all descriptions have been read once. */
-    settled: (): Promise<unknown> => first,
-    /** Takes in descriptions that other processes stored or removed. @throws FedwayError `STORE_FAILED` */
-    async refresh(): Promise<void> {
-      await first;
-      await readNew();
-    },
-    /** Stops following. */
-    async close(): Promise<void> {
-      isClosed = true;
-      ignoreCatalog();
-      ignoreDescriptions();
-      ignoreHarvests();
-      await first;
-    },
-  };
+  /** Of one endpoint, or of all. */
+  async #readValues(id?: string): Promise<void> {
+    const { harvests } = this.#parts;
+    if (id !== undefined) return this.#takeValues(id, await harvests.get(id));
+    for await (const [each, values] of harvests.entries()) this.#takeValues(each, values);
+  }
 }
 
 async function storedVersions(store: Store): Promise<ReadonlyMap<string, string>> {

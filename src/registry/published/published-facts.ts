@@ -48,14 +48,15 @@ export interface PublishedFacts {
 /** Key of a class or property among published terms. */
 export const publishedKey = (kind: PublishedTerm["kind"], iri: string): string => `${kind[0]} ${iri}`;
 
+const claimed = (count: number | undefined): KnownCount | undefined =>
+  count === undefined ? undefined : { value: count, status: "claimed" };
+
 /** The terms as a schema, those that most instances, triples or published queries have first; which class has which property is not known. */
 export function publishedSchema({ url, terms }: PublishedFacts): KnownSchema & { readonly endpoint: string } {
   const ofKind = (kind: PublishedTerm["kind"]): readonly PublishedTerm[] =>
     [...terms.values()]
       .filter((term) => term.kind === kind)
       .toSorted((one, other) => (other.count ?? 0) - (one.count ?? 0) || other.uses - one.uses);
-  const claimed = (count: number | undefined): KnownCount | undefined =>
-    count === undefined ? undefined : { value: count, status: "claimed" };
   return {
     endpoint: url,
     classPartitions: ofKind("class").map(({ iri, count }) => ({

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CatalogEntry } from "../catalog/catalog.ts";
-import type { EndpointModel, EndpointModels } from "../model/endpoint-models.ts";
+import { type EndpointModel, type EndpointModels, hasSameSchema } from "../model/endpoint-models.ts";
 import type { KnownTerm, TermKind } from "../model/schema.ts";
 import { publishedKey, type PublishedFacts } from "../published/published-facts.ts";
 import { iriParts } from "../schema/text.ts";
@@ -46,17 +45,18 @@ export function indexed(models: EndpointModels): IndexState {
     }),
     published: new PublishedTexts(models),
   };
-  models.follow({ changed: (after, before) => updateTexts(state, after, before) });
+  models.follow({
+    changed: (after, before) => {
+      if (hasSameSchema(after, before)) return;
+      const [gone, come] = [endpointDocument(before), endpointDocument(after)];
+      if (gone) state.endpointText.remove(gone);
+      if (come) state.endpointText.add(come);
+      const [former, described] = [before, after].map((model) => model?.described);
+      if (described !== former) updateTerms(state, described?.terms(), former?.terms());
+      state.published.changed((after ?? before)?.id ?? "");
+    },
+  });
   return state;
-}
-
-function updateTexts(state: IndexState, after: EndpointModel | undefined, before: EndpointModel | undefined): void {
-  const isSame = after?.entry === before?.entry && after?.described === before?.described;
-  if (isSame && after?.published === before?.published) return;
-  if (before?.entry !== undefined) state.endpointText.remove(endpointDocument(before, before.entry));
-  if (after?.entry !== undefined) state.endpointText.add(endpointDocument(after, after.entry));
-  if (before?.described !== after?.described) updateTerms(state, after?.described?.terms(), before?.described?.terms());
-  state.published.changed((after ?? before)?.id ?? "");
 }
 
 type Terms = Iterable<Pick<KnownTerm, "kind" | "iri" | "label">> | undefined;
@@ -102,7 +102,7 @@ class PublishedTexts implements TermTexts {
   }
 
   async #readAll(): Promise<void> {
-    for (const { id } of [...this.#models.all()]) {
+    for (const { id } of this.#models.all()) {
       await nextTurn();
       this.#take(id);
     }
@@ -131,7 +131,8 @@ const mostNames = 150;
 const listText = (values: readonly string[]): string => values.slice(0, mostListed).join(" \n ").slice(0, longestText);
 
 /** What an endpoint is found by. */
-function endpointDocument({ id, described }: EndpointModel, entry: CatalogEntry): TextDocument {
+function endpointDocument({ id = "", entry, described }: Partial<EndpointModel> = {}): TextDocument | undefined {
+  if (entry === undefined) return undefined;
   const namesOf = (kind: TermKind): readonly string[] =>
     [...(described?.terms(kind) ?? [])].slice(0, mostNames).map(({ iri }) => iriParts(iri).local.slice(0, 100));
   return {

@@ -43,10 +43,10 @@ describe("what was published of an endpoint that has not been described is shown
     const { search } = open();
     await search.readPublished();
     const { hits } = search.search({ q, published: true, limit: 9, offset: 0, ...more });
-    return hits.map(({ iri = "", endpoints }) => [
-      iri.slice(ex.length),
-      ...endpoints.map(({ id, count, published }) => `${id} ${count?.value ?? "?"} ${published ?? ""}`),
-    ]);
+    return hits.map(({ iri = "", endpoints }) => {
+      const holders = endpoints.map(({ id, count, published }) => `${id} ${count?.value ?? "?"} ${published ?? ""}`);
+      return [iri.slice(ex.length)].concat(holders);
+    });
   };
   it.each<[string, object, readonly (readonly string[])[]]>([
     ["basket", {}, [["Basket", `shop 70 ${said}`]]],
