@@ -123,7 +123,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
   const due = openDue(foundation, { catalog, descriptions, ...health, onFault });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
-  const known = { models, catalog, descriptions };
+  const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };
   const dated = { clock: systemClock, settings: config, renew: (id: string): Promise<void> => due.renew(id) };
   const sources = await openSources({ ...known, ...dated, lacksSubqueries, store, asker, onFault });
   const { index, engineSearch } = values;

@@ -138,7 +138,7 @@ export const settings = {
     name: "FEDWAY_FACTS_CHECK_MS",
     default: String(hour / 4),
     meaning:
-      "How often described endpoints are asked for their number of triples, in milliseconds; a changed number invalidates the description. 0: never.",
+      "How often described endpoints are asked for their number of triples, in milliseconds (public ones at most once a day); a changed number invalidates the description. 0: never.",
     ...integer(0, 365 * 24 * hour),
   },
   factsVerifyMs: {

@@ -8,6 +8,8 @@ import type { FollowedParts } from "./follow-facts.ts";
 export interface DriftOptions extends Pick<FollowedParts, "onFault"> {
   readonly asker: Pick<Asker, "ask">;
   readonly catalog: Pick<Catalog, "entries" | "byId">;
+  /** Whether a URL is of this process or of the operator's own network; others are asked once a day. */
+  readonly isOwn: (url: string) => boolean;
   /** Milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly factsCheckMs: number };
   readonly table: Pick<FactTable, "get">;
@@ -17,6 +19,7 @@ export interface DriftOptions extends Pick<FollowedParts, "onFault"> {
 }
 
 const timeoutMs = 10_000;
+const dayMs = 86_400_000;
 const maxBytes = 10_000;
 const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
 
@@ -25,15 +28,25 @@ const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
  * means that the data have changed: the facts go, and the endpoint is described anew. An endpoint that does not answer keeps
  * them until they are too old. Shards that this service hosts are asked too: another build is hosted before the catalogue says so.
  */
-export function createDriftCheck({ table, end, catalog, asker, settings, clock, onFault }: DriftOptions) {
+export function createDriftCheck(options: DriftOptions) {
+  const { table, end, catalog, asker, isOwn, settings, clock, onFault } = options;
   const ending = new AbortController();
+  /** When endpoints of others were looked at, by id. */
+  const lookedMs = new Map<string, number>();
   let checking: ReturnType<typeof every> | undefined;
 
   async function check(): Promise<void> {
     for (const { id, url } of catalog.entries) {
       if (ending.signal.aborted) return;
-      await checkOne(id, url);
+      if (isOwn(url) || isNewDay(id)) await checkOne(id, url);
     }
+  }
+
+  function isNewDay(id: string): boolean {
+    const now = clock.now();
+    if (now - (lookedMs.get(id) ?? 0) < dayMs) return false;
+    lookedMs.set(id, now);
+    return true;
   }
 
   async function checkOne(id: string, url: string): Promise<void> {

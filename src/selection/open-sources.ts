@@ -10,7 +10,7 @@ import { selectSources } from "./select-sources.ts";
 import { SourceVerifier } from "./source-verifier.ts";
 
 /** What facts are made of. */
-interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker"> {
+interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "isOwn"> {
   readonly catalog: FollowedParts["catalog"] & DriftOptions["catalog"];
   /** Has an endpoint described anew whose facts were found to be wrong. */
   readonly renew: (id: string) => Promise<unknown>;

@@ -121,6 +121,7 @@ export async function openChangingMembers(
   describe();
   const asker = sparqlAsker({ client });
   const sources = await openSources({
+    isOwn: () => true,
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),

@@ -14,7 +14,7 @@ const turtle = (count: number): string =>
   Array.from({ length: count }, (_, at) => `<http://x.example/p${at}> ${name} "${at}" .`).join("\n");
 
 /** A described endpoint of three triples; what is asked, and whether it is described again. */
-function checking(data: Readonly<Record<string, string>>, entryUrl = url) {
+function checking(data: Readonly<Record<string, string>>, entryUrl = url, isOwn = true) {
   const { models } = describedModels({ descriptions: [["people", { ...described("people"), endpoint: entryUrl }]] });
   const table = new FactTable({ models, now: () => Date.parse("2026-01-01T01:00:00Z") });
   const facts = factsOf(models.get("people")?.described, 86_400_000);
@@ -29,12 +29,13 @@ function checking(data: Readonly<Record<string, string>>, entryUrl = url) {
       requested.push(id);
     },
     catalog: { entries, byId: () => entries[0] },
+    isOwn: () => isOwn,
     asker,
     settings: { factsCheckMs: 1 },
     clock: steadyClock,
     onFault: () => {},
   });
-  return { check: () => check().catch(() => {}), known: () => table.get("people", entryUrl), requested };
+  return { check: () => check().catch(() => {}), known: () => table.get("people", entryUrl), requested, asker };
 }
 
 it("another number of triples ends what was known, and the endpoint is described anew", async () => {
@@ -42,6 +43,15 @@ it("another number of triples ends what was known, and the endpoint is described
   await check();
   expect(known()).toBeUndefined();
   expect(requested).toEqual(["people"]);
+});
+
+it.each([
+  ["of one's own is asked at each look", true, 3],
+  ["of others is asked once a day", false, 1],
+])("an endpoint %s", async (_, isOwn, questions) => {
+  const { check, asker } = checking({ [url]: turtle(3) }, url, isOwn);
+  for (let look = 0; look < 3; look += 1) await check();
+  expect(asker.log).toHaveLength(questions);
 });
 
 it("the same number leaves everything as it is", async () => {

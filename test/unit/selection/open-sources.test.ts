@@ -16,6 +16,7 @@ async function opened() {
   const entries = ids.map((id) => catalogEntry(id));
   const asker = scriptedAsker({ data: Object.fromEntries(ids.map((id) => [urlOf(id), "<x:s> <x:other> 1 ."])) });
   const sources = await openSources({
+    isOwn: () => true,
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
