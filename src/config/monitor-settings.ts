@@ -32,7 +32,7 @@ export const monitorSettings = {
   webhooks: {
     name: "FEDWAY_WEBHOOKS",
     default: "",
-    meaning: "URLs, separated by commas, that are told when an incident opens or closes.",
+    meaning: "URLs, separated by commas, that are notified when an incident opens or closes.",
     ...webhookUrls,
   },
   webhookSecret: {

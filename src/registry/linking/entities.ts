@@ -33,7 +33,7 @@ export async function entitiesFor(
 
 const isNamed = ({ why }: ValueHit): boolean => why === "exact" || why === "folded";
 
-/** A word in small letters is more often a class or property, and nobody is asked for that unless entities are wanted. */
+/** A word in small letters is more often a class or property, and no endpoint is asked for it unless entities are wanted. */
 function nameToAsk({ query, kinds, endpoints }: TermRequest): string | undefined {
   const name = nameIn(query);
   const isEntity = kinds !== undefined || endpoints !== undefined;

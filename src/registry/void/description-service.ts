@@ -47,7 +47,7 @@ interface DescriptionServiceOptions {
 const kindName = "describe-endpoint";
 const monthMs = 30 * 24 * 60 * 60 * 1000;
 
-/** Of descriptions of public endpoints that nobody asked for; what is left then is done another day. */
+/** For automatic descriptions of public endpoints; the rest is done another day. */
 const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64 * 1024 * 1024 };
 
 /** How a description is asked for. */

@@ -140,7 +140,7 @@ class Cascade {
       await step();
       if (this.best !== undefined && partitionsOf(this.best.facts) > 0) return;
     }
-    // Many endpoints answer with a page where no query is: it is told of those that answer queries with one, too.
+    // Many endpoints answer with a page where no query is: only those that answer queries with one, too, are reported.
     if (this.#page !== undefined && this.#log.isNoEndpoint)
       this.quarantined.push({ step: "endpoint", from: this.#url, reason: this.#page });
   }
