@@ -22,8 +22,9 @@ export interface ClauseExecutor {
    * keys gives one empty solution, then and for all other keys. One that fails later gives no more: what it gave cannot be
    * called back, so the answer is partial. With `partial`, a clause that fails gives none; any other failure is thrown.
    * Blank nodes differ from answer to answer.
+   * @param onDivided called before the first solutions when they come in several answers
    */
-  solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<readonly Bindings[]>;
+  solutions(clause: FederatedClause, keys?: KeyBlock, onDivided?: () => void): AsyncIterable<readonly Bindings[]>;
   /** Rows of the clause's endpoint that are had in another way; the same becomes of failures. */
   reported(clause: ReportedClause, read: ReadRows): AsyncIterable<readonly Bindings[]>;
 }
@@ -83,7 +84,10 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
     if (silent.isSilenced(clause)) yield [new Map()];
   }
 
-  return { reported, solutions: (clause, keys) => reported(clause, (report) => rowsOf({ clause, keys, report })) };
+  return {
+    reported,
+    solutions: (clause, keys, onDivided) => reported(clause, (report) => rowsOf({ clause, keys, report, onDivided })),
+  };
 }
 
 const nameOf = ({ endpoint: { id, url } }: ReportedClause): string => id ?? url;
@@ -155,7 +159,9 @@ async function* askAgain(
 /** Some of the keys of a request. */
 const part = (request: ClauseRequest, from: number, to?: number): ClauseRequest => {
   const { variables = [], rows = [] } = request.keys ?? {};
-  return { ...request, keys: { variables, rows: rows.slice(from, to) } };
+  const some = rows.slice(from, to);
+  if (some.length < rows.length) request.onDivided?.();
+  return { ...request, keys: { variables, rows: some } };
 };
 
 /** Asks for a few of the keys in the other form, then for the rest; false when that is refused, too. */

@@ -27,6 +27,8 @@ export interface ClauseRequest {
   readonly clause: FederatedClause;
   readonly keys: KeyBlock | undefined;
   readonly report: SourceReport;
+  /** Called when the keys are divided, so that the solutions come in several answers; before the first of them. */
+  readonly onDivided?: (() => void) | undefined;
 }
 
 /** Whether a clause is evaluated here over its endpoint's triples, and not by the endpoint. */

@@ -3,7 +3,6 @@ import type { Bindings } from "../results/model.ts";
 import type { ClauseExecutor } from "./clause-executor.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import { type HeldBytes, takenIn } from "./held-bytes.ts";
-import { areWritable } from "./unwritable-keys.ts";
 import { KeyedRows } from "./evaluated-clause.ts";
 
 /** What a clause is asked with. */
@@ -30,7 +29,6 @@ export function createLabelledRows(
 ): (keys: KeyBlock | undefined, narrowed?: FederatedClause) => AsyncIterable<readonly Bindings[]> {
   // Of EXISTS, which shows nobody its solutions.
   if (clause.substituted) return (keys) => executor.solutions(clause, keys);
-  const mostKeys = clause.endpoint.maxValuesRows ?? Number.POSITIVE_INFINITY;
   let whole: Promise<KeyedRows> | undefined;
   let asked = false;
 
@@ -40,18 +38,19 @@ export function createLabelledRows(
     return new KeyedRows(rows.filter((row) => hasBlankNode(row, names)));
   }
 
-  /** Whether its answer will be the clause's only one, which labels its nodes once. */
-  function isAlone(keys: KeyBlock | undefined): boolean {
-    if (inBlocks?.() === true) return false;
-    return keys ? keys.only === true && keys.rows.length <= mostKeys && areWritable(keys) : !asked;
-  }
+  /** Whether one request is to give all solutions; its answer labels their nodes once. */
+  const isAlone = (keys: KeyBlock | undefined): boolean =>
+    inBlocks?.() !== true && (keys ? keys.only === true : !asked);
 
   return async function* solutions(keys, narrowed = clause) {
-    const isOnly = isAlone(keys);
+    let isOnly = isAlone(keys);
+    const onDivided = (): void => {
+      isOnly = false;
+    };
     asked = true;
     let names: readonly string[] | undefined;
     let isPutAside = false;
-    for await (const rows of executor.solutions(narrowed, keys)) {
+    for await (const rows of executor.solutions(narrowed, keys, onDivided)) {
       if (isOnly || !rows.some((row) => hasBlankNode(row))) {
         yield rows;
         continue;

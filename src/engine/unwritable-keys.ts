@@ -31,7 +31,10 @@ export async function* withUnwritableKeys(
   }
   const { variables, rows } = keys;
   const written = rows.filter(isRowWritable);
-  if (written.length > 0) yield* ask({ ...request, keys: { variables, rows: written } });
+  if (written.length > 0) {
+    request.onDivided?.();
+    yield* ask({ ...request, keys: { variables, rows: written } });
+  }
   const aside = { variables, rows: rows.filter((row) => !isRowWritable(row)) };
   const byTexts = clauseByTexts(clause, aside);
   const found: Bindings[] = [];

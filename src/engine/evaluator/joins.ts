@@ -26,7 +26,7 @@ import {
 import { type OrderedJoin, orderedJoin } from "./ordered-join.ts";
 import { prepareExistences } from "./existence.ts";
 import { conditionOf } from "./expressions.ts";
-import { certainIn, leavesOf, sideOf, takesKeys } from "./keyed-operation.ts";
+import { askedInBlocks, certainIn, leavesOf, sideOf, takesKeys } from "./keyed-operation.ts";
 import { isSmallBeside } from "./leaf.ts";
 import { existencesIn } from "./operations.ts";
 
@@ -116,6 +116,7 @@ function inOrder(start: Solutions | undefined, operands: readonly Operand[], opt
         : joinedByKeys(left, operand, options);
       return isEnd && isLast ? joined.rows : fulfilling(joined, options, left).rows;
     },
+    askedInBlocks: (parts) => parts.forEach(({ operation }) => askedInBlocks(operation)),
     firstKeys(left, operand) {
       const side = small.has(operand.operation) ? undefined : sideOf(operand, left.variables, execution);
       const most = side?.blocks.next() ?? 0;

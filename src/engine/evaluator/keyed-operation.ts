@@ -51,7 +51,7 @@ export function sideOf(
       : Math.max(KEYS_BEFORE_WHOLE, leaves.every((leaf) => leaf.size !== undefined) ? solutions.size : 0),
     variables: solutions.variables,
     async *solutions(keys) {
-      if (keys?.only !== true) for (const leaf of leaves) leaf.askedInBlocks?.();
+      if (keys?.only !== true) askedInBlocks(operation);
       const asked = keys ? withKeys(operation, keys) : operation;
       yield* (await solutionsOf(asked, execution)).rows;
     },
@@ -65,6 +65,11 @@ const volatile: ReadonlySet<string> = new Set([...volatileFunctions, "sample", "
 export function leavesOf(operation: Operation): readonly LeafClause[] {
   if (operation.type === "fedway:leaf") return [operation.clause];
   return inputsOf(operation).flatMap((input) => leavesOf(input));
+}
+
+/** Says that an operation is evaluated for several blocks of keys. */
+export function askedInBlocks(operation: Operation): void {
+  for (const leaf of leavesOf(operation)) leaf.askedInBlocks?.();
 }
 
 /** Variables that every solution of an operation binds, as far as it is plain to see. */

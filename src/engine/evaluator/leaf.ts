@@ -50,7 +50,7 @@ export interface LeafClause {
   substituting?(variables: readonly string[]): LeafClause;
   /** Those of a clause that was made so. */
   readonly substituted?: readonly string[] | undefined;
-  /** Says that an operation around it is evaluated for several blocks of keys. */
+  /** Says that it, or an operation around it, is asked for several blocks of keys. */
   askedInBlocks?(): void;
   /**
    * Its solutions as they come, compatible with one of the keys when given, whose variables they bind.

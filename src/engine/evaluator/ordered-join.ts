@@ -14,6 +14,8 @@ export interface OrderedJoin<T extends Sized> {
   open(part: T): Rows;
   /** The solutions joined with those of a part; `isEnd`: the last one. */
   step(left: Solutions, part: T, isEnd: boolean): Rows;
+  /** Says that parts are asked for several blocks of keys. */
+  askedInBlocks(parts: readonly T[]): void;
   /** Number of keys in the first block for a part; 0 where the part is taken in whole. */
   firstKeys(left: Solutions, part: T): number;
 }
@@ -78,9 +80,12 @@ async function* joinedInOrder<T extends Sized>(join: OrderedJoin<T>, parts: read
 /** Joins a block with the first part, and the solutions behind it in the same order or, if that brought too much, in another. */
 async function* measuredJoin<T extends Sized>(
   join: OrderedJoin<T>,
-  [part, ...rest]: readonly [T, ...T[]],
+  parts: readonly [T, ...T[]],
   { left, block }: { readonly left: Solutions; readonly block: FirstBlock },
 ): Rows {
+  const [part, ...rest] = parts;
+  // Another order has the rest asked a second time, too.
+  join.askedInBlocks(parts);
   let other: readonly T[] | undefined;
   const others = { ...left, rows: block.others() };
   async function* joined(): Rows {

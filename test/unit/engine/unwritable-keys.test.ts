@@ -7,7 +7,7 @@ import { toBounds, toFederatedPlan } from "../../support/engine-answer.ts";
 const [a, b] = ["http://a.example/sparql", "http://b.example/sparql"];
 const data = {
   [a]: "<x:ok> <x:p> <x:ok> .\n<x:bad> <x:p> <urn:alias> .\n<x:none> <x:p> <x:nowhere> .",
-  [b]: "<x:good> <x:q> <x:ok> .\n<x:found> <x:q> <urn:alias> .\n<x:found> <x:r> <x:t> .\n<x:open> <x:r> <x:t> .",
+  [b]: "<x:good> <x:q> <x:ok> .\n<x:found> <x:q> <urn:alias> .\n<x:found> <x:r> <x:t> .\n<x:open> <x:r> <x:t> .\n<x:ok> <x:s> _:n .\n<urn:alias> <x:s> _:n .",
 };
 
 const iri = (value: string): JsonTerm => ({ type: "uri", value });
@@ -75,6 +75,7 @@ const forms: readonly (readonly [string, string, readonly string[]])[] = [
     `SELECT ?x { ${left} SERVICE <${b}> { ?x <x:r> ?t OPTIONAL { ?x <x:q> ?o } } }`,
     ["x:found", "x:open", "x:open", "x:open"],
   ],
+  ["a node in two answers", `SELECT (STR(COUNT(DISTINCT ?y)) AS ?x) { ${left} SERVICE <${b}> { ?o <x:s> ?y } }`, ["1"]],
   ["members", "SELECT ?x { ?s <x:p> ?o . ?x <x:q> ?o }", ["x:found", "x:good"]],
   ["OPTIONAL over members", "SELECT ?x { ?s <x:p> ?o OPTIONAL { ?x <x:q> ?o } }", ["-", "x:found", "x:good"]],
   ["MINUS over members", "SELECT (STR(?s) AS ?x) { ?s <x:p> ?o MINUS { ?y <x:q> ?o } }", ["x:none"]],
