@@ -155,7 +155,7 @@ function startProcess(boot: ModelBoot, onLost: (error: FedwayError) => void): Mo
   const peer = createPeer(channelTo(child), {});
   const end = async (): Promise<void> => {
     const { detail } = await childEnd(child);
-    // Node prints of an error that nobody caught the line of its source, then its message and its stack.
+    // Node prints of an uncaught error the line of its source, then its message and its stack.
     const [message = detail] = /^\w*Error: .*?(?=\n +at )/msu.exec(detail) ?? [];
     const lost = new FedwayError("INTERNAL", "The process of the model ended.", { cause: new Error(message) });
     onLost(lost);

@@ -1,3 +1,5 @@
+import { expect } from "vitest";
+import { eventually } from "./eventually.ts";
 import oxigraph from "oxigraph";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTestedEngine } from "./tested-engine.ts";
@@ -245,3 +247,10 @@ function answered(store: oxigraph.Store, { query, kind }: SparqlRequest): Sparql
   const mediaType = isGraph ? format : "application/sparql-results+json";
   return { status: 200, mediaType, contentEncoding: "identity", body, requests: 1, whole, end: Promise.resolve(whole) };
 }
+
+/** Waits until the facts of all members are there: a question for things of `m1.example` goes to their member alone. */
+export const routed = (members: ChangingMembers): Promise<void> =>
+  eventually(async () => {
+    const { requests } = await members.ask("SELECT * { <http://m1.example/s1> ?p ?o }", true);
+    expect(requests).toBe(1);
+  });

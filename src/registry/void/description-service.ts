@@ -54,7 +54,7 @@ const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64
 interface RequestOptions extends Pick<EnqueueOptions, "priority"> {
   /** Start from nothing instead of going on with unfinished work. */
   readonly again?: boolean;
-  /** Nobody asked for it: keep to a small budget. */
+  /** An automatic description: keep to a small budget. */
   readonly isPolite?: boolean;
 }
 

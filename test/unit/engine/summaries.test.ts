@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerDifference } from "../../support/canonical-answer.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type ChangingMembers, openChangingMembers } from "../../support/changing-members.ts";
+import { type ChangingMembers, openChangingMembers, routed } from "../../support/changing-members.ts";
 import { createRandom } from "../../support/random.ts";
 
 // What members and SERVICE clauses are asked to summarise, and whether the answer is the same as that of one store: by the kind
@@ -40,10 +39,7 @@ function dataOf(member: number): Set<string> {
 let members: ChangingMembers;
 beforeAll(async () => {
   members = await openChangingMembers([0, 1, 2].map(dataOf), true);
-  await eventually(async () => {
-    const { requests } = await members.ask("SELECT * { <http://m1.example/s1> ?p ?o }", true);
-    expect(requests).toBe(1);
-  });
+  await routed(members);
 }, 120_000);
 afterAll(() => members.close());
 
