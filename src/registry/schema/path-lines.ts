@@ -12,6 +12,7 @@ import {
   notFoundText,
   viewTitle,
 } from "./compose-view.ts";
+import { bracketedIri } from "./text.ts";
 
 const mostBuilt = 4;
 
@@ -23,6 +24,7 @@ interface Path {
   readonly triples: Count | undefined;
   readonly status: FactStatus;
   readonly endpoint?: string | undefined;
+  readonly dataset?: string | undefined;
   readonly builtSubject?: true;
   readonly builtObject?: true;
 }
@@ -74,8 +76,9 @@ function isChosen({ chosen }: ViewContent, { subject, object }: Path): boolean {
 /** Links between datasets, and those between classes that no property partition shows already. */
 function linkPaths(content: ViewContent): readonly Path[] {
   const partitions = new Map(content.description.classPartitions.map((partition) => [partition.class, partition]));
-  const isShown = ({ subjectClass = "", property, objectClass, targetEndpoint }: Linkset): boolean =>
+  const isShown = ({ subjectClass = "", property, objectClass, targetEndpoint, targetDataset }: Linkset): boolean =>
     targetEndpoint === undefined &&
+    targetDataset === undefined &&
     (partitions.get(subjectClass)?.properties ?? []).some(
       (each) => each.property === property && each.objectClasses.some(({ iri }) => iri === objectClass),
     );
@@ -119,21 +122,22 @@ function endsOf(property: PropertyPartition, told: readonly string[]): readonly 
   return [{ triples, status }];
 }
 
-const linkPath = ({ subjectClass, property, objectClass, targetEndpoint, triples, status }: Linkset): Path => ({
+const linkPath = ({ subjectClass, objectClass, targetEndpoint, targetDataset, triples, ...link }: Linkset): Path => ({
+  ...link,
+  triples,
   subject: subjectClass,
-  property,
   object: objectClass,
   endpoint: targetEndpoint,
-  triples,
-  status,
+  dataset: targetEndpoint === undefined ? targetDataset : undefined,
 });
 
 function pathLine({ description, table }: ViewContent, path: Path): ViewLine | undefined {
-  const { subject, property, object, triples, status, endpoint, builtSubject, builtObject } = path;
-  if ([subject, property, object].some((iri) => iri !== undefined && iri.length > longestName)) return undefined;
+  const { subject, property, object, triples, status, endpoint, dataset, builtSubject, builtObject } = path;
+  if ([subject, property, object, dataset].some((iri) => iri !== undefined && iri.length > longestName))
+    return undefined;
   const name = (iri: string | undefined) => (iri === undefined ? { text: "?", prefixes: [] } : table.short(iri));
   const [from, by, to] = [name(subject), name(property), name(object)];
-  const elsewhere = endpoint === undefined ? "" : ` at ${endpoint}`;
+  const elsewhere = endpoint ? ` at ${endpoint}` : dataset ? ` in ${bracketedIri(dataset)}` : "";
   return {
     text: `${from.text}${mark(builtSubject)} --${by.text}--> ${to.text}${mark(builtObject)}${elsewhere} (${countWriter(description)(triples, status)})`,
     prefixes: [...from.prefixes, ...by.prefixes, ...to.prefixes],
@@ -143,6 +147,7 @@ function pathLine({ description, table }: ViewContent, path: Path): ViewLine | u
       object: object ?? null,
       triples: countValue(triples),
       endpoint,
+      dataset,
       ...(builtSubject && { builtSubject }),
       ...(builtObject && { builtObject }),
     },

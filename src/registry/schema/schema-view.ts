@@ -76,6 +76,8 @@ export interface SchemaPath {
   readonly triples: CountValue;
   /** Catalogue id of the endpoint that describes the object, for links to elsewhere. */
   readonly endpoint?: string | undefined;
+  /** IRI of the dataset that has the object, for links to a dataset that no endpoint of the catalogue is known for. */
+  readonly dataset?: string | undefined;
   /** The class of the subject, or of the object, is stated by the builder of the shard. */
   readonly builtSubject?: true;
   readonly builtObject?: true;

@@ -37,10 +37,10 @@ const retrieve = (url = sparql.url): Promise<RetrievedVoid> => {
 };
 
 /** An endpoint that answers queries like the test server and describes itself with a document of the web server. */
-const describeItself = (turtle: string): string => {
+const describeItself = (document: string, mediaType = "text/turtle"): string => {
   web.documents.set("/sparql", (request, response) => {
     if (request.method === "GET") {
-      response.writeHead(200, { "content-type": "text/turtle" }).end(turtle);
+      response.writeHead(200, { "content-type": mediaType }).end(document);
       return;
     }
     response.writeHead(307, { location: sparql.url }).end();
@@ -75,6 +75,15 @@ describe("over the network", () => {
     const found = await retrieve(describeItself(`<#d> a <${void_}Dataset> ; ${partitions(3000)} .`));
     expect(found.description).toBeUndefined();
     expect(found.contradicted).toMatchObject([{ step: "endpoint", reason: expect.stringContaining("found 30") }]);
+  });
+  it.each([
+    ["text/turtle", `<#d> a <${void_}Dataset> ;\n\n  <${void_}triples> .`, 3],
+    ["application/n-triples", `<urn:a> <urn:b> <urn:c> .\n<urn:a> <urn:b> .`, 2],
+    ["application/rdf+xml", `<x:a xmlns:x="urn:x:">\n\n<b>\n</x:a>`, 3],
+  ])("a document of %s with a syntax error is reported with its line", async (mediaType, document, line) => {
+    const found = await retrieve(describeItself(document, mediaType));
+    const reason = expect.stringMatching(new RegExp(`line ${line}\\b`, "i"));
+    expect(found.quarantined).toMatchObject([{ step: "endpoint", reason }]);
   });
   it("links do not lead inside: nothing internal is dialled", async () => {
     const sd = "http://www.w3.org/ns/sparql-service-description#";

@@ -111,6 +111,14 @@ describe("schemaView", () => {
     expect(linesOf("paths").at(-2)).toBe("? --dcterms:license--> ? (?)");
   });
 
+  it("names the other dataset of a publisher's link", () => {
+    const link = { property: `${core}encodedBy`, subjectClass: `${core}Protein`, objectClass: `${core}Gene` } as const;
+    const claimed = { ...link, targetDataset: "http://genes.example/#d", status: "claimed", record: 0 } as const;
+    const { text, json } = view("paths", {}, { ...proteins, linksets: [claimed] });
+    expect(text).toContain("up:Protein --up:encodedBy--> up:Gene in <http://genes.example/#d> (?)");
+    expect(json.paths?.at(-1)).toMatchObject({ dataset: "http://genes.example/#d" });
+  });
+
   it("sums up", () => {
     const lines = linesOf("summary");
     expect(lines).toEqual(
