@@ -6,9 +6,6 @@ import { createProbe } from "../query/probe.ts";
 import type { QueryRequest } from "../query/query-service.ts";
 import type { Registry } from "./open-registry.ts";
 
-/** Questions about an empty answer that somebody waits for; who asks why has more. */
-const fewQuestions = 8;
-
 /** What asks endpoints about a query. */
 export type Diagnosis = ReturnType<typeof openDiagnosis>;
 
@@ -31,15 +28,13 @@ export function openDiagnosis(
     admission,
     maxRequests,
   });
-  const timeoutMs = agents.explainEmptyMs;
-  const explainEmpty = async (request: QueryRequest): Promise<Problem | null> => {
+  const explainEmpty = async (request: QueryRequest, timeoutMs: number): Promise<Problem | null> => {
     const { text: query, endpointId: endpoint, federationId: federation, signal, owner, admitted } = request;
     // The parts are asked without a dataset of the protocol.
     if (request.defaultGraphs.length + request.namedGraphs.length > 0) return null;
     const asked = { query, endpoint, federation };
-    const budget = { signal, owner, admitted, timeoutMs, maxRequests: fewQuestions };
-    const { problem } = await explainer.explain(asked, budget);
+    const { problem } = await explainer.explain(asked, { signal, owner, admitted, timeoutMs });
     return problem;
   };
-  return { probe, explainer, explainEmpty: timeoutMs > 0 ? explainEmpty : undefined };
+  return { probe, explainer, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
 }

@@ -34,17 +34,16 @@ export const agentSettings = {
     meaning: "Whether agents' queries that do not parse are mended before they are run, which the answer tells.",
     ...flag,
   },
-  explainEmptyMs: {
-    name: "FEDWAY_EXPLAIN_EMPTY_MS",
-    default: "1000",
-    meaning:
-      "How long an empty answer of /api/query may take to say why it is empty, in milliseconds; 0: it does not say.",
-    ...integer(0, 60_000),
+  explainEmpty: {
+    name: "FEDWAY_EXPLAIN_EMPTY",
+    default: "on",
+    meaning: "Whether an empty answer of /api/query says why it is empty, for which parts of the query are asked.",
+    ...flag,
   },
   diagnosisRequests: {
     name: "FEDWAY_DIAGNOSIS_REQUESTS",
     default: "120",
-    meaning: "Most requests to endpoints for finding out why one answer is empty.",
+    meaning: "Maximum requests to endpoints for one diagnosis of an empty answer, which has 20 questions.",
     ...integer(1, 1_000_000),
   },
   mcpToken: {

@@ -17,7 +17,7 @@ import type { Store } from "../store/store.ts";
 import { brokenOff, completed, createRunLog, firstByteEnd, notesOf, type RunEnd, shownTo } from "./run-log.ts";
 import { createSessionLog } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
-import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
+import { type RunContext, type StartedRun, startRun, timeoutOf } from "./start-run.ts";
 import {
   cellsOfRow,
   isOfNothing,
@@ -49,8 +49,8 @@ export interface QueryServiceOptions {
   };
   /** Called with the plan of each query that has ended. */
   readonly onUsed?: ((plan: QueryPlan) => void) | undefined;
-  /** Why a query with an empty answer has no solutions, if the diagnosis finishes soon; absent: it is not asked. */
-  readonly explainEmpty?: ((request: QueryRequest) => Promise<Problem | null>) | undefined;
+  /** Why a query with an empty answer has no solutions, within what is left of its time; absent: it is not asked. */
+  readonly explainEmpty?: ((request: QueryRequest, timeoutMs: number) => Promise<Problem | null>) | undefined;
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
   /** Where several processes share the records of their runs; absent: each query is answered by this one. */
@@ -83,10 +83,13 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
   return {
     run: (request) => answerQuery(request, context),
     async table(request) {
+      const until = now() + timeoutOf(request, options);
       const table = await answerTable(request, context);
       const isComplete = table.status === "ok" || table.status === "empty";
       const isToBeExplained = request.explainEmpty === true && isComplete && isOfNothing(request.text, table);
-      return isToBeExplained ? { ...table, diagnosis: await whyEmpty(request, table.run, options) } : table;
+      return isToBeExplained
+        ? { ...table, diagnosis: await whyEmpty(request, table.run, { ...options, until }) }
+        : table;
     },
     async analyze(request) {
       const { id, plan } = await dropRows(request, context);
@@ -159,9 +162,13 @@ async function drained<T>(items: AsyncIterable<T>, look?: (item: T) => unknown):
 }
 
 /** Null when it is not known now: the answer is whole without it. */
-async function whyEmpty(request: QueryRequest, run: string, { explainEmpty }: QueryServiceOptions) {
+async function whyEmpty(
+  request: QueryRequest,
+  run: string,
+  { explainEmpty, until, now }: QueryServiceOptions & { readonly until: number },
+) {
   try {
-    const problem = await explainEmpty?.(request);
+    const problem = await explainEmpty?.(request, until - now());
     return problem ? { ...problem, run } : null;
   } catch (error) {
     // A diagnosis that is refused or given up is no failure of the query; a defect must be seen.

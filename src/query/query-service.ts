@@ -54,7 +54,7 @@ export interface QueryRequest {
 /** A query whose rows are wanted as a table. */
 export interface TableRequest extends QueryRequest {
   readonly maxRows: number;
-  /** Explains an empty answer if the diagnosis finishes within its time. */
+  /** Explains an empty answer, as far as the time of the request allows. */
   readonly explainEmpty?: boolean | undefined;
 }
 

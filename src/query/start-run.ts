@@ -173,7 +173,8 @@ export function startRun(request: QueryRequest, context: RunContext): StartedRun
   return call instanceof Promise ? call.then(begin) : begin(call);
 }
 
-const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: QueryServiceOptions): number =>
+/** Milliseconds that a request may take. */
+export const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: QueryServiceOptions): number =>
   Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
 
 /** Characters of a text that is kept for its owner; 1,000 runs hold 40 MB at most. */

@@ -68,7 +68,7 @@ test("the attacks of one client leave the service to others", { timeout: (SECOND
     FEDWAY_EXAMPLES: "off",
     FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     FEDWAY_TRUST_PROXY: "127.0.0.0/8",
-    FEDWAY_EXPLAIN_EMPTY_MS: "0",
+    FEDWAY_EXPLAIN_EMPTY: "off",
   });
   const { url } = service;
   const pid = service.process.pid ?? 0;

@@ -63,11 +63,12 @@ export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 10
         throw new FedwayError("RESULT_EXPIRED", `The result is kept for ${ttlMs / 60_000} minutes only.`);
       throw new FedwayError("RESULT_UNKNOWN", "No result of yours has this handle.");
     },
-    /** The latest whole answer to the same query, where it is kept. */
+    /** The latest whole answer to the same query, where it is kept; not one of which it is undecided why it is empty. */
     repeated(owner: string, query: string): KeptResult | undefined {
       // The latest comes first.
       return [...kept.values()].find(
-        (entry) => entry.owner === owner && entry.query === query && /^(?:ok|empty)$/.test(entry.answer.status),
+        ({ owner: whose, query: asked, answer: { status, diagnosis } }) =>
+          whose === owner && asked === query && /^(?:ok|empty)$/.test(status) && diagnosis?.code !== "EMPTY_UNDECIDED",
       );
     },
     /** Estimated bytes of what is kept. */

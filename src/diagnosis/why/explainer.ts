@@ -14,7 +14,7 @@ import { findCause } from "./find-cause.ts";
 import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
 import { namedMember } from "./mistaken-endpoint.ts";
 import { BudgetSpent, Prober, type ProbeBudget } from "./prober.ts";
-import { headOf, partsOf, renderParts } from "./query-parts.ts";
+import { headOf, partsOf, renderParts, serviceOf } from "./query-parts.ts";
 import { shareWork } from "./share-work.ts";
 
 /** A query whose answer was empty. */
@@ -25,12 +25,10 @@ export interface EmptyQuery {
   readonly federation?: string | undefined;
 }
 
-/** What a diagnosis may cost; defaults 20 questions, 20 seconds, and what is configured of requests to endpoints. */
+/** For whom a diagnosis is made. What it costs is bounded by its questions and requests; time is only the guard. */
 export interface DiagnosisBudget {
   readonly signal: AbortSignal;
-  /** Questions; each is one query of the kind that clients send. */
-  readonly maxRequests?: number | undefined;
-  /** Milliseconds. */
+  /** Milliseconds that are left of the request; absent: a minute. */
   readonly timeoutMs?: number | undefined;
   /** Whose query it is. */
   readonly owner?: string | undefined;
@@ -47,7 +45,7 @@ export interface EmptyDiagnosis {
   /** Requests that endpoints had for them. */
   readonly requests: number;
   readonly durationMs: number;
-  /** False: the questions, the time or the requests were used up before all was asked. */
+  /** False: the questions, the requests or the time were used up before all was asked. */
   readonly complete: boolean;
 }
 
@@ -62,7 +60,9 @@ interface ExplainerOptions {
   /** Milliseconds since the epoch, with fractions. */
   readonly now: () => number;
   readonly admission: Pick<Admission, "enter">;
-  /** Requests to endpoints for one diagnosis. */
+  /** Questions of one diagnosis, each a query of the kind that clients send; 20 when absent. */
+  readonly maxQuestions?: number | undefined;
+  /** Requests to endpoints for all of them. */
   readonly maxRequests: number;
 }
 
@@ -70,10 +70,11 @@ interface ExplainerOptions {
 export type Explainer = ReturnType<typeof createExplainer>;
 
 const keptMs = 120_000;
+const guardMs = 60_000;
 
 /** An explainer that asks by `run`. */
 export function createExplainer(options: ExplainerOptions) {
-  const { admission } = options;
+  const { admission, maxQuestions = 20 } = options;
   const known = new LRUCache<string, { readonly diagnosis: EmptyDiagnosis; readonly at: number }>({
     max: 200,
     ttl: keptMs,
@@ -81,12 +82,13 @@ export function createExplainer(options: ExplainerOptions) {
   const shared = shareWork<EmptyDiagnosis>();
   return {
     /**
-     * Why a query has no solutions. Who asks the same at the same time shares the work, and for two minutes its result.
+     * Why a query has no solutions. Who asks the same at the same time shares the work, and for two minutes its result,
+     * unless that is undecided or was ended by the time.
      * @throws FedwayError `SERVICE_BUSY` when too much is under way, `CANCELLED`, and what the planner throws
      */
     async explain(asked: EmptyQuery, budget: DiagnosisBudget): Promise<EmptyDiagnosis> {
-      const { maxRequests = 20, timeoutMs = 20_000, owner } = budget;
-      const key = JSON.stringify([asked.query, asked.endpoint, asked.federation, maxRequests, timeoutMs]);
+      const { timeoutMs = guardMs, owner } = budget;
+      const key = JSON.stringify([asked.query, asked.endpoint, asked.federation]);
       const before = known.get(key);
       if (before) return aged(before.diagnosis, options.now() - before.at);
       return shared.join(key, budget.signal, async (signal) => {
@@ -94,8 +96,14 @@ export function createExplainer(options: ExplainerOptions) {
         const admitted = budget.admitted ?? (await admission.enter(entrant));
         const requests = admitted.requests.part(options.maxRequests);
         try {
-          const diagnosis = await diagnose(options, asked, { maxRequests, timeoutMs, signal, owner, requests });
-          known.set(key, { diagnosis, at: options.now() });
+          const { isFinal, ...diagnosis } = await diagnose(options, asked, {
+            maxQuestions,
+            timeoutMs,
+            signal,
+            owner,
+            requests,
+          });
+          if (isFinal) known.set(key, { diagnosis, at: options.now() });
           return diagnosis;
         } finally {
           if (budget.admitted === undefined) admitted.leave();
@@ -112,19 +120,23 @@ function aged(diagnosis: EmptyDiagnosis, ms: number): EmptyDiagnosis {
   return problem === null || detail === undefined ? diagnosis : { ...diagnosis, problem: { ...problem, detail } };
 }
 
-async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Promise<EmptyDiagnosis> {
+/** Final: who asks again within two minutes would find nothing else. */
+type Diagnosed = EmptyDiagnosis & { readonly isFinal: boolean };
+
+async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Promise<Diagnosed> {
   const startedAt = options.now();
   const inquiry = openInquiry(options, asked, budget);
-  const end = (problem: Problem | null): EmptyDiagnosis => ({
+  const end = (problem: Problem | null, prober?: Prober): Diagnosed => ({
     problem,
-    questions: inquiry instanceof FedwayError ? 0 : inquiry.prober.asked,
-    requests: inquiry instanceof FedwayError ? 0 : inquiry.prober.requests,
+    questions: prober?.asked ?? 0,
+    requests: prober?.requests ?? 0,
     durationMs: options.now() - startedAt,
-    complete: inquiry instanceof FedwayError || !inquiry.prober.spent,
+    complete: prober?.spent === undefined,
+    isFinal: prober?.spent !== "time" && problem?.code !== "EMPTY_UNDECIDED",
   });
   if (inquiry instanceof FedwayError) return end(toProblem(inquiry));
   const finding = await findingOf(inquiry);
-  return end(finding === null ? null : problemOf(inquiry, finding));
+  return end(finding === null ? null : problemOf(inquiry, finding), inquiry.prober);
 }
 
 /** The best that could be found within the budget; null when the query has solutions. */
@@ -204,13 +216,17 @@ async function leftOut({ query, prober }: Inquiry): Promise<Finding | null> {
   };
 }
 
-const notAsked = (inquiry: Inquiry): Finding => ({
-  code: "EMPTY_UNDECIDED",
-  message: `The ${inquiry.prober.asked} questions that were asked did not tell which part of the query has no solutions.`,
-  repairs: [],
-  suggestions: [],
-  next: "Ask each SERVICE, or each pattern with a constant, by itself.",
-});
+function notAsked({ prober, parts }: Inquiry): Finding {
+  const hasService = parts.some((part) => serviceOf(part) !== undefined);
+  const end = prober.spent === undefined ? "" : `; then its ${prober.spent} had been used up`;
+  return {
+    code: "EMPTY_UNDECIDED",
+    message: `Which part of the query has no solutions is not known after ${prober.asked} questions${end}.`,
+    repairs: [],
+    suggestions: [],
+    next: `Ask each ${hasService ? "SERVICE" : "pattern with a constant"} alone.`,
+  };
+}
 
 function problemOf(inquiry: Inquiry, { finding, evidence }: EvidentFinding): Problem {
   const { code, message, part, endpoint, endpoints, repairs, suggestions, next } = finding;

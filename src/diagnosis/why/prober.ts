@@ -9,9 +9,8 @@ export type ProbeTarget = Pick<ProbeRequest, "endpointId" | "federationId">;
 
 /** What the questions of one diagnosis may cost. */
 export interface ProbeBudget {
-  /** Questions. */
-  readonly maxRequests: number;
-  /** Milliseconds for all of them. */
+  readonly maxQuestions: number;
+  /** Milliseconds for all of them: the guard of what the questions are bounded by. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly owner?: string | undefined;
@@ -54,8 +53,8 @@ export class Prober {
   byFacts = false;
   /** Whether facts decide who is asked. */
   prune = true;
-  /** Questions were left for want of one more, of time, or of requests to endpoints. */
-  spent = false;
+  /** Of what there was too little for all questions. */
+  spent: "questions" | "requests" | "time" | undefined;
   readonly #options: ProberOptions;
   readonly #budget: ProbeBudget;
   readonly #until: number;
@@ -130,10 +129,11 @@ export class Prober {
     { target, maxRows }: { readonly target: ProbeTarget; readonly maxRows: number },
   ): Promise<readonly Bindings[] | undefined> {
     const { run, now } = this.#options;
-    const { signal, maxRequests, owner, requests: budget } = this.#budget;
+    const { signal, maxQuestions, owner, requests: budget } = this.#budget;
     const timeoutMs = Math.floor(this.#until - now());
     if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.");
-    if (this.asked >= maxRequests || timeoutMs < 1) throw this.#overspent();
+    if (this.asked >= maxQuestions) throw this.#overspent("questions");
+    if (timeoutMs < 1) throw this.#overspent("time");
     this.asked++;
     try {
       const { prune } = this;
@@ -145,15 +145,16 @@ export class Prober {
     } catch (error) {
       if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.", { cause: error });
       const { code } = toFedwayError(error);
-      if (code === "BUDGET_SPENT" || this.#until - now() < 10) throw this.#overspent();
+      if (code === "BUDGET_SPENT") throw this.#overspent("requests");
+      if (this.#until - now() < 10) throw this.#overspent("time");
       // A defect of ours must be seen; what an endpoint does with an unusual query is no news.
       if (code === "INTERNAL") throw error;
       return undefined;
     }
   }
 
-  #overspent(): BudgetSpent {
-    this.spent = true;
+  #overspent(what: "questions" | "requests" | "time"): BudgetSpent {
+    this.spent = what;
     return new BudgetSpent();
   }
 }

@@ -42,7 +42,7 @@ let app: App;
 
 beforeAll(async () => {
   endpoints = await startEndpoints({ cities, mayors });
-  app = await openService(endpoints.urls, { FEDWAY_EXPLAIN_EMPTY_MS: "60000" });
+  app = await openService(endpoints.urls);
 });
 afterAll(async () => {
   await app.close();

@@ -64,7 +64,7 @@ describe("a client that sends more than there are places", () => {
       (signal) => callTool(attacker, "run_query", { query: "SELECT * { SERVICE <slow> { ?s <urn:p> ?o } }" }, signal),
     ],
   ])("by %s leaves places for others", async (_way, hold) => {
-    await open({ FEDWAY_MAX_CONCURRENT: "8", FEDWAY_EXPLAIN_EMPTY_MS: "0" });
+    await open({ FEDWAY_MAX_CONCURRENT: "8", FEDWAY_EXPLAIN_EMPTY: "off" });
     endpoints.setDelay("slow", 600_000);
     const leaving = new AbortController();
     const held = Array.from({ length: 28 }, () => hold(leaving.signal));
@@ -84,7 +84,7 @@ describe("a client that sends more than there are places", () => {
   });
 
   test("by slow explain_result calls leaves diagnoses for others", async () => {
-    await open({ FEDWAY_MAX_CONCURRENT: "8", FEDWAY_EXPLAIN_EMPTY_MS: "0" });
+    await open({ FEDWAY_MAX_CONCURRENT: "8", FEDWAY_EXPLAIN_EMPTY: "off" });
     const runOf = async (client: string, endpoint: string, value: number): Promise<unknown> => {
       const query = `SELECT * { SERVICE <${endpoint}> { ?s <urn:p> "none ${value}" } }`;
       return ((await (await ask(client, query)).json()) as { readonly run: string }).run;
@@ -114,7 +114,7 @@ describe("the requests of one call", () => {
       { query: `SELECT * { ${everywhere("?s <urn:p> ?o")} }` },
     ],
   ])("end %s that needs more", async (_name, path, body) => {
-    await open({ FEDWAY_CALL_REQUESTS: "5", FEDWAY_EXPLAIN_EMPTY_MS: "0" });
+    await open({ FEDWAY_CALL_REQUESTS: "5", FEDWAY_EXPLAIN_EMPTY: "off" });
     const answer = await send({ client, path, body });
     expect(answer.status).toBe(422);
     expect(await answer.json()).toMatchObject({ status: "failed", diagnosis: { code: "BUDGET_SPENT" } });
@@ -123,7 +123,7 @@ describe("the requests of one call", () => {
   });
 
   test("end a diagnosis, which says how far it got", async () => {
-    await open({ FEDWAY_DIAGNOSIS_REQUESTS: "20", FEDWAY_EXPLAIN_EMPTY_MS: "0" });
+    await open({ FEDWAY_DIAGNOSIS_REQUESTS: "20", FEDWAY_EXPLAIN_EMPTY: "off" });
     const query = `SELECT * { { ${everywhere("?s <urn:p> ?o")} } { ${everywhere("?s <urn:q> ?t")} } FILTER(?o = "none") }`;
     const { run } = (await (await ask(client, query)).json()) as { readonly run: string };
     endpoints.clearRequests();

@@ -12,7 +12,7 @@ let service: RunningService;
 
 beforeAll(async () => {
   server = await startSparqlTestServer(people.join("\n"));
-  service = await startService({ people: server.url }, { FEDWAY_EXPLAIN_EMPTY_MS: "60000" });
+  service = await startService({ people: server.url });
   await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
   await eventually(async () => expect(JSON.stringify(await explained(query(), {}))).toContain("Did you mean"));
 });

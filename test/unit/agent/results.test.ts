@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { csvRows } from "../../../src/agent/results/csv-rows.ts";
 import { createResultStore } from "../../../src/agent/results/result-store.ts";
 import { showResult } from "../../../src/agent/results/show-result.ts";
+import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import type { TabularAnswer } from "../../../src/query/table.ts";
 import { estimateTokens } from "../../../src/registry/schema/compose-view.ts";
 
@@ -153,8 +154,10 @@ describe("kept results", () => {
     expect(store.repeated("me", "q0")).toBeUndefined();
   });
 
-  it("do not stand in for what was partial or failed", () => {
+  it("do not stand in for what was partial or failed, or is undecided", () => {
     const store = createResultStore({ now: Date.now });
+    const undecided = toProblem(new FedwayError("EMPTY_UNDECIDED", "not known"));
+    store.keep("me", "q", answer([], { diagnosis: undecided }));
     store.keep("me", "q", answer([], { status: "failed" }));
     store.keep("me", "q", answer(names(1), { status: "partial" }));
     expect(store.repeated("me", "q")).toBeUndefined();

@@ -102,7 +102,7 @@ describe("defaults", () => {
         profile: "full",
         toolsOff: [],
         repair: true,
-        explainEmptyMs: 1_000,
+        explainEmpty: true,
         diagnosisRequests: 120,
         mcpToken: undefined,
         harvest: { rows: 50_000, except: [] },

@@ -50,18 +50,18 @@ const overStore: Probe = async ({ text, maxRows }) => ({
 
 type Known = Parameters<typeof createExplainer>[0];
 
-function explainerOver(run: Probe, values?: Known["values"], terms?: Known["terms"]) {
+function explainerOver(run: Probe, { values, terms, maxQuestions, now = () => 0 }: Partial<Known> = {}) {
   const catalog = createCatalog([catalogEntry("a")], [], { publicUrl: "http://fedway.example", federations: [] });
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
   const admission = new Admission({ maxConcurrent: 20 });
-  const limits = { admission, maxRequests: 100, now: () => performance.now() };
+  const limits = { admission, maxRequests: 100, maxQuestions, now };
   return createExplainer({ run, planner, catalog, values, terms, ...limits });
 }
 
-const explain = async (query: string, maxRequests = 20) =>
-  explainerOver(overStore).explain(
+const explain = async (query: string, maxQuestions = 20) =>
+  explainerOver(overStore, { maxQuestions }).explain(
     { query, endpoint: "a" },
-    { signal: new AbortController().signal, maxRequests, timeoutMs: 60_000 },
+    { signal: new AbortController().signal },
   );
 
 const variable = constantFrom("?a", "?b", "?c");
@@ -159,7 +159,7 @@ describe("why a query has no solutions", () => {
       { ...hit, literal: '"Name 9"', score: 0.6 },
       { ...hit, literal: '"Name 4"', score: 0.6 },
     ];
-    const { problem } = await explainerOver(overStore, { find }).explain(
+    const { problem } = await explainerOver(overStore, { values: { find } }).explain(
       { query, endpoint: "a" },
       { signal: new AbortController().signal },
     );
@@ -205,9 +205,9 @@ describe("why a query has no solutions", () => {
       endpointsWith: () => [],
       descriptionVersion: () => "2026-01-02T03:04:05Z",
     } as const;
-    const explained = (property: string, query: string, maxRequests = 20) => {
-      const explainer = explainerOver(lacking(property), undefined, terms);
-      return explainer.explain({ query, endpoint: "a" }, { signal: new AbortController().signal, maxRequests });
+    const explained = (property: string, query: string, maxQuestions = 20) => {
+      const explainer = explainerOver(lacking(property), { terms, maxQuestions });
+      return explainer.explain({ query, endpoint: "a" }, { signal: new AbortController().signal });
     };
     it.each([
       [
@@ -260,6 +260,49 @@ describe("why a query has no solutions", () => {
     );
     expect(problem).toMatchObject({ code: "EMPTY_UNDECIDED", status: 200 });
     expect(problem?.repairs).toBeUndefined();
+  });
+
+  describe("is bounded by questions", () => {
+    /** Each question takes this long by the clock. */
+    const slowly = (ms: number, run: Probe = overStore) => {
+      let [time, asked] = [0, 0];
+      const probe: Probe = (request) => {
+        time += ms;
+        asked += 1;
+        return run(request);
+      };
+      const explainer = explainerOver(probe, { now: () => time });
+      const ask = (timeoutMs?: number) =>
+        explainer.explain({ query: broken, endpoint: "a" }, { signal: new AbortController().signal, timeoutMs });
+      return { ask, asked: () => asked };
+    };
+
+    it("and gives the same answer whatever the clock says, within the time of the request", async () => {
+      const [quick, slow] = [slowly(0), slowly(5_000)];
+      const told = await Promise.all([quick.ask(1_000), slow.ask(60_000)]);
+      expect(told[1]).toMatchObject({ problem: told[0]?.problem, questions: told[0]?.questions, complete: true });
+      expect(told[0]).toMatchObject({ problem: { code: "EMPTY_VALUE" }, questions: 2 });
+    });
+
+    it("keeps what was found, but nothing that the end of the request's time has cut", async () => {
+      const { ask, asked } = slowly(5_000);
+      expect(await ask(4_000)).toMatchObject({ problem: { code: "EMPTY_PATTERN" }, questions: 1, complete: false });
+      expect(await ask(60_000)).toMatchObject({ problem: { code: "EMPTY_VALUE" }, complete: true });
+      const before = asked();
+      expect(await ask(1)).toMatchObject({ problem: { code: "EMPTY_VALUE" } });
+      expect(asked()).toBe(before);
+    });
+
+    it("asks anew where the last time was undecided", async () => {
+      let fails = true;
+      const { ask } = slowly(0, async (request) => {
+        if (fails) throw new FedwayError("ENDPOINT_UNREACHABLE", "gone");
+        return overStore(request);
+      });
+      expect(await ask()).toMatchObject({ problem: { code: "EMPTY_UNDECIDED" } });
+      fails = false;
+      expect(await ask()).toMatchObject({ problem: { code: "EMPTY_VALUE" } });
+    });
   });
 
   it("is asked once for all who ask the same at once, and no longer when all have left", async () => {
