@@ -5,6 +5,8 @@ import { writeReport } from "../proxy/report.ts";
 import { buildShards, exampleQueries, type GoldQuery, publishedQueries } from "./recover/gold-queries.ts";
 import { hasPublishedData } from "../../support/published-shards.ts";
 import { mistakes } from "./recover/mistakes.ts";
+import { followOffers, type OfferTallies } from "./recover/offers.ts";
+import { readSchema, schemaMistakes } from "./recover/schema-mistakes.ts";
 import { type Answer, type Desk, isDoubted, run as runQuery, work } from "./recover/scripted-agent.ts";
 
 // Right queries are broken in the ways in which models break them. An agent without wit, which only follows what the check
@@ -68,17 +70,49 @@ async function measure(desk: Desk, all: readonly GoldQuery[]): Promise<void> {
   }
   const startedMs = performance.now();
   const tallies = new Map<string, Tally>();
+  const offers: OfferTallies = new Map();
   for (const [kind, mistake] of Object.entries(mistakes)) {
     const random = createRandom(16);
     const tally: Tally = { cases: 0, after: [0, 0, 0], harmless: 0, lost: [] };
     tallies.set(kind, tally);
     for (const { gold, answer } of golds) {
       const text = mistake(gold, random);
-      if (text !== undefined && text !== gold.text) await oneCase({ desk, gold, text, answer, tally });
+      if (text !== undefined && text !== gold.text) await oneCase({ desk, gold, text, answer, tally, offers });
     }
   }
+  await followAll(desk, golds, offers);
   process.stdout.write(`right queries that the check would change: ${doubted.length} ${doubted.join(" ")}\n`);
   await print(tallies, golds.length, performance.now() - startedMs);
+  printOffers(offers);
+}
+
+/** Breaks queries over a federation by means of its schema, and follows each offer. */
+async function followAll(
+  desk: Desk,
+  golds: readonly { readonly gold: GoldQuery; readonly answer: Answer }[],
+  tallies: OfferTallies,
+): Promise<void> {
+  const random = createRandom(16);
+  for (const { gold, answer } of golds) {
+    if (gold.federation === undefined) continue;
+    const schema = await readSchema(desk, gold);
+    for (const { kind, text, isRightEmpty } of schemaMistakes(gold, schema, random)) {
+      const sent = { ...gold, text };
+      if ((await runQuery(desk, sent)).rows.length > 0) continue;
+      const isRight = (found: Answer): boolean => (isRightEmpty ? found.status === "empty" : isSame(found, answer));
+      await followOffers(desk, { sent, isRight, tallies, name: `${kind} ${gold.id}` });
+    }
+  }
+}
+
+function printOffers(tallies: OfferTallies): void {
+  process.stdout.write(`${"offers followed".padEnd(36)}right  wrong rows  no rows\n`);
+  for (const [key, { right, wrong, empty }] of [...tallies].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    const counts = `${String(right).padStart(5)} ${String(wrong).padStart(11)} ${String(empty).padStart(8)}`;
+    process.stdout.write(`${key.padEnd(36)}${counts}\n`);
+  }
+  if (process.env["BENCH_LOST"] === undefined) return;
+  for (const { harmful } of tallies.values()) for (const each of harmful) process.stdout.write(`\nHARM ${each}\n`);
 }
 
 interface Case {
@@ -87,15 +121,18 @@ interface Case {
   readonly text: string;
   readonly answer: Answer;
   readonly tally: Tally;
+  readonly offers: OfferTallies;
 }
 
-async function oneCase({ desk, gold, text, answer, tally }: Case): Promise<void> {
+async function oneCase({ desk, gold, text, answer, tally, offers }: Case): Promise<void> {
   const sent = { ...gold, text };
   if (isSame(await runQuery(desk, sent), answer)) {
     tally.harmless++;
     return;
   }
   tally.cases++;
+  const isRight = (found: Answer): boolean => isSame(found, answer);
+  await followOffers(desk, { sent, isRight, tallies: offers, name: gold.id });
   const { answer: found, steps, followed } = await work(desk, sent);
   if (isSame(found, answer)) tally.after[steps === 0 ? 0 : steps === 1 ? 1 : 2]++;
   else tally.lost.push(`${gold.id} [${followed.join(", ")}] ${found.status} ${found.rows.length} rows\n${text}`);

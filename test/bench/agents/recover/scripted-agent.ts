@@ -44,7 +44,8 @@ export async function run({ url }: Desk, { text, federation }: Sent): Promise<An
   return answer as Answer;
 }
 
-async function check({ url }: Desk, { text, endpoint, federation }: Sent): Promise<Checked> {
+/** What the check says of a query. */
+export async function check({ url }: Desk, { text, endpoint, federation }: Sent): Promise<Checked> {
   const answer = await post(`${url}/api/tools/check_query`, { query: text, endpoint: endpoint ?? federation });
   return (answer as { data: Checked }).data;
 }
@@ -88,7 +89,7 @@ export async function work(desk: Desk, sent: Sent): Promise<Outcome> {
 }
 
 /** The diagnosis of an answer; where it has no repair, that of the tool which takes more time for it. */
-async function explained({ url }: Desk, { run: id, diagnosis }: Answer): Promise<Problem | null> {
+export async function explained({ url }: Desk, { run: id, diagnosis }: Answer): Promise<Problem | null> {
   if (id === undefined || (diagnosis?.repairs ?? []).length > 0) return diagnosis;
   const answer = await post(`${url}/api/tools/explain_result`, { run_id: id });
   return (answer as { data?: { diagnosis: Problem | null } }).data?.diagnosis ?? diagnosis;
