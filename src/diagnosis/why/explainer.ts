@@ -7,11 +7,11 @@ import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
-import { textOf } from "../../sparql/edit-text.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
 import { type Evidence, evidenceText } from "../evidence.ts";
 import { findCause } from "./find-cause.ts";
 import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
+import { leftOut } from "./left-out.ts";
 import { namedMember } from "./mistaken-endpoint.ts";
 import { BudgetSpent, Prober, type ProbeBudget } from "./prober.ts";
 import { headOf, partsOf, renderParts, serviceOf } from "./query-parts.ts";
@@ -201,20 +201,6 @@ const outdated: Finding = {
   suggestions: [],
   next: "Send the query with prune=false, and have the endpoints described anew.",
 };
-
-/** A query whose patterns have solutions may leave them out; null when it does not. */
-async function leftOut({ query, prober }: Inquiry): Promise<Finding | null> {
-  const text = textOf(query, query.outline.tail);
-  const mayLeaveOut = query.form === "SELECT" && /\b(?:HAVING|OFFSET)\b|\bLIMIT\s+0\b/i.test(text);
-  if (!mayLeaveOut || (await prober.hasRows(query.text)) !== false) return null;
-  return {
-    code: "EMPTY_MODIFIER",
-    message: `The patterns of the query have solutions; ${text.slice(0, 200)} leaves them out.`,
-    repairs: [],
-    suggestions: [],
-    next: "Loosen HAVING, or use a smaller OFFSET or a larger LIMIT.",
-  };
-}
 
 function notAsked({ prober, parts }: Inquiry): Finding {
   const hasService = parts.some((part) => serviceOf(part) !== undefined);

@@ -117,7 +117,7 @@ async function blameSeveral(
 
 function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding {
   const others = more > 0 ? ` Nor do ${more} more of the patterns.` : "";
-  const message = `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}, not even by itself.${others}`;
+  const message = `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}, not even alone.${others}`;
   return {
     code: "EMPTY_PATTERN",
     message,
@@ -128,7 +128,7 @@ function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding 
   };
 }
 
-/** What to say of a pattern for which nothing alike was found: what there is by itself, for the reader to choose. */
+/** What to say of a pattern for which nothing alike was found: what there is without the rest, for the reader to choose. */
 async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candidate[]): Promise<Finding> {
   const known = best.length > 0 ? best : await bestCandidates(inquiry, [part], [part]);
   const [first] = known;
@@ -144,8 +144,8 @@ async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candid
     suggestions: suggestionsOf(known),
     next:
       known.length > 0
-        ? "Choose among the suggested terms, which do occur there, or leave the pattern out."
-        : "Compare the pattern with the schema of the endpoint, or leave it out.",
+        ? "Choose among the suggested terms, which do occur there."
+        : "Compare the pattern with the schema of the endpoint.",
   };
 }
 
@@ -256,21 +256,21 @@ function togetherEmpty(core: readonly QueryPart[]): Finding {
   return {
     code: last?.kind === "filter" ? "EMPTY_FILTER" : "EMPTY_JOIN",
     message: isAlone
-      ? `The query has no solutions because of ${names}, though it has some by itself.`
+      ? `The query has no solutions because of ${names}, though that has some alone.`
       : `These have no solutions together, though the query has some without any one of them: ${names}`,
     part: last,
     repairs: [],
     suggestions: [],
-    next: "Check the values that join these patterns, or leave one of them out.",
+    next: "Compare the values that join these patterns.",
   };
 }
 
 const undecided = (inquiry: Inquiry): Finding => ({
   code: "EMPTY_UNDECIDED",
-  message: `Each part of the query has solutions by itself; which of them exclude each other could not be asked in ${inquiry.prober.asked} questions.`,
+  message: `Each part of the query has solutions alone; which of them exclude each other could not be asked in ${inquiry.prober.asked} questions.`,
   repairs: [],
   suggestions: [],
-  next: "Ask parts of the query by themselves, beginning with the pattern that has the fewest solutions.",
+  next: "Ask parts of the query alone, beginning with the pattern that has the fewest solutions.",
 });
 
 /** What some parts' variations find, best first; where nothing likely is among it, harvested values too. */

@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { ErrorWhere, FedwayError, Repair, Suggestion } from "../../errors/fedway-error.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
+import { xsd } from "../../rdf/vocabularies.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
@@ -83,8 +84,11 @@ export function whereOf(inquiry: Inquiry, part: QueryPart, endpoint = endpointOf
 export const writtenTerm = ({ query }: Pick<Inquiry, "query">, term: RDF.Term): string =>
   term.termType === "NamedNode" ? writtenIri(query.prologue, term.value) : termToText(term);
 
+const numbers: ReadonlySet<string> = new Set(["integer", "decimal", "double"].map((name) => xsd.namespace + name));
+
 /** A term as readers know it best. */
 export function shownTerm(inquiry: Pick<Inquiry, "query">, term: RDF.Term): string {
+  if (term.termType === "Literal" && numbers.has(term.datatype.value)) return term.value;
   const text = writtenTerm(inquiry, term);
   if (!text.startsWith("<")) return text.length > 120 ? `${text.slice(0, 120)}…` : text;
   const [namespace, prefix] = [...wellKnownPrefixes].find(([start]) => text.startsWith(`<${start}`)) ?? [];

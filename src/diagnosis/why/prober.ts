@@ -89,10 +89,9 @@ export class Prober {
     return found.map((rows) => rows?.flatMap((row) => row.get("fedwayTerm") ?? []));
   }
 
-  /** Whether a whole SELECT query has rows. @throws BudgetSpent */
-  async hasRows(query: string): Promise<boolean | undefined> {
-    const rows = await this.#run(query, { target: this.#options.target, maxRows: 1 });
-    return rows && rows.length > 0;
+  /** The first rows of a whole SELECT query; undefined when it failed. @throws BudgetSpent */
+  async rows(query: string, maxRows: number): Promise<readonly Bindings[] | undefined> {
+    return this.#run(query, { target: this.#options.target, maxRows });
   }
 
   async #numbered(

@@ -2,69 +2,138 @@ import type * as RDF from "@rdfjs/types";
 import type { Repair } from "../../errors/fedway-error.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts, termToText } from "../../results/terms.ts";
-import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
+import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import { isWord, tokenAt } from "../../sparql/tokens.ts";
-import { constantAt } from "../../sparql/triple-texts.ts";
+import { tokenAt } from "../../sparql/tokens.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
-import { type Finding, type Inquiry, repairOf, shownPart, writtenTerm } from "./inquiry.ts";
+import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";
+import { type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
 import { type QueryPart, renderParts } from "./query-parts.ts";
-import { constantOf } from "./vary-triple.ts";
 
-/** A comparison of a FILTER with a constant. */
-interface Comparison {
-  /** `=`, `<`, `IN`, `CONTAINS`, ... */
-  readonly operator: string;
-  /** What is compared, as it is written. */
-  readonly operand: TokenRange;
-  readonly constant: TokenRange;
-  readonly term: RDF.Term;
-}
+/** Conditions of one FILTER that are looked at. */
+const mostConditions = 4;
 
-const searching: ReadonlySet<string> = new Set(["REGEX", "CONTAINS", "STRSTARTS", "STRENDS"]);
-const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">=", "!="]);
-
-/** Why a FILTER leaves nothing. @param isSole the query has solutions without it, as was asked */
+/**
+ * Which condition of a FILTER leaves nothing, and what values there are. A condition is part of the question: it is mended
+ * where it is written in another way than the data, and never offered to be left out.
+ * @param isSole the query has solutions without it, as was asked
+ */
 export async function explainFilter(inquiry: Inquiry, filter: QueryPart, isSole: boolean): Promise<Finding> {
   const { query, parts, prober } = inquiry;
-  const without = parts.filter((part) => part !== filter);
-  const drop = isSole ? [repairOf(inquiry, "filter-dropped", [{ range: filter.range, replacement: "" }])] : [];
+  const rest = parts.filter((part) => part !== filter && (isSole || part.kind !== "filter"));
+  const group = renderParts(rest);
+  const conditions = conditionsOf(query, filter).slice(0, mostConditions);
+  const found = await prober.terms(
+    conditions.flatMap(({ text, comparison }) => {
+      const of = comparison ? shownOperand(query, comparison) : "1";
+      const holds = { group: `${group} FILTER(${text})`, of: "1", most: 1 };
+      const end = comparison && bounding.has(comparison.operator) ? `${nearestEnd(comparison).aggregate}(${of})` : "1";
+      return [holds, { group, of, most: 100 }, { group, of: end, most: 1 }];
+    }),
+  );
+  const failing = conditions.findIndex((_, at) => found[3 * at]?.length === 0);
+  const at = Math.max(0, failing);
+  const { text = "", comparison } = conditions[at] ?? {};
+  const told =
+    failing >= 0 || conditions.length < 2 ? `${text} holds for nothing` : "its conditions exclude each other";
   const finding: Finding = {
     code: "EMPTY_FILTER",
-    message: `${shownPart(filter)} leaves nothing: ${isSole ? "the query has solutions without it" : "without the FILTERs there are solutions"}.`,
+    message: `The query has solutions without ${isSole ? shownPart(filter) : "its FILTERs"}, but ${told}`,
     part: filter,
-    repairs: drop,
+    repairs: [],
     suggestions: [],
-    next: "Compare the condition with the suggested values, or leave it out.",
+    next: "Compare the condition with the data. Perhaps there is no answer: another condition asks another question.",
   };
-  const comparisons = comparisonsOf(query, filter);
-  const [first] = comparisons;
-  if (first === undefined) return finding;
-  const [values = []] = await prober.terms([
-    { group: renderParts(without), of: shownOperand(query, first), most: 100 },
-  ]);
+  if (comparison === undefined) return { ...finding, message: `${finding.message}.` };
+  return compared(
+    inquiry,
+    { filter, comparison, finding },
+    { values: found[3 * at + 1] ?? [], end: found[3 * at + 2] },
+  );
+}
+
+interface FailingCondition {
+  readonly filter: QueryPart;
+  readonly comparison: Comparison;
+  readonly finding: Finding;
+}
+
+interface FoundValues {
+  readonly values: readonly RDF.Term[];
+  /** The largest or smallest, where the comparison is with a bound. */
+  readonly end: readonly RDF.Term[] | undefined;
+}
+
+/** The finding of a comparison that holds for nothing, with the values that there are. */
+async function compared(
+  inquiry: Inquiry,
+  { filter, comparison, finding }: FailingCondition,
+  { values, end = [] }: FoundValues,
+): Promise<Finding> {
+  const { query } = inquiry;
+  const { operator, operand, constant, term } = comparison;
   // Numbers are near each other by their distance, texts by their letters.
   const alike = values
-    .map((value) => ({ value, like: likeness(first.term, value), distance: distanceOf(first.term, value) }))
+    .map((value) => ({ value, like: likeness(term, value), distance: distanceOf(term, value) }))
     .toSorted((left, right) => right.like.score - left.like.score || left.distance - right.distance);
   const suggestions = alike.slice(0, 3).map(({ value, like: { score, kind } }) => ({
     term: termToText(value),
     score: rounded(score),
     why: differences[kind],
   }));
-  const type = otherType(first, values);
-  const ways = type === undefined ? [mendingEdits(inquiry, first, alike[0])] : typedWays(inquiry, comparisons, type);
+  const type = otherType(comparison, values);
+  const all = comparisonsOf(query, filter.range);
+  const ways = type === undefined ? [mendingEdits(inquiry, comparison, alike[0])] : typedWays(inquiry, all, type);
   const mended = await firstVerified(inquiry, filter, ways);
-  const repairs = mended ? [mended, ...drop] : drop;
-  if (type === undefined) return { ...finding, suggestions, repairs };
+  const repairs = mended ? [mended] : [];
+  const extreme = bounding.has(operator) ? end.map((value) => shownTerm(inquiry, value)) : [];
+  const some =
+    extreme.length > 0 ? `the ${nearestEnd(comparison).name} ${textOf(query, operand)} is ${extreme.join()}` : "";
+  const message = `${finding.message}${some && `; ${some}`}.`;
+  const next = mended ? `Write ${mended.after}; the query then has solutions (checked).` : finding.next;
+  if (type === undefined) return { ...finding, message, next, suggestions, repairs };
   const name = type.startsWith(xsd.namespace) ? `xsd:${type.slice(xsd.namespace.length)}` : `<${type}>`;
-  const told = ` ${textOf(query, first.operand)} is ${name}, which ${textOf(query, first.constant)} cannot be compared with.`;
-  const next = mended
-    ? `Write ${mended.after}; the query then has solutions (checked).`
-    : `Compare with a value of ${name}.`;
-  return { ...finding, message: finding.message + told, next, suggestions, repairs };
+  const unlike = ` ${textOf(query, operand)} is ${name}, which ${textOf(query, constant)} cannot be compared with.`;
+  return {
+    ...finding,
+    message: message + unlike,
+    next: mended ? next : `Compare with a value of ${name}.`,
+    suggestions,
+    repairs,
+  };
 }
+
+interface Condition {
+  readonly text: string;
+  readonly comparison: Comparison | undefined;
+}
+
+/** What a FILTER joins by `&&`, each with its first comparison. */
+function conditionsOf(query: ParsedQuery, { range }: QueryPart): readonly Condition[] {
+  const { tokens } = query;
+  const inner =
+    tokens[range.from + 1]?.text === "("
+      ? { from: range.from + 2, to: range.to - 1 }
+      : { ...range, from: range.from + 1 };
+  const ends: number[] = [];
+  let depth = 0;
+  for (let at = inner.from; at < inner.to; at++) {
+    const { text } = tokenAt(tokens, at);
+    if (text === "(" || text === "{") depth++;
+    if (text === ")" || text === "}") depth--;
+    // What is joined by || is one condition.
+    if (text === "||" && depth === 0) return [conditionAt(query, inner)];
+    if (text === "&&" && depth === 0) ends.push(at);
+  }
+  const starts = [inner.from, ...ends.map((at) => at + 1)];
+  return starts.map((from, index) => conditionAt(query, { from, to: ends[index] ?? inner.to }));
+}
+
+const conditionAt = (query: ParsedQuery, range: TokenRange): Condition => ({
+  text: textOf(query, range),
+  comparison: comparisonsOf(query, range)[0],
+});
 
 /** What values are shown for: those in the data, not their lower case, when a text is searched. */
 function shownOperand(query: ParsedQuery, { operator, operand }: Comparison): string {
@@ -148,97 +217,13 @@ async function firstVerified(
   filter: QueryPart,
   ways: readonly (readonly TextEdit[])[],
 ): Promise<Repair | undefined> {
-  for (const edits of ways) {
-    const mended = edits.length > 0 ? await verified(inquiry, filter, edits) : undefined;
-    if (mended) return mended;
-  }
-  return undefined;
-}
-
-async function verified(inquiry: Inquiry, filter: QueryPart, edits: readonly TextEdit[]): Promise<Repair | undefined> {
   const { query, parts, prober } = inquiry;
-  const repair = repairOf(inquiry, "filter-value", edits);
-  let text = filter.text;
-  for (const { range, replacement } of edits.toSorted((left, right) => right.range.from - left.range.from)) {
-    const start = tokenAt(query.tokens, range.from).start - tokenAt(query.tokens, filter.range.from).start;
-    text = text.slice(0, start) + replacement + text.slice(start + textOf(query, range).length);
-  }
-  const [has] = await prober.anySolutions([renderParts(parts.with(parts.indexOf(filter), { ...filter, text }))]);
-  return has === true ? repair : undefined;
-}
-
-/** Comparisons with constants, in the order of the text; those with `!=` exclude little and are left out. */
-function comparisonsOf(query: ParsedQuery, { range }: QueryPart): readonly Comparison[] {
-  const found: Comparison[] = [];
-  for (let at = range.from; at < range.to; at++) {
-    const constant = constantAt(query, { from: at, to: range.to });
-    const term = constant && constantOf(constant);
-    if (constant === undefined || term === undefined) continue;
-    const comparison = comparisonOf(query, { range: constant.range, term }, range);
-    if (comparison && comparison.operator !== "!=") found.push(comparison);
-    at = constant.range.to - 1;
-  }
-  return found;
-}
-
-interface Constant {
-  readonly range: TokenRange;
-  readonly term: RDF.Term;
-}
-
-function comparisonOf(query: ParsedQuery, constant: Constant, within: TokenRange): Comparison | undefined {
-  const { from, to } = constant.range;
-  const [before, after] = [query.tokens[from - 1]?.text ?? "", query.tokens[to]?.text ?? ""];
-  if (comparing.has(before)) return compared(constant, before, operandBefore(query, from - 1, within));
-  if (comparing.has(after)) return compared(constant, after, operandFrom(query, to + 1, within));
-  if (before === "(" && isWord(query.tokens[from - 2], "IN")) {
-    return compared(constant, "IN", operandBefore(query, from - 2, within));
-  }
-  return before === "," ? searchOf(query, constant, within) : undefined;
-}
-
-function compared(
-  { range, term }: Constant,
-  operator: string,
-  operand: TokenRange | undefined,
-): Comparison | undefined {
-  return operand && { operator, operand, constant: range, term };
-}
-
-function searchOf(query: ParsedQuery, { range, term }: Constant, within: TokenRange): Comparison | undefined {
-  const operand = operandBefore(query, range.from - 1, within);
-  const name = operand && query.tokens[operand.from - 2];
-  if (operand === undefined || name?.kind !== "word" || !searching.has(name.text)) return undefined;
-  return { operator: name.text, operand, constant: range, term };
-}
-
-/** The variable, or the function call, that ends before a token. */
-function operandBefore({ tokens }: ParsedQuery, at: number, { from }: TokenRange): TokenRange | undefined {
-  const last = tokenAt(tokens, at - 1);
-  if (last.kind === "var") return { from: at - 1, to: at };
-  if (last.text !== ")") return undefined;
-  let depth = 0;
-  for (let start = at - 1; start > from; start--) {
-    const { text } = tokenAt(tokens, start);
-    if (text === ")") depth++;
-    if (text === "(" && --depth === 0) {
-      const name = tokenAt(tokens, start - 1);
-      return name.kind === "word" && start - 1 > from ? { from: start - 1, to: at } : undefined;
-    }
-  }
-  return undefined;
-}
-
-/** The variable, or the function call, that begins with a token. */
-function operandFrom({ tokens }: ParsedQuery, at: number, { to }: TokenRange): TokenRange | undefined {
-  const first = tokenAt(tokens, at);
-  if (first.kind === "var") return { from: at, to: at + 1 };
-  if (first.kind !== "word" || tokens[at + 1]?.text !== "(") return undefined;
-  let depth = 0;
-  for (let end = at + 1; end < to; end++) {
-    const { text } = tokenAt(tokens, end);
-    if (text === "(") depth++;
-    if (text === ")" && --depth === 0) return { from: at, to: end + 1 };
-  }
-  return undefined;
+  const tried = ways.filter(({ length }) => length > 0);
+  const groups = tried.map((edits) => {
+    const text = editRange(query, filter.range, edits);
+    return renderParts(parts.with(parts.indexOf(filter), { ...filter, text }));
+  });
+  const has = await prober.anySolutions(groups);
+  const found = tried.find((_, at) => has[at] === true);
+  return found && repairOf(inquiry, "filter-value", found);
 }

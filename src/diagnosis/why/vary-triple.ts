@@ -70,8 +70,11 @@ function directionOf(part: TriplePart, among: readonly QueryPart[]): readonly Va
 const turnedAt = (among: readonly QueryPart[], range: TokenRange): readonly QueryPart[] =>
   among.map((part) => (part.triple && isAt(part.triple.predicate, range) ? turned(part, part.triple) : part));
 
+/** With subject and object exchanged; what is written as a subject is no literal there either. */
 function turned(part: QueryPart, { subject, predicate, object }: TripleText): QueryPart {
-  return withTriple(part, { subject: object, predicate, object: subject });
+  const changed = withTriple(part, { subject: object, predicate, object: subject });
+  if (subject.term?.kind !== "variable") return changed;
+  return { ...changed, text: `${changed.text} FILTER(!isLiteral(${subject.text}))` };
 }
 
 function predicateOf(part: TriplePart, among: readonly QueryPart[]): readonly Variation[] {

@@ -1,0 +1,97 @@
+import type { TokenRange } from "../../sparql/outline.ts";
+import { datasetEdits, editRange, textOf } from "../../sparql/edit-text.ts";
+import { isWord, type Token } from "../../sparql/tokens.ts";
+import { comparisonsOf, nearestEnd } from "./comparisons.ts";
+import { type Finding, type Inquiry, shownTerm } from "./inquiry.ts";
+import { headOf } from "./query-parts.ts";
+
+/**
+ * What HAVING, OFFSET or LIMIT 0 leaves out of a SELECT whose patterns have solutions, with the largest group's value or the
+ * number of rows; null when the query has rows. No repair: a condition is part of the question, and none may be the answer.
+ * @throws BudgetSpent
+ */
+export async function leftOut(inquiry: Inquiry): Promise<Finding | null> {
+  const { query, prober } = inquiry;
+  const { tail } = query.outline;
+  const [having, offset, limit] = ["HAVING", "OFFSET", "LIMIT"].map((word) => clauseOf(query.tokens, tail, word));
+  const isNone = limit !== undefined && query.tokens[limit.from + 1]?.text === "0";
+  if (query.form !== "SELECT" || !(having || offset || isNone)) return null;
+  if ((await prober.rows(query.text, 1))?.length !== 0) return null;
+  if (isNone) return finding(inquiry, limit, "LIMIT 0 asks for no rows.");
+  const rows = offset && (await rowsBefore(inquiry, [offset, limit]));
+  if (offset && rows !== undefined && rows > 0) return finding(inquiry, offset, `The query has ${rows} rows.`);
+  const end = having && (await nearestGroup(inquiry, having));
+  return finding(inquiry, having ?? offset ?? tail, end ?? "");
+}
+
+function finding({ query }: Inquiry, range: TokenRange, known: string): Finding {
+  return {
+    code: "EMPTY_MODIFIER",
+    message:
+      `The patterns of the query have solutions; ${textOf(query, range).slice(0, 200)} leaves none of them. ${known}`.trim(),
+    repairs: [],
+    suggestions: [],
+    next: "Perhaps there is no answer: another condition asks another question.",
+  };
+}
+
+/** A clause behind WHERE, as far as the next one. */
+function clauseOf(tokens: readonly Token[], { from, to }: TokenRange, word: string): TokenRange | undefined {
+  let depth = 0;
+  let start: number | undefined;
+  for (let at = from; at < to; at++) {
+    const token = tokens[at];
+    if (token?.text === "(" || token?.text === "{") depth++;
+    if (token?.text === ")" || token?.text === "}") depth--;
+    if (depth > 0) continue;
+    if (start === undefined && isWord(token, word)) start = at;
+    else if (start !== undefined && isWord(token, "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES"))
+      return { from: start, to: at };
+  }
+  return start === undefined ? undefined : { from: start, to };
+}
+
+/** How many rows the query has without some clauses; undefined when that cannot be asked. */
+async function rowsBefore(
+  { query, prober }: Inquiry,
+  clauses: readonly (TokenRange | undefined)[],
+): Promise<number | undefined> {
+  const { prologue, dataset } = headOf(query);
+  const cut = { from: query.prologue.length, to: query.tokens.length };
+  const without = clauses.flatMap((range) => (range ? [{ range, replacement: "" }] : []));
+  const select = editRange(query, cut, [...datasetEdits(query), ...without]);
+  const rows = await prober.rows(`${prologue}SELECT (COUNT(*) AS ?fedwayTerm) ${dataset} WHERE { { ${select} } }`, 1);
+  const count = Number(rows?.[0]?.get("fedwayTerm")?.value);
+  return Number.isNaN(count) ? undefined : count;
+}
+
+/** "The largest COUNT(?x) of a group is 12.", of what HAVING compares. */
+async function nearestGroup({ query, prober }: Inquiry, having: TokenRange): Promise<string | undefined> {
+  const { outline, tokens } = query;
+  const [comparison] = comparisonsOf(query, { from: having.from + 1, to: having.to });
+  if (comparison === undefined || outline.where === undefined) return undefined;
+  const text = textOf(query, comparison.operand);
+  const isName = tokens[comparison.operand.from]?.kind === "var";
+  const of = isName ? aliased(textOf(query, outline.head), text) : text;
+  const { prologue, dataset } = headOf(query);
+  const groups = textOf(query, { from: outline.tail.from, to: having.from });
+  const { name, order } = nearestEnd(comparison);
+  const select = `SELECT (${of} AS ?fedwayTerm) ${dataset} WHERE ${textOf(query, outline.where)} ${groups}`;
+  const rows = await prober.rows(`${prologue}${select} ORDER BY ${order}(?fedwayTerm) LIMIT 1`, 1);
+  const value = rows?.[0]?.get("fedwayTerm");
+  return value && `The ${name} ${text} of a group is ${shownTerm({ query }, value)}.`;
+}
+
+/** The expression that SELECT gives a name; the variable where it gives none. */
+function aliased(head: string, name: string): string {
+  const end = new RegExp(String.raw`\s+AS\s+[?$]${name.slice(1)}\s*\)`, "i").exec(head)?.index;
+  if (end === undefined) return name;
+  let depth = 1;
+  let start = end;
+  while (start > 0 && depth > 0) {
+    start--;
+    if (head[start] === ")") depth++;
+    if (head[start] === "(") depth--;
+  }
+  return head.slice(start + 1, end);
+}
