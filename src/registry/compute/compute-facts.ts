@@ -1,13 +1,11 @@
 import { type Weighed, weighed, verificationParts, workOf } from "./batches.ts";
 import { computeInBatches } from "./batch-strategy.ts";
-import { keysOf } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
-import { type Observation, solutionsOf, compare } from "./observation.ts";
+import { type Observation, sameGroups, solutionsOf, compare } from "./observation.ts";
 import { missingKeys } from "./todo.ts";
 import { markInconsistent, isSeen, observe, type Run, weightIn } from "./run.ts";
 import { accept, judgeKey, keepBounds, giveUp } from "./verdicts.ts";
-import { isAsClaimed } from "./description-builder.ts";
-import { kindFacts } from "./kind-facts.ts";
+import { factsOf, groupsOf, keysOf } from "./kind-facts.ts";
 
 /**
  * Computes one kind of facts: one query for all keys, checked by parts; then batches for the keys that this leaves.
@@ -171,9 +169,13 @@ function claimedOf(
   kind: FactKind,
   { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
 ): (key: string) => boolean {
-  const agrees = (key: string): boolean => isAsClaimed(claims, kind, { key, observation: whole });
+  // A second way to an answer, though one that may have come from the same endpoint.
+  const agrees = (key: string): boolean => {
+    const claimed = groupsOf(claims, kind, key);
+    return claimed !== undefined && sameGroups(claimed, whole.groups.get(key) ?? new Map());
+  };
   // A key of which nothing is claimed agrees with an answer that has nothing of it only where others agree as well.
-  const isTold = items.some(({ key }) => kindFacts[kind.name].size(claims, key) > 0 && agrees(key));
+  const isTold = items.some(({ key }) => factsOf(claims, kind, key) > 0 && agrees(key));
   return isTold ? agrees : () => false;
 }
 

@@ -65,7 +65,7 @@ async function countRows(run: Run, task: Task, { name, variable }: Nodes): Promi
 type NodeCount = "distinctSubjects" | "distinctObjects";
 
 /** All triples were counted whole, so an answer over all of them is not beyond the endpoint. */
-const isTrusted = (run: Run): boolean => !run.inconsistent && run.base.totals.get("triples")?.status === "exact";
+const isTrusted = (run: Run): boolean => !run.inconsistent && run.base.totals.triples?.status === "exact";
 
 /** No fewer nodes than any property has. */
 function keepAtLeast(run: Run, name: NodeCount): void {

@@ -7,10 +7,10 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Clock } from "../../clock.ts";
 import { missingKeys, Todo } from "./todo.ts";
 import { computeDatasetFacts } from "./dataset-facts.ts";
-import { withClaims, buildDescription } from "./description-builder.ts";
+import { buildDescription } from "./description-builder.ts";
 import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
 import { readWhole } from "./read-whole.ts";
-import { restoredFacts } from "./fact-base.ts";
+import { restoredFacts, withClaims } from "./fact-base.ts";
 import type { ReadTriple } from "./triple-facts.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
@@ -218,8 +218,8 @@ function startRun(options: StartOptions) {
   });
   const snapshot = (): VoidDescription => {
     reconcile(base, todo);
-    const { shown, contradicted } = withClaims(base, claims);
-    for (const fact of contradicted) todo.note(fact);
+    const { shown, lacking } = withClaims(base, claims);
+    for (const fact of lacking) todo.note({ ...fact, why: "contradicted" });
     const { requests, bytes, ms } = session.spent;
     const before = known?.cost ?? { requests: 0, bytes: 0, ms: 0 };
     return buildDescription(shown, {

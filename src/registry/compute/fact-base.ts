@@ -1,5 +1,4 @@
-import type { Count, FactStatus, ObjectPartition, TermText, VoidDescription } from "../void/void-description.ts";
-import type { FactKind } from "./fact-kinds.ts";
+import type { Count, FactStatus, TermText, VoidDescription } from "../void/void-description.ts";
 
 /** How a fact is known. */
 export interface Known {
@@ -7,60 +6,101 @@ export interface Known {
   record: number;
 }
 
-/** A named graph, or a class or datatype of a property's objects. */
-export interface CountedFact extends Known {
-  triples?: Count | undefined;
+const countNames = ["entities", "triples", "distinctSubjects", "distinctObjects"] as const;
+
+/** What is counted of a class, a property and so on. */
+export type CountName = (typeof countNames)[number];
+export type Counts = { [Name in CountName]?: Count | undefined };
+
+const partNames = ["properties", "objectClasses", "datatypes"] as const;
+
+/** Lists of the parts of a fact. */
+export type PartName = (typeof partNames)[number];
+
+/** A class, a property, a class or datatype of its objects, or a graph. */
+export class Fact implements Known, Counts {
+  status: FactStatus;
+  record: number;
+  entities: Count | undefined;
+  /** Of a class those of a retrieved description, else the sum over its properties. */
+  triples: Count | undefined;
+  distinctSubjects: Count | undefined;
+  distinctObjects: Count | undefined;
+  /** The lists that it has so far. */
+  readonly parts: { [Name in PartName]?: FactList } = {};
+
+  constructor({ status, record }: Known) {
+    this.status = status;
+    this.record = record;
+  }
+
+  get properties(): FactList {
+    return (this.parts.properties ??= new FactList());
+  }
+
+  get objectClasses(): FactList {
+    return (this.parts.objectClasses ??= new FactList());
+  }
+
+  get datatypes(): FactList {
+    return (this.parts.datatypes ??= new FactList());
+  }
 }
 
-/** A property, in the dataset or in a class. */
-export interface PropertyFact extends CountedFact {
-  distinctSubjects?: Count | undefined;
-  distinctObjects?: Count | undefined;
-  readonly objectClasses: Map<string, CountedFact>;
-  readonly datatypes: Map<string, CountedFact>;
-  classesOfObjectsComplete: boolean;
-  datatypesComplete: boolean;
-}
+/** Facts of one kind by IRI: the classes of a dataset, the properties of a class, and so on. */
+export class FactList extends Map<string, Fact> {
+  /** Two independent ways agree that none is missing. */
+  complete = false;
 
-/** A class; its triples are those of a retrieved description, else the sum over the properties. */
-export interface ClassFact extends CountedFact {
-  entities?: Count | undefined;
-  readonly properties: Map<string, PropertyFact>;
-  propertiesComplete: boolean;
-}
-
-/** Counts of the whole dataset. */
-export type DatasetCount = "triples" | "classes" | "properties" | "distinctSubjects" | "distinctObjects";
-
-/** Everything found out so far, open to change; or everything that the publisher claims, which stays apart from it. */
-export interface FactBase {
-  readonly totals: Map<DatasetCount, Count>;
-  readonly classes: Map<string, ClassFact>;
-  classesComplete: boolean;
-  readonly properties: Map<string, PropertyFact>;
-  propertiesComplete: boolean;
-  readonly languages: Set<string>;
-  readonly namespaces: Set<string>;
-  /** Named graphs that are described instead of the default graph, which holds more. */
-  readonly graphs: Set<string>;
-  /** Named graphs: beside the default graph that is described or, where that is empty, those whose union is described. */
-  readonly namedGraphs: Map<string, CountedFact>;
-  graphsBeside: boolean;
-  graphsComplete: boolean;
-  /** Labels and descriptions of classes and properties by IRI. */
-  readonly terms: Map<string, TermText>;
+  /** The fact about an IRI, made when it is new; in either case known at least this well. */
+  known(iri: string, { status, record }: Known): Fact {
+    const fact = this.get(iri) ?? new Fact({ status, record });
+    this.set(iri, fact);
+    if (ranks[status] < ranks[fact.status]) {
+      fact.status = status;
+      fact.record = record;
+    }
+    return fact;
+  }
 }
 
 /** How good a status is, best first. */
 const ranks: Readonly<Record<FactStatus, number>> = { exact: 0, lowerBound: 1, exists: 2, sampled: 3, claimed: 4 };
 
+/** What a finding says of the things that it names: no more than that they exist. */
+export const existing = ({ status, record }: Known): Known => ({
+  status: status === "exact" || status === "lowerBound" ? "exists" : status,
+  record,
+});
+
+const totalNames = ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const;
+
+/** Counts of the whole dataset. */
+export type DatasetCount = (typeof totalNames)[number];
+
+/** Everything found out so far, open to change; or everything that the publisher claims, which stays apart from it. */
+export type FactBase = ReturnType<typeof emptyFacts>;
+
+/** An empty base. */
+export const emptyFacts = () => ({
+  totals: {} as { [Name in DatasetCount]?: Count | undefined },
+  classes: new FactList(),
+  properties: new FactList(),
+  languages: new Set<string>(),
+  namespaces: new Set<string>(),
+  /** Named graphs that are described instead of the default graph, which holds more. */
+  graphs: new Set<string>(),
+  /** Named graphs: beside the default graph that is described or, where that is empty, those whose union is described. */
+  namedGraphs: new FactList(),
+  graphsBeside: false,
+  /** Labels and descriptions of classes and properties by IRI. */
+  terms: new Map<string, TermText>(),
+});
+
 /**
  * Two counts of the same thing made one: exact beats anything, of lower bounds the higher one stays, a claim stays until
  * something exact comes or a bound contradicts it. Two different exact counts leave a lower bound, the smaller.
  */
-export function mergedCount(known: Count, found: Count | undefined): Count;
-export function mergedCount(known: Count | undefined, found: Count): Count;
-export function mergedCount(known: Count | undefined, found: Count | undefined): Count | undefined;
 export function mergedCount(known: Count | undefined, found: Count | undefined): Count | undefined {
   if (known === undefined || found === undefined) return known ?? found;
   const [least, most] = found.value > known.value ? [known, found] : [found, known];
@@ -70,143 +110,116 @@ export function mergedCount(known: Count | undefined, found: Count | undefined):
   return most === known ? known : { ...found, status: "lowerBound" };
 }
 
-/** The class of that name, or a new one; in either case known at least this well. */
-export const classFact = (classes: Map<string, ClassFact>, iri: string, { status, record }: Known): ClassFact =>
-  betterKnown(classes, iri, { status, record, properties: new Map(), propertiesComplete: false });
-
-/** The same for a property of the dataset or of a class. */
-export const propertyFact = (facts: Map<string, PropertyFact>, iri: string, { status, record }: Known): PropertyFact =>
-  betterKnown(facts, iri, {
-    status,
-    record,
-    objectClasses: new Map(),
-    datatypes: new Map(),
-    classesOfObjectsComplete: false,
-    datatypesComplete: false,
-  });
-
-/** The same for a graph, an object class or a datatype. */
-export const countedFact = (facts: Map<string, CountedFact>, iri: string, { status, record }: Known): CountedFact =>
-  betterKnown(facts, iri, { status, record });
-
-function betterKnown<Fact extends Known>(facts: Map<string, Fact>, iri: string, found: Fact): Fact {
-  const fact = facts.get(iri);
-  if (fact === undefined) {
-    facts.set(iri, found);
-    return found;
-  }
-  if (ranks[found.status] < ranks[fact.status]) {
-    fact.status = found.status;
-    fact.record = found.record;
-  }
-  return fact;
+/** Any partition of a description. */
+interface Partition extends Readonly<Known>, Readonly<Counts> {
+  readonly class?: string;
+  readonly property?: string;
+  readonly iri?: string;
+  readonly graph?: string;
+  readonly properties?: readonly Partition[];
+  readonly propertiesComplete?: boolean;
+  readonly objectClasses?: readonly Partition[];
+  readonly datatypes?: readonly Partition[];
+  readonly objectsComplete?: boolean;
 }
 
-/** The keys of a kind that are known. */
-export function keysOf(base: FactBase, { key }: Pick<FactKind, "key">): ReadonlyMap<string, Known> {
-  return key === "c" ? base.classes : key === "p" ? base.properties : base.namedGraphs;
-}
-
-/** An empty base. */
-export function emptyFacts(): FactBase {
-  return {
-    totals: new Map(),
-    classes: new Map(),
-    classesComplete: false,
-    properties: new Map(),
-    propertiesComplete: false,
-    languages: new Set(),
-    namespaces: new Set(),
-    graphs: new Set(),
-    namedGraphs: new Map(),
-    graphsBeside: false,
-    graphsComplete: false,
-    terms: new Map(),
-  };
-}
+type IsWanted = (fact: Pick<Known, "status">) => boolean;
 
 /** The facts of a description, a retrieved one or a checkpoint: what was measured, or what its publisher claims. */
 export function restoredFacts(known: VoidDescription | undefined, kind: "measured" | "claimed"): FactBase {
-  if (known === undefined) return emptyFacts();
+  const base = emptyFacts();
+  if (known === undefined) return base;
   const isWanted: IsWanted = ({ status }) => (status === "claimed") === (kind === "claimed");
-  const base: FactBase = {
-    ...emptyFacts(),
-    classesComplete: known.classesComplete,
-    propertiesComplete: known.propertiesComplete,
-    languages: new Set(known.languages),
-    namespaces: new Set(known.namespaces),
-    graphs: new Set(known.graphs),
-  };
-  for (const name of ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const) {
-    const count = wanted(known[name], isWanted);
-    if (count) base.totals.set(name, count);
-  }
+  for (const name of totalNames) base.totals[name] = wanted(known[name], isWanted);
   for (const term of known.terms ?? []) if (isWanted(term)) base.terms.set(term.iri, term);
-  restoreProperties(base.properties, known.propertyPartitions, isWanted);
-  restoreClasses(base.classes, known.classPartitions, isWanted);
+  restore(base.properties, known.propertyPartitions, isWanted);
+  base.properties.complete = known.propertiesComplete;
+  restore(base.classes, known.classPartitions, isWanted);
+  base.classes.complete = known.classesComplete;
   if (kind === "claimed") return base;
-  restoreGraphs(base, known);
-  return base;
+  const graphs = known.namedGraphs ?? known.graphsBeside;
+  restore(base.namedGraphs, graphs?.list ?? [], isWanted);
+  base.namedGraphs.complete = graphs?.complete === true;
+  const { languages, namespaces } = known;
+  const beside = { graphs: new Set(known.graphs), graphsBeside: known.graphsBeside !== undefined };
+  return { ...base, ...beside, languages: new Set(languages), namespaces: new Set(namespaces) };
 }
-
-function restoreGraphs(base: FactBase, { namedGraphs, graphsBeside }: VoidDescription): void {
-  const graphs = namedGraphs ?? graphsBeside;
-  for (const { graph, ...fact } of graphs?.list ?? []) base.namedGraphs.set(graph, fact);
-  base.graphsComplete = graphs?.complete === true;
-  base.graphsBeside = graphsBeside !== undefined;
-}
-
-type IsWanted = (fact: { readonly status: FactStatus }) => boolean;
 
 const wanted = (count: Count | undefined, isWanted: IsWanted): Count | undefined =>
   count && isWanted(count) ? count : undefined;
 
-function restoreClasses(
-  classes: Map<string, ClassFact>,
-  partitions: VoidDescription["classPartitions"],
-  isWanted: IsWanted,
-): void {
+/** A fact stays also for the sake of one count or part. */
+function restore(facts: FactList, partitions: readonly Partition[], isWanted: IsWanted): void {
   for (const partition of partitions) {
-    const { status, record, propertiesComplete } = partition;
-    const entities = wanted(partition.entities, isWanted);
-    const triples = wanted(partition.triples, isWanted);
-    const properties = new Map<string, PropertyFact>();
-    restoreProperties(properties, partition.properties, isWanted);
-    if (isWanted(partition) || entities || properties.size > 0)
-      classes.set(partition.class, { status, record, entities, triples, properties, propertiesComplete });
+    const fact = restored(partition, isWanted);
+    const iri = partition.class ?? partition.property ?? partition.iri ?? partition.graph ?? "";
+    const hasFacts = countNames.some((name) => fact[name]) || partNames.some((name) => fact.parts[name]?.size);
+    if (hasFacts || isWanted(partition)) facts.set(iri, fact);
   }
 }
 
-function restoreProperties(
-  properties: Map<string, PropertyFact>,
-  partitions: VoidDescription["propertyPartitions"],
-  isWanted: IsWanted,
-): void {
-  for (const partition of partitions) {
-    const triples = wanted(partition.triples, isWanted);
-    const objectClasses = restoredObjects(partition.objectClasses, isWanted);
-    const datatypes = restoredObjects(partition.datatypes, isWanted);
-    if (!isWanted(partition) && !triples && objectClasses.size + datatypes.size === 0) continue;
-    properties.set(partition.property, {
-      status: partition.status,
-      record: partition.record,
-      triples,
-      distinctSubjects: wanted(partition.distinctSubjects, isWanted),
-      distinctObjects: wanted(partition.distinctObjects, isWanted),
-      objectClasses,
-      datatypes,
-      classesOfObjectsComplete: partition.objectsComplete,
-      datatypesComplete: partition.objectsComplete,
-    });
-  }
+function restored(partition: Partition, isWanted: IsWanted): Fact {
+  const { propertiesComplete, objectsComplete } = partition;
+  const fact = new Fact(partition);
+  for (const name of countNames) fact[name] = wanted(partition[name], isWanted);
+  for (const name of partNames) if (partition[name]?.length) restore(fact[name], partition[name], isWanted);
+  if (propertiesComplete) fact.properties.complete = true;
+  if (objectsComplete) fact.objectClasses.complete = fact.datatypes.complete = true;
+  return fact;
 }
 
-function restoredObjects(partitions: readonly ObjectPartition[], isWanted: IsWanted): Map<string, CountedFact> {
-  const objects = new Map<string, CountedFact>();
-  for (const partition of partitions) {
-    const { iri, status, record } = partition;
-    const triples = wanted(partition.triples, isWanted);
-    if (isWanted(partition) || triples) objects.set(iri, { status, record, triples });
-  }
-  return objects;
+/**
+ * Lays the publisher's claims under the measured facts. A claim fills a gap and never changes a fact: a term that a
+ * complete list lacks is left out and reported.
+ */
+export function withClaims(measured: FactBase, claims: FactBase) {
+  const { classes, properties } = measured;
+  const wholes: { readonly [Name in PartName]?: FactList } = { properties, objectClasses: classes };
+  /** Claims under the facts of a list; `whole` is the list of the dataset that all of them are in. */
+  const layered = (facts: FactList | undefined, claimed: FactList | undefined, whole?: FactList): FactList => {
+    const all = new FactList(facts);
+    all.complete = (facts ?? claimed)?.complete === true;
+    for (const [iri, claim] of claimed ?? []) {
+      const fact = facts?.get(iri);
+      if (fact !== undefined || mayHave(facts, iri, whole)) all.set(iri, joined(fact, claim));
+    }
+    return all;
+  };
+  const joined = (fact: Fact | undefined, claim: Fact): Fact => {
+    const both = new Fact(fact ?? claim);
+    for (const name of countNames) both[name] = mergedCount(claim[name], fact?.[name]);
+    for (const name of partNames) {
+      const [facts, claimed] = [fact?.parts[name], claim.parts[name]];
+      if (facts || claimed) both.parts[name] = layered(facts, claimed, wholes[name]);
+    }
+    return both;
+  };
+  const totals = { ...measured.totals };
+  for (const name of totalNames) totals[name] = mergedCount(claims.totals[name], totals[name]);
+  return {
+    /** What is shown of the dataset: facts, and claims where there is no fact. */
+    shown: {
+      ...measured,
+      totals,
+      terms: new Map([...claims.terms, ...measured.terms]),
+      classes: layered(classes, claims.classes, classes),
+      properties: layered(properties, claims.properties, properties),
+    },
+    /** Terms that the publisher names and the data lack, with the request that the description came by. */
+    lacking: [
+      ...lackingIn("class", classes, claims.classes),
+      ...lackingIn("property", properties, claims.properties),
+    ].slice(0, mostLacking),
+  };
 }
+
+const mostLacking = 200;
+
+const lackingIn = (kind: string, facts: FactList, claimed: FactList) =>
+  [...claimed]
+    .filter(([iri]) => facts.complete && !facts.has(iri))
+    .map(([iri, { record }]) => ({ what: `${kind} <${iri}> of the publisher's description`, record }));
+
+/** Whether a list may have something that it lacks; `whole` is a list of everything that it could have. */
+const mayHave = (facts: FactList | undefined, iri: string, whole: FactList | undefined): boolean =>
+  facts?.complete !== true && (whole === undefined || !whole.complete || whole.has(iri));

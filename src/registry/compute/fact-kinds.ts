@@ -1,3 +1,5 @@
+import type { PartName } from "./fact-base.ts";
+
 /** Kinds of facts, each computed by one shape of query. */
 export type FactKindName =
   | "graphs"
@@ -20,6 +22,8 @@ export interface FactKind {
   readonly name: FactKindName;
   /** What its keys are. */
   readonly key: "c" | "p" | "g";
+  /** Where its facts lie: the list of its keys, and the lists of parts that lead to what is counted. */
+  readonly path: readonly ["classes" | "properties" | "namedGraphs", ...PartName[]];
   /** Further grouping variables. */
   readonly detail: readonly GroupVariable[];
   /** Triple patterns beside the one that names the key. */
@@ -51,15 +55,23 @@ const all = ["n", "ds", "do"] as const;
 /** The kinds, in the order in which they are computed (T1 lists, T2 existence; T3 counts come with both). */
 export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
   /** Named graphs and their sizes, where the default graph is empty. */
-  graphs: { ...plain, name: "graphs", key: "g", tallies: ["n"], phrase: "triples of graph" },
+  graphs: { ...plain, name: "graphs", key: "g", path: ["namedGraphs"], tallies: ["n"], phrase: "triples of graph" },
   /** SPORTAL QC1 and QC5. */
-  classes: { ...plain, name: "classes", key: "c", tallies: ["n", "ds"], phrase: "entities" },
+  classes: { ...plain, name: "classes", key: "c", path: ["classes"], tallies: ["n", "ds"], phrase: "entities" },
   /** SPORTAL QD1 to QD4. */
-  properties: { ...plain, name: "properties", key: "p", tallies: all, phrase: "triples of property" },
+  properties: {
+    ...plain,
+    name: "properties",
+    key: "p",
+    path: ["properties"],
+    tallies: all,
+    phrase: "triples of property",
+  },
   /** SPORTAL QE1 to QE4. */
   classProperties: {
     name: "classProperties",
     key: "c",
+    path: ["classes", "properties"],
     detail: ["p"],
     joined: ["?s ?p ?o"],
     tail: "",
@@ -70,6 +82,7 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
   classObjectClasses: {
     name: "classObjectClasses",
     key: "c",
+    path: ["classes", "properties", "objectClasses"],
     detail: ["p", "k"],
     joined: ["?s ?p ?o", "?o a ?k"],
     tail: "FILTER(isIRI(?k)) ",
@@ -80,6 +93,7 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
   classDatatypes: {
     name: "classDatatypes",
     key: "c",
+    path: ["classes", "properties", "datatypes"],
     detail: ["p", "k"],
     joined: ["?s ?p ?o"],
     tail: `${kindOfObject} `,
@@ -90,6 +104,7 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
   propertyObjectClasses: {
     name: "propertyObjectClasses",
     key: "p",
+    path: ["properties", "objectClasses"],
     detail: ["k"],
     joined: ["?o a ?k"],
     tail: "FILTER(isIRI(?k)) ",
@@ -100,6 +115,7 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
   propertyDatatypes: {
     name: "propertyDatatypes",
     key: "p",
+    path: ["properties", "datatypes"],
     detail: ["k"],
     joined: [],
     tail: `${kindOfObject} `,

@@ -1,16 +1,22 @@
+import type { Count } from "../void/void-description.ts";
 import {
-  classFact,
+  existing,
+  type Fact,
   type FactBase,
-  countedFact,
-  type CountedFact,
+  type FactList,
   type Known,
   mergedCount,
-  type PropertyFact,
-  propertyFact,
+  type PartName,
 } from "./fact-base.ts";
-import { type FactKindName, objectKinds } from "./fact-kinds.ts";
+import { type FactKind, objectKinds } from "./fact-kinds.ts";
 import type { Group, Groups } from "./observation.ts";
-import type { Count } from "../void/void-description.ts";
+
+/** The keys of a kind that are known. */
+export const keysOf = (base: FactBase, { path: [keys] }: Pick<FactKind, "path">): FactList => base[keys];
+
+/** The count that says how many solutions the pattern of a key has. */
+export const sizeOf = ({ key }: Pick<FactKind, "key">, fact: Fact | undefined): Count | undefined =>
+  key === "c" ? fact?.entities : fact?.triples;
 
 /** One group of a key, and how it is known. */
 interface GroupFinding extends Known {
@@ -18,177 +24,80 @@ interface GroupFinding extends Known {
   readonly group: Group;
 }
 
-/** Where the facts of one kind lie in the fact base. */
-interface KindFacts {
-  /** Puts a group into the facts: that it exists, and its counts. */
-  readonly record: (base: FactBase, found: GroupFinding) => void;
-  /** Marks the lists that the kind makes for a key as complete. */
-  readonly complete: (base: FactBase, key: string) => void;
-  /** Whether a key needs no query: it is proven. */
-  readonly isKnown: (base: FactBase, key: string) => boolean;
-  /** How many facts of a key there are. */
-  readonly size: (base: FactBase, key: string) => number;
-  /** The groups that facts stand for; undefined where they are not all counted, or do not stand for all groups. */
-  readonly groups: (base: FactBase, key: string) => Groups | undefined;
+/** Puts a group into the facts: that it exists, and its counts. */
+export function recordGroup(base: FactBase, kind: FactKind, { key, group, ...known }: GroupFinding): void {
+  const [, ...parts] = kind.path;
+  const iris = [key, ...group.detail];
+  const last = iris.pop() ?? key;
+  let facts = keysOf(base, kind);
+  for (const [at, iri] of iris.entries()) {
+    const fact = facts.known(iri, existing(known));
+    facts = fact[parts[at] ?? "properties"];
+  }
+  if (last === objectKinds.iri || last === objectKinds.blank) return;
+  const fact = facts.known(last, known);
+  const count = (value: number | undefined): Count | undefined =>
+    value === undefined || known.status === "exists" ? undefined : { value, ...known };
+  if (kind.name === "classes") {
+    fact.entities = mergedCount(fact.entities, count(group.ds ?? group.n));
+    return;
+  }
+  fact.triples = mergedCount(fact.triples, count(group.n));
+  fact.distinctSubjects = mergedCount(fact.distinctSubjects, count(group.ds));
+  fact.distinctObjects = mergedCount(fact.distinctObjects, count(group.do));
 }
 
-type Objects = "objectClasses" | "datatypes";
-type ObjectsComplete = "classesOfObjectsComplete" | "datatypesComplete";
+type Found = readonly [detail: readonly string[], fact: Fact];
 
-const nothing = (): void => undefined;
-
-/** Where the facts of each kind lie. */
-export const kindFacts: Readonly<Record<FactKindName, KindFacts>> = {
-  graphs: {
-    record(base, found) {
-      recordTriples(countedFact(base.namedGraphs, found.key, found), found);
-    },
-    complete: nothing,
-    isKnown: (base, key) => base.namedGraphs.get(key)?.triples?.status === "exact",
-    size: (base, key) => (base.namedGraphs.get(key)?.triples ? 1 : 0),
-    groups: () => undefined,
-  },
-  classes: {
-    record(base, found) {
-      const fact = classFact(base.classes, found.key, found);
-      fact.entities = mergedCount(fact.entities, counted(found.group.ds ?? found.group.n, found));
-    },
-    complete: nothing,
-    isKnown: (base, key) => base.classes.get(key)?.entities?.status === "exact",
-    size: (base, key) => (base.classes.get(key)?.entities ? 1 : 0),
-    groups: (base, key) => groupsOf([[[], { n: base.classes.get(key)?.entities }]]),
-  },
-  properties: {
-    record: (base, found) => recordCounts(propertyFact(base.properties, found.key, found), found),
-    complete: nothing,
-    isKnown(base, key) {
-      const { triples, distinctSubjects } = base.properties.get(key) ?? {};
-      return triples?.status === "exact" && distinctSubjects?.status === "exact";
-    },
-    size: (base, key) => (base.properties.get(key)?.triples ? 1 : 0),
-    groups: (base, key) => groupsOf([[[], countsOf(base.properties.get(key))]]),
-  },
-  classProperties: {
-    record(base, found) {
-      const [property] = found.group.detail;
-      if (property === undefined) return;
-      recordCounts(
-        propertyFact(classFact(base.classes, found.key, existing(found)).properties, property, found),
-        found,
-      );
-    },
-    complete(base, key) {
-      const fact = base.classes.get(key);
-      if (fact) fact.propertiesComplete = true;
-    },
-    isKnown(base, key) {
-      const fact = base.classes.get(key);
-      return fact?.propertiesComplete === true;
-    },
-    size: (base, key) => base.classes.get(key)?.properties.size ?? 0,
-    groups: (base, key) =>
-      groupsOf([...(base.classes.get(key)?.properties ?? [])].map(([iri, fact]) => [[iri], countsOf(fact)])),
-  },
-  classObjectClasses: objectsOfClass("objectClasses", "classesOfObjectsComplete"),
-  classDatatypes: objectsOfClass("datatypes", "datatypesComplete"),
-  propertyObjectClasses: objectsOfProperty("objectClasses", "classesOfObjectsComplete"),
-  propertyDatatypes: objectsOfProperty("datatypes", "datatypesComplete"),
-};
-
-const propertiesOf = (base: FactBase, key: string): readonly PropertyFact[] => [
-  ...(base.classes.get(key)?.properties.values() ?? []),
-];
-
-function objectsOfClass(objects: Objects, complete: ObjectsComplete): KindFacts {
-  return {
-    record(base, found) {
-      const [property, object] = found.group.detail;
-      if (property === undefined || object === undefined) return;
-      const { properties } = classFact(base.classes, found.key, existing(found));
-      recordObject(propertyFact(properties, property, existing(found))[objects], object, found);
-    },
-    complete(base, key) {
-      for (const fact of propertiesOf(base, key)) fact[complete] = true;
-    },
-    isKnown(base, key) {
-      const facts = propertiesOf(base, key);
-      return facts.length > 0 && facts.every((fact) => fact[complete]);
-    },
-    size: (base, key) => propertiesOf(base, key).reduce((sum, fact) => sum + fact[objects].size, 0),
-    groups: (base, key) =>
-      objects === "datatypes"
-        ? undefined
-        : groupsOf([...(base.classes.get(key)?.properties ?? [])].flatMap(([iri, fact]) => objectGroups(fact, [iri]))),
-  };
+/** The facts below one by the IRIs that lead to them along some lists of parts. */
+function below(fact: Fact | undefined, parts: readonly PartName[]): readonly Found[] {
+  let found: readonly Found[] = fact === undefined ? [] : [[[], fact]];
+  for (const part of parts)
+    found = found.flatMap(([detail, one]) => Array.from(one[part], ([iri, each]): Found => [[...detail, iri], each]));
+  return found;
 }
 
-function objectsOfProperty(objects: Objects, complete: ObjectsComplete): KindFacts {
-  return {
-    record(base, found) {
-      const [object] = found.group.detail;
-      if (object === undefined) return;
-      recordObject(propertyFact(base.properties, found.key, existing(found))[objects], object, found);
-    },
-    complete(base, key) {
-      const fact = base.properties.get(key);
-      if (fact) fact[complete] = true;
-    },
-    isKnown(base, key) {
-      const fact = base.properties.get(key);
-      return fact?.[complete] === true;
-    },
-    size: (base, key) => base.properties.get(key)?.[objects].size ?? 0,
-    groups: (base, key) => (objects === "datatypes" ? undefined : groupsOf(objectGroups(base.properties.get(key), []))),
-  };
+/** The lists that a kind makes for a key; none where its keys are the list. */
+function listsOf(base: FactBase, kind: FactKind, key: string): readonly FactList[] {
+  const [, ...parts] = kind.path;
+  const last = parts.pop();
+  return last === undefined ? [] : below(keysOf(base, kind).get(key), parts).map(([, fact]) => fact[last]);
 }
 
-/** What a finding about its parts says of a key itself: no more than that it exists. */
-const existing = ({ status, record }: Known): Known => ({
-  status: status === "sampled" ? "sampled" : "exists",
-  record,
-});
-
-interface GroupCounts {
-  readonly n: Count | undefined;
-  readonly ds?: Count | undefined;
-  readonly do?: Count | undefined;
+/** Marks the lists that a kind makes for a key as complete. */
+export function completeLists(base: FactBase, kind: FactKind, key: string): void {
+  for (const list of listsOf(base, kind, key)) list.complete = true;
 }
 
-type FoundGroup = readonly [detail: readonly string[], counts: GroupCounts];
+/** Whether a key needs no query: it is proven. */
+export function isProvenKey(base: FactBase, kind: FactKind, key: string): boolean {
+  if (kind.detail.length > 0) {
+    const lists = listsOf(base, kind, key);
+    return lists.length > 0 && lists.every(({ complete }) => complete);
+  }
+  const fact = keysOf(base, kind).get(key);
+  const counts = [sizeOf(kind, fact), ...(kind.name === "properties" ? [fact?.distinctSubjects] : [])];
+  return counts.every((count) => count?.status === "exact");
+}
 
-const countsOf = (fact: PropertyFact | undefined): GroupCounts => ({
-  n: fact?.triples,
-  ds: fact?.distinctSubjects,
-  do: fact?.distinctObjects,
-});
+/** How many facts of a key there are. */
+export function factsOf(base: FactBase, kind: FactKind, key: string): number {
+  if (kind.detail.length === 0) return sizeOf(kind, keysOf(base, kind).get(key)) ? 1 : 0;
+  return listsOf(base, kind, key).reduce((sum, { size }) => sum + size, 0);
+}
 
-const objectGroups = (fact: PropertyFact | undefined, detail: readonly string[]): readonly FoundGroup[] =>
-  [...(fact?.objectClasses ?? [])].map(([iri, { triples }]) => [[...detail, iri], { n: triples }]);
-
-function groupsOf(found: readonly FoundGroup[]): Groups | undefined {
+/** The groups that facts stand for; undefined where they are not all counted, or do not stand for all groups. */
+export function groupsOf(base: FactBase, kind: FactKind, key: string): Groups | undefined {
+  const [, ...parts] = kind.path;
+  const found = below(keysOf(base, kind).get(key), parts);
+  // Objects without a datatype are groups, too.
+  if (kind.name === "graphs" || parts.at(-1) === "datatypes" || (parts.length === 0 && found.length === 0))
+    return undefined;
   const groups = new Map<string, Group>();
-  for (const [detail, { n, ds, do: objects }] of found) {
+  for (const [detail, { entities, triples, distinctSubjects, distinctObjects }] of found) {
+    const n = kind.name === "classes" ? entities : triples;
     if (n === undefined) return undefined;
-    groups.set(detail.join(" "), { detail, n: n.value, ds: ds?.value, do: objects?.value });
+    groups.set(detail.join(" "), { detail, n: n.value, ds: distinctSubjects?.value, do: distinctObjects?.value });
   }
   return groups;
-}
-
-function recordTriples(fact: CountedFact, found: GroupFinding): void {
-  fact.triples = mergedCount(fact.triples, counted(found.group.n, found));
-}
-
-function recordCounts(fact: PropertyFact, found: GroupFinding): void {
-  recordTriples(fact, found);
-  fact.distinctSubjects = mergedCount(fact.distinctSubjects, counted(found.group.ds, found));
-  fact.distinctObjects = mergedCount(fact.distinctObjects, counted(found.group.do, found));
-}
-
-function recordObject(objects: Map<string, CountedFact>, iri: string, found: GroupFinding): void {
-  if (iri !== objectKinds.iri && iri !== objectKinds.blank) recordTriples(countedFact(objects, iri, found), found);
-}
-
-function counted(value: number | undefined, { status, record }: Known): Count | undefined {
-  if (value === undefined || (status !== "exact" && status !== "lowerBound")) return undefined;
-  return { value, status, record };
 }

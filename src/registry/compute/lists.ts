@@ -1,7 +1,8 @@
 import type { Task } from "./todo.ts";
 import { Batcher, weighed } from "./batches.ts";
-import { classFact, countedFact, keysOf, type Known, propertyFact } from "./fact-base.ts";
+import type { Known } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
+import { keysOf } from "./kind-facts.ts";
 import { computeFacts } from "./compute-facts.ts";
 import { countList, isProven, keepTotals, listed, mostListed } from "./verdicts.ts";
 import { iriOf } from "../void/values.ts";
@@ -96,9 +97,7 @@ function take(
   for (const key of iris) {
     if (keys.size >= mostListed[kind.key] && !keys.has(key)) return true;
     keys.add(key);
-    if (kind.key === "c") classFact(run.base.classes, key, { status, record });
-    else if (kind.key === "g") countedFact(run.base.namedGraphs, key, { status, record });
-    else propertyFact(run.base.properties, key, { status, record });
+    keysOf(run.base, kind).known(key, { status, record });
   }
   return false;
 }

@@ -14,7 +14,6 @@ import {
 } from "./queries.ts";
 import { askCount, leastCap, markInconsistent, probeRowCap, type Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
-import type { PropertyFact } from "./fact-base.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { startList } from "./lists.ts";
 
@@ -157,12 +156,8 @@ export function distrustDistinct(run: Run, record: number): void {
   run.dialect = { ...run.dialect, countDistinct: false };
   run.todo.note({ what: noDistinct, why: "refused", record });
   const { base } = run;
-  for (const { properties } of [base, ...base.classes.values()]) for (const fact of properties.values()) forget(fact);
-}
-
-function forget(fact: PropertyFact): void {
-  delete fact.distinctSubjects;
-  delete fact.distinctObjects;
+  for (const { properties } of [base, ...base.classes.values()])
+    for (const fact of properties.values()) fact.distinctSubjects = fact.distinctObjects = undefined;
 }
 
 /**

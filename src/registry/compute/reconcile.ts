@@ -1,14 +1,13 @@
 import type { Count } from "../void/void-description.ts";
 import type { Todo } from "./todo.ts";
 import {
-  type ClassFact,
-  type CountedFact,
-  classFact,
+  type CountName,
+  type Counts,
   type DatasetCount,
+  existing,
+  type Fact,
   type FactBase,
-  type Known,
-  type PropertyFact,
-  propertyFact,
+  type FactList,
 } from "./fact-base.ts";
 
 /**
@@ -17,32 +16,21 @@ import {
  * `todo` notes it.
  */
 export function reconcile(base: FactBase, todo: Pick<Todo, "note">): void {
-  for (const fact of base.classes.values()) {
-    for (const [property, within] of fact.properties) {
-      if (base.properties.has(property)) continue;
-      base.propertiesComplete = false;
-      propertyFact(base.properties, property, existing(within));
-    }
-  }
-  const holders = [base, ...base.classes.values()].flatMap(({ properties }) => Array.from(properties.values()));
-  for (const { objectClasses } of holders) {
-    for (const [iri, object] of objectClasses) {
-      if (base.classes.has(iri)) continue;
-      base.classesComplete = false;
-      classFact(base.classes, iri, existing(object));
-    }
-  }
+  for (const { properties } of base.classes.values()) list(base.properties, properties);
+  for (const { properties } of [base, ...base.classes.values()])
+    for (const { objectClasses } of properties.values()) list(base.classes, objectClasses);
   compareCounts(base, todo);
   weaken(base);
 }
 
-const existing = ({ status, record }: Known): Known => ({
-  status: status === "exact" || status === "lowerBound" ? "exists" : status,
-  record,
-});
-
-type CountName = "entities" | "triples" | "distinctSubjects" | "distinctObjects";
-type Counts = { [Name in CountName]?: Count | undefined };
+/** What is seen of a part of the dataset belongs into the list of the dataset. */
+function list(whole: FactList, part: FactList): void {
+  for (const [iri, fact] of part) {
+    if (whole.has(iri)) continue;
+    whole.complete = false;
+    whole.known(iri, existing(fact));
+  }
+}
 
 /**
  * The dataset; the sum of its properties; a class; a property; a property within a class; a class or datatype of its
@@ -86,8 +74,7 @@ interface CountedPart {
 
 function compareCounts(base: FactBase, todo: Pick<Todo, "note">): void {
   for (const fact of base.classes.values()) addTriples(fact);
-  const dataset: Counts = Object.fromEntries(base.totals);
-  for (const place of placesIn(base, dataset)) {
+  for (const place of placesIn(base)) {
     for (const [scope, part, of, whole] of rules) {
       if (scope !== place.scope) continue;
       const kept = compare(place, { scope, name: part }, { scope: of, name: whole });
@@ -95,18 +82,14 @@ function compareCounts(base: FactBase, todo: Pick<Todo, "note">): void {
     }
   }
   for (const fact of base.classes.values()) {
-    withdrawTriples(fact);
+    // A sum that cannot be was made of counts that cannot be trusted either.
+    if (fact.triples === undefined) for (const within of fact.properties.values()) within.triples = undefined;
     addTriples(fact);
-  }
-  for (const name of ["triples", "distinctSubjects", "distinctObjects"] as const) {
-    const count = dataset[name];
-    if (count) base.totals.set(name, count);
-    else base.totals.delete(name);
   }
 }
 
-function* placesIn(base: FactBase, dataset: Counts): Generator<CountedPart> {
-  const properties = summed([...base.properties.values()], base.propertiesComplete);
+function* placesIn({ totals: dataset, ...base }: FactBase): Generator<CountedPart> {
+  const properties = { triples: summed(base.properties) };
   yield { scope: "dataset", name: "", counts: { dataset, properties } };
   yield { scope: "properties", name: " of all properties", counts: { dataset, properties } };
   for (const [iri, property] of base.properties) {
@@ -126,11 +109,11 @@ function* placesIn(base: FactBase, dataset: Counts): Generator<CountedPart> {
   }
 }
 
-function* objectsOf(holder: PropertyFact, name: string): Generator<CountedPart> {
-  for (const objects of [holder.objectClasses, holder.datatypes] as readonly ReadonlyMap<string, CountedFact>[])
+function* objectsOf(holder: Fact, name: string): Generator<CountedPart> {
+  for (const objects of [holder.objectClasses, holder.datatypes])
     for (const [iri, object] of objects)
       yield { scope: "object", name: ` of object type <${iri}>${name}`, counts: { object, holder } };
-  const datatypes = summed([...holder.datatypes.values()], holder.datatypesComplete);
+  const datatypes = { triples: summed(holder.datatypes) };
   yield { scope: "datatypes", name: ` of all datatypes${name}`, counts: { datatypes, holder } };
 }
 
@@ -147,8 +130,8 @@ function compare({ counts }: CountedPart, part: Side<CountName>, whole: Side<Cou
   const other = whole.name === "pairs" ? pairsOf(outer) : outer[whole.name];
   if (!one || !other || other.status !== "exact" || one.value <= other.value) return true;
   if (one.status === "exact") {
-    delete inner[part.name];
-    if (whole.name !== "pairs") delete outer[whole.name];
+    inner[part.name] = undefined;
+    if (whole.name !== "pairs") outer[whole.name] = undefined;
     return false;
   }
   // What was seen at least is there: the whole lacked some of it.
@@ -162,33 +145,28 @@ function pairsOf({ distinctSubjects, distinctObjects }: Counts): Count | undefin
 }
 
 /** A class's triples (SPORTAL QC2) are the sum over its properties: exact when all of them are known exactly. */
-function addTriples(fact: ClassFact): void {
-  fact.triples = summed([...fact.properties.values()], fact.propertiesComplete).triples;
+function addTriples(fact: Fact): void {
+  fact.triples = summed(fact.properties);
 }
 
 /** The triples of parts that have none in common; a bound unless all parts are there and counted. */
-function summed(parts: readonly Pick<CountedFact, "triples">[], complete: boolean): Counts {
-  const known = parts.flatMap(({ triples }) => triples ?? []);
+function summed(parts: FactList): Count | undefined {
+  const known = [...parts.values()].flatMap(({ triples }) => triples ?? []);
   const [first] = known;
-  if (first === undefined) return {};
-  const exact = complete && known.length === parts.length && known.every(({ status }) => status === "exact");
+  if (first === undefined) return undefined;
+  const exact = parts.complete && known.length === parts.size && known.every(({ status }) => status === "exact");
   const value = known.reduce((sum, count) => sum + count.value, 0);
-  return { triples: { value, status: exact ? "exact" : "lowerBound", record: first.record } };
-}
-
-/** A sum that cannot be was made of counts that cannot be trusted either. */
-function withdrawTriples(fact: ClassFact): void {
-  if (fact.triples === undefined) for (const within of fact.properties.values()) delete within.triples;
+  return { value, status: exact ? "exact" : "lowerBound", record: first.record };
 }
 
 /** Counts of a complete list's totals are exact only while the list is. */
-function weaken(base: FactBase): void {
-  const weakened = (name: DatasetCount, complete: boolean, least: number): void => {
-    const count = base.totals.get(name);
+function weaken({ totals, classes, properties }: FactBase): void {
+  const weakened = (name: DatasetCount, { complete }: FactList, least: number): void => {
+    const count = totals[name];
     if (count?.status !== "exact" || complete) return;
-    base.totals.set(name, { ...count, value: Math.max(count.value, least), status: "lowerBound" });
+    totals[name] = { ...count, value: Math.max(count.value, least), status: "lowerBound" };
   };
-  weakened("classes", base.classesComplete, base.classes.size);
-  weakened("properties", base.propertiesComplete, base.properties.size);
-  weakened("triples", base.propertiesComplete, 0);
+  weakened("classes", classes, classes.size);
+  weakened("properties", properties, properties.size);
+  weakened("triples", properties, 0);
 }

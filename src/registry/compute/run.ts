@@ -1,9 +1,10 @@
 import type { Count, MeasurementRecord } from "../void/void-description.ts";
 import type { Todo } from "./todo.ts";
 import type { DescribeTarget } from "./describer.ts";
-import { countOf as numberIn, isCut, type Observation, readObservation } from "./observation.ts";
+import { countOf, isCut, type Observation, readObservation } from "./observation.ts";
 import { type DatasetCount, type FactBase, mergedCount } from "./fact-base.ts";
 import type { FactKind, FactKindName } from "./fact-kinds.ts";
+import { keysOf, sizeOf } from "./kind-facts.ts";
 import { type Dialect, groupsQuery, probedRows, rowCapQuery, type Selection } from "./queries.ts";
 import { type Session, type Unanswered, StopRun } from "./session.ts";
 
@@ -95,14 +96,14 @@ export async function askCount({ session }: Run, query: string): Promise<Counted
   const { record } = outcome;
   if (!outcome.ok) return { value: undefined, sound: false, why: outcome.why, record };
   const [row, second] = outcome.answer.rows;
-  return { value: second === undefined ? numberIn(row?.get("n")) : undefined, sound: outcome.sound, record };
+  return { value: second === undefined ? countOf(row?.get("n")) : undefined, sound: outcome.sound, record };
 }
 
 /** Keeps a count of the whole dataset beside what is known of it. */
 export function keepTotal({ base }: Run, name: DatasetCount, count: Count): void {
   // "At least none" says nothing.
   if (count.status === "lowerBound" && count.value === 0) return;
-  base.totals.set(name, mergedCount(base.totals.get(name), count));
+  base.totals[name] = mergedCount(base.totals[name], count);
 }
 
 /** A row for each of the keys that were asked for: there can be no more. */
@@ -145,10 +146,6 @@ export const inconsistentAnswers = "answers that contradict each other without s
 
 /** What a key weighs: solutions of its own pattern, as far as known. */
 export function weightIn({ base, claims }: Run, kind: FactKind): (key: string) => number {
-  return (key) => (countOf(base, kind, key) ?? countOf(claims, kind, key))?.value ?? 1;
-}
-
-function countOf({ classes, properties, namedGraphs }: FactBase, kind: FactKind, key: string): Count | undefined {
-  if (kind.key === "c") return classes.get(key)?.entities;
-  return (kind.key === "p" ? properties : namedGraphs).get(key)?.triples;
+  const countIn = (facts: FactBase, key: string) => sizeOf(kind, keysOf(facts, kind).get(key));
+  return (key) => (countIn(base, key) ?? countIn(claims, key))?.value ?? 1;
 }

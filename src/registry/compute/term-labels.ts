@@ -26,8 +26,8 @@ export async function computeTermTexts(run: Run, isRead: boolean): Promise<void>
   todo.close("labels", stillFailed);
 }
 
-const hasNoGraphs = ({ namedGraphs, graphsComplete, graphsBeside }: FactBase): boolean =>
-  graphsBeside && graphsComplete && namedGraphs.size === 0;
+const hasNoGraphs = ({ namedGraphs, graphsBeside }: FactBase): boolean =>
+  graphsBeside && namedGraphs.complete && namedGraphs.size === 0;
 
 /** @returns why not everything was answered; one batch that fails ends it, as the others would fail alike */
 async function askTexts(run: Run, iris: readonly string[], where: "described" | "any graph") {

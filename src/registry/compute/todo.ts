@@ -1,7 +1,7 @@
 import type { FactStatus, UnknownFact, VoidDescription } from "../void/void-description.ts";
 import { factName, type FactKind, factKinds, type FactKindName } from "./fact-kinds.ts";
-import { type FactBase, keysOf } from "./fact-base.ts";
-import { kindFacts } from "./kind-facts.ts";
+import type { FactBase } from "./fact-base.ts";
+import { isProvenKey, keysOf } from "./kind-facts.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 
 const tasks = [
@@ -155,7 +155,7 @@ function isWork(known: VoidDescription, fact: UnknownFact): boolean {
 
 /** The keys of a kind about which something is missing: not dealt with, not proven, not told by the publisher. */
 export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
-  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !kindFacts[kind.name].isKnown(base, key));
+  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isProvenKey(base, kind, key));
 }
 
 /** What an empty description is about. */

@@ -3,8 +3,9 @@ import { rdf } from "../../rdf/vocabularies.ts";
 import { bestTexts, textProperties } from "../void/term-texts.ts";
 import { isWritable, languageTag, namespaceOf, termKey } from "../void/values.ts";
 import { mostLanguages, mostNamespaces } from "./dataset-facts.ts";
-import { classFact, type FactBase, keysOf, propertyFact } from "./fact-base.ts";
+import type { DatasetCount, FactBase } from "./fact-base.ts";
 import { type FactKind, type FactKindName, factKinds, objectKinds } from "./fact-kinds.ts";
+import { keysOf } from "./kind-facts.ts";
 import type { Group, Observation } from "./observation.ts";
 import type { Run } from "./run.ts";
 import { accept } from "./verdicts.ts";
@@ -21,13 +22,13 @@ export function keepTriples(run: Run, triples: readonly ReadTriple[], record: nu
   const { base, todo } = run;
   const data = indexed(triples);
   const known = { status: "exact", record } as const;
-  for (const { p } of data.triples) propertyFact(base.properties, p, known);
-  for (const iri of new Set([...data.types.values()].flat())) classFact(base.classes, iri, known);
-  base.classesComplete = true;
-  base.propertiesComplete = true;
+  for (const { p } of data.triples) base.properties.known(p, known);
+  for (const iri of new Set([...data.types.values()].flat())) base.classes.known(iri, known);
+  base.classes.complete = base.properties.complete = true;
   for (const kind of Object.values(factKinds)) if (kind.name !== "graphs") keepKind(run, kind, { data, record });
-  const count = (name: Parameters<FactBase["totals"]["set"]>[0], value: number) =>
-    base.totals.set(name, { value, ...known });
+  const count = (name: DatasetCount, value: number): void => {
+    base.totals[name] = { value, ...known };
+  };
   count("triples", data.triples.length);
   count("classes", base.classes.size);
   count("properties", base.properties.size);

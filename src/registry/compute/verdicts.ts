@@ -1,7 +1,7 @@
 import type { FactStatus, UnknownFact } from "../void/void-description.ts";
-import { type FactBase, keysOf, type PropertyFact } from "./fact-base.ts";
+import type { Fact, FactBase } from "./fact-base.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
-import { kindFacts } from "./kind-facts.ts";
+import { completeLists, keysOf, recordGroup, sizeOf } from "./kind-facts.ts";
 import {
   countOf,
   type Groups,
@@ -52,7 +52,7 @@ export function accept(run: Run, kind: FactKind, { key, observation }: KeyObserv
   const { count } = run.dialect;
   const groups = observation.groups.get(key);
   keepGroups(run, kind, { key, groups, status: count ? "exact" : "exists", record: observation.record });
-  if (count) kindFacts[kind.name].complete(run.base, key);
+  if (count) completeLists(run.base, kind, key);
   run.todo.settle(kind, key);
 }
 
@@ -72,7 +72,7 @@ interface Finding {
 
 /** Puts the groups of a key into the facts. */
 export function keepGroups(run: Run, kind: FactKind, { groups, ...found }: Finding): void {
-  for (const group of groups?.values() ?? []) kindFacts[kind.name].record(run.base, { ...found, group });
+  for (const group of groups?.values() ?? []) recordGroup(run.base, kind, { ...found, group });
 }
 
 /** What facts that are exact already say of new groups: they fit, they lack something, or nothing is known. */
@@ -113,7 +113,7 @@ function instancesFit(base: FactBase, { key, groups }: { readonly key: string; r
   return typing.ds === entities.value ? "unknown" : "contradicts";
 }
 
-function sumsFit(properties: ReadonlyMap<string, PropertyFact> | undefined, groups: Groups): Verdict {
+function sumsFit(properties: ReadonlyMap<string, Fact> | undefined, groups: Groups): Verdict {
   if (properties === undefined || properties.size === 0) return "unknown";
   const sums = sumsByFirst(groups, 2);
   if ([...sums.keys()].some((property) => !properties.has(property))) return "contradicts";
@@ -126,7 +126,7 @@ function sumsFit(properties: ReadonlyMap<string, PropertyFact> | undefined, grou
   return verdict;
 }
 
-function fits(property: PropertyFact | undefined, sum: number): Verdict {
+function fits(property: Fact | undefined, sum: number): Verdict {
   const triples = property?.triples;
   if (triples?.status === "exact") return triples.value === sum ? "agrees" : "contradicts";
   return triples?.status === "lowerBound" && triples.value > sum ? "contradicts" : "unknown";
@@ -224,11 +224,8 @@ async function missing(run: Run, kind: FactKind, keys: readonly string[]): Promi
 }
 
 /** All keys have exact counts: batches agreed with their sum, or with totals of their own. */
-function isCountedExactly(run: Run, kind: FactKind): boolean {
-  const { classes, properties, namedGraphs } = run.base;
-  if (kind.key === "c") return [...classes.values()].every(({ entities }) => entities?.status === "exact");
-  const counted = kind.key === "p" ? properties : namedGraphs;
-  return [...counted.values()].every(({ triples }) => triples?.status === "exact");
+function isCountedExactly({ base }: Run, kind: FactKind): boolean {
+  return [...keysOf(base, kind).values()].every((fact) => sizeOf(kind, fact)?.status === "exact");
 }
 
 /** What was found out of a list. */
@@ -241,16 +238,11 @@ interface ListVerdict {
 
 /** Keeps the counts of the dataset that follow from a list and its total. */
 export function keepTotals(run: Run, kind: FactKind, verdict: ListVerdict): void {
-  const { base } = run;
   const { complete, total, record } = verdict;
-  const size = listed(run, kind).length;
-  if (kind.key === "g") {
-    base.graphsComplete = complete;
-    return;
-  }
-  if (kind.key === "c") base.classesComplete = complete;
-  else base.propertiesComplete = complete;
-  if (record === undefined) return;
+  const list = keysOf(run.base, kind);
+  list.complete = complete;
+  if (kind.key === "g" || record === undefined) return;
+  const { size } = list;
   const value = complete ? size : Math.max(size, total?.keys ?? 0);
   const status = complete ? "exact" : "lowerBound";
   keepTotal(run, kind.key === "c" ? "classes" : "properties", { value, status, record });
