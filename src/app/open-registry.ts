@@ -50,7 +50,10 @@ const refreshEveryMs = 15_000;
 const politePauseMs = 250;
 
 /** The catalogue: files as seed, changes from the store over them. */
-async function readCatalog({ config, log, state }: Foundation, search: SearchIndex): Promise<EditableCatalog> {
+async function readCatalog(
+  { config, log, state }: Foundation,
+  { search, models }: { readonly search: SearchIndex; readonly models: EndpointModels },
+): Promise<EditableCatalog> {
   const guard = createAddressGuard(config.allowAddresses);
   const catalog = await openCatalog({
     ...catalogSources(config),
@@ -59,6 +62,7 @@ async function readCatalog({ config, log, state }: Foundation, search: SearchInd
     shapesFile,
     refuseUrl: (url) => guard.refuseUrl(url)?.message,
     search: (text) => search.endpointsMatching(text),
+    isDescribed: (id) => models.get(id)?.described !== undefined,
   });
   for (const { file, line, reason } of catalog.problems) log.warn({ file, line, reason }, "catalogue file left out");
   for (const { id, how, file } of catalog.drift) log.warn({ endpoint: id, how, file }, "catalogue file is overlaid");
@@ -111,7 +115,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const onDropped = droppedLog(log);
   const models = new EndpointModels();
   const search = createSearchIndex(models, health);
-  const catalog = await readCatalog(foundation, search);
+  const catalog = await readCatalog(foundation, { search, models });
   const capabilities = openCapabilities(foundation, catalog, onDropped);
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
   const harvesting = openHarvests(foundation, onDropped);

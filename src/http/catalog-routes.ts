@@ -152,7 +152,8 @@ function addExport(app: TypedApp, { catalog, sendProblem }: HttpShell): void {
 /** One document after the other, so that a large catalogue is never held as triples. */
 async function* allQuads(catalog: EditableCatalog): AsyncGenerator<RDF.Quad> {
   const endpoints = catalog.entries.map(({ id }) => ({ kind: "endpoint", id }) as const);
-  const federations = catalog.federations.map(({ id }) => ({ kind: "federation", id }) as const);
+  const written = catalog.federations.filter(({ builtIn }) => !builtIn);
+  const federations = written.map(({ id }) => ({ kind: "federation", id }) as const);
   for (const { kind, id } of [...endpoints, ...federations]) {
     await setImmediate();
     // What was removed in the meantime is left out.

@@ -10,7 +10,9 @@ const match = Type.Object({ field: Type.String(), term: Type.String(), matched: 
 const endpointInterface = oneOf(["sparql", "tpf", "file"], "How the data is reached.");
 const endpointStatus = oneOf(["up", "down", "unknown"], "What monitoring says; unknown is not down.");
 const origin = {
-  origin: Type.Optional(oneOf(["file", "api"], "Who said so: a catalogue file, or a change over the API.")),
+  origin: Type.Optional(
+    oneOf(["file", "api", "service"], "Who said so: a catalogue file, a change over the API, or the service itself."),
+  ),
   changedAt: Type.Optional(Type.String({ description: "Time of the change (ISO 8601)." })),
 };
 
@@ -86,6 +88,11 @@ export const Federation = view("Federation", {
   members: texts("Endpoints that are named one by one."),
   memberKeywords: texts("Endpoints with one of these keywords belong to it."),
   memberQuery: Type.Optional(Type.String({ description: "Endpoints that a search for this finds belong to it." })),
+  builtIn: Type.Optional(
+    Type.Boolean({
+      description: "All described endpoints belong to it; it comes with the service and cannot be changed.",
+    }),
+  ),
   endpointsTotal: Type.Integer({ description: "How many endpoints belong to it now." }),
   endpoints: Type.Optional(Type.Array(Type.Object({ id, title: Type.String() }))),
   split: Type.Optional(

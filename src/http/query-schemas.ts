@@ -94,7 +94,7 @@ const words = Type.String();
 const certificate = Type.Object({
   kind: words,
   because: words,
-  seenAt: words,
+  seenAt: Type.Optional(words),
   until: Type.Optional(words),
   members: Type.Integer(),
 });

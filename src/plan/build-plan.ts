@@ -173,7 +173,9 @@ function countMembers(
 
 /** The members of the federation that a request names; undefined when it names none. */
 export function mergedMembers({ over }: PlanTask): MergedMembers | undefined {
-  return over && { federation: over.federation.id, members: over.members.map((entry) => plannedEndpoint(entry)) };
+  if (over === undefined) return undefined;
+  const { id, builtIn: onlyNamed } = over.federation;
+  return { federation: id, members: over.members.map((entry) => plannedEndpoint(entry)), onlyNamed };
 }
 
 /** What is said of a federation that has no part in a query. */

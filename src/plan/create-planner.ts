@@ -9,6 +9,7 @@ import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { foldedTokens } from "../sparql/united-services.ts";
 import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { madeOf, type MadePlan } from "./build-plan.ts";
+import { describedMeant, describedNote } from "./ask-described.ts";
 import { decidePlan } from "./decide-plan.ts";
 import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
@@ -132,15 +133,18 @@ function clauseCharacters({ skeleton, clauses }: FederatedPlan): number {
 }
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
-  const place = placeOf(request, context);
+  const sent: PlanTask = { context, request, ...placeOf(request, context) };
   const written = withServiceUrls(request.text, (id) => context.catalog.byId(id)?.url);
-  const task: PlanTask = { context, request, ...place };
-  const { parsed, source, note } = readQuery(written, task);
+  const { parsed, source, note } = readQuery(written, sent);
   if (parsed.kind === "direct") return withinCapabilities(madeOf(parsed, undefined), context);
   try {
-    const decided = decidePlan(parsed, task);
-    const made = fromRelevantMembers(decided, task);
-    const plan = withNote(withinCapabilities(made, context), note);
+    const isPlaced = sent.entry !== undefined || sent.over !== undefined;
+    const meant = isPlaced ? request.federationId : describedMeant(parsed, sent);
+    const task = isPlaced || meant === undefined ? sent : { ...sent, ...overFederation(meant, context) };
+    const made = fromRelevantMembers(decidePlan(parsed, task), task);
+    const isOfAll = meant !== undefined && context.catalog.federation(meant)?.builtIn === true;
+    const notes = isOfAll ? [describedNote(context, isPlaced)] : [];
+    const plan = withNotes(withinCapabilities(made, context), [...(note ? [note] : []), ...notes]);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
       refuseUnknownFunctions(plan.clauses, made.bodies, made.query);
@@ -232,8 +236,12 @@ function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext
     });
   }
   if (endpointId !== undefined) return { entry: knownEntry(endpointId, context) };
-  if (federationId === undefined) return { entry: undefined };
-  const over = knownFederation(federationId, context);
+  return federationId === undefined ? { entry: undefined } : overFederation(federationId, context);
+}
+
+/** The members of a federation as one graph, or its only member. */
+function overFederation(id: string, context: PlanContext): Pick<PlanTask, "entry" | "over"> {
+  const over = knownFederation(id, context);
   const [only] = over.members;
   return over.members.length === 1 ? { entry: only } : { entry: undefined, over };
 }
@@ -244,7 +252,9 @@ function knownFederation(id: string, { catalog }: PlanContext): KnownFederation 
   const members = catalog.membersOf(federation);
   if (members.length > 0) return { federation, members };
   throw new FedwayError("REQUEST_INVALID", `The federation ${id} has no member in the catalogue.`, {
-    next: "Give it members that are in the catalogue.",
+    next: federation.builtIn
+      ? "Its members are the endpoints that are described: POST /api/endpoints/{id}/describe describes one."
+      : "Give it members that are in the catalogue.",
   });
 }
 
@@ -254,5 +264,5 @@ function knownEntry(id: string, context: PlanContext) {
   throw unknownId("endpoint", id, { alike: similarIds(context, id) });
 }
 
-const withNote = (plan: DirectPlan | FederatedPlan, note: PlanNote | undefined): DirectPlan | FederatedPlan =>
-  note === undefined ? plan : { ...plan, notes: [note, ...plan.notes] };
+const withNotes = (plan: DirectPlan | FederatedPlan, notes: readonly PlanNote[]): DirectPlan | FederatedPlan =>
+  notes.length === 0 ? plan : { ...plan, notes: [...notes, ...plan.notes] };

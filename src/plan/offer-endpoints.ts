@@ -152,7 +152,8 @@ export function misplacedExtension(
 
 /** The federation with most of these endpoints, the smallest of several. */
 export function federationOf(ids: readonly string[], { catalog }: PlanContext): string | undefined {
-  const sizes = catalog.federations.map((each) => {
+  const named = catalog.federations.filter(({ builtIn }) => !builtIn);
+  const sizes = named.map((each) => {
     const members = catalog.membersOf(each).map(({ id }) => id);
     return { id: each.id, shared: ids.filter((id) => members.includes(id)).length, size: members.length };
   });

@@ -113,6 +113,7 @@ const lacking: Readonly<Record<Certificate["kind"], string>> = {
   triples: "lacks its subject or object",
   partition: "has no match",
   asked: "has no match",
+  unnamed: "is not described with it",
 };
 
 /** Which clauses are not asked, and why: an endpoint may lack a term of its clause, and another be meant. */

@@ -58,6 +58,7 @@ export interface PlanNote {
     | "ENDPOINT_DOWN"
     | "TERM_UNKNOWN"
     | "FEDERATION_UNUSED"
+    | "CATALOG_ASKED"
     | "MEMBERS_LEFT_OUT"
     | "MEMBERS_UNKNOWN"
     | "CLAUSES_LEFT_OUT"
@@ -122,6 +123,8 @@ export interface MergedMembers {
   /** Catalogue id of the federation; absent when one endpoint that does not speak SPARQL is queried by itself. */
   readonly federation?: string;
   readonly members: readonly PlannedEndpoint[];
+  /** A member without facts is asked only for what its description names. */
+  readonly onlyNamed?: true | undefined;
   /** Absent: nothing is known, so every pattern is asked at every member. */
   readonly selection?: SourceSelection | undefined;
   /** Missing matches of a pattern can add rows to the answer that are not in the true one. */

@@ -26,7 +26,7 @@ interface Clue {
 /** A namespace says less than a term. */
 const spaceWeight = 0.5;
 /** How much uses count beside the rarity of a term: they only order those that have the same terms. */
-const usesWeight = 0.1;
+export const usesWeight = 0.1;
 /** Constants of long VALUES say nothing new. */
 const mostThings = 50;
 

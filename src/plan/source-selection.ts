@@ -8,12 +8,13 @@ export interface Certificate {
   /**
    * Where the fact comes from: a complete list of a description ("properties", "classes"), all triples of a member, which
    * were read ("triples"), the key of a shard set that the registry wrote ("partition"), or an existence query ("asked").
+   * "unnamed" proves nothing: an incomplete description does not name the term, and the federation asks only who does.
    */
-  readonly kind: "properties" | "classes" | "triples" | "partition" | "asked";
+  readonly kind: "properties" | "classes" | "triples" | "partition" | "asked" | "unnamed";
   /** One sentence for the reader. */
   readonly because: string;
-  /** ISO 8601: when the fact was seen, and until when it is relied upon. */
-  readonly seenAt: string;
+  /** ISO 8601: when the fact was seen, and until when it is relied upon; absent where nothing is proven. */
+  readonly seenAt?: string | undefined;
   readonly until?: string | undefined;
 }
 

@@ -183,7 +183,8 @@ function sourceLine({ pattern, members, excluded }: PlannedSources[number]): str
   const asked = members.length === 0 ? "nobody" : `${members.slice(0, namedAtMost).join(", ")}${more}`;
   const without = excluded.map(({ kind, members: count, seenAt }) => {
     const [one, several, seen] = reasons[kind];
-    return `${count} left out: ${count === 1 ? one : several} (${seen} ${seenAt.slice(0, 16).replace("T", " ")})`;
+    const when = seenAt === undefined ? "" : ` (${seen} ${seenAt.slice(0, 16).replace("T", " ")})`;
+    return `${count} left out: ${count === 1 ? one : several}${when}`;
   });
   return `  pattern ${pattern} at ${[asked, ...without].join("; ")}`;
 }
@@ -195,6 +196,7 @@ const reasons: Readonly<Record<Certificate["kind"], readonly [one: string, sever
   triples: ["has no such triple", "have no such triple", "read"],
   partition: ["holds other subjects", "hold other subjects", "written"],
   asked: ["has no match", "have no match", "asked"],
+  unnamed: ["is not described with it", "are not described with it", "described"],
 };
 
 function memberLine({ endpoint, clauses, silent }: FederationMember): string {

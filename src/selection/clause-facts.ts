@@ -21,7 +21,7 @@ export function emptyClauses(clauses: readonly AskedClause[], table: FactTable):
     const [first] = reasons ?? [];
     if (reasons === undefined || first === undefined) return undefined;
     const patterns = reasons.map(({ pattern }) => pattern);
-    return { certificate: first.certificate, patterns, seenAt: Date.parse(first.certificate.seenAt) };
+    return { certificate: first.certificate, patterns, seenAt: view.seenAt(0) ?? Number.POSITIVE_INFINITY };
   });
 }
 

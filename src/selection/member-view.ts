@@ -12,6 +12,7 @@ import { iriText } from "../rdf/term-text.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";
 import { isEnginePredicate } from "../sparql/engine-predicates.ts";
+import type { TermKind } from "../registry/model/schema.ts";
 import type { PatternTerm } from "../sparql/query-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { PropertyFacts, SourceFacts } from "./source-facts.ts";
@@ -55,6 +56,8 @@ interface ViewOptions {
   readonly lacks?: Lacks | undefined;
   /** Catalogue ids of members of which nothing is taken for known. */
   readonly ask?: readonly string[] | undefined;
+  /** Members without facts are asked only for what their descriptions name. */
+  readonly onlyNamed?: boolean | undefined;
 }
 
 type Kind = Certificate["kind"];
@@ -66,6 +69,7 @@ export class MemberView {
   readonly #table: FactTable;
   readonly #members: readonly PlannedEndpoint[];
   readonly #lacks: Lacks | undefined;
+  readonly #onlyNamed: boolean;
   readonly #facts: readonly (SourceFacts | undefined)[];
   readonly #indices = new Map<string, number>();
   /** Members whose list of properties, or of classes, is not known. */
@@ -74,10 +78,15 @@ export class MemberView {
   #seenAt = Number.POSITIVE_INFINITY;
   #until = Number.POSITIVE_INFINITY;
 
-  constructor(table: FactTable, members: readonly PlannedEndpoint[], { lacks, ask = [] }: ViewOptions = {}) {
+  constructor(
+    table: FactTable,
+    members: readonly PlannedEndpoint[],
+    { lacks, ask = [], onlyNamed = false }: ViewOptions = {},
+  ) {
     this.#table = table;
     this.#members = members;
     this.#lacks = lacks;
+    this.#onlyNamed = onlyNamed;
     const asked = new Set(ask);
     this.#facts = members.map(({ id, url }, index) => {
       const facts = id !== undefined && asked.has(id) ? undefined : table.get(id, url);
@@ -155,6 +164,11 @@ export class MemberView {
     return toAsked(isLacking && !isInstance(shape) ? { subject: anything, predicate, object: anything } : shape);
   }
 
+  /** Where it is left out, no fact proves that it has no match. */
+  isUnproven(member: number): boolean {
+    return this.#onlyNamed && this.#facts[member]?.properties === undefined;
+  }
+
   /** When what is known of a member was seen; undefined: nothing is. */
   seenAt(member: number): number | undefined {
     return this.#facts[member]?.seenAt;
@@ -192,10 +206,16 @@ export class MemberView {
 
   /** How many members lack the property or class, by the list that proves it. */
   #without(shape: Shape, having: readonly PatternSource[]): Map<Kind, number> {
-    const lacking = this.#facts.length - having.length;
+    const asked = new Set(having.map(({ member }) => member));
+    const unnamed = [...this.#facts.keys()].filter((member) => this.isUnproven(member) && !asked.has(member)).length;
+    const lacking = this.#facts.length - having.length - unnamed;
     const open = having.filter(({ member }) => this.#facts[member]?.classes === undefined).length;
-    const properties = isInstance(shape) ? this.#openClasses.length - open : lacking;
-    const counts = [["properties", properties] as const, ["classes", lacking - properties] as const];
+    const properties = isInstance(shape) ? this.#openClasses.length - open - unnamed : lacking;
+    const counts = [
+      ["properties", properties] as const,
+      ["classes", lacking - properties] as const,
+      ["unnamed", unnamed] as const,
+    ];
     return new Map<Kind, number>(counts.filter(([, count]) => count > 0));
   }
 
@@ -203,7 +223,7 @@ export class MemberView {
   #users(shape: Shape, property: string): readonly PatternSource[] {
     const known = this.#among(this.#table.having("property", property), (facts) => facts.properties?.get(property));
     const sources = known.map(([member, facts]) => sourceOf(shape, member, facts));
-    return [...this.#openProperties.map((member) => ({ member })), ...sources];
+    return [...this.#possible(this.#openProperties, "property", property), ...sources];
   }
 
   /** Members that have instances of the class, and those of which it is not known. */
@@ -211,12 +231,19 @@ export class MemberView {
     const known = this.#among(this.#table.having("class", iri), (facts) => facts.classes?.get(iri));
     const open = this.#openClasses.filter((member) => this.#facts[member]?.properties?.has(rdf.type) !== false);
     return [
-      ...open.map((member) => ({ member })),
+      ...this.#possible(open, "class", iri),
       ...known.map(([member, instances]) => {
         const subjects = this.#facts[member]?.properties?.get(rdf.type)?.subjects;
         return { member, triples: instances, distinctSubjects: instances, distinctObjects: 1, subjects };
       }),
     ];
+  }
+
+  /** Members of which it is not known, as sources; where only named terms are asked for, those that name it. */
+  #possible(open: readonly number[], kind: TermKind, iri: string): readonly PatternSource[] {
+    const naming = this.#onlyNamed && open.length > 0 ? new Set(this.#table.having(kind, iri)) : undefined;
+    const isNamed = (member: number): boolean => naming?.has(this.#members[member]?.id ?? "") !== false;
+    return open.filter(isNamed).map((member) => ({ member }));
   }
 
   /** The members with facts among these endpoints, found on the shorter way. */
@@ -234,22 +261,24 @@ export class MemberView {
     return found;
   }
 
-  #certificate(kind: Kind, { predicate, object }: Shape): Certificate {
-    const property = predicate.kind === "iri" ? iriText(predicate.iri) : "";
-    const what = kind === "classes" && object.kind === "iri" ? `instances of ${iriText(object.iri)}` : property;
+  #certificate(kind: Kind, shape: Shape): Certificate {
+    const property = shape.predicate.kind === "iri" ? iriText(shape.predicate.iri) : "";
+    const term = isInstance(shape) ? iriText(shape.object.iri) : property;
     const of = property === "" ? "" : ` of ${property}`;
     const because: Readonly<Partial<Record<Kind, string>>> = {
       properties: `Their complete lists of properties lack ${property}.`,
-      classes: `Their complete lists of classes lack ${what.replace("instances of ", "")}.`,
+      classes: `Their complete lists of classes lack ${term}.`,
       asked: "They were asked and have no match.",
+      unnamed: `Their descriptions are incomplete and do not name ${term}.`,
       triples: `All of their triples${of} were read, and none matches the pattern.`,
     };
     return this.#certify(kind, because[kind] ?? "");
   }
 
   #certify(kind: Kind, because: string): Certificate {
+    if (kind === "unnamed") return { kind, because };
     const [seenAt, until] = [this.#seenAt, this.#until].map((ms) => new Date(ms).toISOString());
-    return { kind, because, seenAt: seenAt ?? "", until };
+    return { kind, because, seenAt, until };
   }
 }
 

@@ -37,7 +37,7 @@ export function selectSources(
   const query = parseQuery(plan.query);
   // A description may be made of any triple.
   if (query.form === "DESCRIBE") return plan;
-  const view = new MemberView(table, over.members, { ask });
+  const view = new MemberView(table, over.members, { ask, onlyNamed: over.onlyNamed });
   const selected = selectedPlan(plan, over, { shapes: shapesOf(query), view });
   return selected.over?.members.length === 1 ? (exclusivePlan(selected, query, cutsKnown) ?? selected) : selected;
 }
@@ -48,7 +48,8 @@ export function selectAsked(plan: FederatedPlan, table: FactTable, lacks: Lacks)
   if (over?.selection === undefined || over.members.length < 2) return plan;
   const { leftOut } = over.selection;
   const shapes = shapesOf(parseQuery(plan.query));
-  const selected = selectedPlan(plan, over, { shapes, view: new MemberView(table, over.members, { lacks }) });
+  const view = new MemberView(table, over.members, { lacks, onlyNamed: over.onlyNamed });
+  const selected = selectedPlan(plan, over, { shapes, view });
   if (selected.over?.selection === undefined) return selected;
   const { facts } = over.selection;
   const selection = { ...selected.over.selection, facts, leftOut: leftOut + selected.over.selection.leftOut };
@@ -118,7 +119,7 @@ function withSelection(plan: FederatedPlan, all: MergedMembers, selecting: Selec
     ...withExclusions(plan, exclusionsOf(selecting, all.members)),
     over,
     members: membersOf(plan, over),
-    notes: [...plan.notes, ...leftOutNote(leftOut, all.members.length, selecting.found)],
+    notes: [...plan.notes, ...leftOutNote(over, all.members.length, selecting.found)],
   };
 }
 
@@ -158,15 +159,31 @@ function membersOf({ clauses, members }: FederatedPlan, over: MergedMembers): re
   });
 }
 
-function leftOutNote(leftOut: number, all: number, found: Found): readonly PlanNote[] {
+function leftOutNote(over: MergedMembers, all: number, found: Found): readonly PlanNote[] {
+  const leftOut = all - over.members.length;
   if (leftOut === 0) return [];
-  return [{ code: "MEMBERS_LEFT_OUT", message: leftOutMessage(leftOut, all, found) }];
+  const message = over.onlyNamed && leftOut < all ? askedMessage(over, leftOut) : leftOutMessage(leftOut, all, found);
+  return [{ code: "MEMBERS_LEFT_OUT", message }];
+}
+
+/** Endpoints that are named one by one. */
+const namedAtMost = 10;
+
+/** Who is asked of all that are described. */
+function askedMessage({ members }: MergedMembers, leftOut: number): string {
+  const named = members.slice(0, namedAtMost).map(({ id, url }) => id ?? url);
+  const more = members.length > named.length ? ` and ${members.length - named.length} more` : "";
+  const others =
+    leftOut === 1
+      ? "1 other described endpoint is not: its description names no match"
+      : `${leftOut} other described endpoints are not: their descriptions name no match`;
+  return `Asked: ${named.join(", ")}${more}. ${others}.`;
 }
 
 /** Certificates tell the oldest of the facts about all members, which need not be that of a member that is left out. */
 function leftOutMessage(leftOut: number, all: number, found: Found): string {
   const certificates = [...found.values()].flatMap((sources) => sources?.excluded ?? []);
-  const since = certificates.map(({ certificate }) => certificate.seenAt).toSorted()[0];
+  const since = certificates.flatMap(({ certificate }) => certificate.seenAt ?? []).toSorted()[0];
   const isAsked = certificates.some(({ certificate }) => certificate.kind === "asked");
   const [one, several] = isAsked
     ? ["description or answer", "descriptions or answers"]

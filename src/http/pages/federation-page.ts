@@ -116,8 +116,9 @@ ${toCopy(each.title, command(each))}
 )}`;
 }
 
-function howFound({ memberKeywords, memberQuery }: Federation): Html | undefined {
+function howFound({ memberKeywords, memberQuery, builtIn }: Federation): Html | undefined {
   const ways = [
+    ...(builtIn ? [html`all that are described`] : []),
     ...memberKeywords.map((each) => html`keyword <a href="${catalogPathBy("keyword", each)}">${each}</a>`),
     ...(memberQuery === undefined ? [] : [html`search for "${memberQuery}"`]),
   ];

@@ -55,10 +55,15 @@ export interface Federation {
   readonly memberKeywords: readonly string[];
   /** `fedway:memberQuery`: endpoints that a catalogue search for this text finds belong to it. */
   readonly memberQuery?: string | undefined;
+  /** All endpoints that are described belong to it; it comes with the service and cannot be changed. */
+  readonly builtIn?: true | undefined;
 }
 
+/** The members that a federation names, in its four ways. */
+type NamedMembers = Pick<Federation, "members" | "memberKeywords" | "memberQuery" | "builtIn">;
+
 /** Where an entry or federation comes from. */
-type Origin = "file" | "api";
+type Origin = "file" | "api" | "service";
 
 /** A catalogue file that could not be used; the others load all the same. */
 export interface CatalogProblem {
@@ -82,7 +87,7 @@ export interface Catalog {
   byUrl(url: string): CatalogEntry | undefined;
   federation(id: string): Federation | undefined;
   /** The endpoints of a federation now, in id order; members that are not in the catalogue are left out. */
-  membersOf(federation: Pick<Federation, "members" | "memberKeywords" | "memberQuery">): readonly CatalogEntry[];
+  membersOf(federation: NamedMembers): readonly CatalogEntry[];
 }
 
 /** An entry or federation with its whole RDF. */
@@ -94,7 +99,7 @@ export interface CatalogDocument {
   readonly quads: readonly RDF.Quad[];
   /** For `If-Match`. */
   readonly etag: string;
-  /** ISO 8601; absent for files. */
+  /** ISO 8601; absent for files and what comes with the service. */
   readonly changedAt?: string;
 }
 
@@ -121,7 +126,7 @@ export interface CatalogWrite {
 /** The catalogue with its documents and changes. */
 export interface EditableCatalog extends Catalog {
   document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined;
-  /** All documents, in kind and id order. */
+  /** All documents that files or changes hold, in kind and id order. */
   documents(): readonly CatalogDocument[];
   readonly drift: readonly CatalogDrift[];
   /**

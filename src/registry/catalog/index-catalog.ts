@@ -1,5 +1,6 @@
 import { publishedCatalog } from "../published/published-catalog.ts";
 import type { PublishedFacts } from "../published/published-facts.ts";
+import { describedFederation } from "./described-federation.ts";
 import type { Catalog, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
 
 /** How the service itself is reached. */
@@ -14,6 +15,8 @@ export interface CatalogOptions extends OwnAddresses {
   readonly federations?: readonly Federation[];
   /** Ids of the entries that a search for a text finds; without it, words are looked for in the entries' texts. */
   readonly search?: ((text: string) => readonly string[]) | undefined;
+  /** Whether an endpoint is described; without it there is no federation of all that are. */
+  readonly isDescribed?: ((id: string) => boolean) | undefined;
   /** What others published about endpoints; default nothing. */
   readonly published?: readonly PublishedFacts[] | undefined;
 }
@@ -28,6 +31,7 @@ interface CatalogParts {
   readonly keyOfEntry: (entry: CatalogEntry) => string | undefined;
   readonly publicUrl: string;
   readonly search?: CatalogOptions["search"] | undefined;
+  readonly isDescribed?: CatalogOptions["isDescribed"];
   readonly published?: CatalogOptions["published"];
 }
 
@@ -46,17 +50,19 @@ export function createCatalog(
   problems: readonly CatalogProblem[],
   options: CatalogOptions,
 ): Catalog {
-  const { federations = [], publicUrl, search, published } = options;
+  const { federations = [], publicUrl, search, isDescribed, published } = options;
   const keyOf = urlKeys(options);
   const keyOfEntry = (entry: CatalogEntry): string | undefined => keyOf(entry.url);
-  return indexCatalog({ version: 1, entries, federations, problems, keyOf, keyOfEntry, publicUrl, search, published });
+  const shown = { entries, federations, problems, keyOf, keyOfEntry };
+  return indexCatalog({ version: 1, ...shown, publicUrl, search, isDescribed, published });
 }
 
 /** One state of the catalogue, frozen. */
 export function indexCatalog(parts: CatalogParts): Catalog {
   const { keyOf, keyOfEntry, version } = parts;
   const ids = firstById(parts.entries);
-  const federations = firstById(parts.federations);
+  const builtIn = parts.isDescribed ? [describedFederation] : [];
+  const federations = firstById([...builtIn, ...parts.federations]);
   const urls = new Map<string, CatalogEntry>();
   for (const entry of ids.values()) {
     const key = keyOfEntry(entry);
@@ -73,6 +79,7 @@ export function indexCatalog(parts: CatalogParts): Catalog {
     const key = keyOf(url);
     return key === undefined ? undefined : (urls.get(key) ?? ownEntry(key));
   };
+  const published = publishedCatalog(parts.published ?? [], { entries, byUrl, keyOf });
   return Object.freeze({
     version,
     entries,
@@ -80,9 +87,9 @@ export function indexCatalog(parts: CatalogParts): Catalog {
     problems: Object.freeze([...parts.problems]),
     byId: (id: string) => ids.get(id),
     byUrl,
-    published: publishedCatalog(parts.published ?? [], { entries, byUrl, keyOf }),
+    published,
     federation: (id: string) => federations.get(id),
-    membersOf: createMembership(entries, parts.search),
+    membersOf: createMembership(entries, { ...parts, published }),
   });
 }
 
@@ -111,11 +118,18 @@ export const looseKey = (key: string): string => key.replace(/^https?:/, "").rep
 /** Who belongs to a federation, among the entries of one state of the catalogue (in id order). */
 function createMembership(
   entries: readonly CatalogEntry[],
-  search: ((text: string) => readonly string[]) | undefined,
+  {
+    search,
+    isDescribed = () => false,
+    published,
+  }: Pick<CatalogParts, "search" | "isDescribed"> & Pick<Catalog, "published">,
 ): Catalog["membersOf"] {
   const find = search ?? ((text: string) => entries.filter((entry) => hasWords(entry, text)).map(({ id }) => id));
   let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;
-  return ({ members, memberKeywords, memberQuery }) => {
+  // A copy would be asked for what its original is asked for.
+  const isCopy = (id: string): boolean => published.originalOf(id) !== id && isDescribed(published.originalOf(id));
+  return ({ members, memberKeywords, memberQuery, builtIn }) => {
+    if (builtIn) return Object.freeze(entries.filter(({ id }) => isDescribed(id) && !isCopy(id)));
     const ids = new Set(members);
     if (memberKeywords.length > 0) byKeyword ??= indexKeywords(entries);
     for (const keyword of memberKeywords) for (const id of byKeyword?.get(folded(keyword)) ?? []) ids.add(id);

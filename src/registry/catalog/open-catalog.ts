@@ -12,7 +12,16 @@ import type {
   Federation,
 } from "./catalog.ts";
 import { createShapeCheck } from "./check-catalog.ts";
-import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type DocumentRules } from "./check-write.ts";
+import {
+  checkCondition,
+  checkDocument,
+  checkMatch,
+  refuseBuiltIn,
+  refuseTakenUrl,
+  type DocumentRules,
+} from "./check-write.ts";
+import { describedFederation } from "./described-federation.ts";
+import { documentOf } from "./document-fields.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
 import { indexCatalog, looseKey, urlKeys } from "./index-catalog.ts";
 import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";
@@ -39,17 +48,17 @@ const attempts = 3;
  * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read, `STORE_FAILED`
  */
 export async function openCatalog(options: OpenCatalogOptions): Promise<EditableCatalog> {
-  const { baseUrl, ownOrigins, search, shapesFile, refuseUrl } = options;
+  const { baseUrl, ownOrigins, search, isDescribed, shapesFile, refuseUrl, store, now } = options;
   const keyOf = urlKeys({ publicUrl: baseUrl, ownOrigins });
   const { published, ...files } = await readCatalogFiles(options, keyOf);
   const shapes = shapesFile === undefined ? undefined : createShapeCheck(shapesFile);
   const rules = { baseUrl, keyOf, shapes, refuseUrl };
-  const catalog = new OpenCatalog({ baseUrl, search, published, files, rules, store: options.store, now: options.now });
+  const catalog = new OpenCatalog({ baseUrl, search, isDescribed, published, files, rules, store, now });
   await catalog.refresh();
   return catalog;
 }
 
-interface Parts extends Pick<OpenCatalogOptions, "baseUrl" | "search" | "store" | "now"> {
+interface Parts extends Pick<OpenCatalogOptions, "baseUrl" | "search" | "isDescribed" | "store" | "now"> {
   readonly files: CatalogFiles;
   readonly published: readonly PublishedFacts[];
   readonly rules: DocumentRules;
@@ -121,7 +130,9 @@ class OpenCatalog implements EditableCatalog {
 
   document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined {
     const source = this.#resolved.shown.get(documentKey(kind, id));
-    if (source === undefined) return undefined;
+    if (source === undefined) {
+      return kind === "federation" && this.federation(id)?.builtIn ? builtInDocument() : undefined;
+    }
     const isChange = "stored" in source;
     const turtle = isChange ? source.stored?.turtle : source.text;
     const quads = Object.freeze(parseDocument(turtle ?? "", this.#parts.baseUrl));
@@ -131,7 +142,8 @@ class OpenCatalog implements EditableCatalog {
 
   documents(): readonly CatalogDocument[] {
     const endpoints = this.entries.map(({ id }) => this.document("endpoint", id));
-    const federations = this.federations.map(({ id }) => this.document("federation", id));
+    const written = this.federations.filter(({ builtIn }) => !builtIn);
+    const federations = written.map(({ id }) => this.document("federation", id));
     return [...endpoints, ...federations].filter((document) => document !== undefined);
   }
 
@@ -172,6 +184,9 @@ class OpenCatalog implements EditableCatalog {
   async #remove(name: Name, ifMatch: string | undefined): Promise<void> {
     await this.#untilStored(async () => {
       const key = documentKey(name.kind, name.id);
+      if (name.kind === "federation" && this.federation(name.id)?.builtIn) {
+        throw new FedwayError("ENTRY_CONFLICT", `The federation "${name.id}" comes with the service and stays.`);
+      }
       const isThere = this.#resolved.shown.has(key) || this.#overlays.get(key)?.deleted === false;
       if (!isThere) throw unknownId(name.kind, name.id, this);
       checkMatch(ifMatch, this.document(name.kind, name.id));
@@ -244,10 +259,10 @@ class OpenCatalog implements EditableCatalog {
 
   #index(version: number): Catalog {
     const { entries, federations, problems, urlKeys: keys } = this.#resolved;
-    const { baseUrl: publicUrl, rules, search, published } = this.#parts;
+    const { baseUrl: publicUrl, rules, search, isDescribed, published } = this.#parts;
     const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
     const shown = { entries, federations, problems, keyOf: rules.keyOf, keyOfEntry };
-    return indexCatalog({ version, ...shown, publicUrl, search, published });
+    return indexCatalog({ version, ...shown, publicUrl, search, isDescribed, published });
   }
 
   #serially<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -255,4 +270,11 @@ class OpenCatalog implements EditableCatalog {
     this.#last = result.catch(() => undefined);
     return result;
   }
+}
+
+/** The document of the federation that comes with the service. */
+function builtInDocument(): CatalogDocument {
+  const { id, title, description } = describedFederation;
+  const quads = Object.freeze(documentOf("federation", { id, title, description }));
+  return Object.freeze({ id, kind: "federation", origin: "service", quads, etag: etagOf(quads) });
 }

@@ -20,6 +20,7 @@ import {
   values,
   isCatalogId,
 } from "./statements.ts";
+import { describedFederation } from "./described-federation.ts";
 import { splitUrl } from "./index-catalog.ts";
 
 /** What one catalogue document describes. */
@@ -226,6 +227,10 @@ const federationTerms: ReadonlySet<string> = new Set([fedway.member, fedway.memb
  */
 function parseFederation(statements: Statements): Federation {
   refuseUnknownTerms(statements, federationTerms);
+  const named = parseNamed(statements);
+  if (named.id === describedFederation.id) {
+    throw new EntryProblem(`"${named.id}" is the federation of all described endpoints; choose another id.`, named.id);
+  }
   const members = texts(statements, fedway.member);
   const notId = members.find((member) => !isCatalogId(member));
   if (notId !== undefined) throw new EntryProblem(`fedway:member ${quote(notId)} is not an identifier.`, notId);
@@ -235,7 +240,7 @@ function parseFederation(statements: Statements): Federation {
     throw new EntryProblem("None of fedway:member, fedway:memberKeyword and fedway:memberQuery is given.");
   }
   return Object.freeze({
-    ...parseNamed(statements),
+    ...named,
     members: Object.freeze([...new Set(members)]),
     memberKeywords,
     memberQuery,

@@ -25,6 +25,8 @@ export interface LoadCatalogOptions {
   readonly published?: readonly string[] | undefined;
   /** See `CatalogOptions.search`. */
   readonly search?: CatalogOptions["search"] | undefined;
+  /** See `CatalogOptions.isDescribed`. */
+  readonly isDescribed?: CatalogOptions["isDescribed"];
 }
 
 /** Files that are read before timers and sockets have their turn. */

@@ -51,7 +51,9 @@ function derivedParts(id: string, { models, catalog }: Known): readonly Part[] {
     .map((iri) => ({ iri, left: new Set(models.described("class", iri).filter((other) => other !== id)) }))
     .filter(({ left }) => left.size > 0);
   if (shared.length === 0) return [];
+  // That two endpoints are described does not make them parts of one dataset.
   const federations = catalog.federations
+    .filter(({ builtIn }) => !builtIn)
     .map((federation) => ({ federation: federation.id, members: new Set(firstIds(catalog.membersOf(federation))) }))
     .filter(({ members }) => members.has(id))
     .slice(0, mostFederations);

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
+import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+
+const x = (name: string): string => `<http://x.example/${name}>`;
+const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+
+/** People and books are described, `other` never is, though it has names and a property of its own. */
+const data: Readonly<Record<string, string>> = {
+  people: `${x("ann")} ${type} ${x("Person")} .\n${x("ann")} ${x("name")} "Ann" .\n${x("bob")} ${x("name")} "Bob" .`,
+  books: `${x("b1")} ${x("author")} ${x("ann")} .\n${x("b1")} ${x("title")} "Nets" .`,
+  other: `${x("cat")} ${x("name")} "Cat" .\n${x("cat")} ${x("secret")} "yes" .`,
+};
+const servers = new Map<string, SparqlTestServer>();
+let service: RunningService;
+
+beforeAll(async () => {
+  for (const [id, triples] of Object.entries(data)) servers.set(id, await startSparqlTestServer(triples));
+  service = await startService(Object.fromEntries([...servers].map(([id, { url }]) => [id, url])));
+});
+afterAll(async () => {
+  await service.close();
+  await Promise.all([...servers.values()].map((server) => server.close()));
+});
+
+const prefix = "PREFIX : <http://x.example/> ";
+const json = async (path: string, init: RequestInit = {}) => {
+  const response = await fetch(`${service.url}${path}`, init);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+const send = (method: string, path: string, fields: object) =>
+  json(path, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(fields) });
+
+interface Table {
+  readonly status: string;
+  readonly rows: readonly (readonly string[])[];
+  readonly notes: readonly { readonly code: string; readonly message: string }[];
+  readonly diagnosis: { readonly code: string } | null;
+}
+
+/** Rows of a query, who was asked for them, and what the notes say. */
+async function asked(query: string, place: object = {}) {
+  for (const server of servers.values()) server.clearRequests();
+  const { body } = await send("POST", "/api/query", { query: prefix + query, ...place });
+  const { status, rows, notes, diagnosis } = body as unknown as Table;
+  const requests = [...servers].flatMap(([id, server]) => (server.requests.length > 0 ? [id] : []));
+  const said = Object.fromEntries((notes ?? []).map(({ code, message }) => [code, message]));
+  return { status, rows: (rows ?? []).map((row) => row.join(" ")).toSorted(), requests, said, diagnosis };
+}
+
+async function describeEndpoints(...ids: readonly string[]): Promise<void> {
+  for (const id of ids) await fetch(`${service.url}/api/endpoints/${id}/describe`, { method: "POST" });
+  await eventually(async () => {
+    const { endpoints } = (await json("/api/federations/catalog")).body as { endpoints: { id: string }[] };
+    expect(endpoints.map(({ id }) => id)).toEqual(expect.arrayContaining([...ids]));
+  });
+}
+
+describe("while no endpoint is described, the federation catalog", () => {
+  it("has no member and says how it gets some", async () => {
+    expect((await json("/api/federations/catalog")).body).toMatchObject({ builtIn: true, endpointsTotal: 0 });
+    const problem = await problemOf(
+      await service.query(`${prefix}SELECT * { ?s :name ?n }`, { path: "/federations/catalog/sparql" }),
+    );
+    expect([problem.code, problem.next]).toEqual(["REQUEST_INVALID", expect.stringContaining("/describe")]);
+  });
+
+  it("does not take queries that name no endpoint", async () => {
+    expect((await asked("SELECT * { ?s :name ?n }")).diagnosis).toMatchObject({ code: "SERVICE_REQUIRED" });
+  });
+});
+
+describe("with people and books described", () => {
+  beforeAll(() => describeEndpoints("people", "books"));
+
+  const joined = "SELECT ?t ?n { ?b :author ?a ; :title ?t . ?a :name ?n }";
+  it.each([
+    ["the route of the federation", { federation: "catalog" }],
+    ["a query without endpoint", {}],
+  ])("%s joins them and says who was not asked", async (_name, place) => {
+    const { rows, requests, said } = await asked(joined, place);
+    expect(rows).toEqual(['"Nets" "Ann"']);
+    expect(requests).toEqual(["people", "books"]);
+    expect(said["CATALOG_ASKED"]).toContain("1 of the 3 endpoints of the catalogue are not described");
+    expect(said["CATALOG_ASKED"]?.includes("names no endpoint")).toBe(!("federation" in place));
+  });
+
+  it("names the members that are asked", async () => {
+    const { rows, requests, said } = await asked("SELECT ?n { ?p :name ?n }");
+    expect([rows, requests]).toEqual([['"Ann"', '"Bob"'], ["people"]]);
+    expect(said["MEMBERS_LEFT_OUT"]).toBe(
+      "Asked: people. 1 other described endpoint is not: its description names no match.",
+    );
+  });
+
+  it.each([
+    ["no described endpoint has the terms", "SELECT * { ?s :secret ?o }", {}],
+    ["it names no term", "SELECT * { ?s ?p ?o }", {}],
+    ["it is strict", "SELECT * { ?s :name ?n }", { strict: true }],
+    ["it names graphs", "SELECT * { GRAPH ?g { ?s :name ?n } }", {}],
+    ["it has a dataset", "SELECT * FROM <http://x.example/g> { ?s :name ?n }", {}],
+    ["it describes", "DESCRIBE ?s { ?s :name ?n }", {}],
+  ])("a query stays refused where %s", async (_name, query, place) => {
+    const { diagnosis, requests } = await asked(query, place);
+    expect([diagnosis?.code, requests]).toEqual(["SERVICE_REQUIRED", []]);
+  });
+});
+
+describe("the federation catalog is part of the registry", () => {
+  it("is listed, shown, and published as RDF, but not exported", async () => {
+    const { federations } = (await json("/api/federations")).body as { federations: object[] };
+    expect(federations).toMatchObject([{ id: "catalog", builtIn: true, origin: "service", endpointsTotal: 2 }]);
+    const turtle = await (await fetch(`${service.url}/api/federations/catalog?format=turtle`)).text();
+    expect(turtle).toContain("fedway:Federation");
+    expect(await (await fetch(`${service.url}/api/catalog?format=turtle`)).text()).not.toContain("Federation");
+  });
+
+  const own = { title: "Mine", members: ["people"] };
+  it.each([
+    ["POST", "/api/federations", { id: "catalog", ...own }, "ENTRY_INVALID"],
+    ["PUT", "/api/federations/catalog", own, "ENTRY_INVALID"],
+    ["PATCH", "/api/federations/catalog", { title: "Mine" }, "ENTRY_INVALID"],
+    ["DELETE", "/api/federations/catalog", {}, "ENTRY_CONFLICT"],
+  ])("cannot be changed by %s", async (method, path, fields, code) => {
+    const { body } = await send(method, path, fields);
+    expect(body["code"]).toBe(code);
+  });
+});
