@@ -12,14 +12,7 @@ import type {
   Federation,
 } from "./catalog.ts";
 import { createShapeCheck } from "./check-catalog.ts";
-import {
-  checkCondition,
-  checkDocument,
-  checkMatch,
-  refuseBuiltIn,
-  refuseTakenUrl,
-  type DocumentRules,
-} from "./check-write.ts";
+import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type DocumentRules } from "./check-write.ts";
 import { describedFederation } from "./described-federation.ts";
 import { documentOf } from "./document-fields.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
