@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import { visible } from "../html.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
-import { agentView } from "../registry/void/agent-view.ts";
-import { plannerView } from "../registry/void/published-documents.ts";
+import { descriptionQuads } from "../registry/void/description-quads.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { resultFormats } from "../results/formats.ts";
@@ -16,8 +15,8 @@ export function descriptionText(description: VoidDescription, style: Description
   const { format, view, variant } = style;
   if (style.summary) return Buffer.from(visible(summaryText(description)));
   if (format === "json") return Buffer.from(`${JSON.stringify(description, undefined, 2)}\n`);
-  const quads = (view === "agent" ? agentView : plannerView)(description, { variant });
-  if (format === "turtle") return Buffer.from(writeTurtle(quads));
+  const quads = descriptionQuads(description, { view, variant });
+  if (format === "turtle") return Buffer.from(writeTurtle([...quads]));
   const resultFormat = resultFormats.find(({ name }) => name === format);
   if (resultFormat === undefined) throw new Error(`There is no format ${format}.`);
   return serializeResult({ kind: "quads", quads: Readable.from(quads) }, resultFormat);

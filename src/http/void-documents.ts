@@ -2,8 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { vocabularyPrefixes } from "../rdf/vocabularies.ts";
-import { agentQuads } from "../registry/void/agent-view.ts";
-import { plannerQuads } from "../registry/void/published-documents.ts";
+import { type DescriptionForm, descriptionQuads } from "../registry/void/description-quads.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import { serializeGraph } from "../results/serialize.ts";
@@ -16,10 +15,7 @@ interface VoidDocument {
   readonly etag: string;
 }
 
-interface VoidForm {
-  readonly view: "agent" | "planner";
-  readonly variant: "standard" | "extended";
-  readonly url: string;
+interface VoidForm extends Required<DescriptionForm> {
   readonly format: ResultFormat;
 }
 
@@ -59,8 +55,9 @@ export function createVoidDocuments() {
   };
 }
 
-async function written(description: VoidDescription, { view, variant, url, format }: VoidForm): Promise<VoidDocument> {
-  const quads = (view === "agent" ? agentQuads : plannerQuads)(description, { variant, url });
+async function written(description: VoidDescription, { format, ...form }: VoidForm): Promise<VoidDocument> {
+  const { url } = form;
+  const quads = descriptionQuads(description, form);
   const prefixes = new Map([...vocabularyPrefixes, [`${url}#`, ""]]);
   const hash = createHash("sha256");
   const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { Writer } from "n3";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plannerView } from "../../src/registry/void/published-documents.ts";
+import { descriptionQuads } from "../../src/registry/void/description-quads.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { canonicalRow, canonicalTerm } from "../support/canonical-answer.ts";
 import { describedUnits, type Triple, unitText } from "../support/described-data.ts";
@@ -88,7 +88,12 @@ function sourceOf(description: VoidDescription, { name, number }: { name: string
 
 /** The planner's view as if the endpoint had this URL. */
 function viewText(description: VoidDescription, url: string): string {
-  const quads = plannerView({ ...description, endpoint: url, dataset: `${url}#dataset` }, { variant: "extended" });
+  const quads = [
+    ...descriptionQuads(
+      { ...description, endpoint: url, dataset: `${url}#dataset` },
+      { view: "planner", variant: "extended" },
+    ),
+  ];
   return new Writer().quadsToString([...quads]);
 }
 

@@ -6,16 +6,7 @@ import { schemaView } from "../schema/schema-view.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { isWritable } from "./values.ts";
 import { QuadWriter } from "./quad-writer.ts";
-import type { VoidDescription, Count, ClassPartition } from "./void-description.ts";
-import {
-  type Counts,
-  countsOfClass,
-  countsOfDataset,
-  countsOfProperty,
-  documentUrl,
-  type PropertyList,
-  type ViewOptions,
-} from "./agent-view.ts";
+import type { VoidDescription } from "./void-description.ts";
 
 /** What stands at `/.well-known/void`. */
 interface CatalogVoidOptions {
@@ -81,13 +72,10 @@ export interface DescribedService {
 }
 
 function writeSize(writer: QuadWriter, node: string, description: VoidDescription | undefined): void {
-  if (description === undefined) return;
-  const { triples, classes, properties } = description;
-  writeExact(writer, node, [
-    [v.triples, triples],
-    [v.classes, classes],
-    [v.properties, properties],
-  ]);
+  for (const name of ["triples", "classes", "properties"] as const) {
+    const count = description?.[name];
+    if (count?.status === "exact") writer.number(node, v[name], count.value);
+  }
 }
 
 /** The SPARQL 1.1 Service Description of a virtual endpoint. */
@@ -142,74 +130,3 @@ function looseClasses(description: VoidDescription): readonly RDF.Quad[] {
 /** The triples of a schema view of detail "void". */
 export const voidQuads = (turtle: string): readonly RDF.Quad[] =>
   parseTurtle(turtle, { baseIri: "urn:x-fedway:view", maxBytes: Number.MAX_SAFE_INTEGER, maxQuads: 1_000_000 });
-
-/**
- * What a query planner may rely on: counts that are exact and lists that are proven complete. Planners take what a list
- * does not have for absent (a missing property, or one without a count, is estimated 0 and its source is never asked),
- * so a list that is incomplete or has one inexact count is left out whole; so are `void:uriSpace`, `void:vocabulary` and
- * `void:entities` of the dataset, which planners turn into filters. Holds for the endpoint's default graph only; of a
- * description of other graphs it states nothing but the endpoint.
- */
-export const plannerView = (description: VoidDescription, options: ViewOptions): readonly RDF.Quad[] => [
-  ...plannerQuads(description, options),
-];
-
-/** The same, quad by quad. */
-export function* plannerQuads(description: VoidDescription, options: ViewOptions): Generator<RDF.Quad> {
-  const writer = new QuadWriter();
-  const base = documentUrl(description, options);
-  const { dataset } = description;
-  writer.type(base, v.DatasetDescription);
-  writer.link(base, foaf.primaryTopic, dataset);
-  writer.type(dataset, v.Dataset);
-  writer.link(dataset, v.sparqlEndpoint, description.endpoint);
-  // Counts of named graphs say nothing of the default graph, which a planner asks.
-  if (description.graphs !== undefined || description.namedGraphs !== undefined) {
-    yield* writer.take();
-    return;
-  }
-  writeExact(writer, dataset, countsOfDataset(description));
-  if (description.classesComplete && description.classPartitions.every(({ entities }) => isExact(entities))) {
-    const extended = options.variant === "extended";
-    for (const [at, partition] of description.classPartitions.entries()) {
-      yield* writeClass(writer, { dataset, node: `${base}#class-${at + 1}`, partition, extended });
-    }
-  }
-  if (description.propertiesComplete) {
-    yield* writeProperties(writer, { parent: dataset, prefix: `${base}#`, partitions: description.propertyPartitions });
-  }
-  yield* writer.take();
-}
-
-const isExact = (count: Count | undefined): boolean => count?.status === "exact";
-
-function writeExact(writer: QuadWriter, node: string, counts: Counts): void {
-  for (const [predicate, count] of counts) if (isExact(count)) writer.number(node, predicate, count?.value);
-}
-
-interface ClassEntry {
-  readonly dataset: string;
-  readonly node: string;
-  readonly partition: ClassPartition;
-  readonly extended: boolean;
-}
-
-function* writeClass(writer: QuadWriter, { dataset, node, partition, extended }: ClassEntry): Generator<RDF.Quad> {
-  writer.link(dataset, v.classPartition, node);
-  writer.link(node, v.class, partition.class);
-  writeExact(writer, node, countsOfClass(partition));
-  if (extended && partition.propertiesComplete) {
-    yield* writeProperties(writer, { parent: node, prefix: `${node}-`, partitions: partition.properties });
-  }
-}
-
-function* writeProperties(writer: QuadWriter, { parent, prefix, partitions }: PropertyList): Generator<RDF.Quad> {
-  if (!partitions.every(({ triples }) => isExact(triples))) return;
-  for (const [at, partition] of partitions.entries()) {
-    const node = `${prefix}property-${at + 1}`;
-    writer.link(parent, v.propertyPartition, node);
-    writer.link(node, v.property, partition.property);
-    writeExact(writer, node, countsOfProperty(partition));
-    yield* writer.take();
-  }
-}

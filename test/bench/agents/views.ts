@@ -2,7 +2,7 @@ import { parseTurtle } from "../../../src/rdf/turtle.ts";
 import { writeTurtle } from "../../../src/rdf/write-turtle.ts";
 import { estimateTokens } from "../../../src/registry/schema/compose-view.ts";
 import { type SchemaDetail, schemaView } from "../../../src/registry/schema/schema-view.ts";
-import { agentView } from "../../../src/registry/void/agent-view.ts";
+import { descriptionQuads } from "../../../src/registry/void/description-quads.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
 import { describedUnits } from "../../support/described-data.ts";
 import { truthfulDescription } from "../../support/truthful-description.ts";
@@ -18,7 +18,9 @@ export async function runViewsBench({ quick }: { readonly quick: boolean }): Pro
   const rows = [["classes", "triples", "everything", ...details.map((detail) => `${detail} (ms)`)]];
   for (const classes of sizes) {
     const description = generated(classes);
-    const whole = estimateTokens(writeTurtle(agentView(description, { variant: "standard" })));
+    const whole = estimateTokens(
+      writeTurtle([...descriptionQuads(description, { view: "agent", variant: "standard" })]),
+    );
     const cells = details.map((detail) => {
       for (const maxTokens of [500, budget, 8_000]) checkView(description, detail, maxTokens);
       const began = performance.now();

@@ -1,7 +1,7 @@
 import { Writer } from "n3";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plannerView } from "../../../src/registry/void/published-documents.ts";
+import { descriptionQuads } from "../../../src/registry/void/description-quads.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
 import { canonicalRow, canonicalTerm } from "../../support/canonical-answer.ts";
 import { type Comparison, compareWithTruth } from "../../support/compare-with-truth.ts";
@@ -86,7 +86,12 @@ const service = "http://www.w3.org/ns/sparql-service-description#";
 /** The data at Fuseki, which cuts nothing, under the planner's view of a description. */
 function sourceOf(description: VoidDescription): PlannedSource {
   const url = "http://source.example/sparql";
-  const view = plannerView({ ...description, endpoint: url, dataset: `${url}#dataset` }, { variant: "extended" });
+  const view = [
+    ...descriptionQuads(
+      { ...description, endpoint: url, dataset: `${url}#dataset` },
+      { view: "planner", variant: "extended" },
+    ),
+  ];
   const about = `<${url}> a <${service}Service> ; <${service}endpoint> <${url}> ;
     <${service}defaultDataset> [ a <${service}Dataset> ; <${service}defaultGraph> <${url}#dataset> ] .`;
   return { url, endpoint: fuseki.url, description: `${about}\n${new Writer().quadsToString([...view])}` };

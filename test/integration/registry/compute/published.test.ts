@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDescriber } from "../../../../src/registry/compute/describer.ts";
-import { agentView } from "../../../../src/registry/void/agent-view.ts";
+import { descriptionQuads } from "../../../../src/registry/void/description-quads.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { createVoidRetriever } from "../../../../src/registry/void/void-retriever.ts";
 import { systemClock } from "../../../../src/clock.ts";
@@ -19,7 +19,7 @@ const instant = { ...systemClock, setTimeout: (run: () => void) => systemClock.s
 
 /** Looks for the publisher's description, then describes the endpoint; counts all its requests. */
 async function describedWith(published?: VoidDescription, policy: Policy = {}) {
-  const document = published && [...agentView(published, { variant: "extended" })];
+  const document = published && [...descriptionQuads(published, { view: "agent", variant: "extended" })];
   const asker = createPolicyAsker(lines, { ...policy, ...(document && { document }) });
   const { signal } = new AbortController();
   const endpoint = { url: endpointUrl };

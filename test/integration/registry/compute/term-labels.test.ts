@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { describedModels } from "../../../support/described-models.ts";
-import { agentView } from "../../../../src/registry/void/agent-view.ts";
+import { descriptionQuads } from "../../../../src/registry/void/description-quads.ts";
 import { checkDescription, type VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { createEndpointDescriber } from "../../../support/endpoint-describer.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../../support/sparql-test-server.ts";
@@ -61,7 +61,9 @@ describe("labels of classes and properties", () => {
   });
 
   it("stay in the stored form and in the agent view; a description without them is valid, too", () => {
-    const said = agentView(description, { variant: "extended" }).map(({ object }) => object.value);
+    const said = [...descriptionQuads(description, { view: "agent", variant: "extended" })].map(
+      ({ object }) => object.value,
+    );
     expect(said).toEqual(expect.arrayContaining(["resource registry", "Lists resources.", "has part"]));
     const { terms: _, ...old } = description;
     expect(checkDescription(JSON.parse(JSON.stringify(old)))).not.toHaveProperty("reason");

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { agentView, type ViewOptions } from "../../../../src/registry/void/agent-view.ts";
+import { descriptionQuads, type DescriptionForm } from "../../../../src/registry/void/description-quads.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 
-const extended: ViewOptions = { variant: "extended", url: "http://fedway.example/api/endpoints/people/void" };
+type Form = Omit<DescriptionForm, "view">;
+const extended: Form = { variant: "extended", url: "http://fedway.example/api/endpoints/people/void" };
+const agentView = (description: VoidDescription, form: Form) => [
+  ...descriptionQuads(description, { view: "agent", ...form }),
+];
 const view = agentView(sampleDescription, extended);
 
 const prefixes = `

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ViewOptions } from "../../../../src/registry/void/agent-view.ts";
-import { plannerView } from "../../../../src/registry/void/published-documents.ts";
+import type { DescriptionForm } from "../../../../src/registry/void/description-quads.ts";
+import { descriptionQuads } from "../../../../src/registry/void/description-quads.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
@@ -22,9 +22,9 @@ const proven: VoidDescription = {
 const shouldTell = (
   description: VoidDescription,
   told: Readonly<Record<string, readonly string[]>>,
-  options: ViewOptions = { variant: "standard" },
+  options: Omit<DescriptionForm, "view"> = { variant: "standard" },
 ): void => {
-  const quads = plannerView(description, options);
+  const quads = [...descriptionQuads(description, { view: "planner", ...options })];
   const of = (predicate: string): unknown =>
     selectFrom(quads, `SELECT ?o WHERE { ?s <${ns}${predicate}> ?o } ORDER BY ?o`, ["o"]).flat();
   const found = Object.keys(told).map((predicate) => [predicate, of(predicate)] as const);
