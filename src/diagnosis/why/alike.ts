@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { editDistance } from "../../errors/nearest.ts";
-import { comparedIri, iriLikeness, termDifferences } from "../../registry/search/term-likeness.ts";
+import { fold } from "../../registry/words/words.ts";
+import { comparedIri, iriLikeness, termDifferences } from "../../registry/words/term-likeness.ts";
 
 /** Difference between a term and the one that was probably meant, for the reader. */
 export const differences = {
@@ -92,7 +93,7 @@ function spelling(left: string, right: string): Likeness {
 
 const capped = ({ kind, score }: Likeness, most: number): Likeness => ({ kind, score: Math.min(score, most) });
 const squeezed = (text: string): string => text.trim().replaceAll(/\s+/gu, " ");
-const folded = (text: string): string => squeezed(text).normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+const folded = (text: string): string => fold(squeezed(text));
 const isNumber = (text: string): boolean => /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/iu.test(text);
 const wordSet = (text: string): ReadonlySet<string> =>
   new Set(text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ""));

@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import { stringText } from "../../rdf/term-text.ts";
-import { fold, isStopWord } from "../search/words.ts";
+import { isStopWord } from "../words/question-words.ts";
+import { fold } from "../words/words.ts";
 import { exactly, type Frozen, text } from "../void/void-description.ts";
 import type { Probe } from "./probes.ts";
 

@@ -1,7 +1,7 @@
 import type { Embedder } from "../../embeddings/embedder.ts";
 import { iriParts } from "../schema/text.ts";
 import { type TextDocument, TextIndex } from "../search/text-index.ts";
-import { queryWords } from "../search/words.ts";
+import { queryWords } from "../words/question-words.ts";
 import type { Example, ExampleOutcome } from "./example.ts";
 
 /** What is looked for. */

@@ -1,7 +1,7 @@
 import type { Embedder } from "../../embeddings/embedder.ts";
 import { type GraphSources, KnownGraphs } from "./known-graphs.ts";
 import type { ValueHit, ValueIndex } from "../values/value-index.ts";
-import { questionWords } from "./question-words.ts";
+import { questionWords } from "../words/question-words.ts";
 import type { SchemaGraph } from "./schema-graph.ts";
 import { byScore, type RankedEndpoint } from "./rank-endpoints.ts";
 import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";

@@ -1,5 +1,6 @@
 import { editDistance } from "../../errors/nearest.ts";
-import { likeness, type QuestionWords } from "./question-words.ts";
+import { likeness, mistakesIn } from "../words/likeness.ts";
+import type { QuestionWords } from "../words/question-words.ts";
 import { rarity } from "./rank-terms.ts";
 import type { SchemaGraph } from "./schema-graph.ts";
 
@@ -91,12 +92,10 @@ function matchedWords(
   });
 }
 
-const shortestMisspelt = 5;
-
-/** Known words that differ in one letter, in long ones in two; few people mistype the first. */
+/** Known words that differ in a letter or two; few people mistype the first. */
 function misspelt(wanted: string, known: Iterable<string>): readonly string[] {
-  if (wanted.length < shortestMisspelt || /\d/.test(wanted)) return [];
-  const cap = wanted.length < 8 ? 1 : 2;
+  const cap = mistakesIn(wanted);
+  if (cap === 0) return [];
   return [...known].filter((stem) => stem[0] === wanted[0] && editDistance(wanted, stem, cap) <= cap);
 }
 

@@ -1,4 +1,5 @@
-import { likeness, type QuestionWords } from "./question-words.ts";
+import { likeness } from "../words/likeness.ts";
+import type { QuestionWords } from "../words/question-words.ts";
 import type { SchemaGraph, SchemaNode } from "./schema-graph.ts";
 
 /** A class or property of an endpoint for a question. */

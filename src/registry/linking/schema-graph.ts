@@ -4,9 +4,10 @@ import type { DescribedSchema } from "../model/described-schema.ts";
 import type { EndpointModel } from "../model/endpoint-models.ts";
 import type { KnownProperty, TermKind } from "../model/schema.ts";
 import { publishedKey } from "../published/published-facts.ts";
-import { iriParts, nameWords, plainText } from "../schema/text.ts";
+import { iriParts, plainText } from "../schema/text.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { stemsOf } from "./question-words.ts";
+import { stemsOf } from "../words/question-words.ts";
+import { nameText } from "../words/words.ts";
 
 /** A class or property of one endpoint, and its neighbours by their places in `SchemaGraph.nodes`. */
 export interface SchemaNode {
@@ -134,7 +135,7 @@ const longestComment = 120;
 export function textsOf({ entry, described }: EndpointModel, { nodes }: SchemaGraph) {
   const names = nodes.map(({ kind, iri }) => {
     const label = described?.term(kind, iri)?.label;
-    return plainText(label ?? nameWords(iriParts(iri).local).join(" ").toLowerCase(), longestName);
+    return plainText(label ?? nameText(iriParts(iri).local), longestName);
   });
   const nameOf = (place: number): string => names[place] ?? "";
   const ofNodes = nodes.map(({ kind, iri, domains, ranges }, at) => {

@@ -2,7 +2,8 @@ import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { labelsOf } from "../void/term-texts.ts";
 import type { ClassPartition, Count, VoidDescription } from "../void/void-description.ts";
-import { listing, nounOf, plural, readableName, readableText } from "./names-in-words.ts";
+import { listing, nounOf, readableName, readableText, severalOf } from "./names-in-words.ts";
+import { foldedName } from "../words/words.ts";
 import { iriParts, plainText } from "./text.ts";
 
 const longest = 200;
@@ -45,11 +46,9 @@ function firstSentence(text: string | undefined): string | undefined {
 /** The publisher's title, where the entry is not called so already. */
 function titleText({ title, id }: VoidDescription, entry: Entry | undefined): string | undefined {
   const line = plainText(title ?? "", 60);
-  const known = [entry?.title, entry?.id, id].map((name) => bare(name ?? ""));
-  return line === "" || known.includes(bare(line)) ? undefined : line;
+  const known = [entry?.title, entry?.id, id].map((name) => foldedName(name ?? ""));
+  return line === "" || known.includes(foldedName(line)) ? undefined : line;
 }
-
-const bare = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 function contentText(description: VoidDescription): string | undefined {
   const names = namesIn(description);
@@ -76,7 +75,7 @@ interface Topic {
 /** How names are written: in the plural where they are English. */
 function namesIn({ languages }: VoidDescription) {
   const isEnglish = languages.length === 0 || languages.some((language) => /^en(?:-|$)/i.test(language));
-  return { isEnglish, several: ({ name }: Topic): string => (isEnglish ? plural(name) : name) };
+  return { isEnglish, several: ({ name }: Topic): string => (isEnglish ? severalOf(name) : name) };
 }
 
 function withAmount(topic: Topic, names: ReturnType<typeof namesIn>): string {

@@ -1,6 +1,6 @@
 import type { VoidDescription } from "../void/void-description.ts";
 import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
-import { listing, plural, readableName } from "./names-in-words.ts";
+import { listing, readableName, severalOf } from "./names-in-words.ts";
 import { iriParts, plainText } from "./text.ts";
 
 /** A class whose instances lie here and elsewhere. */
@@ -72,7 +72,7 @@ function partText(name: string, { source, parts }: Part, others: readonly string
 /** "One of 2 parts of people; the other is shop-b, as the shard builder says." Undefined without parts. */
 export function partSentence([part, ...more]: readonly Part[]): string | undefined {
   if (part === undefined) return undefined;
-  const name = plural(readableName(part.class) ?? plainText(iriParts(part.class).local || part.class, 60));
+  const name = severalOf(readableName(part.class) ?? plainText(iriParts(part.class).local || part.class, 60));
   const others = part.siblings.slice(0, mostSiblings).map(({ endpoint }) => endpoint);
   const rest = more.length === 0 ? "" : ` (likewise ${more.length} more ${more.length === 1 ? "class" : "classes"})`;
   const text = partText(name, part, others);

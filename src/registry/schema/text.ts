@@ -44,13 +44,11 @@ export function iriParts(iri: string): IriParts {
   return { namespace: iri.slice(0, at + 1), local: iri.slice(at + 1) };
 }
 
-const longestLabel = 120;
-const wordPattern = /\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|\p{N}+|\p{L}+/gu;
-
-/**
- * The words of a name, as written: split at case changes, digits and everything that is neither letter nor digit
- * (`HTTPServer_url2` gives HTTP, Server, url, 2). At most the first 120 characters are looked at.
- */
-export function nameWords(name: string): readonly string[] {
-  return name.slice(0, longestLabel).match(wordPattern) ?? [];
+/** A local name with its percent escapes undone, where they can be. */
+export function decodedName(local: string): string {
+  try {
+    return decodeURIComponent(local);
+  } catch {
+    return local;
+  }
 }

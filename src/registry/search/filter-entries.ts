@@ -6,7 +6,7 @@ import { plainText } from "../schema/text.ts";
 import { irisNamed, irisWritten, rankedEndpoints } from "./run-search.ts";
 import type { IndexState } from "./index-state.ts";
 import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "./search-index.ts";
-import { fold } from "./words.ts";
+import { fold } from "../words/words.ts";
 
 /** What an entry is compared with. */
 interface Listing {

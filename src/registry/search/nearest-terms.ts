@@ -3,7 +3,7 @@ import type { Suggestion } from "../../errors/fedway-error.ts";
 import type { TermKind } from "../model/schema.ts";
 import { bracketedIri } from "../schema/text.ts";
 import type { IndexState } from "./index-state.ts";
-import { type ComparedIri, comparedIri, iriLikeness, termDifferences } from "./term-likeness.ts";
+import { type ComparedIri, comparedIri, iriLikeness, termDifferences } from "../words/term-likeness.ts";
 
 const mostNearest = 3;
 /** Terms that one is compared with; of a larger schema the most frequent ones. Planning waits for it. */

@@ -2,7 +2,8 @@ import type { IndexState } from "./index-state.ts";
 import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest } from "./search-index.ts";
 import { mostTopUses, type TermTable, termTitle, type Term, termKey } from "./term-table.ts";
 import { hasAllWords, type Looking, reasonsOf, type TextHit } from "./text-index.ts";
-import { fold, isIri, queryWords, type Word } from "./words.ts";
+import { isIri, queryWords } from "../words/question-words.ts";
+import { fold, type Word } from "../words/words.ts";
 import { iriParts } from "../schema/text.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 

@@ -8,7 +8,7 @@ import { nearestTerms } from "./nearest-terms.ts";
 import { rankedEndpoints, runSearch } from "./run-search.ts";
 import { termKey, termTitle } from "./term-table.ts";
 import { hasAllWords } from "./text-index.ts";
-import { queryWords } from "./words.ts";
+import { queryWords } from "../words/question-words.ts";
 
 /** What can be found. */
 export type HitKind = "endpoint" | "class" | "property";

@@ -1,9 +1,9 @@
 import type { KnownTerm, TermKind } from "../model/schema.ts";
-import { iriParts, nameWords, plainText } from "../schema/text.ts";
+import { decodedName, iriParts, plainText } from "../schema/text.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { TermUse } from "./search-index.ts";
 import type { TextDocument } from "./text-index.ts";
-import { fold } from "./words.ts";
+import { foldedName, nameWords } from "../words/words.ts";
 
 /** A class or property. */
 export interface Term extends Omit<KnownTerm, "count"> {
@@ -27,9 +27,6 @@ interface Entry {
 
 /** Endpoints that are named of a term. */
 export const mostTopUses = 20;
-
-/** Local name without case, accents and separators. */
-const foldedName = (local: string): string => fold(local).replace(/[^\p{L}\p{N}]+/gu, "");
 
 /** Classes and properties by their names. */
 export class TermTable {
@@ -115,7 +112,7 @@ export const termWeights = { name: 4, label: 4, namespace: 0.5 } as const;
 /** What a class or property is found by: the words of its local name (also joined), its label, its vocabulary. */
 export function termDocument({ key, iri, label = "" }: Term): TextDocument {
   const { namespace, local } = iriParts(iri);
-  const name = decoded(local).slice(0, 200);
+  const name = decodedName(local).slice(0, 200);
   const joined = nameWords(name).length > 1 ? name.replace(/[^\p{L}\p{N}]+/gu, "") : "";
   const vocabulary = namespace
     .slice(0, 200)
@@ -130,14 +127,6 @@ export function termDocument({ key, iri, label = "" }: Term): TextDocument {
       namespace: `${prefix} ${vocabulary.join(" ")}`,
     },
   };
-}
-
-function decoded(local: string): string {
-  try {
-    return decodeURIComponent(local);
-  } catch {
-    return local;
-  }
 }
 
 /** Label, else local name, else IRI; one line of at most 120 characters. */

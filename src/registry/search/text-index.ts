@@ -1,6 +1,10 @@
 import MiniSearch, { type Options, type Query, type SearchOptions, type SearchResult } from "minisearch";
 import type { Match } from "./search-index.ts";
-import { indexWords, otherForms, type Word } from "./words.ts";
+import { editDistance } from "../../errors/nearest.ts";
+import { otherForms } from "../words/forms.ts";
+import { mistakesIn } from "../words/likeness.ts";
+import { indexWords } from "../words/question-words.ts";
+import type { Word } from "../words/words.ts";
 
 /** A document: its key and the text of each field. */
 export interface TextDocument {
@@ -94,14 +98,8 @@ function howToLook({ how, fields }: Looking): SearchOptions {
   return {
     ...(fields !== undefined && { fields: [...fields] }),
     prefix: (term) => how !== "whole" && term.length > 2,
-    fuzzy: (term) => how === "errors" && typingErrors(term),
+    fuzzy: (term) => how === "errors" && mistakesIn(term),
   };
-}
-
-/** How many letters may differ; codes are close to each other without meaning the same. */
-function typingErrors(term: string): number | false {
-  if (term.length < 5 || /\d/.test(term)) return false;
-  return term.length < 7 ? 1 : 2;
 }
 
 function hitOf({ id, score, queryTerms, match }: SearchResult): TextHit {
@@ -109,6 +107,7 @@ function hitOf({ id, score, queryTerms, match }: SearchResult): TextHit {
 }
 
 const mostReasons = 8;
+const mostMistakes = 2;
 
 /** The reasons of a hit: for each indexed word the query word that met it, whole words before beginnings and near ones. */
 export function reasonsOf(hit: TextHit, words: readonly Word[]): readonly Match[] {
@@ -127,19 +126,7 @@ function meetingTerm(matched: string, terms: readonly string[]): { term: string;
   if (terms.includes(matched)) return { term: matched, rank: 0 };
   const beginning = terms.find((term) => matched.startsWith(term));
   if (beginning !== undefined) return { term: beginning, rank: 1 };
-  const closest = terms
-    .map((term) => ({ term, shared: sharedLetters(term, matched) - Math.abs(term.length - matched.length) }))
-    .toSorted((left, right) => right.shared - left.shared)[0];
+  const distances = terms.map((term) => ({ term, distance: editDistance(term, matched, mostMistakes) }));
+  const [closest] = distances.toSorted((left, right) => left.distance - right.distance);
   return { term: closest?.term ?? "", rank: 2 };
-}
-
-/** Letters that two words have at the same place, from the front and from the back: enough to tell typing errors apart. */
-function sharedLetters(left: string, right: string): number {
-  const length = Math.min(left.length, right.length);
-  let shared = 0;
-  for (let at = 0; at < length; at++) {
-    if (left[at] === right[at]) shared++;
-    if (left.at(-1 - at) === right.at(-1 - at)) shared++;
-  }
-  return shared;
 }

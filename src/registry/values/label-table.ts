@@ -1,5 +1,5 @@
 import { mistypedDistance } from "../../errors/nearest.ts";
-import { fold } from "../search/words.ts";
+import { foldedWords } from "../words/words.ts";
 
 /** A row of the table that a text met. */
 export interface LabelMatch {
@@ -19,21 +19,12 @@ export interface LabelMatch {
 /** Labels of one endpoint, found by equal text, by words and in spite of typing errors; fixed once made. */
 export type LabelTable = ReturnType<typeof createLabelTable>;
 
-const longestLooked = 100;
 const mostEqual = 50;
 /** Candidates by common trigrams whose letters are compared one by one. */
 const mostCompared = 150;
 /** Nearly the same: at least so much of the letters. */
 const leastAlike = 0.6;
 const placeBits = 2 ** 20;
-
-/** The words of a text, folded, with single spaces. */
-export const foldedWords = (text: string): string =>
-  (
-    fold(text.slice(0, longestLooked * 2))
-      .match(/[\p{L}\p{N}]+/gu)
-      ?.join(" ") ?? ""
-  ).slice(0, longestLooked);
 
 /**
  * A table over at most 1,048,576 labels. Beside the labels, which the caller keeps, it takes 8 bytes a label for equal texts

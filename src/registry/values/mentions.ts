@@ -1,5 +1,7 @@
-import { fold, isStopWord, singular } from "../search/words.ts";
-import { foldedWords, type LabelMatch, type LabelTable } from "./label-table.ts";
+import { singular } from "../words/forms.ts";
+import { isStopWord } from "../words/question-words.ts";
+import { fold, foldedWords } from "../words/words.ts";
+import type { LabelMatch, LabelTable } from "./label-table.ts";
 
 /** Words in a row that may be a name. */
 const longestName = 6;

@@ -1,7 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import { dcterms, rdfs, skos } from "../../rdf/vocabularies.ts";
-import { iriParts, nameWords } from "../schema/text.ts";
+import { iriParts } from "../schema/text.ts";
+import { nameText } from "../words/words.ts";
 import { claimed, type VoidSource } from "./read-partitions.ts";
 import { isWritable, textOf, titleOf } from "./values.ts";
 import type { ClassPartition, PropertyPartition, TermText, VoidDescription } from "./void-description.ts";
@@ -71,9 +72,7 @@ export function readTerms(
 
 /** The labels that say more than the name in the IRI does, for readers of that name. */
 export const tellingLabels = (description: VoidDescription): ReadonlyMap<string, string> =>
-  new Map([...labelsOf(description)].filter(([iri, label]) => wordsOf(label) !== wordsOf(iriParts(iri).local)));
-
-const wordsOf = (text: string): string => nameWords(text).join(" ").toLowerCase();
+  new Map([...labelsOf(description)].filter(([iri, label]) => nameText(label) !== nameText(iriParts(iri).local)));
 
 /** Labels of the classes and properties of a description by IRI. */
 export const labelsOf = ({ terms = [] }: VoidDescription): ReadonlyMap<string, string> =>

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { baseForm, fold, indexWords, queryWords, singular } from "../../../../src/registry/search/words.ts";
+import { singular, stemOf } from "../../../../src/registry/words/forms.ts";
+import { indexWords, queryWords } from "../../../../src/registry/words/question-words.ts";
+import { fold } from "../../../../src/registry/words/words.ts";
 import { processorMsOf } from "../../../support/held-loop.ts";
 
 const shouldFold = (text: string, folded: string) =>
@@ -55,7 +57,7 @@ describe("singular", () => {
   });
 });
 
-describe("baseForm", () => {
+describe("stemOf", () => {
   const cases = [
     ["born", "birth"],
     ["died", "death"],
@@ -64,7 +66,7 @@ describe("baseForm", () => {
     ["constructor", "constructor"],
   ] as const;
   it.each(cases)("of %s", (word, base) => {
-    expect(baseForm(word)).toBe(base);
+    expect(stemOf(word)).toBe(base);
   });
 });
 

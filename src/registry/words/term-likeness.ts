@@ -1,5 +1,7 @@
 import { editDistance, mistypedDistance } from "../../errors/nearest.ts";
-import { iriParts, nameWords } from "../schema/text.ts";
+import { iriParts } from "../schema/text.ts";
+import { stemOf } from "./forms.ts";
+import { nameWords } from "./words.ts";
 
 /** Kinds of difference between two IRIs, with the text for the reader. */
 export const termDifferences = {
@@ -27,7 +29,7 @@ export interface ComparedIri {
   readonly name: string;
   /** Its words in one. */
   readonly joined: string;
-  /** Its words without endings of the plural and of verbs, with blanks between. */
+  /** The stems of its words, with blanks between. */
   readonly stem: string;
   readonly stems: ReadonlySet<string>;
 }
@@ -36,7 +38,7 @@ export interface ComparedIri {
 export function comparedIri(iri: string): ComparedIri {
   const { namespace, local } = iriParts(iri);
   const words = nameWords(local).map((word) => word.toLowerCase());
-  const stem = stemOf(words.join(" "));
+  const stems = words.map(stemOf);
   const name = local.slice(0, 128).toLowerCase();
   return {
     iri,
@@ -45,8 +47,8 @@ export function comparedIri(iri: string): ComparedIri {
     local,
     name,
     joined: words.join(""),
-    stem,
-    stems: new Set(stem.split(" ")),
+    stem: stems.join(" "),
+    stems: new Set(stems),
   };
 }
 
@@ -72,9 +74,6 @@ const folded = (iri: string): string =>
     .replaceAll("#", "/")
     .replace(/\/$/, "")
     .toLowerCase();
-
-const stemOf = (words: string): string =>
-  words.replaceAll(/(?:ies|y)\b/g, "i").replaceAll(/(?<=\w{3})(?:e?s|ed|ing)\b/g, "");
 
 function sameButFor(wanted: string, candidate: string): TermLikeness {
   const [one, other] = [wanted, candidate].map((iri) => iri.replace(/^https?:/, ""));
