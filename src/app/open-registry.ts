@@ -165,7 +165,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
       await Promise.all([due.close(), sources.close()]);
       await values.close();
       await linker.close();
-      examples.close();
+      await examples.close();
       await keeper.close();
     },
   };

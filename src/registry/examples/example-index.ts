@@ -2,6 +2,7 @@ import type { Embedder } from "../../embeddings/embedder.ts";
 import { iriParts } from "../schema/text.ts";
 import { type TextDocument, TextIndex } from "../search/text-index.ts";
 import { queryWords } from "../words/question-words.ts";
+import { TextVectors } from "../words/text-vectors.ts";
 import type { Example, ExampleOutcome } from "./example.ts";
 
 /** What is looked for. */
@@ -29,26 +30,20 @@ interface ExampleIndexOptions {
 const fusion = 60;
 /** Hits of each ranking that are fused. */
 const depth = 100;
-/** Longest wait for the vector of a question. */
-const embedMs = 2_000;
-/** Texts that are embedded before questions have their turn. */
-const chunk = 64;
+/** Questions that get vectors: 8 MB. */
+const mostVectors = 20_000;
 /** What is known to fail is worth seeing after what may work. */
 const worth: Readonly<Record<ExampleOutcome, number>> = { ok: 1, unknown: 1, partial: 0.9, empty: 0.6, failed: 0.5 };
 
 /** Examples by question: by words (BM25 over question and terms of the query), and by meaning where there is a model. */
 export class ExampleIndex {
-  readonly #options: ExampleIndexOptions;
   readonly #words = new TextIndex({ question: 4, terms: 1 });
   readonly #examples = new Map<string, Example>();
-  readonly #vectors = new Map<string, Float32Array>();
-  /** Ids whose vectors are to be made. */
-  readonly #pending = new Set<string>();
-  #embedding: Promise<void> | undefined;
-  readonly #closing = new AbortController();
+  readonly #vectors: TextVectors | undefined;
 
-  constructor(options: ExampleIndexOptions) {
-    this.#options = options;
+  constructor({ embedder, onFault }: ExampleIndexOptions) {
+    // Questions are compared with questions, so both are marked as such.
+    this.#vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors, as: "query" });
   }
 
   /** Adds an example, or puts it in the place of the one with its id. */
@@ -58,13 +53,12 @@ export class ExampleIndex {
     this.#takeOut(id);
     this.#examples.set(id, example);
     this.#words.add(documentOf(example));
-    if (this.#options.embedder !== undefined && !isKnown) this.#pending.add(id);
+    if (!isKnown) this.#vectors?.set(id, () => [{ at: 0, text: question }]);
   }
 
   remove(id: string): void {
     this.#takeOut(id);
-    this.#vectors.delete(id);
-    this.#pending.delete(id);
+    this.#vectors?.set(id, undefined);
   }
 
   #takeOut(id: string): void {
@@ -96,61 +90,20 @@ export class ExampleIndex {
       .slice(0, limit);
   }
 
-  /** Makes the vectors that are missing, in the background; resolves when that is done, or given up until asked again. */
-  embedAll(): Promise<void> {
-    this.#embedding ??= this.#embedPending().finally(() => {
-      this.#embedding = undefined;
-    });
-    return this.#embedding;
-  }
-
-  async #embedPending(): Promise<void> {
-    const { embedder, onFault } = this.#options;
-    if (embedder === undefined) return;
-    try {
-      while (this.#pending.size > 0) {
-        const ids = [...this.#pending].slice(0, chunk);
-        const texts = ids.map((id) => this.#examples.get(id)?.question ?? "");
-        // Questions are compared with questions, so both are marked as such.
-        const vectors = await embedder.embed(texts, { as: "query", signal: this.#closing.signal });
-        for (const [at, id] of ids.entries()) {
-          const vector = vectors[at];
-          if (vector !== undefined && this.#pending.delete(id)) this.#vectors.set(id, vector);
-        }
-      }
-    } catch (error) {
-      if (!this.#closing.signal.aborted) onFault(error);
-    }
-  }
-
   /** By meaning, nearest first; none without a model, and when it does not answer in time. */
   async #nearest(question: string, fits: (example: Example) => boolean, signal: AbortSignal) {
-    const { embedder, onFault } = this.#options;
-    if (embedder === undefined || this.#examples.size === 0) return [];
-    void this.embedAll();
-    const inTime = AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(embedMs)]);
-    try {
-      const [vector] = await embedder.embed([question], { as: "query", signal: inTime });
-      return vector === undefined ? [] : this.#byNearness(vector, fits);
-    } catch (error) {
-      signal.throwIfAborted();
-      onFault(error);
-      return [];
-    }
+    const [vector] = (await this.#vectors?.questions([question], signal)) ?? [];
+    if (vector === undefined) return [];
+    return [...this.#examples.values()]
+      .filter(fits)
+      .map((example) => ({ example, cosine: this.#vectors?.cosine(example.id, 0, vector) ?? Number.NaN }))
+      .filter(({ cosine }) => !Number.isNaN(cosine))
+      .toSorted((one, other) => other.cosine - one.cosine)
+      .map(({ example }) => example);
   }
 
-  #byNearness(vector: Float32Array, fits: (example: Example) => boolean): readonly Example[] {
-    const near: { readonly example: Example; readonly cosine: number }[] = [];
-    for (const [id, other] of this.#vectors) {
-      const example = this.#examples.get(id);
-      if (example === undefined || other.length !== vector.length || !fits(example)) continue;
-      near.push({ example, cosine: vector.reduce((sum, value, at) => sum + value * other[at]!, 0) });
-    }
-    return near.toSorted((one, other) => other.cosine - one.cosine).map(({ example }) => example);
-  }
-
-  close(): void {
-    this.#closing.abort();
+  close(): Promise<void> | undefined {
+    return this.#vectors?.close();
   }
 }
 

@@ -78,7 +78,6 @@ export class ExampleService {
     for (const folder of this.#options.folders) await this.#readFolder(folder);
     await this.harvest.refresh();
     await this.experience?.refresh();
-    void this.#index.embedAll();
   }
 
   async #readFolder(folder: string): Promise<void> {
@@ -92,8 +91,8 @@ export class ExampleService {
     }
   }
 
-  close(): void {
-    this.#index.close();
+  async close(): Promise<void> {
+    await this.#index.close();
   }
 
   #examplesOf(found: readonly RawExample[], origin: ExampleOrigin): readonly Example[] {

@@ -1,45 +1,46 @@
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import { sleep, systemClock } from "../../clock.ts";
+import type { Embedder } from "../../embeddings/embedder.ts";
 import { type EndpointModels, hasSameSchema } from "../model/endpoint-models.ts";
+import { type PlacedText, TextVectors } from "../words/text-vectors.ts";
 import { createWordIndex } from "./rank-endpoints.ts";
-import { schemaGraph, type SchemaGraph, wordsOf } from "./schema-graph.ts";
-import { createTermVectors, type EmbedTexts, type Nearness, type TermVectors } from "./term-vectors.ts";
+import { schemaGraph, type SchemaGraph, textsOf, wordsOf } from "./schema-graph.ts";
 
 /** What graphs are made of. */
 export interface GraphSources {
   readonly models: EndpointModels;
-  /** Makes vectors of passages; without it there are none. */
-  readonly embed?: EmbedTexts | undefined;
+  /** Without one, ranking is by words alone. */
+  readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Called when a model of meaning failed; it is tried again. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** Classes and properties of the graphs that were looked at last: 5 MB. */
 const mostNodes = 20_000;
-const retryMs = 60_000;
+/** Classes, and as many properties, of an endpoint that get vectors. */
+const mostOfKind = 200;
+/** Of all endpoints: 20 MB. */
+const mostVectors = 50_000;
+/** Place of the text on what an endpoint is about; those of its classes and properties are as in its graph. */
+export const aboutPlace = -1;
 
 /** Graphs and vectors of all endpoints: words and vectors follow the models in the background, graphs are made when asked for. */
 export class KnownGraphs {
   readonly words = createWordIndex((id) => this.graph(id));
+  readonly vectors: TextVectors | undefined;
   readonly #models: EndpointModels;
-  readonly #onFault: GraphSources["onFault"];
   readonly #graphs = new LRUCache<string, SchemaGraph>({
     maxSize: mostNodes,
     sizeCalculation: ({ nodes }) => nodes.length + 1,
   });
-  readonly #vectors: TermVectors | undefined;
-  readonly #closing = new AbortController();
   readonly #ignore: () => void;
-  /** Endpoints whose words, and whose vectors, are not those of their model. */
+  /** Endpoints whose words are not those of their model. */
   readonly #pending = new Set<string>();
-  readonly #toEmbed = new Set<string>();
   #work: Promise<void> | undefined;
 
-  constructor({ models, embed, onFault }: GraphSources) {
+  constructor({ models, embedder, onFault }: GraphSources) {
     this.#models = models;
-    this.#onFault = onFault;
-    this.#vectors = embed && createTermVectors(embed);
+    this.vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors });
     this.#ignore = models.follow({
       changed: (after, before) => {
         if (!hasSameSchema(after, before)) this.#changed((after ?? before)?.id ?? "");
@@ -52,11 +53,6 @@ export class KnownGraphs {
     return !this.#models.isReading && this.#pending.size === 0;
   }
 
-  /** Cosines with what endpoints are about, by id. */
-  about(question: Float32Array): ReadonlyMap<string, number> {
-    return this.#vectors?.about(question) ?? new Map();
-  }
-
   graph(id: string): SchemaGraph | undefined {
     const model = this.#models.get(id);
     const graph = this.#graphs.get(id) ?? (model && schemaGraph(model));
@@ -64,66 +60,53 @@ export class KnownGraphs {
     return graph;
   }
 
-  /** Cosines of an endpoint with a question's vector; undefined where there are no vectors. */
-  nearness(id: string, question: Float32Array): Nearness | undefined {
-    return this.#vectors?.nearness(id, question);
-  }
-
   /** Resolves when nothing is left to be done. */
   async settled(): Promise<void> {
     while (this.#work !== undefined) await this.#work;
+    await this.vectors?.settled();
   }
 
   async close(): Promise<void> {
     this.#ignore();
-    this.#closing.abort();
+    this.#pending.clear();
     await this.#work;
+    await this.vectors?.close();
   }
 
   #changed(id: string): void {
     this.#graphs.delete(id);
-    this.#vectors?.remove(id);
+    this.vectors?.set(id, undefined);
     this.#pending.add(id);
-    this.#work ??= this.#run().finally(() => {
+    this.#work ??= this.#takeIn().finally(() => {
       this.#work = undefined;
     });
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    // What changes together is taken in together.
-    await setImmediate();
-    while (!signal.aborted && this.#pending.size + this.#toEmbed.size > 0) {
-      await this.#takeIn();
-      try {
-        await this.#embed();
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#onFault(error);
-        await sleep(retryMs, { clock: systemClock, signal });
-      }
-    }
-  }
-
   async #takeIn(): Promise<void> {
-    for (const id of this.#pending) {
-      if (this.#closing.signal.aborted) return;
+    // What changes together is taken in together, and queries have their turn between two endpoints.
+    for (await setImmediate(); this.#pending.size > 0; await setImmediate()) {
+      const [id = ""] = this.#pending;
       this.#pending.delete(id);
       const model = this.#models.get(id);
-      this.words.set(id, model?.entry && wordsOf(model, schemaGraph(model)));
-      if (this.#vectors !== undefined) this.#toEmbed.add(id);
-      // Queries have their turn between two endpoints.
-      await setImmediate();
+      const isListed = model?.entry !== undefined;
+      this.words.set(id, isListed ? wordsOf(model, schemaGraph(model)) : undefined);
+      this.vectors?.set(id, isListed ? () => this.#textsOf(id) : undefined);
     }
   }
 
-  async #embed(): Promise<void> {
-    for (const id of this.#toEmbed) {
-      // Words come first.
-      if (this.#closing.signal.aborted || this.#pending.size > 0) return;
-      const model = this.#models.get(id);
-      if (model?.entry !== undefined) await this.#vectors?.set(model, this.#closing.signal);
-      this.#toEmbed.delete(id);
-    }
+  #textsOf(id: string): readonly PlacedText[] {
+    const model = this.#models.get(id);
+    if (model === undefined) return [];
+    const graph = schemaGraph(model);
+    // What others published is found by words; its vectors would cost more than they find.
+    const { about, nodes } = textsOf(model, model.described === undefined ? { id, nodes: [] } : graph);
+    const numbers = { class: 0, property: 0 };
+    const chosen = nodes
+      .map((text, at) => ({ at, text }))
+      .filter(({ at }) => {
+        const kind = graph.nodes[at]?.kind;
+        return kind !== undefined && numbers[kind]++ < mostOfKind;
+      });
+    return [{ at: aboutPlace, text: about }, ...chosen];
   }
 }

@@ -1,17 +1,14 @@
-import type { Embedder } from "../../embeddings/embedder.ts";
-import { type GraphSources, KnownGraphs } from "./known-graphs.ts";
+import { aboutPlace, type GraphSources, KnownGraphs } from "./known-graphs.ts";
 import type { ValueHit, ValueIndex } from "../values/value-index.ts";
+import type { TextVectors } from "../words/text-vectors.ts";
 import { questionWords } from "../words/question-words.ts";
 import type { SchemaGraph } from "./schema-graph.ts";
 import { byScore, type RankedEndpoint } from "./rank-endpoints.ts";
 import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
-import type { Nearness } from "./term-vectors.ts";
 
 /** What ranking works with. */
-export interface RankingSources extends Omit<GraphSources, "embed"> {
+export interface RankingSources extends GraphSources {
   readonly search: { endpointsFound(q: string): Iterable<string> };
-  /** Without one, ranking is by words alone. */
-  readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Names and values that were read from endpoints. */
   readonly values?: Pick<ValueIndex, "find" | "isComplete"> | undefined;
 }
@@ -30,39 +27,19 @@ export interface QuestionRanking {
   wordsOf(id: string): readonly string[];
 }
 
-/** A model that is slower is not waited for. */
-const embedMs = 2_000;
-
 /** Ranks questions over graphs and vectors that are kept up to date in the background. */
-export function createQuestionRanking({ embedder, values, ...sources }: RankingSources) {
-  const { search, onFault } = sources;
-  const embed = embedder && ((texts: readonly string[], signal: AbortSignal) => embedder.embed(texts, { signal }));
-  const known = new KnownGraphs({ ...sources, embed });
-
-  /** The question's vector; undefined without a model, or when that is slow or fails. */
-  async function vectorOf(question: string, signal: AbortSignal | undefined): Promise<Float32Array | undefined> {
-    if (embedder === undefined) return undefined;
-    const slow = AbortSignal.timeout(embedMs);
-    try {
-      const within = signal === undefined ? slow : AbortSignal.any([signal, slow]);
-      return (await embedder.embed([question], { signal: within, as: "query" }))[0];
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!slow.aborted) onFault(error);
-      return undefined;
-    }
-  }
-
+export function createQuestionRanking({ values, search, ...sources }: RankingSources) {
+  const known = new KnownGraphs(sources);
   return {
     /** @throws the signal's reason when that is aborted */
     async rank(question: string, signal?: AbortSignal): Promise<QuestionRanking> {
       const words = questionWords(question);
-      const vector = await vectorOf(question, signal);
+      const meant = await meaningOf(question, known.vectors, signal);
       const lexical = known.words.rank(words);
       const hits = (await values?.find({ texts: [question], limit: mostMentions })) ?? [];
       const mentioned = mentionsByEndpoint(hits, lexical.length === 0);
       const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
-      const near = vector === undefined ? noMeaning : nearestEndpoints(known, vector, lexical);
+      const near = meant === undefined ? noMeaning : nearestEndpoints(meant, lexical);
       const fused = known.complete && near.size > 0;
       return {
         // Before all endpoints have been looked at, those that were would come first.
@@ -73,7 +50,7 @@ export function createQuestionRanking({ embedder, values, ...sources }: RankingS
         termsOf(id) {
           const graph = known.graph(id);
           if (graph === undefined) return [];
-          const meaning = vector && known.nearness(id, vector)?.nodes;
+          const meaning = meant && cosinesIn(meant, graph);
           return rankTerms(graph, words, { meaning, values: placesOf(graph, mentionsOf(id)) });
         },
         mentionsOf,
@@ -90,22 +67,41 @@ const inOrder = (ids: Iterable<string>): QuestionRanking["endpoints"] =>
 
 const noMeaning: ReadonlyMap<string, number> = new Map();
 
+/** A question's vector, and those that it is compared with. */
+interface Meaning {
+  readonly question: Float32Array;
+  readonly vectors: TextVectors;
+}
+
+async function meaningOf(
+  question: string,
+  vectors: TextVectors | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Meaning | undefined> {
+  const [vector] = (await vectors?.questions([question], signal)) ?? [];
+  return vector && vectors && { question: vector, vectors };
+}
+
+/** Cosines with the nodes of a graph; NaN where there is no vector, undefined where the endpoint has none. */
+function cosinesIn({ question, vectors }: Meaning, { id, nodes }: SchemaGraph): readonly number[] | undefined {
+  if (Number.isNaN(vectors.cosine(id, aboutPlace, question))) return undefined;
+  return nodes.map((_, at) => vectors.cosine(id, at, question));
+}
+
 /** Endpoints whose terms are compared one by one: the best by words, and as many by what they are about. */
 const mostCompared = 100;
 
 /** How near endpoints are to a question, by id. */
 function nearestEndpoints(
-  known: KnownGraphs,
-  vector: Float32Array,
+  { question, vectors }: Meaning,
   lexical: readonly RankedEndpoint[],
 ): ReadonlyMap<string, number> {
-  const about = new Map(known.about(vector));
-  const nearest = [...about].toSorted(([, left], [, right]) => right - left).slice(0, mostCompared);
-  const compared = new Set(nearest.map(([id]) => id));
-  for (const { id } of lexical.slice(0, mostCompared)) compared.add(id);
-  for (const id of compared) {
-    const found = known.nearness(id, vector);
-    if (found !== undefined) about.set(id, withTerms(found));
+  const about = new Map(Array.from(vectors.ids(), (id) => [id, vectors.cosine(id, aboutPlace, question)]));
+  const nearest = [...about].toSorted(([, left], [, right]) => right - left).map(([id]) => id);
+  const byWords = lexical.map(({ id }) => id);
+  for (const id of new Set([...nearest.slice(0, mostCompared), ...byWords.slice(0, mostCompared)])) {
+    const own = about.get(id);
+    if (own !== undefined) about.set(id, withTerms(own, vectors.nearest(id, question)));
   }
   return about;
 }
@@ -115,11 +111,10 @@ const nearTerms = 3;
 const aboutShare = 0.5;
 
 /** The mean of its three nearest terms and, less, of what it is about; of an endpoint without terms that alone. */
-function withTerms({ about, nodes }: Nearness): number {
-  const best = nodes.filter((value) => !Number.isNaN(value)).toSorted((left, right) => right - left);
-  const nearest = best.slice(0, nearTerms);
+function withTerms(about: number, near: ReturnType<TextVectors["nearest"]>): number {
+  const nearest = near.filter(({ at }) => at !== aboutPlace).slice(0, nearTerms);
   if (nearest.length === 0) return about;
-  const mean = nearest.reduce((sum, value) => sum + value, 0) / nearTerms;
+  const mean = nearest.reduce((sum, { cosine }) => sum + cosine, 0) / nearTerms;
   return (mean + aboutShare * about) / (1 + aboutShare);
 }
 

@@ -6,7 +6,7 @@ import type { Harvest, HarvestRow } from "./harvest.ts";
 import { type KeyGroup, keysOf } from "./key-groups.ts";
 import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
 import { mentionsIn } from "./mentions.ts";
-import { createValueVectors } from "./value-vectors.ts";
+import { type PlacedText, TextVectors } from "../words/text-vectors.ts";
 import { parsedJson } from "../../json.ts";
 
 /** A thing with a name, or a value that a property has. */
@@ -61,6 +61,9 @@ const longestLabel = 200;
 const mostHits = 100;
 /** Rows of all endpoints together; 40 MB. */
 const mostInAll = 200_000;
+/** Values of an endpoint, and of all, that get vectors: 8 MB. */
+const mostEmbedded = 1_000;
+const mostVectors = 20_000;
 
 interface Indexed {
   readonly harvest: Harvest;
@@ -82,7 +85,7 @@ interface ValueIndexOptions {
 /** An empty index. */
 export function createValueIndex(options: ValueIndexOptions = {}) {
   const { mostRows = mostInAll, embedder, onFault = () => undefined } = options;
-  const vectors = embedder && createValueVectors(embedder, onFault);
+  const vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors });
   const byEndpoint = new Map<string, Indexed>();
   const rowsOfOthers = (id: string): number =>
     byEndpoint.entries().reduce((sum, [other, { rows }]) => sum + (other === id ? 0 : rows.length), 0);
@@ -91,14 +94,14 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
     set(id: string, harvest: Harvest | undefined): void {
       if (harvest === undefined) {
         byEndpoint.delete(id);
-        vectors?.set(id, []);
+        vectors?.set(id, undefined);
         return;
       }
       const rows = harvest.rows.slice(0, Math.max(0, mostRows - rowsOfOthers(id)));
       const labels = rows.map(([, literal]) => literalValue(literal));
       const indexed = { harvest, rows, labels, table: createLabelTable(labels) };
       byEndpoint.set(id, indexed);
-      vectors?.set(id, textsOf(indexed));
+      vectors?.set(id, () => textsOf(indexed));
     },
     /** Best first within each text, the texts in their order. */
     async find({ texts, endpoints, kinds, limit }: ValueRequest): Promise<readonly ValueHit[]> {
@@ -108,8 +111,11 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       const questions = await vectors?.questions(asked);
       const nearIn = (id: string, at: number): readonly LabelMatch[] => {
         const question = questions?.[at];
-        const near = question === undefined ? [] : (vectors?.nearest(id, question, most) ?? []);
-        return near.filter(({ cosine }) => cosine >= leastNear).map(byMeaning);
+        const near = question === undefined ? [] : (vectors?.nearest(id, question) ?? []);
+        return near
+          .slice(0, most)
+          .filter(({ cosine }) => cosine >= leastNear)
+          .map(byMeaning);
       };
       const found: ValueHit[] = [];
       for (const [at, text] of asked.entries()) {
@@ -221,16 +227,17 @@ const byMeaning = ({ at, cosine }: { at: number; cosine: number }): LabelMatch =
 });
 
 /** Values that get vectors: those of properties that have few, each text once. */
-function textsOf({ harvest, rows, labels }: Indexed): readonly { at: number; text: string }[] {
+function textsOf({ harvest, rows, labels }: Indexed): readonly PlacedText[] {
   const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));
   const seen = new Set<string>();
-  return rows.flatMap(([, , classAt, propertyAt], at) => {
+  const texts = rows.flatMap(([, , classAt, propertyAt], at) => {
     const text = labels[at] ?? "";
     const key = `${propertyAt} ${text}`;
     if (!whole.has(`${classAt} ${propertyAt}`) || seen.has(key) || !/\p{L}{3}/u.test(text)) return [];
     seen.add(key);
     return { at, text };
   });
+  return texts.slice(0, mostEmbedded);
 }
 
 /** All its values were read: of any subject, or of each class where nothing was left out. */
