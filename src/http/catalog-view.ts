@@ -1,5 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogDocument, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
 import { splitOver } from "../registry/schema/split-classes.ts";
 import { oneSentence } from "../registry/schema/one-sentence.ts";
@@ -18,14 +17,15 @@ export interface EntryDescription {
 /** Entries and federations as the JSON API shows them. */
 export type CatalogView = ReturnType<typeof createCatalogView>;
 
-/** A view that remembers what costs time to find out, by the entry or description it was found out from. */
-export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions" | "models" | "search">) {
-  const { catalog, search } = deps;
+/** A view that remembers who said what, which costs time to find out. */
+export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "models" | "search">) {
+  const { catalog, models, search } = deps;
   const originOf = createOrigins(catalog);
-  const sentenceOf = createSentences(deps);
+  const sentenceOf = (of: CatalogEntry): string | undefined =>
+    oneSentence({ described: models.get(of.id)?.described, entry: of });
 
   const entry = async (shown: CatalogEntry, status?: EndpointStatus): Promise<object> => {
-    const { description = await sentenceOf(shown) } = shown;
+    const { description = sentenceOf(shown) } = shown;
     const isGenerated = shown.description === undefined && description !== undefined;
     const statusNow = (): EndpointStatus | undefined =>
       search.filterEntries({ entries: [shown] }, { limit: 1, offset: 0 }).hits[0]?.status;
@@ -61,9 +61,9 @@ export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions
       return "members" in found ? federation(found, true) : entry(found);
     },
     /** The operator's own description, else one made from what is known of the data. */
-    async description(of: CatalogEntry): Promise<EntryDescription | undefined> {
+    description(of: CatalogEntry): EntryDescription | undefined {
       if (of.description !== undefined) return { text: of.description, generated: false };
-      const text = await sentenceOf(of);
+      const text = sentenceOf(of);
       return text === undefined ? undefined : { text, generated: true };
     },
   };
@@ -90,31 +90,4 @@ function createOrigins(catalog: HttpDeps["catalog"]) {
     if (named(catalog, kind, shown.id) === shown) known.set(shown, told);
     return told;
   };
-}
-
-const maxSentences = 10_000;
-
-/** Sentences for endpoints whose operator gave none, from what is known of their data. */
-function createSentences({ descriptions, search }: Pick<HttpDeps, "descriptions" | "search">) {
-  const known = new Map<
-    string,
-    { readonly entry: CatalogEntry; readonly version: string; readonly text: string | undefined }
-  >();
-  return async (entry: CatalogEntry): Promise<string | undefined> => {
-    const version = search.descriptionVersion(entry.id);
-    if (version === undefined) return undefined;
-    const before = known.get(entry.id);
-    if (before?.version === version && before.entry === entry) return before.text;
-    const description = await descriptions.get(entry.id).catch(withoutDescription);
-    if (description === undefined) return undefined;
-    const text = oneSentence(description, entry);
-    if (known.size >= maxSentences) known.clear();
-    known.set(entry.id, { entry, version, text });
-    return text;
-  };
-}
-
-/** The list is worth more than its generated sentences. */
-function withoutDescription(error: unknown): undefined {
-  if (!(error instanceof FedwayError)) throw error;
 }

@@ -1,4 +1,4 @@
-import type { EndpointInterface, Federation } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry, EndpointInterface, Federation } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
 import type { Heartbeat } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
@@ -18,8 +18,7 @@ import { badge, consolePath, option, page, toCopy } from "./layout.ts";
 interface ShownCatalog {
   readonly filter: EntryFilter;
   readonly found: EntryPage;
-  /** By id, of the entries that are shown. */
-  readonly descriptions: ReadonlyMap<string, EntryDescription>;
+  readonly descriptionOf: (entry: CatalogEntry) => EntryDescription | undefined;
   /** How many endpoints the catalogue has in all. */
   readonly all: number;
   /** The first of them, by id. */
@@ -139,7 +138,7 @@ function nothing({ all, filter, found }: ShownCatalog): Html {
 }
 
 function results(shown: ShownCatalog): Html {
-  const { found, filter, all, descriptions } = shown;
+  const { found, filter, all, descriptionOf } = shown;
   const { hits, total } = found;
   const heading = isFiltered(filter)
     ? `${numberText(total)} of ${amountText(all, "endpoint")}`
@@ -152,7 +151,7 @@ ${undecidedText(shown)}${
   hits.length === 0
     ? nothing(shown)
     : html`<ol class="hits">
-${hits.map((hit) => hitItem(hit, descriptions.get(hit.entry.id)))}</ol>
+${hits.map((hit) => hitItem(hit, descriptionOf(hit.entry)))}</ol>
 `
 }${pager(shown)}</section>
 `;

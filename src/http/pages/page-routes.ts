@@ -4,7 +4,6 @@ import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { runUnknown } from "../../query/query-service.ts";
 import { domainOf } from "../../monitor/subjects.ts";
-import type { EntryDescription } from "../catalog-view.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { uncached } from "../common-headers.ts";
 import { unseen } from "../monitor-routes.ts";
@@ -45,15 +44,10 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
     handler: async (request, reply) => {
       const filter = readCatalogFilter(queryOf(request));
       const found = search.filterEntries(catalog, filter);
-      const descriptions = new Map<string, EntryDescription>();
-      for (const { entry } of found.hits) {
-        const description = await view.description(entry);
-        if (description !== undefined) descriptions.set(entry.id, description);
-      }
       const text = catalogPage({
         filter,
         found,
-        descriptions,
+        descriptionOf: view.description,
         all: catalog.entries.length,
         federations: catalog.federations.slice(0, mostFederations).map((each) => ({
           id: each.id,
@@ -95,8 +89,7 @@ async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boole
     const parts = description === undefined ? [] : partsOf(id, description, shell);
     return { id, description, freshness, parts, published: shell.catalog.published.facts(id) };
   };
-  const [description, availability, score, incidents, maintenance, abilities, data] = await Promise.all([
-    view.description(entry),
+  const [availability, score, incidents, maintenance, abilities, data] = await Promise.all([
     readingOf(monitor.availability(id).then((found) => found ?? unseen(entry))),
     readingOf(monitor.score(id)),
     readingOf(monitor.incidents({ endpoint: id, limit: mostIncidents })),
@@ -106,7 +99,7 @@ async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boole
   ]);
   return endpointPage({
     entry,
-    description,
+    description: view.description(entry),
     availability,
     score,
     incidents,

@@ -1,10 +1,10 @@
-import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { EndpointModel } from "../model/endpoint-models.ts";
 import { oneSentence } from "../schema/one-sentence.ts";
 import { builtParts, partSentence } from "../schema/part-lines.ts";
 import { iriParts, plainText } from "../schema/text.ts";
 import type { EndpointStatus, Match, SearchIndex, TermUse } from "../search/search-index.ts";
 import type { EngineSearch } from "../values/engine-search.ts";
-import type { VoidDescription } from "../void/void-description.ts";
 import { entitiesFor } from "./entities.ts";
 import { bestTerms, type FoundTerm, mergedTerms, reason } from "./merge-terms.ts";
 import { createQuestionRanking, type QuestionRanking, type RankingSources } from "./question-ranking.ts";
@@ -13,7 +13,6 @@ import type { SchemaNode } from "./schema-graph.ts";
 interface LinkerOptions extends RankingSources {
   readonly search: SearchIndex;
   readonly catalog: Pick<Catalog, "byId">;
-  readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
   /** Asks engines for names that were not harvested. */
   readonly engineSearch?: EngineSearch | undefined;
   /** What monitoring says of an endpoint; "unknown" for all when absent. */
@@ -84,19 +83,19 @@ const leastWeight = 0.1;
 
 /** A linker that keeps itself up to date with the catalogue and its descriptions in the background. */
 export function createLinker({ statusOf = () => "unknown", engineSearch, ...sources }: LinkerOptions) {
-  const { search, catalog, descriptions, models } = sources;
+  const { search, catalog, models } = sources;
   const rankings = createQuestionRanking(sources);
 
-  async function linkedEndpoint(id: string, score: number, ranked: QuestionRanking): Promise<LinkedEndpoint> {
-    const entry = catalog.byId(id);
+  function linkedEndpoint(id: string, score: number, ranked: QuestionRanking): LinkedEndpoint {
+    const model = models.get(id);
     return {
       id,
-      title: plainText(entry?.title ?? id, 120),
-      sentence: entry && (await sentenceOf(entry, descriptions)),
+      title: plainText(model?.entry?.title ?? id, 120),
+      sentence: model && sentenceOf(model),
       status: statusOf(id),
       score,
       why: endpointReasons(id, ranked),
-      provenance: models.get(id)?.described === undefined ? models.get(id)?.published?.provenance : undefined,
+      provenance: model?.described === undefined ? model?.published?.provenance : undefined,
     };
   }
 
@@ -119,7 +118,7 @@ export function createLinker({ statusOf = () => "unknown", engineSearch, ...sour
       const endpoints = knownFirst(ranked.endpoints);
       const there = namedFirst(question, endpoints).filter(({ id }) => catalog.byId(id) !== undefined);
       const shown = there.slice(0, clamped(limit)).map(({ id, score }) => linkedEndpoint(id, score, ranked));
-      return { endpoints: await Promise.all(shown), total: there.length, ranking };
+      return { endpoints: shown, total: there.length, ranking };
     },
 
     /**
@@ -175,16 +174,10 @@ function weightsOf({ endpoints }: QuestionRanking): (id: string) => number {
 
 const longestSentence = 240;
 
-async function sentenceOf(
-  entry: CatalogEntry,
-  descriptions: LinkerOptions["descriptions"],
-): Promise<string | undefined> {
-  const told = entry.description && plainText(entry.description, longestSentence);
-  // Nothing else is read for an entry that says what is there.
-  if (told !== undefined && !entry.keywords.includes("shard")) return told;
-  const description = await descriptions.get(entry.id);
-  const sentence = told ?? (description && oneSentence(description, entry));
-  const part = description && partSentence(builtParts(description));
+function sentenceOf({ entry, described }: EndpointModel): string | undefined {
+  const told = entry?.description && plainText(entry.description, longestSentence);
+  const sentence = told ?? oneSentence({ described, entry });
+  const part = described && partSentence(builtParts(described));
   return part === undefined ? sentence : `${sentence ?? ""} ${part}`.trim();
 }
 

@@ -9,6 +9,7 @@ export type HasRoom = (kind: TermKind, iri: string) => boolean;
 /** Partitions within classes that are kept of one endpoint. */
 const mostRows = 100_000;
 const longestComment = 120;
+const longestDescription = 800;
 
 /**
  * What an endpoint's description says, without the records of its requests: columns of numbers, and texts that all endpoints
@@ -18,6 +19,8 @@ export class DescribedSchema implements KnownSchema {
   /** URL that the description is of. */
   readonly endpoint: string;
   readonly title: string | undefined;
+  /** What its publisher says of the data, cut to 800 characters. */
+  readonly description: string | undefined;
   /** Where the facts are from: the publisher, our queries, or both. Claims have the status `claimed`. */
   readonly source: VoidDescription["source"];
   /** ISO 8601: between these all facts were seen. */
@@ -27,6 +30,7 @@ export class DescribedSchema implements KnownSchema {
   /** It speaks of the default graph, and its facts do not contradict each other. */
   readonly isConsistent: boolean;
   readonly triples: KnownCount | undefined;
+  readonly distinctSubjects: KnownCount | undefined;
   readonly classesComplete: boolean;
   readonly propertiesComplete: boolean;
   readonly languages: readonly string[];
@@ -50,7 +54,7 @@ export class DescribedSchema implements KnownSchema {
   readonly #rows: Rows;
 
   constructor(description: VoidDescription, pool: TextPool, hasRoom: HasRoom) {
-    const { classPartitions, propertyPartitions, triples } = description;
+    const { classPartitions, propertyPartitions, triples, distinctSubjects } = description;
     this.#pool = pool;
     const kept = new Set<string>();
     const dropped = new Set<string>();
@@ -95,12 +99,14 @@ export class DescribedSchema implements KnownSchema {
     this.propertiesComplete = description.propertiesComplete && isWhole;
     this.endpoint = description.endpoint;
     this.title = description.title;
+    this.description = description.description?.slice(0, longestDescription);
     this.source = description.source;
     this.startedAt = description.startedAt;
     this.finishedAt = description.finishedAt;
     this.unfinished = description.unfinished;
     this.isConsistent = isOfDefaultGraph(description) && !isContradicted(description);
     this.triples = triples && { value: triples.value, status: triples.status };
+    this.distinctSubjects = distinctSubjects && { value: distinctSubjects.value, status: distinctSubjects.status };
     this.languages = description.languages;
     this.namespaces = description.namespaces;
     this.linksets = description.linksets;

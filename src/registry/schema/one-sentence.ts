@@ -1,7 +1,8 @@
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
-import { labelsOf } from "../void/term-texts.ts";
-import type { ClassPartition, Count, VoidDescription } from "../void/void-description.ts";
+import type { DescribedSchema } from "../model/described-schema.ts";
+import type { EndpointModel } from "../model/endpoint-models.ts";
+import type { KnownCount, KnownTerm } from "../model/schema.ts";
 import { listing, nounOf, readableName, readableText, severalOf } from "./names-in-words.ts";
 import { foldedName } from "../words/words.ts";
 import { iriParts, plainText } from "./text.ts";
@@ -12,19 +13,34 @@ const mostProperties = 4;
 
 type Entry = Pick<CatalogEntry, "keywords"> & Partial<Pick<CatalogEntry, "id" | "title">>;
 
+/** Sentences that were made; a schema and an entry are replaced when they change. */
+const known = new WeakMap<DescribedSchema, { readonly entry: Entry | undefined; readonly text: string | undefined }>();
+
 /**
  * One sentence of at most 200 characters that lets a reader choose among endpoints: the publisher's description, else what the
  * data are (a vocabulary, a catalogue, measurements), their main kinds of things with one rounded number, keywords and links.
- * Undefined when the description knows none of that.
+ * Undefined when the endpoint is not described, or the description knows none of that.
  */
-export function oneSentence(description: VoidDescription, entry?: Entry): string | undefined {
-  const told = firstSentence(description.description);
+export function oneSentence({
+  described,
+  entry,
+}: Pick<EndpointModel, "described"> & { readonly entry?: Entry | undefined }) {
+  if (described === undefined) return undefined;
+  const before = known.get(described);
+  if (before !== undefined && before.entry === entry) return before.text;
+  const text = sentenceOf(described, entry);
+  known.set(described, { entry, text });
+  return text;
+}
+
+function sentenceOf(described: DescribedSchema, entry: Entry | undefined): string | undefined {
+  const told = firstSentence(described.description);
   if (told !== undefined && told.split(" ").length > 3) return sentence(told);
-  const subject = contentText(description);
-  const title = (told ?? titleText(description, entry))?.replace(/[.!?:]$/, "");
+  const subject = contentText(described);
+  const title = (told ?? titleText(described, entry))?.replace(/[.!?:]$/, "");
   if (subject === undefined) return title && sentence(title);
   const titled = title === undefined ? subject : `${title}: ${subject}`;
-  const links = linksText(description);
+  const links = linksText(described);
   const abouts = [aboutText(entry, subject, 3), aboutText(entry, subject, 1), ""];
   const ends = [...abouts.map((about) => about + links), ""];
   const candidates = [titled, subject].flatMap((text) => ends.map((end) => text + end));
@@ -44,15 +60,15 @@ function firstSentence(text: string | undefined): string | undefined {
 }
 
 /** The publisher's title, where the entry is not called so already. */
-function titleText({ title, id }: VoidDescription, entry: Entry | undefined): string | undefined {
+function titleText({ title, endpoint }: DescribedSchema, entry: Entry | undefined): string | undefined {
   const line = plainText(title ?? "", 60);
-  const known = [entry?.title, entry?.id, id].map((name) => foldedName(name ?? ""));
+  const known = [entry?.title, entry?.id, endpoint].map((name) => foldedName(name ?? ""));
   return line === "" || known.includes(foldedName(line)) ? undefined : line;
 }
 
-function contentText(description: VoidDescription): string | undefined {
-  const names = namesIn(description);
-  const { genre, topics } = kindsOf(description, names);
+function contentText(described: DescribedSchema): string | undefined {
+  const names = namesIn(described);
+  const { genre, topics } = kindsOf(described, names);
   if (genre !== undefined) {
     const things = withAmount(genre, names);
     return `${genre.form} ${things}${topics.length === 0 ? "" : `, with ${listing(topics.map(names.several))}`}`;
@@ -63,17 +79,17 @@ function contentText(description: VoidDescription): string | undefined {
     if (amount === "") return listing(topics.map(names.several));
     return `${withAmount(first, names)}${others.length === 0 ? "" : `, with ${listing(others.map(names.several))}`}`;
   }
-  return propertiesText(description) ?? restText(description);
+  return propertiesText(described) ?? restText(described);
 }
 
 /** A kind of thing. */
 interface Topic {
   readonly name: string;
-  readonly count: Count | undefined;
+  readonly count: KnownCount | undefined;
 }
 
 /** How names are written: in the plural where they are English. */
-function namesIn({ languages }: VoidDescription) {
+function namesIn({ languages }: DescribedSchema) {
   const isEnglish = languages.length === 0 || languages.some((language) => /^en(?:-|$)/i.test(language));
   return { isEnglish, several: ({ name }: Topic): string => (isEnglish ? severalOf(name) : name) };
 }
@@ -120,31 +136,30 @@ const genres: readonly { readonly form: string; readonly noun: string; readonly 
 ];
 
 /** What the data set as a whole is, and the kinds of things in it, most frequent first. */
-function kindsOf(description: VoidDescription, { isEnglish }: ReturnType<typeof namesIn>) {
-  const partitions = description.classPartitions.filter(({ entities }) => entities?.value !== 0);
-  const labels = labelsOf(description);
-  const rest = partitions.filter(
-    (partition) => isAboutThings(partition) && !genres.some(({ classes }) => classes.test(partition.class)),
-  );
-  const named = rest.flatMap(({ class: iri, entities }): readonly Topic[] => {
-    const name = readableText(labels.get(iri) ?? "") ?? readableName(iri);
-    return name === undefined ? [] : [{ name, count: entities }];
+function kindsOf(described: DescribedSchema, { isEnglish }: ReturnType<typeof namesIn>) {
+  const all = [...described.terms("class")].filter(({ count }) => count?.value !== 0);
+  const rest = all.filter(({ iri }) => isAboutThings(iri) && !genres.some(({ classes }) => classes.test(iri)));
+  const named = rest.flatMap((term): readonly Topic[] => {
+    const name = nameOf(term);
+    return name === undefined ? [] : [{ name, count: term.count }];
   });
   const telling = named.filter(({ name }) => !auxiliary.has(nounOf(name)) && !name.startsWith("has "));
   const topics = distinctTopics(telling.length > 0 ? telling : named, isEnglish);
   for (const { form, noun, classes } of genres) {
-    const own = partitions.filter((partition) => classes.test(partition.class));
+    const own = all.filter(({ iri }) => classes.test(iri));
     if (own.length === 0 || (rest.length > 0 && sizeOf(own) <= sizeOf(rest))) continue;
     // One count is shown, so it is one of a class, never a sum of classes that share instances.
-    const main = own.find(({ class: iri }) => readableName(iri) === noun) ?? own[0];
-    const name = (main && readableName(main.class)) ?? noun;
-    return { genre: { form, name, count: main?.entities }, topics: topics.slice(0, 2) };
+    const main = own.find(({ iri }) => readableName(iri) === noun) ?? own[0];
+    const name = (main && readableName(main.iri)) ?? noun;
+    return { genre: { form, name, count: main?.count }, topics: topics.slice(0, 2) };
   }
   return { genre: undefined, topics };
 }
 
-const sizeOf = (partitions: readonly ClassPartition[]): number =>
-  partitions.reduce((sum, { entities, status }) => sum + (entities?.value ?? (status === "exact" ? 1 : 0)), 0);
+const nameOf = ({ iri, label = "" }: KnownTerm): string | undefined => readableText(label) ?? readableName(iri);
+
+const sizeOf = (classes: readonly KnownTerm[]): number =>
+  classes.reduce((sum, { count }) => sum + (count?.value ?? 1), 0);
 
 /** The first few that are not of the same noun, so that "reviewed protein" does not follow "protein"; all alike are shown. */
 function distinctTopics(named: readonly Topic[], isEnglish: boolean): readonly Topic[] {
@@ -157,13 +172,13 @@ function distinctTopics(named: readonly Topic[], isEnglish: boolean): readonly T
 }
 
 /** Whether a class says what the data are about, not how they are kept. */
-export function isAboutThings({ class: iri }: Pick<ClassPartition, "class">): boolean {
+export function isAboutThings(iri: string): boolean {
   const prefix = wellKnownPrefixes.get(iriParts(iri).namespace);
   return prefix === undefined || !housekeeping.has(prefix);
 }
 
 /** A number of two digits in words that keep its status; empty where a sample says nothing about the number. */
-function amountText(count: Count | undefined): string {
+function amountText(count: KnownCount | undefined): string {
   if (count === undefined || !Number.isFinite(count.value) || count.value < 0 || count.status === "sampled") return "";
   const { value, status } = count;
   const isLeast = status === "exists" || status === "lowerBound";
@@ -186,33 +201,32 @@ function numberText(value: number): string {
 const unsaying = new Set(["type", "label", "comment", "id", "identifier", "see also", "same as", "is defined by"]);
 
 /** What things are told of where no class tells what they are. */
-function propertiesText(description: VoidDescription): string | undefined {
-  const labels = labelsOf(description);
-  const names = description.propertyPartitions
-    .filter(({ property }) => !isOfKeeping(property))
-    .flatMap(({ property }) => readableText(labels.get(property) ?? "") ?? readableName(property) ?? [])
+function propertiesText(described: DescribedSchema): string | undefined {
+  const names = [...described.terms("property")]
+    .filter(({ iri }) => !isOfKeeping(iri))
+    .flatMap((term) => nameOf(term) ?? [])
     .map((name) => name.replace(/^(?:has|ref) (?=.)|(?<=.) (?:id|iri|uri)$/g, ""))
     .filter((name) => !unsaying.has(name));
   const shown = [...new Set(names)].slice(0, mostProperties);
   if (shown.length === 0) return undefined;
-  const amount = amountText(description.distinctSubjects);
+  const amount = amountText(described.distinctSubjects);
   return `${amount === "" ? "things" : amount === "1" ? "1 thing" : `${amount} things`} with ${listing(shown)}`;
 }
 
 const isOfKeeping = (iri: string): boolean => housekeeping.has(wellKnownPrefixes.get(iriParts(iri).namespace) ?? "");
 
 /** Of what nothing readable is known: which vocabularies it uses, how many kinds of things or triples there are. */
-function restText(description: VoidDescription): string | undefined {
-  const known = description.namespaces.flatMap((namespace) => wellKnownPrefixes.get(namespace) ?? []);
+function restText(described: DescribedSchema): string | undefined {
+  const known = described.namespaces.flatMap((namespace) => wellKnownPrefixes.get(namespace) ?? []);
   const vocabularies = [...new Set(known)].filter((prefix) => !housekeeping.has(prefix)).slice(0, 3);
   const terms = vocabularies.length === 0 ? "" : ` in terms of ${listing(vocabularies)}`;
-  const kinds = description.classPartitions.filter(isAboutThings).length;
-  const status = description.classesComplete ? "exact" : "lowerBound";
+  const kinds = [...described.terms("class")].filter(({ iri }) => isAboutThings(iri)).length;
+  const status = described.classesComplete ? "exact" : "lowerBound";
   if (kinds > 0) {
-    const amount = amountText({ value: kinds, status, record: 0 });
+    const amount = amountText({ value: kinds, status });
     return `${amount === "" || kinds === 1 ? "one kind of thing" : `${amount} kinds of things`}${terms === "" ? " with codes for names" : terms}`;
   }
-  const triples = amountText(description.triples);
+  const triples = amountText(described.triples);
   return triples === "" ? undefined : `${triples} triples${terms}`;
 }
 
@@ -222,7 +236,7 @@ function aboutText(entry: Entry | undefined, said: string, most: number): string
   return more.length === 0 ? "" : ` (${more.slice(0, most).join(", ")})`;
 }
 
-function linksText({ linksets }: VoidDescription): string {
+function linksText({ linksets }: DescribedSchema): string {
   const targets = [...new Set(linksets.flatMap(({ targetEndpoint }) => targetEndpoint ?? []))].toSorted();
   const shown = targets.slice(0, 3).map((target) => plainText(target, 30));
   return shown.length === 0 ? "" : `, linked to ${listing(shown)}`;

@@ -21,7 +21,7 @@ export const splitOver = (
   { models }: { readonly models: Pick<EndpointModels, "get"> },
 ): readonly SplitClass[] =>
   splitTerms(models, firstIds(members), "class")
-    .filter(({ iri, at }) => at.length > 1 && isAboutThings({ class: iri }))
+    .filter(({ iri, at }) => at.length > 1 && isAboutThings(iri))
     .slice(0, mostClasses)
     .map(({ iri, source, at }) => ({ class: iri, source, members: at.map(({ id }) => id).toSorted() }));
 
@@ -46,7 +46,7 @@ export function partsOf(id: string, description: Pick<VoidDescription, "built">,
 /** Classes that other members of its federations are described with, too; each endpoint once a class. */
 function derivedParts(id: string, { models, catalog }: Known): readonly Part[] {
   const shared = Array.from(models.get(id)?.described?.terms("class") ?? [], ({ iri }) => iri)
-    .filter((iri) => isAboutThings({ class: iri }))
+    .filter(isAboutThings)
     .slice(0, mostDerived)
     .map((iri) => ({ iri, left: new Set(models.described("class", iri).filter((other) => other !== id)) }))
     .filter(({ left }) => left.size > 0);

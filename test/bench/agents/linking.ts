@@ -185,12 +185,10 @@ async function linkerOver(all: readonly Described[], parts: Parts): Promise<Link
   const entries = all.map(({ entry }) => entry);
   const known = all.flatMap(({ entry, description }) => (description ? [[entry.id, description] as const] : []));
   const { models, search } = describedModels({ entries, descriptions: known });
-  const byId = new Map(all.map(({ entry, description }) => [entry.id, description]));
   const linker = createLinker({
     search,
     models,
     catalog: createCatalog(entries, [], { publicUrl: "http://localhost" }),
-    descriptions: { get: async (id) => byId.get(id) },
     ...parts,
     onFault: (error) => {
       throw error;

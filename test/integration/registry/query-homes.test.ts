@@ -20,8 +20,7 @@ async function freshClone() {
   });
   const planner = createPlanner({ catalog, terms: search, egress: "catalog", publicUrl: "http://localhost" });
   const check = createQueryCheck({ catalog, planner, search, models, now: () => 0 });
-  const descriptions = { get: async () => undefined };
-  const linker = createLinker({ catalog, search, models, descriptions, onFault: () => undefined });
+  const linker = createLinker({ catalog, search, models, onFault: () => undefined });
   await linker.settled();
   return { planner, check, linker };
 }

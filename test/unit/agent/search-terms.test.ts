@@ -31,8 +31,7 @@ const description = descriptionOf({
 const entries = [catalogEntry("places")];
 const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example" });
 const { models, search } = describedModels({ entries, descriptions: [["places", description]] });
-const descriptions = { get: async () => description };
-const linker = createLinker({ catalog, search, models, descriptions, values, onFault: () => undefined });
+const linker = createLinker({ catalog, search, models, values, onFault: () => undefined });
 afterAll(() => linker.close());
 
 const tool = searchTerms({ linker });

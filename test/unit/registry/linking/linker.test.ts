@@ -67,7 +67,6 @@ function linkerOver({ described = { towns, concerts, codes }, entries, embed }: 
     search,
     models,
     catalog: createCatalog(all, [], { publicUrl: "http://localhost" }),
-    descriptions: { get: async (id) => stored.get(id) },
     values,
     embedder: embed && { embed: (texts) => embed(texts) },
     statusOf: (id) => (id === "towns" ? "down" : "up"),

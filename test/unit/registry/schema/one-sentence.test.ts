@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { wellKnownNamespaces } from "../../../../src/rdf/well-known-prefixes.ts";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import { oneSentence } from "../../../../src/registry/schema/one-sentence.ts";
+import { describedModels } from "../../../support/described-models.ts";
 import type { FactStatus, VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { anyText } from "../../../support/any-text.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
@@ -52,9 +53,14 @@ const described = ({ classes, properties, triples, labels = {}, links = [], uses
 
 type Entry = Partial<Pick<CatalogEntry, "id" | "title" | "keywords">>;
 
+const sentenceOf = (description: VoidDescription, entry: Entry): string | undefined => {
+  const { models } = describedModels({ descriptions: [["any", description]] });
+  return oneSentence({ described: models.get("any")?.described, entry: { keywords: [], ...entry } });
+};
+
 const shouldSay = (facts: Facts, text: string | undefined, entry: Entry = {}) =>
   it(`says ${text ?? "nothing"}`, () => {
-    expect(oneSentence(described(facts), { keywords: [], ...entry })).toBe(text);
+    expect(sentenceOf(described(facts), entry)).toBe(text);
   });
 
 describe("what the publisher says comes first", () => {
@@ -195,7 +201,7 @@ describe("oneSentence", () => {
       [title, description, ...ends]: readonly (string | undefined)[],
     ): void => {
       const linksets = ends.flatMap((end) => (end === undefined ? [] : [link(end)]));
-      const sentence = oneSentence(descriptionOf({ classPartitions, linksets, title, description }), {
+      const sentence = sentenceOf(descriptionOf({ classPartitions, linksets, title, description }), {
         keywords: names,
       });
       if (sentence === undefined) return;

@@ -60,12 +60,10 @@ function opened({ names = ["Marie Curie", "Marie Curie Street"], harvested = har
   const values = createValueIndex();
   values.set("a", harvested);
   const { models, search } = describedModels({ entries });
-  const descriptions = { get: async () => undefined };
   const linker = createLinker({
     catalog,
     search,
     models,
-    descriptions,
     values,
     engineSearch,
     onFault: () => undefined,
