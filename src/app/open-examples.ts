@@ -13,8 +13,11 @@ import type { Catalog } from "../registry/catalog/catalog.ts";
 /** Solved questions of endpoints, files and runs. @throws FedwayError `CONFIG_INVALID` when a folder of the settings is missing */
 export function openExamples(
   { config, log, state, clients, jobs }: Foundation,
-  { catalog, onFault }: { readonly catalog: Catalog; readonly onFault: (error: unknown) => void },
+  known: Pick<ConstructorParameters<typeof ExampleService>[0], "models" | "exampleSets" | "onFault"> & {
+    readonly catalog: Catalog;
+  },
 ): ExampleService {
+  const { catalog } = known;
   const { queryExamples, experience, harvest } = config.agents;
   const missing = queryExamples.find((folder) => !existsSync(folder));
   if (missing !== undefined) {
@@ -22,8 +25,8 @@ export function openExamples(
   }
   const beside = catalogSources(config).dirs.map(({ path }) => join(path, "queries"));
   return new ExampleService({
+    ...known,
     store: state.store,
-    catalog,
     asker: clients.asker,
     jobs,
     // Ages are compared with those that other processes have stored.
@@ -35,7 +38,6 @@ export function openExamples(
     folders: [...new Set([...beside.filter((folder) => existsSync(folder)), ...queryExamples])],
     baseUrl: config.publicUrl,
     onProblem: ({ file, reason }) => log.warn({ file, reason }, "example queries left out"),
-    onFault,
   });
 }
 

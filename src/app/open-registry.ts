@@ -12,6 +12,7 @@ import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { openCatalog } from "../registry/catalog/open-catalog.ts";
 import { createDescriber } from "../registry/compute/describer.ts";
+import { createExampleStore } from "../registry/examples/example.ts";
 import { createLinker } from "../registry/linking/linker.ts";
 import { EndpointModels } from "../registry/model/endpoint-models.ts";
 import { keepModels } from "../registry/model/keep-models.ts";
@@ -121,10 +122,12 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const harvesting = openHarvests(foundation, onDropped);
   const values = openValues(foundation, { models, catalog, descriptions, capabilities, ...harvesting, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
-  const examples = openExamples(foundation, { catalog, onFault });
+  const exampleSets = createExampleStore(store);
+  const examples = openExamples(foundation, { models, exampleSets, catalog, onFault });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
-  const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
+  const kept = { catalog, descriptions, ...harvesting, exampleSets };
+  const keeper = await keepModels(models, { ...kept, store, clock: systemClock, onFault });
   const due = openDue(foundation, { catalog, descriptions, ...health, onFault });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
   const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };
@@ -256,6 +259,7 @@ function openValues(
     ...known,
     harvester: { harvest: (target, options) => harvesterOf(target.endpoint.url).harvest(target, options) },
     jobs,
+    clock: steadyClock,
     capabilities: (id) => capabilities.get(id),
     embedder,
   });

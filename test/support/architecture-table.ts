@@ -74,6 +74,7 @@ export const modules: readonly Module[] = [
         module: "registry",
         files: [
           "catalog/catalog.ts",
+          "examples/example.ts",
           "published/published-facts.ts",
           "values/harvest.ts",
           "void/description-service.ts",

@@ -4,8 +4,10 @@ import { readExampleFolder } from "./example-files.ts";
 import { type ExampleHit, ExampleIndex, type ExampleQuery } from "./example-index.ts";
 import { createExperience, type Experience } from "./experience.ts";
 import { ExampleHarvest, type HarvestOptions } from "./harvest.ts";
+import type { Store } from "../../store/store.ts";
 
 interface ExampleServiceOptions extends HarvestOptions {
+  readonly store: Store;
   readonly readTargets: ReadTargets;
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Folders whose files are read when somebody searches for the first time. */
@@ -37,13 +39,12 @@ export class ExampleService {
   readonly #bySource = new Map<string, readonly Example[]>();
   readonly #versions = new Map<string, Map<string, Example>>();
   #loading: Promise<void> | undefined;
+  #ignoreModels = (): void => undefined;
 
   constructor(options: ExampleServiceOptions) {
     this.#options = options;
     this.#index = new ExampleIndex(options);
-    this.harvest = new ExampleHarvest(options, (id, found) =>
-      this.#set(`endpoint ${id}`, this.#examplesOf(found, { kind: "endpoint", name: id })),
-    );
+    this.harvest = new ExampleHarvest(options, (id, found) => this.#examplesOf(found, { kind: "endpoint", name: id }));
     const experience = createExperience({
       ...options,
       onChange: (id, example) => void this.#set(`run ${id}`, example ? [example] : []),
@@ -60,9 +61,7 @@ export class ExampleService {
 
   /** Takes in what other processes have stored since, where anybody searches. @throws FedwayError `STORE_FAILED` */
   async refresh(): Promise<void> {
-    if (this.#loading === undefined) return;
-    await this.harvest.refresh();
-    await this.experience?.refresh();
+    if (this.#loading !== undefined) await this.experience?.refresh();
   }
 
   /** Files and store are read when they are first needed: most processes of the command line never do. */
@@ -76,8 +75,15 @@ export class ExampleService {
 
   async #loadAll(): Promise<void> {
     for (const folder of this.#options.folders) await this.#readFolder(folder);
-    await this.harvest.refresh();
     await this.experience?.refresh();
+    this.#ignoreModels = this.#options.models.follow({
+      changed: (after, before) => {
+        const { id = "" } = after ?? before ?? {};
+        if (after?.examples === before?.examples) return;
+        const origin = { kind: "endpoint", name: id } as const;
+        this.#set(`endpoint ${id}`, this.#examplesOf(after?.examples?.examples ?? [], origin));
+      },
+    });
   }
 
   async #readFolder(folder: string): Promise<void> {
@@ -92,6 +98,7 @@ export class ExampleService {
   }
 
   async close(): Promise<void> {
+    this.#ignoreModels();
     await this.#index.close();
   }
 

@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
+import { type Collection, createCollection } from "../../store/collection.ts";
+import type { Store } from "../../store/store.ts";
 
 /** What is known of how a query ended when it was run; of published ones nothing is. */
 const exampleOutcomes = ["unknown", "ok", "empty", "partial", "failed"] as const;
@@ -43,6 +45,22 @@ export interface RawExample {
   readonly outcome?: ExampleOutcome | undefined;
   readonly feedback?: string | undefined;
 }
+
+const setSchema = Type.Object({
+  endpoint: Type.String(),
+  /** Milliseconds since the epoch. */
+  readAt: Type.Number(),
+  examples: Type.Array(
+    Type.Object({ question: Type.String(), query: Type.String(), targets: Type.Array(Type.String()) }),
+  ),
+});
+
+/** The examples that an endpoint, told by its URL, publishes in its own data. */
+export type ExampleSet = Static<typeof setSchema>;
+
+/** What was read of endpoints, by catalogue id. */
+export const createExampleStore = (store: Store): Collection<ExampleSet> =>
+  createCollection({ store, prefix: "example-set/", schema: setSchema, removesInvalid: true });
 
 /**
  * Reads a query: the URLs of its SERVICE targets, those that are constants.

@@ -1,4 +1,5 @@
 import type { CatalogEntry } from "../catalog/catalog.ts";
+import type { ExampleSet } from "../examples/example.ts";
 import { publishedKey, type PublishedFacts } from "../published/published-facts.ts";
 import type { Harvest } from "../values/harvest.ts";
 import type { VoidDescription } from "../void/void-description.ts";
@@ -18,9 +19,14 @@ export interface EndpointModel {
   readonly published?: PublishedFacts | undefined;
   /** Names of its things and values of its properties, as they were read. */
   readonly values?: Harvest | undefined;
+  /** Questions with their queries that it publishes. */
+  readonly examples?: ExampleSet | undefined;
 }
 
-/** Whether all but the values is the same. */
+/** What was read of an endpoint's data beside its description. */
+export type ReadPart = "values" | "examples";
+
+/** Whether all but what was read of its data is the same. */
 export const hasSameSchema = (one: EndpointModel | undefined, other: EndpointModel | undefined): boolean =>
   (["entry", "described", "published"] as const).every((part) => one?.[part] === other?.[part]);
 
@@ -119,8 +125,9 @@ export class EndpointModels {
     this.#change(id, { described, version: described && version });
   }
 
-  setValues(id: string, values: Harvest | undefined): void {
-    if (this.#models.get(id)?.values !== values) this.#change(id, { values });
+  /** Sets or, with undefined, removes what was read of an endpoint's data. */
+  setRead<Part extends ReadPart>(id: string, part: Part, found: EndpointModel[Part]): void {
+    if (this.#models.get(id)?.[part] !== found) this.#change(id, { [part]: found });
   }
 
   remove(id: string): void {

@@ -3,17 +3,19 @@ import { type Clock, sleep } from "../../clock.ts";
 import { type Collection, documentsUnder } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 import type { EditableCatalog } from "../catalog/catalog.ts";
-import type { Harvest } from "../values/harvest.ts";
 import type { DescriptionService } from "../void/description-service.ts";
 import type { VoidDescription } from "../void/void-description.ts";
-import type { EndpointModels } from "./endpoint-models.ts";
+import type { EndpointModel, EndpointModels, ReadPart } from "./endpoint-models.ts";
+
+type Stored<Part extends ReadPart> = Pick<Collection<NonNullable<EndpointModel[Part]>>, "get" | "entries" | "watch">;
 
 /** What models are kept up to date with. */
 interface KeptParts {
   readonly store: Store;
   readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "published" | "onChange">;
   readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
-  readonly harvests: Pick<Collection<Harvest>, "get" | "entries" | "watch">;
+  readonly harvests: Stored<"values">;
+  readonly exampleSets: Stored<"examples">;
   /** Whether names and values of an endpoint may be known. */
   readonly mayHarvest: (id: string) => boolean;
   readonly clock: Clock;
@@ -39,17 +41,22 @@ class ModelKeeper {
   readonly #models: EndpointModels;
   readonly #parts: KeptParts;
   readonly #ignore: readonly (() => void)[];
+  /** Read what is stored of one endpoint beside its description, or of all. */
+  readonly #read: readonly ((id?: string) => Promise<void>)[];
   readonly #first: Promise<void>;
   #isClosed = false;
 
   constructor(models: EndpointModels, parts: KeptParts) {
     this.#models = models;
     this.#parts = parts;
-    const { catalog, harvests, descriptions, onFault } = parts;
+    const { catalog, harvests, exampleSets, descriptions, onFault } = parts;
     this.#takeEntries();
+    const read = { values: this.#reader("values", harvests), examples: this.#reader("examples", exampleSets) };
+    this.#read = Object.values(read);
     this.#ignore = [
       catalog.onChange(() => void this.#readMoved().catch(onFault)),
-      harvests.watch((change) => void this.#readValues(change?.key).catch(onFault)),
+      harvests.watch((change) => void read.values(change?.key).catch(onFault)),
+      exampleSets.watch((change) => void read.examples(change?.key).catch(onFault)),
       descriptions.onChange((...stored) => void this.#takeStored(...stored).catch(onFault)),
     ];
     models.isReading = true;
@@ -87,9 +94,16 @@ class ModelKeeper {
     if (!this.#isClosed) this.#models.setDescription(id, known);
   }
 
-  #takeValues(id: string, values: Harvest | undefined): void {
-    const known = values && this.#isOf(id, values) && this.#parts.mayHarvest(id) ? values : undefined;
-    if (!this.#isClosed) this.#models.setValues(id, known);
+  #reader<Part extends ReadPart>(part: Part, stored: Stored<Part>): (id?: string) => Promise<void> {
+    const take = (id: string, found: NonNullable<EndpointModel[Part]> | undefined): void => {
+      const mayKnow = part !== "values" || this.#parts.mayHarvest(id);
+      const known = found && this.#isOf(id, found) && mayKnow ? found : undefined;
+      if (!this.#isClosed) this.#models.setRead(id, part, known);
+    };
+    return async (id) => {
+      if (id !== undefined) return take(id, await stored.get(id));
+      for await (const [each, found] of stored.entries()) take(each, found);
+    };
   }
 
   async #takeStored(id: string, description: VoidDescription | undefined): Promise<void> {
@@ -107,7 +121,7 @@ class ModelKeeper {
     this.#models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
     for (const { id } of moved) {
       this.#take(id, undefined);
-      this.#takeValues(id, undefined);
+      for (const part of ["values", "examples"] as const) this.#models.setRead(id, part, undefined);
     }
     return moved.map(({ id }) => id);
   }
@@ -115,7 +129,7 @@ class ModelKeeper {
   async #readMoved(): Promise<void> {
     const ids = this.#takeEntries();
     await this.#readAll(ids);
-    for (const id of ids) await this.#readValues(id);
+    for (const id of ids) for (const read of this.#read) await read(id);
   }
 
   async #readNew(): Promise<void> {
@@ -136,13 +150,6 @@ class ModelKeeper {
       // Queries have their turn between two endpoints.
       await nextTurn();
     }
-  }
-
-  /** Of one endpoint, or of all. */
-  async #readValues(id?: string): Promise<void> {
-    const { harvests } = this.#parts;
-    if (id !== undefined) return this.#takeValues(id, await harvests.get(id));
-    for await (const [each, values] of harvests.entries()) this.#takeValues(each, values);
   }
 }
 

@@ -7,6 +7,7 @@ import type { Collection } from "../../store/collection.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
+import type { DescribedSchema } from "../model/described-schema.ts";
 import type { EndpointModels } from "../model/endpoint-models.ts";
 import type { DescriptionService } from "../void/description-service.ts";
 import type { Harvest } from "./harvest.ts";
@@ -16,10 +17,11 @@ import { createValueIndex } from "./value-index.ts";
 interface ValueServiceOptions {
   readonly models: Pick<EndpointModels, "follow">;
   readonly catalog: Pick<Catalog, "byId" | "entries">;
-  readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
+  readonly descriptions: Pick<DescriptionService, "get">;
   readonly harvester: Harvester;
   readonly harvests: Collection<Harvest>;
   readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly clock: { now(): number };
   readonly capabilities: (id: string) => Promise<Capabilities | undefined>;
   /** Whether labels and values of an endpoint may be read. */
   readonly mayHarvest: (id: string) => boolean;
@@ -33,31 +35,30 @@ const kindName = "harvest-values";
 /** After descriptions, which more depends on. */
 const priority = -100;
 
-/**
- * Labels and values of the catalogue's endpoints: read in the background after each description, kept, found. The index is a
- * view of the models.
- */
+/** A view of the models: labels and values of endpoints are read in the background after each new description, kept, found. */
 export function createValueService(options: ValueServiceOptions) {
-  const { models, catalog, descriptions, harvests, jobs, mayHarvest, onFault } = options;
+  const { models, catalog, harvests, jobs, mayHarvest, onFault } = options;
   const index = createValueIndex({ embedder: options.embedder, onFault });
-  const ignoreModels = models.follow({
-    changed(after, before) {
-      const id = (after ?? before)?.id;
-      if (id !== undefined && after?.values !== before?.values) index.set(id, after?.values);
-    },
-  });
+  const openedAt = new Date(options.clock.now()).toISOString();
   const request = async (id: string): Promise<Job> => {
     if (catalog.byId(id) === undefined) throw unknownId("endpoint", id, catalog);
     return jobs.enqueue(kindName, { id }, { id: `harvest.${id}`, priority });
   };
-  /** A description that was made anew is the occasion to read values anew. */
-  const follow = async (id: string): Promise<void> => {
-    const description = await descriptions.get(id);
-    if (description === undefined || !mayHarvest(id)) return;
+  /** A description that was made since the start is the occasion to read values anew. */
+  const renew = async (id: string, { endpoint, finishedAt }: DescribedSchema): Promise<void> => {
+    if (finishedAt < openedAt || !mayHarvest(id)) return;
     const known = await harvests.get(id);
-    if (known?.describedAt !== description.finishedAt || known.endpoint !== description.endpoint) await request(id);
+    if (known?.describedAt !== finishedAt || known.endpoint !== endpoint) await request(id);
   };
-  const ignoreDescriptions = descriptions.onChange((id) => void follow(id).catch(onFault));
+  const ignoreModels = models.follow({
+    changed(after, before) {
+      const id = (after ?? before)?.id;
+      if (id === undefined) return;
+      if (after?.values !== before?.values) index.set(id, after?.values);
+      const described = after?.described;
+      if (described !== before?.described && described) void renew(id, described).catch(onFault);
+    },
+  });
   return {
     index,
     /** The job that reads one endpoint; to be started with the queue. */
@@ -74,7 +75,6 @@ export function createValueService(options: ValueServiceOptions) {
     },
     async close(): Promise<void> {
       ignoreModels();
-      ignoreDescriptions();
       await index.close();
     },
   };

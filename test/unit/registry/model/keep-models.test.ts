@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../../../src/clock.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { EndpointModels } from "../../../../src/registry/model/endpoint-models.ts";
+import { createExampleStore } from "../../../../src/registry/examples/example.ts";
 import { keepModels } from "../../../../src/registry/model/keep-models.ts";
 import { createHarvestStore } from "../../../../src/registry/values/harvest.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
@@ -49,6 +50,7 @@ async function processOver(store: ReturnType<typeof createMemoryStore>, stored: 
       },
     },
     harvests: createHarvestStore({ store }),
+    exampleSets: createExampleStore(store),
     mayHarvest: () => true,
     clock: systemClock,
     onFault: (error) => {
