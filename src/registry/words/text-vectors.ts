@@ -37,6 +37,8 @@ export class TextVectors {
   readonly #wanted = new Map<string, () => readonly PlacedText[]>();
   readonly #closing = new AbortController();
   #work: Promise<void> | undefined;
+  /** The model has failed lately. */
+  #isResting = false;
 
   constructor(options: VectorOptions) {
     this.#options = options;
@@ -48,9 +50,7 @@ export class TextVectors {
     this.#wanted.delete(id);
     if (texts === undefined) return;
     this.#wanted.set(id, texts);
-    this.#work ??= this.#embedAll().finally(() => {
-      this.#work = undefined;
-    });
+    this.#begin();
   }
 
   /**
@@ -88,11 +88,11 @@ export class TextVectors {
   nearest(id: string, question: Float32Array): readonly { readonly at: number; readonly cosine: number }[] {
     return [...(this.#lists.get(id)?.keys() ?? [])]
       .map((at) => ({ at, cosine: this.cosine(id, at, question) }))
-      .filter(({ cosine }) => cosine > 0)
+      .filter(({ cosine }) => !Number.isNaN(cosine))
       .toSorted((left, right) => right.cosine - left.cosine);
   }
 
-  /** Resolves when all that is wanted is there. */
+  /** Resolves when all that is wanted is there, or the model failed and is left alone for a minute. */
   async settled(): Promise<void> {
     while (this.#work !== undefined) await this.#work;
   }
@@ -102,18 +102,33 @@ export class TextVectors {
     await this.#work;
   }
 
-  async #embedAll(): Promise<void> {
+  #begin(): void {
+    if (this.#isResting) return;
+    this.#work ??= this.#embedAll()
+      .catch((error: unknown) => {
+        if (!this.#closing.signal.aborted) this.#rest(error);
+      })
+      .finally(() => {
+        this.#work = undefined;
+      });
+  }
+
+  #rest(error: unknown): void {
     const { signal } = this.#closing;
-    while (this.#wanted.size > 0 && !signal.aborted) {
-      // What is set together is embedded together, and others have their turn between two batches.
+    this.#options.onFault(error);
+    this.#isResting = true;
+    void sleep(retryMs, { clock: systemClock, signal }).then(() => {
+      this.#isResting = false;
+      if (!signal.aborted) this.#begin();
+    });
+  }
+
+  async #embedAll(): Promise<void> {
+    // What is set together is embedded together, and others have their turn between two batches.
+    await setImmediate();
+    while (this.#wanted.size > 0 && !this.#closing.signal.aborted) {
+      await this.#embedSome(this.#closing.signal);
       await setImmediate();
-      try {
-        await this.#embedSome(signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#options.onFault(error);
-        await sleep(retryMs, { clock: systemClock, signal });
-      }
     }
   }
 
