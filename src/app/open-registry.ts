@@ -93,11 +93,11 @@ const droppedLog =
   (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
 
-/** What was read of endpoints' values, and of which endpoints it may be. */
+/** What was read of endpoints' data, and of which endpoints values may be. */
 function openHarvests({ config, state: { store } }: Foundation, onDropped: ReturnType<typeof droppedLog>) {
   const { rows, except } = config.agents.harvest;
   const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
-  return { harvests: createHarvestStore({ store, onDropped }), mayHarvest };
+  return { harvests: createHarvestStore({ store, onDropped }), exampleSets: createExampleStore(store), mayHarvest };
 }
 
 /** The catalogue and everything that is known of its endpoints. */
@@ -122,12 +122,10 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const harvesting = openHarvests(foundation, onDropped);
   const values = openValues(foundation, { models, catalog, descriptions, capabilities, ...harvesting, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
-  const exampleSets = createExampleStore(store);
-  const examples = openExamples(foundation, { models, exampleSets, catalog, onFault });
+  const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
-  const kept = { catalog, descriptions, ...harvesting, exampleSets };
-  const keeper = await keepModels(models, { ...kept, store, clock: systemClock, onFault });
+  const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
   const due = openDue(foundation, { catalog, descriptions, ...health, onFault });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
   const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };

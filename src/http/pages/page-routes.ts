@@ -47,7 +47,7 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
       const text = catalogPage({
         filter,
         found,
-        descriptionOf: view.description,
+        descriptionOf: (entry) => view.description(entry),
         all: catalog.entries.length,
         federations: catalog.federations.slice(0, mostFederations).map((each) => ({
           id: each.id,

@@ -14,7 +14,10 @@ const mostProperties = 4;
 type Entry = Pick<CatalogEntry, "keywords"> & Partial<Pick<CatalogEntry, "id" | "title">>;
 
 /** Sentences that were made; a schema and an entry are replaced when they change. */
-const known = new WeakMap<DescribedSchema, { readonly entry: Entry | undefined; readonly text: string | undefined }>();
+const sentences = new WeakMap<
+  DescribedSchema,
+  { readonly entry: Entry | undefined; readonly text: string | undefined }
+>();
 
 /**
  * One sentence of at most 200 characters that lets a reader choose among endpoints: the publisher's description, else what the
@@ -26,10 +29,10 @@ export function oneSentence({
   entry,
 }: Pick<EndpointModel, "described"> & { readonly entry?: Entry | undefined }) {
   if (described === undefined) return undefined;
-  const before = known.get(described);
+  const before = sentences.get(described);
   if (before !== undefined && before.entry === entry) return before.text;
   const text = sentenceOf(described, entry);
-  known.set(described, { entry, text });
+  sentences.set(described, { entry, text });
   return text;
 }
 

@@ -1,11 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { Embedder } from "../../embeddings/embedder.ts";
-import type { ValueExamples } from "../schema/schema-view.ts";
 import { plainText } from "../schema/text.ts";
 import type { Harvest, HarvestRow } from "./harvest.ts";
-import { type KeyGroup, keysOf } from "./key-groups.ts";
 import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
 import { mentionsIn } from "./mentions.ts";
+import { examplesOf, type KeyGroup, keysOf, type ReadValues } from "./read-values.ts";
 import { type PlacedText, TextVectors } from "../words/text-vectors.ts";
 import { parsedJson } from "../../json.ts";
 
@@ -65,10 +64,7 @@ const mostInAll = 200_000;
 const mostEmbedded = 1_000;
 const mostVectors = 20_000;
 
-interface Indexed {
-  readonly harvest: Harvest;
-  readonly rows: readonly HarvestRow[];
-  readonly labels: readonly string[];
+interface Indexed extends ReadValues {
   readonly table: LabelTable;
   keys?: readonly KeyGroup[];
 }
@@ -133,10 +129,7 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
     /** Whether everything that was to be read of an endpoint's names and values is known. */
     isComplete: (id: string): boolean => byEndpoint.get(id)?.harvest.complete === true,
     /** Whether all values that a property has at an endpoint are known. */
-    holdsAll(id: string, property: string): boolean {
-      const harvest = byEndpoint.get(id)?.harvest;
-      return harvest !== undefined && isWhole(harvest, property);
-    },
+    holdsAll: (id: string, property: string): boolean => isWhole(byEndpoint.get(id)?.harvest, property),
     /** Values of each property and IRIs of each class that endpoints are known to have, 100 of each. */
     keys: (): readonly KeyGroup[] => [...byEndpoint].flatMap(([id, indexed]) => (indexed.keys ??= keysOf(id, indexed))),
     /** How many labels of entities by this property are known, which is at most its number of triples there. */
@@ -146,10 +139,7 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       return new Set(own.map(([iri, literal]) => `${iri} ${literal}`)).size;
     },
     /** All values of those properties of an endpoint that have few, for its schema view: texts first, fewest values first. */
-    examples(id: string): readonly ValueExamples[] {
-      const indexed = byEndpoint.get(id);
-      return indexed === undefined ? [] : examplesOf(indexed);
-    },
+    examples: (id: string) => examplesOf(byEndpoint.get(id)),
     /** Resolves when the vectors of all that is indexed are there. */
     settled: async (): Promise<void> => vectors?.settled(),
     close: async (): Promise<void> => vectors?.close(),
@@ -241,9 +231,9 @@ function textsOf({ harvest, rows, labels }: Indexed): readonly PlacedText[] {
 }
 
 /** All its values were read: of any subject, or of each class where nothing was left out. */
-function isWhole({ complete, properties, whole }: Harvest, property: string): boolean {
-  const pairs = whole.filter(([, propertyAt]) => properties[propertyAt] === property);
-  return pairs.some(([classAt]) => classAt === -1 || complete);
+function isWhole(harvest: Harvest | undefined, property: string): boolean {
+  const pairs = harvest?.whole.filter(([, propertyAt]) => harvest.properties[propertyAt] === property) ?? [];
+  return pairs.some(([classAt]) => classAt === -1 || harvest?.complete === true);
 }
 
 const kindOf = (row: HarvestRow | undefined): ValueKind => (row?.[0] === "" ? "value" : "entity");
@@ -259,43 +249,4 @@ export const bestFirst = (left: ValueHit, right: ValueHit): number =>
 function literalValue(literal: string): string {
   const value = parsedJson(literal.slice(0, literal.lastIndexOf('"') + 1));
   return typeof value === "string" ? value : "";
-}
-
-/** Values of a property that are shown. */
-const mostShown = 40;
-
-const fewOnce = 10;
-
-/** What each subject has its own of is shown only when it is little. */
-function isChoice(values: ReadonlyMap<string, number>): boolean {
-  return values.size <= fewOnce || values.values().reduce((sum, degree) => sum + degree, 0) >= 2 * values.size;
-}
-
-interface FewValues {
-  readonly classAt: number;
-  readonly propertyAt: number;
-  readonly isText: boolean;
-  readonly values: Map<string, number>;
-}
-
-function examplesOf({ harvest, rows, labels }: Indexed): readonly ValueExamples[] {
-  const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));
-  const found = new Map<string, FewValues>();
-  for (const [at, [, literal, classAt, propertyAt, degree]] of rows.entries()) {
-    const key = `${classAt} ${propertyAt}`;
-    if (!whole.has(key)) continue;
-    const few = found.get(key) ?? { classAt, propertyAt, isText: !literal.includes('"^^'), values: new Map() };
-    found.set(key, few);
-    if (few.values.size <= mostShown) few.values.set(labels[at] ?? "", degree);
-  }
-  return [...found.values()]
-    .filter(({ values }) => values.size <= mostShown && isChoice(values))
-    .toSorted((left, right) => Number(right.isText) - Number(left.isText) || left.values.size - right.values.size)
-    .map(({ classAt, propertyAt, values }) => ({
-      class: harvest.classes[classAt],
-      property: harvest.properties[propertyAt] ?? "",
-      values: [...values]
-        .toSorted((left, right) => right[1] - left[1] || (left[0] < right[0] ? -1 : 1))
-        .map(([value]) => value),
-    }));
 }

@@ -103,24 +103,26 @@ export class TextVectors {
   }
 
   #begin(): void {
-    if (this.#isResting) return;
-    this.#work ??= this.#embedAll()
-      .catch((error: unknown) => {
-        if (!this.#closing.signal.aborted) this.#rest(error);
-      })
-      .finally(() => {
-        this.#work = undefined;
-      });
+    if (!this.#isResting) this.#work ??= this.#run();
   }
 
-  #rest(error: unknown): void {
+  async #run(): Promise<void> {
+    try {
+      await this.#embedAll();
+    } catch (error) {
+      if (!this.#closing.signal.aborted) void this.#rest(error);
+    } finally {
+      this.#work = undefined;
+    }
+  }
+
+  async #rest(error: unknown): Promise<void> {
     const { signal } = this.#closing;
-    this.#options.onFault(error);
     this.#isResting = true;
-    void sleep(retryMs, { clock: systemClock, signal }).then(() => {
-      this.#isResting = false;
-      if (!signal.aborted) this.#begin();
-    });
+    this.#options.onFault(error);
+    await sleep(retryMs, { clock: systemClock, signal });
+    this.#isResting = false;
+    if (!signal.aborted) this.#begin();
   }
 
   async #embedAll(): Promise<void> {
