@@ -219,6 +219,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     queries,
     publishSnapshot: publish,
     jobs: parts.jobs,
+    acceptAdapter: parts.acceptAdapter,
     hosted: (id) => examples?.get(id),
     limiter: parts.limiter,
     shards: shards.service,

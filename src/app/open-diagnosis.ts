@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { createAdapterAcceptance } from "../diagnosis/accept-adapter.ts";
 import { createExplainer } from "../diagnosis/why/explainer.ts";
 import type { Problem } from "../errors/fedway-error.ts";
 import type { Admission } from "../query/admission.ts";
@@ -36,5 +37,6 @@ export function openDiagnosis(
     const { problem } = await explainer.explain(asked, { signal, owner, admitted, timeoutMs });
     return problem;
   };
-  return { probe, explainer, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
+  const acceptAdapter = createAdapterAcceptance({ catalog, probe, now });
+  return { probe, explainer, acceptAdapter, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
 }

@@ -27,6 +27,7 @@ import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { createShardService } from "../shards/service/shard-service.ts";
 import type { HttpLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { AcceptAdapter } from "../diagnosis/accept-adapter.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { SendProblem } from "./problem-reply.ts";
@@ -60,6 +61,7 @@ export interface HttpDeps {
   readonly capabilities: Pick<CapabilityService, "get" | "request">;
   readonly values: Pick<ValueIndex, "examples">;
   readonly linksets: Pick<LinksetService, "request">;
+  readonly acceptAdapter: AcceptAdapter;
   readonly monitor: MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance">;
   readonly jobs: Pick<JobQueue, "get" | "list" | "cancel" | "watch">;
   readonly webhooks: Pick<WebhookService, "dead" | "redeliver">;

@@ -7,6 +7,7 @@ import { addJsonBodies } from "./json-body.ts";
 import { addApiRoutes } from "./api-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
+import { addAdapterRoutes } from "./adapter-routes.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
 import { plainHeaders } from "./common-headers.ts";
 import { createOriginLimit, addGatekeeping } from "./gatekeeping.ts";
@@ -204,6 +205,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addSessionRoutes(app, shell);
   addCatalogRoutes(app, shell);
   addCatalogWrites(app, shell);
+  addAdapterRoutes(app, shell);
   addRegistryRoutes(app, shell);
   addGrammarRoutes(app, shell);
   addJobRoutes(app, shell);

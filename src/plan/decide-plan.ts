@@ -24,6 +24,7 @@ import {
 import type { PlanTask } from "./plan-request.ts";
 import type { MergedMembers, PlanNote } from "./query-plan.ts";
 import { offeredEndpoints, serviceRequired } from "./offer-endpoints.ts";
+import { adaptedKeys } from "./adapted-keys.ts";
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import { isOpenTarget } from "./followed-targets.ts";
 import type { Exclusions } from "./source-selection.ts";
@@ -199,7 +200,7 @@ function expand(draft: Draft, task: PlanTask): Draft {
 
 /** Without clauses that provably have no solution, and with those joined that one endpoint can join. */
 function prune(draft: Draft, task: PlanTask): Draft {
-  return [prunedClauses, colocatedClauses].reduce((before, step) => {
+  return [adaptedKeys, prunedClauses, colocatedClauses].reduce((before, step) => {
     const after = step(before, task);
     if (after === undefined) return before;
     const noted = note(redraft(before, after.text, task), after.note.code, after.note.message);

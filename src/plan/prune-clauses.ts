@@ -12,7 +12,7 @@ import { isOpenTarget } from "./followed-targets.ts";
 import { allExclusions, type Certificate, type Exclusions } from "./source-selection.ts";
 
 /** A query after a step of planning, with notes for the reader. */
-interface NotedText {
+export interface NotedText {
   readonly text: string;
   readonly note: PlanNote;
   readonly exclusions?: Exclusions | undefined;

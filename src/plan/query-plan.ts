@@ -63,6 +63,7 @@ export interface PlanNote {
     | "MEMBERS_UNKNOWN"
     | "CLAUSES_LEFT_OUT"
     | "CLAUSES_COLOCATED"
+    | "KEYS_ADAPTED"
     | "KEYS_SET_ASIDE"
     | "PORTABLE_BLANK_NODES"
     | "PREFIXES_FILLED_IN"

@@ -37,7 +37,7 @@ export const dcat = vocabulary(
 
 export const dcterms = vocabulary(
   "http://purl.org/dc/terms/",
-  "bibliographicCitation conformsTo description identifier license source title",
+  "bibliographicCitation conformsTo created description identifier license source title",
 );
 
 export const foaf = vocabulary("http://xmlns.com/foaf/0.1/", "homepage primaryTopic");
@@ -98,8 +98,9 @@ export const interfaces = {
  */
 export const fedway = vocabulary(
   "https://w3id.org/fedway/ns#",
-  "blocksService engine Federation member memberKeyword memberQuery mirrorOf neverKept needsUserAgent objectClass part",
-  "parts pseudoService rawQueries requestMethod rowCap sibling subjectClass subjectPartition",
+  "blocksService engine Federation form keyAdapter matches member memberKeyword memberQuery mirrorOf neverKept",
+  "needsUserAgent objectClass other part parts prefix pseudoService rawQueries requestMethod rowCap sibling step",
+  "subjectClass subjectPartition",
 );
 
 /** Prefixes of the vocabularies that Fedway writes, by namespace. */

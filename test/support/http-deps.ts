@@ -60,6 +60,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     capabilities: { get: async () => undefined, request: noJobs },
     values: { examples: () => [] },
     linksets: { request: noJobs },
+    acceptAdapter: noJobs,
     jobs: { get: async () => undefined, list: async () => [], cancel: async () => false, watch: () => () => undefined },
     webhooks: { dead: async () => [], redeliver: async () => undefined },
     publishSnapshot: noJobs,

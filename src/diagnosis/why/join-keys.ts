@@ -1,28 +1,19 @@
 import type * as RDF from "@rdfjs/types";
-import { stringText } from "../../rdf/term-text.ts";
-import { xsd } from "../../rdf/vocabularies.ts";
+import { type KeyExpressions, type KeyRule, type KeyStep, keyExpressions, keySteps } from "../../rdf/key-rule.ts";
 
 /** How the values of two sides are made one key, as SPARQL. */
-export interface KeyAdapter {
+export interface KeyAdapter extends KeyExpressions {
   /** What is unlike, such as `scheme`, `node`, `case`. */
   readonly kind: string;
-  /** An expression over the left value. */
-  readonly left: (value: string) => string;
-  /** The same for the right one; absent: the left expression gives the right value as it is. */
-  readonly right?: (value: string) => string;
+  readonly rule: KeyRule;
   /** It takes IRIs of one namespace for those of another, which may name other things with the same numbers. */
   readonly isGuess: boolean;
   /** Sampled left values that found a right one. */
   readonly matches: number;
 }
 
-/** Steps that make unlike keys alike; each is also a SPARQL expression. */
-interface Steps {
-  readonly trim: boolean;
-  readonly lower: boolean;
-  readonly unpad: boolean;
-  readonly version: boolean;
-}
+/** Steps that make unlike keys alike. */
+type Steps = ReadonlySet<KeyStep>;
 
 interface Side {
   readonly terms: readonly RDF.Term[];
@@ -31,7 +22,6 @@ interface Side {
 }
 
 const versionSuffix = /(?:[.]\d{1,3}|[_-]v\d{1,3}|[@_-](?:en|de|fr|es|it))$/;
-const versionPattern = "([.][0-9]{1,3}|[_-]v[0-9]{1,3}|[@_-](en|de|fr|es|it))$";
 
 /**
  * Ways to make the values of two sides alike, best first: those that join sampled values by the fewest steps, then those that
@@ -67,16 +57,14 @@ export function keyAdapters(
     .map(({ adapter }) => adapter);
 }
 
-const allSteps: readonly Steps[] = Array.from({ length: 16 }, (_, bits) => ({
-  trim: (bits & 1) > 0,
-  lower: (bits & 2) > 0,
-  unpad: (bits & 4) > 0,
-  version: (bits & 8) > 0,
-}));
+const allSteps: readonly Steps[] = Array.from(
+  { length: 2 ** keySteps.length },
+  (_, bits) => new Set(keySteps.filter((_step, at) => (bits & (1 << at)) > 0)),
+);
 
 /** Few steps are likelier than many; a beginning that only one side has is the likeliest difference of an IRI and a literal. */
 function costOf({ steps, leftPrefix, rightPrefix, from, to }: Rule): number {
-  const count = Object.values(steps).filter(Boolean).length;
+  const count = steps.size;
   if (leftPrefix === rightPrefix) return count + (leftPrefix === "" ? 0 : 0.6);
   // Prefixes that differ in case alone are a matter of case.
   const isCase = leftPrefix.toLowerCase() === rightPrefix.toLowerCase();
@@ -106,13 +94,13 @@ function mostFrequent(texts: readonly string[]): string {
   return [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? "";
 }
 
-function keyOf({ value }: RDF.Term, prefix: string, { trim, lower, unpad, version }: Steps): string | undefined {
-  let text = trim ? value.trim() : value;
+function keyOf({ value }: RDF.Term, prefix: string, steps: Steps): string | undefined {
+  let text = steps.has("blanks") ? value.trim() : value;
   if (!text.startsWith(prefix)) return undefined;
   text = text.slice(prefix.length);
-  if (version) text = text.replace(versionSuffix, "");
-  if (unpad) text = text.replaceAll(/(^|[^0-9])0+([0-9])/g, "$1$2");
-  if (lower) text = text.toLowerCase();
+  if (steps.has("version")) text = text.replace(versionSuffix, "");
+  if (steps.has("padding")) text = text.replaceAll(/(^|[^0-9])0+([0-9])/g, "$1$2");
+  if (steps.has("case")) text = text.toLowerCase();
   return text === "" ? undefined : text;
 }
 
@@ -130,7 +118,6 @@ function adapterOf(rule: Rule, matches: number): KeyAdapter | undefined {
   if (sample === undefined || other === undefined) return undefined;
   const kind = kindOf(rule, sample, other);
   if (kind === undefined) return undefined;
-  const left = (value: string): string => keyText(value, leftPrefix, steps);
   // Steps that lose something are done on both sides, unless right values are as they would be after them.
   const isTagged = to.terms.some((term) => term.termType === "Literal" && term.language !== "");
   // One language tag would leave out what is written in the others.
@@ -138,16 +125,17 @@ function adapterOf(rule: Rule, matches: number): KeyAdapter | undefined {
     !isTagged && to.terms.every((term) => keyOf(term, rightPrefix, steps) === term.value.slice(rightPrefix.length));
   const areIris = sample.termType === "NamedNode" && other.termType === "NamedNode";
   const isGuess = areIris && schemeless(leftPrefix) !== schemeless(rightPrefix);
-  if (!isLossless) return { kind, isGuess, left, right: (value) => keyText(value, rightPrefix, steps), matches };
-  return { kind, isGuess, left: (value) => asTerm(withPrefix(left(value), rightPrefix), other), matches };
+  const written = { prefix: leftPrefix, otherPrefix: rightPrefix, steps: [...steps] };
+  const keyRule: KeyRule = { ...written, ...(isLossless && { form: formOf(other) }) };
+  return { kind, isGuess, rule: keyRule, ...keyExpressions(keyRule), matches };
 }
+
+const formOf = (term: RDF.Term): string => (term.termType === "Literal" ? term.datatype.value : "iri");
 
 /** What is unlike; undefined for a rule that changes nothing. */
 function kindOf({ leftPrefix, rightPrefix, steps }: Rule, left: RDF.Term, right: RDF.Term): string | undefined {
-  if (steps.version) return "version";
-  if (steps.unpad) return "padding";
-  if (steps.lower) return "case";
-  if (steps.trim) return "blanks";
+  const step = keySteps.findLast((each) => steps.has(each));
+  if (step !== undefined) return step;
   if (left.termType !== right.termType) return "node";
   if (leftPrefix !== rightPrefix) return schemeless(leftPrefix) === schemeless(rightPrefix) ? "scheme" : "namespace";
   if (left.termType !== "Literal" || right.termType !== "Literal") return undefined;
@@ -156,22 +144,3 @@ function kindOf({ leftPrefix, rightPrefix, steps }: Rule, left: RDF.Term, right:
 }
 
 const schemeless = (iri: string): string => iri.replace(/^https?:/, "");
-
-function keyText(value: string, prefix: string, { trim, lower, unpad, version }: Steps): string {
-  let text = `STR(${value})`;
-  if (trim) text = String.raw`REPLACE(${text}, "^\\s+|\\s+$", "")`;
-  if (prefix !== "") text = `STRAFTER(${text}, ${stringText(prefix)})`;
-  if (version) text = `REPLACE(${text}, "${versionPattern}", "")`;
-  if (unpad) text = `REPLACE(${text}, "(^|[^0-9])0+([0-9])", "$1$2")`;
-  return lower ? `LCASE(${text})` : text;
-}
-
-const withPrefix = (text: string, prefix: string): string =>
-  prefix === "" ? text : `CONCAT(${stringText(prefix)}, ${text})`;
-
-function asTerm(text: string, like: RDF.Term): string {
-  if (like.termType === "NamedNode") return `IRI(${text})`;
-  if (like.termType !== "Literal") return text;
-  if (like.language !== "") return `STRLANG(${text}, "${like.language}")`;
-  return like.datatype.value === xsd.string ? text : `STRDT(${text}, <${like.datatype.value}>)`;
-}

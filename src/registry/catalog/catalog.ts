@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
+import type { KeyRule } from "../../rdf/key-rule.ts";
 import type { PublishedCatalog } from "../published/published-catalog.ts";
 
 /** How an entry's data is reached: the SPARQL Protocol, Triple Pattern Fragments, or one RDF document. */
@@ -41,6 +42,27 @@ export interface CatalogEntry {
   readonly method?: "post-form" | "post-direct" | "get" | undefined;
   /** `fedway:subjectPartition`: no two endpoints with the same IRI here have a subject in common. */
   readonly subjectPartition?: string | undefined;
+  /** `fedway:keyAdapter`. */
+  readonly keyAdapters?: readonly AcceptedAdapter[] | undefined;
+}
+
+/** The values of a property, or the IRIs of the things of a class. */
+export type KeyPlace = { readonly property: string } | { readonly class: string };
+
+/**
+ * `fedway:keyAdapter`: values here and at another endpoint name the same things but are written in different ways, and how they
+ * are made alike. Queries that join the two are evaluated with it.
+ */
+export interface AcceptedAdapter {
+  readonly here: KeyPlace;
+  readonly other: KeyPlace;
+  /** Catalogue id of the other endpoint. */
+  readonly otherEndpoint: string;
+  readonly rule: KeyRule;
+  /** `dcterms:created`, ISO 8601: when it was verified and accepted; absent: an operator declared it. */
+  readonly acceptedAt?: string | undefined;
+  /** Values that it joined then. */
+  readonly matches?: number | undefined;
 }
 
 /** A named set of endpoints (`fedway:Federation`) with its own virtual endpoint `/federations/{id}/sparql`. */

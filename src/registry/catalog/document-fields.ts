@@ -7,7 +7,7 @@ import type { CatalogDocument, CatalogEntry, EndpointInterface, Federation } fro
 type Merge<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> | null };
 
 /** Fields of an endpoint or a federation, for those who do not want to write RDF. */
-export type DocumentFields = Merge<CatalogEntry> & Merge<Federation>;
+export type DocumentFields = Merge<Omit<CatalogEntry, "keyAdapters">> & Merge<Federation>;
 
 /** A field of one or several values: the properties it is read from, the first being the one it is written to. */
 interface Field {

@@ -11,6 +11,7 @@ import {
   iris,
   link,
   quote,
+  refuseUnknownTerms,
   shortName,
   requiredText,
   single,
@@ -22,6 +23,7 @@ import {
 } from "./statements.ts";
 import { describedFederation } from "./described-federation.ts";
 import { splitUrl } from "./index-catalog.ts";
+import { keyAdapters } from "./key-adapters.ts";
 
 /** What one catalogue document describes. */
 export type CatalogItem =
@@ -37,7 +39,7 @@ export function readItem(quads: readonly RDF.Quad[]): CatalogItem {
   const statements = statementsAbout(subject, quads);
   refuseWhatIsNotKept(quads);
   if (type === dcat.DataService) {
-    const value = parseEntry(statements);
+    const value = parseEntry(statements, quads);
     return { kind: "endpoint", id: value.id, value };
   }
   const value = parseFederation(statements);
@@ -115,7 +117,7 @@ const parseNamed = (statements: Statements) => ({
  * The catalogue entry that the statements about a `dcat:DataService` describe.
  * @throws EntryProblem with the reason, in words for the operator
  */
-function parseEntry(statements: Statements): CatalogEntry {
+function parseEntry(statements: Statements, quads: readonly RDF.Quad[]): CatalogEntry {
   refuseUnknownTerms(statements, entryTerms);
   return Object.freeze({
     ...parseNamed(statements),
@@ -134,6 +136,7 @@ function parseEntry(statements: Statements): CatalogEntry {
     subjectPartition: link(statements, fedway.subjectPartition),
     mirrorOf: mirrored(statements),
     neverKept: flag(statements, fedway.neverKept) || undefined,
+    keyAdapters: keyAdapters(statements, quads),
   });
 }
 
@@ -147,6 +150,7 @@ function mirrored(statements: Statements): string | undefined {
 const entryTerms: ReadonlySet<string> = new Set([
   fedway.blocksService,
   fedway.engine,
+  fedway.keyAdapter,
   fedway.mirrorOf,
   fedway.neverKept,
   fedway.needsUserAgent,
@@ -156,15 +160,6 @@ const entryTerms: ReadonlySet<string> = new Set([
   fedway.rowCap,
   fedway.subjectPartition,
 ]);
-
-/** A misspelt Fedway term would otherwise be a setting that silently does nothing. */
-function refuseUnknownTerms(statements: Statements, terms: ReadonlySet<string>): void {
-  for (const predicate of statements.keys()) {
-    if (!predicate.startsWith(fedway.namespace) || terms.has(predicate)) continue;
-    const name = predicate.slice(fedway.namespace.length);
-    throw new EntryProblem(`fedway:${name} is not a term of the Fedway vocabulary that belongs here.`, name);
-  }
-}
 
 /** Where the data is and how it is reached. */
 function location(statements: Statements): Pick<CatalogEntry, "url" | "interface"> {

@@ -1,6 +1,6 @@
 import type { Quad, Term } from "@rdfjs/types";
 import { Type } from "typebox";
-import { vocabularyPrefixes, xsd } from "../../rdf/vocabularies.ts";
+import { fedway, vocabularyPrefixes, xsd } from "../../rdf/vocabularies.ts";
 
 /** Why a description is refused; `about` is the text in the file that the reason is about. */
 export class EntryProblem extends Error {
@@ -15,6 +15,15 @@ export class EntryProblem extends Error {
 
 /** What a document says about one thing: objects by predicate. */
 export type Statements = ReadonlyMap<string, readonly Term[]>;
+
+/** A misspelt Fedway term would otherwise be a setting that silently does nothing. */
+export function refuseUnknownTerms(statements: Statements, terms: ReadonlySet<string>): void {
+  for (const predicate of statements.keys()) {
+    if (!predicate.startsWith(fedway.namespace) || terms.has(predicate)) continue;
+    const name = predicate.slice(fedway.namespace.length);
+    throw new EntryProblem(`fedway:${name} is not a term of the Fedway vocabulary that belongs here.`, name);
+  }
+}
 
 /** An IRI with its usual prefix, e.g. `dcterms:title`, or as it is. */
 export function shortName(iri: string): string {

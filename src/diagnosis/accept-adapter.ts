@@ -1,0 +1,143 @@
+import type * as RDF from "@rdfjs/types";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { unknownId } from "../errors/unknown-id.ts";
+import type { RequestBudget } from "../outbound/request-budget.ts";
+import type { Probe } from "../query/probe.ts";
+import { termToText } from "../results/terms.ts";
+import { isWritableIri } from "../rdf/term-text.ts";
+import type { AcceptedAdapter, CatalogEntry, EditableCatalog, KeyPlace } from "../registry/catalog/catalog.ts";
+import { adapterQuads } from "../registry/catalog/key-adapters.ts";
+import { dcat, rdf } from "../rdf/vocabularies.ts";
+import { type KeyAdapter, keyAdapters } from "./why/join-keys.ts";
+
+/** What is to be joined: values of a property, or IRIs of a class, at two endpoints. */
+export interface AdapterRequest {
+  /** Catalogue ids. */
+  readonly endpoint: string;
+  readonly other: string;
+  /** IRIs of a property or class. */
+  readonly key: string;
+  readonly otherKey: string;
+  readonly signal: AbortSignal;
+  readonly owner?: string | undefined;
+  readonly budget?: RequestBudget | undefined;
+}
+
+interface Options {
+  readonly catalog: Pick<EditableCatalog, "byId" | "document" | "write" | "entries" | "federations" | "federation">;
+  readonly probe: Probe;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Finds, verifies and keeps an adapter. */
+export type AcceptAdapter = ReturnType<typeof createAdapterAcceptance>;
+
+const mostSampled = 1_000;
+const mostMet = 100;
+const mostTried = 6;
+/** Of the smaller sample: where more values are the same already, nothing is unlike. */
+const mostAlike = 0.5;
+const timeoutMs = 20_000;
+
+/**
+ * Adapters of the catalogue are found and verified here: values of both sides are sampled, and of the ways to make them alike
+ * the one with which the endpoints have most values in common is kept with the entry. All queries that join the two use it from then on.
+ */
+export function createAdapterAcceptance({ catalog, probe, now }: Options) {
+  /** @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (nothing joins them, or nothing is needed), what asking throws */
+  return async function acceptAdapter(request: AdapterRequest): Promise<AcceptedAdapter> {
+    const { signal, owner, budget } = request;
+    const ask = async (where: string, maxRows: number): Promise<readonly RDF.Term[]> => {
+      const text = `SELECT DISTINCT ?value WHERE { ${where} } LIMIT ${maxRows}`;
+      const { rows } = await probe({ text, maxRows, timeoutMs, signal, owner, budget, prune: false });
+      return rows.flatMap((row) => row.get("value") ?? []);
+    };
+    const sides = [
+      { entry: entryOf(request.endpoint), iri: request.key },
+      { entry: entryOf(request.other), iri: request.otherKey },
+    ] as const;
+    if (sides[0].entry === sides[1].entry) throw invalid("An adapter joins two endpoints, but both sides are the same.");
+    const [left, right] = await Promise.all(sides.map((side) => sampled(side, ask)));
+    if (left === undefined || right === undefined) throw new FedwayError("INTERNAL", "A side of an adapter is missing.");
+    if (alikeShare(left, right) >= mostAlike) throw invalid("Values of both sides are written alike already.");
+    let best: Found | undefined;
+    for (const adapter of keyAdapters(left.terms, right.terms, mostTried)) {
+      const { length: matches } = await ask(joined(left, right, adapter), mostMet);
+      // Those with the fewest steps come first, and may join only the values that are written almost alike.
+      if (matches > (best?.matches ?? 0)) best = { here: left.place, other: right.place, adapter, matches };
+    }
+    if (best) return await keep(request, best);
+    throw invalid(
+      `No way was found to make them alike: ${shown(left.terms)} at ${request.endpoint}, ${shown(right.terms)} at ${request.other}.`,
+    );
+  };
+
+  function entryOf(id: string): CatalogEntry {
+    const entry = catalog.byId(id);
+    if (entry === undefined) throw unknownId("endpoint", id, catalog);
+    return entry;
+  }
+
+  async function keep({ endpoint, other }: AdapterRequest, found: Found): Promise<AcceptedAdapter> {
+    const { here, other: there, adapter, matches } = found;
+    const acceptedAt = new Date(now()).toISOString();
+    const accepted = { here, other: there, otherEndpoint: other, rule: adapter.rule, matches, acceptedAt };
+    const document = catalog.document("endpoint", endpoint);
+    const subject = document?.quads.find(
+      ({ predicate, object }) => predicate.value === rdf.type && object.value === dcat.DataService,
+    )?.subject;
+    if (document === undefined || subject === undefined) throw unknownId("endpoint", endpoint, catalog);
+    const quads = [...document.quads, ...adapterQuads(subject, accepted)];
+    await catalog.write({ kind: "endpoint", id: endpoint, quads, mode: "replace", ifMatch: document.etag });
+    return accepted;
+  }
+}
+
+interface Found {
+  readonly here: KeyPlace;
+  readonly other: KeyPlace;
+  readonly adapter: KeyAdapter;
+  readonly matches: number;
+}
+
+interface Side {
+  readonly place: KeyPlace;
+  readonly terms: readonly RDF.Term[];
+  /** The side as a SERVICE clause, with this variable for its values. */
+  readonly group: (name: string, behind?: string) => string;
+}
+
+type Ask = (where: string, maxRows: number) => Promise<readonly RDF.Term[]>;
+
+/** An IRI names the property whose values, or the class whose things, are the keys: whichever the endpoint has. */
+async function sampled(side: { readonly entry: CatalogEntry; readonly iri: string }, ask: Ask): Promise<Side> {
+  const { entry, iri } = side;
+  if (!isWritableIri(iri)) throw invalid(`"${iri.slice(0, 100)}" is not an absolute IRI.`);
+  const places = [
+    { place: { property: iri }, pattern: (name: string) => `?thing_${name} <${iri}> ?${name}` },
+    { place: { class: iri }, pattern: (name: string) => `?${name} a <${iri}>` },
+  ];
+  for (const { place, pattern } of places) {
+    const group = (name: string, behind = ""): string => `SERVICE <${entry.url}> { ${pattern(name)} ${behind} } `;
+    const terms = await ask(group("value"), mostSampled);
+    if (terms.length > 0) return { place, terms, group };
+  }
+  throw invalid(`<${iri}> is neither a property nor a class that ${entry.id} has.`);
+}
+
+function alikeShare(left: Side, right: Side): number {
+  const [some, others] = [left, right].map(({ terms }) => new Set(terms.map((term) => termToText(term))));
+  if (some === undefined || others === undefined) return 0;
+  return some.intersection(others).size / Math.min(some.size, others.size);
+}
+
+function joined(left: Side, right: Side, { left: here, right: there }: KeyAdapter): string {
+  const key = `${left.group("value")} BIND(${here("?value")} AS ?key) `;
+  return key + (there ? right.group("other", `BIND(${there("?other")} AS ?key)`) : right.group("key"));
+}
+
+const shown = ([term]: readonly RDF.Term[]): string => JSON.stringify(term?.value.slice(0, 100) ?? "");
+
+const invalid = (message: string): FedwayError =>
+  new FedwayError("REQUEST_INVALID", message, { next: "Name a property or class whose values both sides know." });
