@@ -188,15 +188,10 @@ interface ServedParts extends Ground, Knowledge, Door, Diagnosis {
 
 /** The tools of agents, and the agent of our own over them. */
 function openTools(parts: ServedParts) {
-  const { config, registry, monitoring, queries } = parts;
+  const { config, registry, monitoring } = parts;
   const agents = openAgents({
+    ...parts,
     settings: { ...config.agents, ...config.limits },
-    registry,
-    queries,
-    planner: parts.planner,
-    explainer: parts.explainer,
-    probe: parts.probe,
-    admission: parts.admission,
     availability: monitoring.availability,
     onDefect: faultLog(parts.log, "a tool failed"),
     tracer: parts.tracing,

@@ -2,6 +2,7 @@ import { createToolbox, type Toolbox, type ToolObserver } from "../agent/toolbox
 import { type Tool, type ToolProfile, toolProfiles } from "../agent/tool.ts";
 import { createQueryContainer } from "../agent/container/container.ts";
 import type { AskRows } from "../agent/container/judge.ts";
+import { acceptAdapter } from "../agent/tools/accept-adapter.ts";
 import { buildQuery } from "../agent/tools/build-query.ts";
 import { checkQuery } from "../agent/tools/check-query.ts";
 import { describeEndpoint } from "../agent/tools/describe-endpoint.ts";
@@ -15,6 +16,7 @@ import { runQuery } from "../agent/tools/run-query.ts";
 import { searchTerms } from "../agent/tools/search-terms.ts";
 import { steadyClock, systemClock } from "../clock.ts";
 import { type Config, packageVersion } from "../config/config.ts";
+import type { AcceptAdapter } from "../diagnosis/accept-adapter.ts";
 import type { CheckOptions } from "../diagnosis/check/lookups.ts";
 import { createQueryCheck } from "../diagnosis/check/query-check.ts";
 import type { Explainer } from "../diagnosis/why/explainer.ts";
@@ -40,6 +42,7 @@ interface AgentParts {
   readonly explainer: Explainer;
   readonly probe: Probe;
   readonly admission: Admission;
+  readonly acceptAdapter: AcceptAdapter;
   readonly availability: CheckOptions["availability"];
   readonly tracer?: Tracer | undefined;
 }
@@ -69,6 +72,7 @@ export function openAgents(parts: AgentParts) {
     findExamples(registry),
     runQuery(running),
     explainResult({ queries, explainer }),
+    ...(settings.acceptAdapters ? [acceptAdapter({ accept: parts.acceptAdapter })] : []),
     buildQuery({ container: createQueryContainer({ ...registry, queries, ask: askBy(probe), now: systemClock.now }) }),
     ...paperTools({ ...registry, ...running }),
   ];

@@ -37,6 +37,6 @@ export function openDiagnosis(
     const { problem } = await explainer.explain(asked, { signal, owner, admitted, timeoutMs });
     return problem;
   };
-  const acceptAdapter = createAdapterAcceptance({ catalog, probe, now });
+  const acceptAdapter = createAdapterAcceptance({ catalog, probe, admission, now });
   return { probe, explainer, acceptAdapter, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
 }

@@ -34,6 +34,12 @@ export const agentSettings = {
     meaning: "Whether agents' queries that do not parse are mended before they are run, which the answer tells.",
     ...flag,
   },
+  acceptAdapters: {
+    name: "FEDWAY_ACCEPT_ADAPTERS",
+    default: "off",
+    meaning: "Whether agents may have unlike keys of two endpoints joined in all queries (accept_adapter).",
+    ...flag,
+  },
   explainEmpty: {
     name: "FEDWAY_EXPLAIN_EMPTY",
     default: "on",

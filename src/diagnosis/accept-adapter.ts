@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { unknownId } from "../errors/unknown-id.ts";
-import type { RequestBudget } from "../outbound/request-budget.ts";
+import type { Admission, Admitted } from "../query/admission.ts";
 import type { Probe } from "../query/probe.ts";
 import { termToText } from "../results/terms.ts";
 import { isWritableIri } from "../rdf/term-text.ts";
@@ -20,12 +20,14 @@ export interface AdapterRequest {
   readonly otherKey: string;
   readonly signal: AbortSignal;
   readonly owner?: string | undefined;
-  readonly budget?: RequestBudget | undefined;
+  /** The call that this is part of; absent: it is one of its own. */
+  readonly admitted?: Admitted | undefined;
 }
 
 interface Options {
   readonly catalog: Pick<EditableCatalog, "byId" | "document" | "write" | "entries" | "federations" | "federation">;
   readonly probe: Probe;
+  readonly admission: Pick<Admission, "enter">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -39,27 +41,40 @@ const mostTried = 6;
 /** Of the smaller sample: where more values are the same already, nothing is unlike. */
 const mostAlike = 0.5;
 const timeoutMs = 20_000;
+/** To endpoints, for all questions. */
+const mostRequests = 200;
 
 /**
  * Adapters of the catalogue are found and verified here: values of both sides are sampled, and of the ways to make them alike
  * the one with which the endpoints have most values in common is kept with the entry. All queries that join the two use it from then on.
  */
-export function createAdapterAcceptance({ catalog, probe, now }: Options) {
-  /** @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (nothing joins them, or nothing is needed), what asking throws */
+export function createAdapterAcceptance({ catalog, probe, admission, now }: Options) {
+  /**
+   * @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (nothing joins them, or nothing is needed), `SERVICE_BUSY`, what
+   *   asking and the catalogue throw
+   */
   return async function acceptAdapter(request: AdapterRequest): Promise<AcceptedAdapter> {
-    const { signal, owner, budget } = request;
-    const ask = async (where: string, maxRows: number): Promise<readonly RDF.Term[]> => {
-      const text = `SELECT DISTINCT ?value WHERE { ${where} } LIMIT ${maxRows}`;
-      const { rows } = await probe({ text, maxRows, timeoutMs, signal, owner, budget, prune: false });
-      return rows.flatMap((row) => row.get("value") ?? []);
-    };
-    const sides = [
-      { entry: entryOf(request.endpoint), iri: request.key },
-      { entry: entryOf(request.other), iri: request.otherKey },
-    ] as const;
-    if (sides[0].entry === sides[1].entry) throw invalid("An adapter joins two endpoints, but both sides are the same.");
-    const [left, right] = await Promise.all(sides.map((side) => sampled(side, ask)));
-    if (left === undefined || right === undefined) throw new FedwayError("INTERNAL", "A side of an adapter is missing.");
+    const { signal, owner } = request;
+    const characters = request.key.length + request.otherKey.length;
+    const admitted = request.admitted ?? (await admission.enter({ client: owner, characters, timeoutMs, signal }));
+    const budget = admitted.requests.part(mostRequests);
+    try {
+      const found = await find(request, async (where, maxRows) => {
+        const text = `SELECT DISTINCT ?value WHERE { ${where} } LIMIT ${maxRows}`;
+        const { rows } = await probe({ text, maxRows, timeoutMs, signal, owner, budget, prune: false });
+        return rows.flatMap((row) => row.get("value") ?? []);
+      });
+      return await keep(request, found);
+    } finally {
+      if (request.admitted === undefined) admitted.leave();
+    }
+  };
+
+  async function find(request: AdapterRequest, ask: Ask): Promise<Found> {
+    const [entry, otherEntry] = [entryOf(request.endpoint), entryOf(request.other)];
+    if (entry === otherEntry) throw invalid("An adapter joins two endpoints, but both sides are the same.");
+    const left = await sampled({ entry, iri: request.key }, ask);
+    const right = await sampled({ entry: otherEntry, iri: request.otherKey }, ask);
     if (alikeShare(left, right) >= mostAlike) throw invalid("Values of both sides are written alike already.");
     let best: Found | undefined;
     for (const adapter of keyAdapters(left.terms, right.terms, mostTried)) {
@@ -67,11 +82,11 @@ export function createAdapterAcceptance({ catalog, probe, now }: Options) {
       // Those with the fewest steps come first, and may join only the values that are written almost alike.
       if (matches > (best?.matches ?? 0)) best = { here: left.place, other: right.place, adapter, matches };
     }
-    if (best) return await keep(request, best);
+    if (best) return best;
     throw invalid(
-      `No way was found to make them alike: ${shown(left.terms)} at ${request.endpoint}, ${shown(right.terms)} at ${request.other}.`,
+      `No way was found to make them alike: ${shown(left.terms)} at ${entry.id}, ${shown(right.terms)} at ${otherEntry.id}.`,
     );
-  };
+  }
 
   function entryOf(id: string): CatalogEntry {
     const entry = catalog.byId(id);

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
-import type { AcceptedAdapter } from "../registry/catalog/catalog.ts";
 import { sendJson } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
-import { IdPath, strictObject, view } from "./schemas.ts";
+import { Adapter } from "./catalog-schemas.ts";
+import { IdPath, strictObject } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const iri = (description: string) => Type.String({ minLength: 1, maxLength: 2_000, description });
@@ -13,26 +13,6 @@ const Wanted = strictObject({
   key: iri("IRI of the property whose values, or the class whose IRIs, are the keys here."),
   other: Type.String({ minLength: 1, maxLength: 64, description: "Catalogue id of the other endpoint." }),
   otherKey: iri("IRI of the property or class there."),
-});
-
-const Place = Type.Object({ property: Type.Optional(Type.String()), class: Type.Optional(Type.String()) });
-
-/** `AcceptedAdapter`. */
-const Adapter = view("Adapter", {
-  here: Place,
-  other: Place,
-  otherEndpoint: Type.String(),
-  rule: Type.Object(
-    {
-      prefix: Type.String({ description: "What stands before the keys here." }),
-      otherPrefix: Type.String({ description: "What stands before them there." }),
-      steps: Type.Array(Type.String({ description: "blanks, case, padding or version." })),
-      form: Type.Optional(Type.String({ description: "How the other side writes them: iri, or a datatype." })),
-    },
-    { description: "How values are made alike." },
-  ),
-  acceptedAt: Type.Optional(Type.String({ format: "date-time" })),
-  matches: Type.Optional(Type.Integer({ description: "Values that it joined when it was verified." })),
 });
 
 /** `POST /api/endpoints/{id}/adapters`: finds, verifies and keeps how keys of two endpoints are joined. */
@@ -51,7 +31,7 @@ export function addAdapterRoutes(app: TypedApp, { acceptAdapter, config }: HttpS
       const { key, other, otherKey } = request.body;
       const wanted = { endpoint: request.params.id, key, other, otherKey };
       const call = { signal: clientSignal(request.exchange), owner: ownerOf(request, config) };
-      const accepted: AcceptedAdapter = await acceptAdapter({ ...wanted, ...call });
+      const accepted = await acceptAdapter({ ...wanted, ...call });
       return sendJson(reply, accepted, 201);
     },
   });

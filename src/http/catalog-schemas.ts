@@ -16,6 +16,26 @@ const origin = {
   changedAt: Type.Optional(Type.String({ description: "Time of the change (ISO 8601)." })),
 };
 
+const Place = Type.Object({ property: Type.Optional(Type.String()), class: Type.Optional(Type.String()) });
+
+/** `AcceptedAdapter`. */
+export const Adapter = view("Adapter", {
+  here: Place,
+  other: Place,
+  otherEndpoint: Type.String(),
+  rule: Type.Object(
+    {
+      prefix: Type.String({ description: "What stands before the keys here." }),
+      otherPrefix: Type.String({ description: "What stands before them there." }),
+      steps: Type.Array(Type.String({ description: "blanks, case, padding or version." })),
+      form: Type.Optional(Type.String({ description: "How the other side writes them: iri, or a datatype." })),
+    },
+    { description: "How values are made alike." },
+  ),
+  acceptedAt: Type.Optional(Type.String({ format: "date-time" })),
+  matches: Type.Optional(Type.Integer({ description: "Values that it joined when it was verified." })),
+});
+
 /** One endpoint of the catalogue; `query` is where it is asked through Fedway. */
 export const Endpoint = view("Endpoint", {
   id,
@@ -40,6 +60,7 @@ export const Endpoint = view("Endpoint", {
   mirrorOf: Type.Optional(Type.String({ description: "Id of the endpoint that it stands in for." })),
   neverKept: Type.Optional(Type.Boolean({ description: "Its answers are never kept for other queries." })),
   method: Type.Optional(Type.String({ description: "The request method that works." })),
+  keyAdapters: Type.Optional(Type.Array(Adapter, { description: "How its keys are joined with those of others." })),
   status: endpointStatus,
   ...origin,
 });

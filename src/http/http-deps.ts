@@ -18,7 +18,7 @@ import type { MonitorReader } from "../monitor/monitor.ts";
 import type { WebhookService } from "../monitor/webhook-service.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
-import type { EditableCatalog } from "../registry/catalog/catalog.ts";
+import type { AcceptedAdapter, EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { ValueIndex } from "../registry/values/value-index.ts";
@@ -27,7 +27,6 @@ import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { createShardService } from "../shards/service/shard-service.ts";
 import type { HttpLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { AcceptAdapter } from "../diagnosis/accept-adapter.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { SendProblem } from "./problem-reply.ts";
@@ -50,6 +49,16 @@ export interface HttpSettings extends Pick<Config, Settings> {
 /** Shards: what is hosted, and building more. */
 export type ShardService = ReturnType<typeof createShardService<HostedEndpoint>>["service"];
 
+/** Keys of an endpoint and of another one: IRIs of properties or classes. */
+interface AdapterWanted {
+  readonly endpoint: string;
+  readonly key: string;
+  readonly other: string;
+  readonly otherKey: string;
+  readonly signal: AbortSignal;
+  readonly owner: string;
+}
+
 /** What the HTTP shell is built from. */
 export interface HttpDeps {
   readonly config: HttpSettings;
@@ -61,7 +70,8 @@ export interface HttpDeps {
   readonly capabilities: Pick<CapabilityService, "get" | "request">;
   readonly values: Pick<ValueIndex, "examples">;
   readonly linksets: Pick<LinksetService, "request">;
-  readonly acceptAdapter: AcceptAdapter;
+  /** Finds, verifies and keeps how keys of two endpoints are joined. */
+  readonly acceptAdapter: (request: AdapterWanted) => Promise<AcceptedAdapter>;
   readonly monitor: MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance">;
   readonly jobs: Pick<JobQueue, "get" | "list" | "cancel" | "watch">;
   readonly webhooks: Pick<WebhookService, "dead" | "redeliver">;

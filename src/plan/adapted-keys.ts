@@ -1,15 +1,18 @@
-import type { Triple } from "sparqljs";
 import type { AcceptedAdapter, KeyPlace } from "../registry/catalog/catalog.ts";
 import { keyExpressions } from "../rdf/key-rule.ts";
 import { type UnlikeKey, withAdaptedKeys } from "../sparql/adapted-keys.ts";
 import { requiredTriples } from "../sparql/certain-variables.ts";
-import type { Group, ServiceElement } from "../sparql/outline.ts";
-import { elementsWithin, groupsOfSelect, groupsWithin } from "../sparql/scope.ts";
+import type { Group, ServiceElement, TriplesElement } from "../sparql/outline.ts";
+import type { ParsedQuery } from "../sparql/parse-query.ts";
+import { elementsWithin, groupsOfSelect, groupsWithin, mentionedVariables } from "../sparql/scope.ts";
+import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { PlanTask } from "./plan-request.ts";
 import type { NotedText } from "./prune-clauses.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+type Triple = TriplesElement["triples"][number];
 
 /** An adapter that a query needs. */
 interface NeededAdapter extends UnlikeKey {
@@ -18,52 +21,128 @@ interface NeededAdapter extends UnlikeKey {
 }
 
 /**
- * The text of a query in which clauses of two endpoints are joined by the adapters that were accepted for them, where they share a
- * variable that both bind at the adapter's places. Undefined when there is none.
+ * The text of a query in which what two endpoints are asked is joined by the adapters that were accepted for them: SERVICE clauses
+ * that share a variable which both bind at the adapter's places, and patterns over a federation whose terms only one member has.
+ * Undefined when there is none.
  */
-export function adaptedKeys({ query, targets }: Draft, { context }: PlanTask): NotedText | undefined {
+export function adaptedKeys({ query, targets }: Draft, { context, over }: PlanTask): NotedText | undefined {
   const { parsed } = query;
   const idOf = (service: ServiceElement): string | undefined => targets.members.get(service.from)?.id;
-  const ids = new Set(query.services.flatMap(({ element }) => idOf(element) ?? []));
-  const adapters = [...ids].flatMap((id) =>
-    (context.catalog.byId(id)?.keyAdapters ?? []).filter(({ otherEndpoint }) => ids.has(otherEndpoint)),
+  const members = over?.members.map(({ id }) => id) ?? [];
+  const ids = new Set([...query.services.flatMap(({ element }) => idOf(element) ?? []), ...members]);
+  const adapters = [...ids].flatMap((endpoint) =>
+    (context.catalog.byId(endpoint)?.keyAdapters ?? [])
+      .filter(({ otherEndpoint }) => ids.has(otherEndpoint))
+      .map((adapter) => ({ endpoint, adapter, expressions: keyExpressions(adapter.rule) })),
   );
   if (adapters.length === 0 || parsed.form === "DESCRIBE" || parsed.outline.shortConstruct) return undefined;
   const needed: NeededAdapter[] = [];
-  const isNeeded = (key: UnlikeKey): boolean =>
-    !needed.some((other) => other.name === key.name && other.right.some((each) => key.right.includes(each)));
+  const isNew = ({ name, right }: UnlikeKey): boolean =>
+    !needed.some(
+      (known) => known.name === name && known.right.some((one) => right.some(({ range }) => range === one.range)),
+    );
+  const isOnlyAt = (id: string, term: UsedTerm): boolean =>
+    members.every((member) => member === id || context.terms?.hasTerm(member, term) === "no");
   for (const group of groupsWithin(groupsOfSelect(parsed.outline), ({ kind }) => kind !== "service")) {
-    needed.push(...neededIn(group, idOf, context.catalog).filter(isNeeded));
+    for (const each of adapters) {
+      needed.push(...betweenClauses(group, each, { parsed, idOf }).filter(isNew));
+      if (over) needed.push(...betweenPatterns(group, each, { parsed, isOnlyAt }).filter(isNew));
+    }
   }
   if (needed.length === 0) return undefined;
-  return { text: withAdaptedKeys(parsed, needed), note: { code: "KEYS_ADAPTED", message: needed.map(sentence).join(" ") } };
+  return {
+    text: withAdaptedKeys(parsed, needed),
+    note: { code: "KEYS_ADAPTED", message: needed.map(sentence).join(" ") },
+  };
 }
 
-function neededIn(
-  group: Group,
-  idOf: (service: ServiceElement) => string | undefined,
-  catalog: PlanTask["context"]["catalog"],
-): readonly NeededAdapter[] {
-  const inside = [...elementsWithin([group])].flatMap((element) => (element.kind === "service" ? [element] : []));
+type Candidate = Omit<NeededAdapter, "name" | "left" | "right">;
+
+interface Clauses {
+  readonly parsed: ParsedQuery;
+  readonly idOf: (service: ServiceElement) => string | undefined;
+}
+
+function betweenClauses(group: Group, candidate: Candidate, { parsed, idOf }: Clauses): readonly NeededAdapter[] {
+  const { endpoint, adapter } = candidate;
+  const others = [...elementsWithin([group])].flatMap((element) =>
+    element.kind === "service" && idOf(element) === adapter.otherEndpoint ? [element.group] : [],
+  );
+  const names = new Set(others.flatMap(({ patterns }) => namesAt(adapter.other, requiredTriples(patterns))));
   return group.elements.flatMap((left) => {
-    const endpoint = left.kind === "service" && !left.silent ? idOf(left) : undefined;
-    const adapters = (endpoint !== undefined && catalog.byId(endpoint)?.keyAdapters) || [];
-    if (left.kind !== "service" || endpoint === undefined) return [];
-    return adapters.flatMap((adapter) => {
-      const others = inside.filter((service) => idOf(service) === adapter.otherEndpoint);
-      const names = new Set(others.flatMap(({ group: { patterns } }) => namesAt(adapter.other, requiredTriples(patterns))));
-      return namesAt(adapter.here, requiredTriples(left.group.patterns))
-        .filter((name) => names.has(name))
-        .map((name) => ({ name, left, right: others, expressions: keyExpressions(adapter.rule), adapter, endpoint }));
+    if (left.kind !== "service" || left.silent || idOf(left) !== endpoint) return [];
+    const own = new Set(namesAt(adapter.here, requiredTriples(left.group.patterns)));
+    return [...own.intersection(names)].flatMap((name): NeededAdapter[] => {
+      const sharing = others.filter((other) => mentionedVariables(parsed.tokens, other).has(name));
+      return [{ ...candidate, name, left, right: sharing.map((other) => ({ range: other, group: other })) }];
     });
   });
+}
+
+interface Patterns {
+  readonly parsed: ParsedQuery;
+  /** Whether no other member has a term. */
+  readonly isOnlyAt: (id: string, term: UsedTerm) => boolean;
+}
+
+function betweenPatterns(group: Group, candidate: Candidate, { parsed, isOnlyAt }: Patterns): readonly NeededAdapter[] {
+  const { endpoint, adapter } = candidate;
+  if (!isOnlyAt(endpoint, termAt(adapter.here)) || !isOnlyAt(adapter.otherEndpoint, termAt(adapter.other))) return [];
+  const right = [...groupsWithin([group], ({ kind }) => kind !== "service")].flatMap((inner) =>
+    triplesOf(inner)
+      .filter((triple) => termsOfTriple(triple).some((term) => isOnlyAt(adapter.otherEndpoint, term)))
+      .map((triple) => ({ triple, group: inner })),
+  );
+  const names = new Set(
+    namesAt(
+      adapter.other,
+      right.map(({ triple }) => triple),
+    ),
+  );
+  return triplesOf(group).flatMap((triple): readonly NeededAdapter[] => {
+    if (!termsOfTriple(triple).some((term) => isOnlyAt(endpoint, term))) return [];
+    const [name] = namesAt(adapter.here, [triple]);
+    const text = name !== undefined && names.has(name) ? tripleText(triple) : undefined;
+    if (name === undefined || text === undefined) return [];
+    const ranges = right.flatMap((side) =>
+      [side.triple.subject, side.triple.object]
+        .filter((term) => term.termType === "Variable" && term.value === name)
+        .flatMap((term) => parsed.places.get(term) ?? [])
+        .map((range) => ({ range, group: side.group })),
+    );
+    return [{ ...candidate, name, left: { kind: "pattern", text, group }, right: ranges }];
+  });
+}
+
+const triplesOf = (group: Group): readonly Triple[] =>
+  group.elements.flatMap((element) => (element.kind === "triples" ? element.triples : []));
+
+const termAt = (place: KeyPlace): UsedTerm =>
+  "property" in place ? { kind: "property", iri: place.property } : { kind: "class", iri: place.class };
+
+function termsOfTriple({ predicate, object }: Triple): readonly UsedTerm[] {
+  if (!("termType" in predicate) || predicate.termType !== "NamedNode") return [];
+  if (predicate.value !== rdfType) return [{ kind: "property", iri: predicate.value }];
+  return object.termType === "NamedNode" ? [{ kind: "class", iri: object.value }] : [];
+}
+
+/** Undefined for a pattern with a blank node, which no other pattern can name. */
+function tripleText({ subject, predicate, object }: Triple): string | undefined {
+  const texts = [subject, predicate, object].map((term) => {
+    if (!("termType" in term)) return undefined;
+    if (term.termType === "Variable") return `?${term.value}`;
+    return term.termType === "NamedNode" ? `<${term.value}>` : undefined;
+  });
+  return texts.includes(undefined) ? undefined : texts.join(" ");
 }
 
 /** The variables that are values of the property in these triples, or things of the class: those of which no class is said may be. */
 function namesAt(place: KeyPlace, triples: readonly Triple[]): readonly string[] {
   if ("property" in place) {
     return triples.flatMap(({ predicate, object }) =>
-      "value" in predicate && predicate.value === place.property && object.termType === "Variable" ? [object.value] : [],
+      "value" in predicate && predicate.value === place.property && object.termType === "Variable"
+        ? [object.value]
+        : [],
     );
   }
   const isTyped = (name: string, iri?: string): boolean =>

@@ -33,7 +33,10 @@ export function keyExpressions(rule: KeyRule): KeyExpressions {
   const { prefix, otherPrefix, form } = rule;
   const left = (value: string): string => keyText(value, prefix, rule);
   if (form === undefined) return { left, right: (value) => keyText(value, otherPrefix, rule) };
-  return { left: (value) => asForm(otherPrefix === "" ? left(value) : `CONCAT(${stringText(otherPrefix)}, ${left(value)})`, form) };
+  return {
+    left: (value) =>
+      asForm(otherPrefix === "" ? left(value) : `CONCAT(${stringText(otherPrefix)}, ${left(value)})`, form),
+  };
 }
 
 const versionPattern = "([.][0-9]{1,3}|[_-]v[0-9]{1,3}|[@_-](en|de|fr|es|it))$";

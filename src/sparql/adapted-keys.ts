@@ -1,33 +1,37 @@
 import type { KeyExpressions } from "../rdf/key-rule.ts";
 import { editText } from "./edit-text.ts";
-import type { ServiceElement } from "./outline.ts";
+import type { Group, ServiceElement, TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { projectsAll, selectsOf, whereVariables } from "./scope.ts";
 import { tokenAt } from "./tokens.ts";
 
-/** A variable that SERVICE clauses share though their endpoints write its values in different ways. */
+/** A variable that parts of a query share though their endpoints write its values in different ways. */
 export interface UnlikeKey {
   /** Without `?`. */
   readonly name: string;
-  readonly left: ServiceElement;
-  readonly right: readonly ServiceElement[];
+  /** The clause that binds the left values; or a pattern that does, and the group that it stands in. */
+  readonly left: ServiceElement | { readonly kind: "pattern"; readonly text: string; readonly group: Group };
+  /** Where the variable has right values, each with the group that binds them. */
+  readonly right: readonly { readonly range: TokenRange; readonly group: Group }[];
   readonly expressions: KeyExpressions;
 }
 
 /**
- * The text in which these clauses are joined by what makes their values alike: `A { ?k } B { ?k }` is
- * `{ A { ?k } BIND(left(?k) AS ?k_key) } B { ?k_key }`. Everywhere else, `?k` is the value of the left clause.
+ * The text in which these parts are joined by what makes their values alike: `A { ?k } B { ?k }` is
+ * `{ A { ?k } BIND(left(?k) AS ?k_key) } B { ?k_key }`. Everywhere else, `?k` is the left value.
  */
 export function withAdaptedKeys(query: ParsedQuery, keys: readonly UnlikeKey[]): string {
   const changes = new Changes(query);
   for (const { name, left, right, expressions } of keys) {
     const key = changes.freshName(`${name}_key`);
     const other = expressions.right === undefined ? key : changes.freshName(`${name}_other`);
-    changes.surround(left, ` BIND(${expressions.left(`?${name}`)} AS ?${key})`);
-    for (const { group } of right) {
-      changes.rename(group, name, other);
-      if (expressions.right) changes.before(group.to - 1, ` BIND(${expressions.right(`?${other}`)} AS ?${key}) `);
-    }
+    for (const { range } of right) changes.rename(range, name, other);
+    const groups = expressions.right === undefined ? [] : new Set(right.map(({ group }) => group));
+    for (const { to } of groups) changes.before(to - 1, ` BIND(${expressions.right?.(`?${other}`)} AS ?${key}) `);
+    const bound = ` BIND(${expressions.left(`?${name}`)} AS ?${key}) }`;
+    if (left.kind === "service") changes.surround(left, bound);
+    // What a pattern matches it matches once, so that it may stand twice.
+    else changes.before(left.group.to - 1, ` { ${left.text}${bound} `);
   }
   changes.keepColumns();
   return changes.text();
@@ -38,7 +42,6 @@ class Changes {
   readonly #query: ParsedQuery;
   readonly #names: Set<string>;
   readonly #tokens = new Map<number, { before: string; text: string; behind: string }>();
-  readonly #surrounded = new Set<ServiceElement>();
 
   constructor(query: ParsedQuery) {
     this.#query = query;
@@ -62,18 +65,13 @@ class Changes {
     this.#at(token).before += text;
   }
 
-  /** Puts an element into a group of its own, with something behind it. */
-  surround(element: ServiceElement, text: string): void {
-    const last = this.#at(element.to - 1);
-    if (this.#surrounded.has(element)) last.behind = last.behind.slice(0, -1) + text + "}";
-    else {
-      this.before(element.from, "{ ");
-      last.behind += `${text} }`;
-    }
-    this.#surrounded.add(element);
+  /** Puts an element into a group, whose end is given. */
+  surround(element: ServiceElement, end: string): void {
+    this.#at(element.from).before = `{ ${this.#at(element.from).before}`;
+    this.#at(element.to - 1).behind += end;
   }
 
-  rename({ from, to }: { readonly from: number; readonly to: number }, name: string, other: string): void {
+  rename({ from, to }: TokenRange, name: string, other: string): void {
     for (let at = from; at < to; at++) {
       const { kind, text } = tokenAt(this.#query.tokens, at);
       if (kind === "var" && text.slice(1) === name) this.#at(at).text = `?${other}`;

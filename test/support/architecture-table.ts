@@ -108,7 +108,7 @@ export const modules: readonly Module[] = [
     name: "plan",
     imports: [
       { module: "sparql" },
-      { module: "rdf", files: ["term-text.ts", "well-known-prefixes.ts"] },
+      { module: "rdf", files: ["key-rule.ts", "term-text.ts", "well-known-prefixes.ts"] },
       catalogTypes,
       { module: "results", files: ["model.ts"], typesOnly: true },
     ],

@@ -33,7 +33,8 @@ const otherTerms: ReadonlySet<string> = new Set([fedway.form, fedway.member, fed
 export function keyAdapters(statements: Statements, quads: readonly RDF.Quad[]): CatalogEntry["keyAdapters"] {
   const nodes = values(statements, fedway.keyAdapter);
   if (nodes.length === 0) return undefined;
-  if (nodes.length > mostAdapters) throw new EntryProblem(`fedway:keyAdapter is given more than ${mostAdapters} times.`);
+  if (nodes.length > mostAdapters)
+    throw new EntryProblem(`fedway:keyAdapter is given more than ${mostAdapters} times.`);
   return Object.freeze(nodes.map((node) => adapterOf(node, quads)));
 }
 
@@ -96,28 +97,37 @@ function formOf(statements: Statements): string | undefined {
 /** An adapter as triples about an entry. */
 export function adapterQuads(entry: RDF.Quad_Subject, adapter: AcceptedAdapter): readonly RDF.Quad[] {
   const { here, other, otherEndpoint, rule, acceptedAt, matches } = adapter;
+  const { prefix, otherPrefix, steps, form } = rule;
   const [node, otherNode] = [dataFactory.blankNode(), dataFactory.blankNode()];
-  const statement = (subject: RDF.Quad_Subject, property: string, object: RDF.Quad_Object): RDF.Quad =>
-    dataFactory.quad(subject, dataFactory.namedNode(property), object);
-  const place = (subject: RDF.Quad_Subject, at: KeyPlace): RDF.Quad =>
-    "property" in at
-      ? statement(subject, voidVocabulary.property, dataFactory.namedNode(at.property))
-      : statement(subject, voidVocabulary.class, dataFactory.namedNode(at.class));
-  const written = (subject: RDF.Quad_Subject, property: string, texts_: readonly string[], datatype: string) =>
-    texts_.map((text) => statement(subject, property, dataFactory.literal(text, dataFactory.namedNode(datatype))));
-  const isIri = rule.form !== undefined && rule.form !== "iri";
   return [
-    statement(entry, fedway.keyAdapter, node),
-    place(node, here),
-    ...written(node, fedway.prefix, rule.prefix === "" ? [] : [rule.prefix], xsd.string),
-    ...written(node, fedway.step, rule.steps, xsd.string),
-    ...written(node, fedway.matches, matches === undefined ? [] : [String(matches)], xsd.integer),
-    ...written(node, dcterms.created, acceptedAt === undefined ? [] : [acceptedAt], xsd.dateTime),
-    statement(node, fedway.other, otherNode),
-    ...written(otherNode, fedway.member, [otherEndpoint], xsd.string),
-    place(otherNode, other),
-    ...written(otherNode, fedway.prefix, rule.otherPrefix === "" ? [] : [rule.otherPrefix], xsd.string),
-    ...(isIri ? [statement(otherNode, fedway.form, dataFactory.namedNode(rule.form))] : []),
-    ...(rule.form === "iri" ? written(otherNode, fedway.form, ["iri"], xsd.string) : []),
+    ...about(entry, [[fedway.keyAdapter, node]]),
+    ...about(node, [
+      placed(here),
+      ...written(fedway.prefix, prefix),
+      ...steps.flatMap((step) => written(fedway.step, step)),
+      ...written(fedway.matches, matches === undefined ? "" : String(matches), xsd.integer),
+      ...written(dcterms.created, acceptedAt ?? "", xsd.dateTime),
+      [fedway.other, otherNode],
+    ]),
+    ...about(otherNode, [
+      placed(other),
+      ...written(fedway.member, otherEndpoint),
+      ...written(fedway.prefix, otherPrefix),
+      ...(form === undefined || form === "iri" ? written(fedway.form, form ?? "") : [named(fedway.form, form)]),
+    ]),
   ];
 }
+
+const about = (subject: RDF.Quad_Subject, objects: readonly PropertyObject[]): readonly RDF.Quad[] =>
+  objects.map(([property, object]) => dataFactory.quad(subject, dataFactory.namedNode(property), object));
+
+type PropertyObject = readonly [property: string, object: RDF.Quad_Object];
+
+const named = (property: string, iri: string): PropertyObject => [property, dataFactory.namedNode(iri)];
+
+const placed = (place: KeyPlace): PropertyObject =>
+  "property" in place ? named(voidVocabulary.property, place.property) : named(voidVocabulary.class, place.class);
+
+/** Nothing for an empty text. */
+const written = (property: string, text: string, datatype: string = xsd.string): readonly PropertyObject[] =>
+  text === "" ? [] : [[property, dataFactory.literal(text, dataFactory.namedNode(datatype))]];

@@ -107,6 +107,7 @@ describe("documents", () => {
       "/api/catalog/problems",
       "/api/endpoints",
       "/api/endpoints/{id}",
+      "/api/endpoints/{id}/adapters",
       "/api/endpoints/{id}/availability",
       "/api/endpoints/{id}/capabilities",
       "/api/endpoints/{id}/describe",

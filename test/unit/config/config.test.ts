@@ -101,6 +101,7 @@ describe("defaults", () => {
       agents: {
         profile: "full",
         toolsOff: [],
+        acceptAdapters: false,
         repair: true,
         explainEmpty: true,
         diagnosisRequests: 120,
