@@ -12,8 +12,8 @@ interface RequestLogOptions {
   readonly clock: Pick<Clock, "now">;
   readonly endpoint: AskedEndpoint;
   readonly signal: AbortSignal;
-  /** HTTP requests of the whole run. */
-  readonly maxRequests: number;
+  /** HTTP requests, milliseconds and decoded bytes of the whole run. */
+  readonly budget: { readonly requests: number; readonly ms?: number | undefined; readonly bytes?: number | undefined };
   /** Limits of one answer or document. */
   readonly limits: { readonly timeoutMs: number; readonly maxRows: number; readonly maxBytes: number };
   /** Level of the questions that name none. */
@@ -23,7 +23,7 @@ interface RequestLogOptions {
 }
 
 /** How one query departs from the log's own endpoint, level and limits. */
-interface Departures extends Partial<Pick<AskRequest, "endpoint" | "timeoutMs" | "maxRows" | "maxBytes">> {
+interface Departures extends Partial<Pick<AskRequest, "endpoint" | "maxRows">> {
   readonly level?: MeasurementRecord["rung"];
 }
 
@@ -81,16 +81,31 @@ export class RequestLog {
     return { requests: this.#requests, bytes: this.#bytes, ms: this.#msSince(this.#startedMs) };
   }
 
+  /** Nothing is sent any more. */
   get isSpent(): boolean {
-    return this.#requests >= this.#options.maxRequests;
+    const { requests, bytes, ms } = this.#left;
+    return requests <= 0 || bytes <= 0 || ms <= 0;
   }
 
-  /** Undefined, and nothing is sent, when the requests are spent. @throws FedwayError when the signal aborts */
+  /** What is left of the budget. */
+  get #left() {
+    const { requests, bytes = Number.POSITIVE_INFINITY, ms = Number.POSITIVE_INFINITY } = this.#options.budget;
+    const { cost } = this;
+    return { requests: requests - cost.requests, bytes: bytes - cost.bytes, ms: ms - cost.ms };
+  }
+
+  /** Bounds of the next answer: it takes no more than what is left. */
+  get #bounds() {
+    const { timeoutMs, maxBytes } = this.#options.limits;
+    const { bytes, ms } = this.#left;
+    return { timeoutMs: Math.max(1, Math.min(timeoutMs, ms)), maxBytes: Math.max(1, Math.min(maxBytes, bytes)) };
+  }
+
+  /** Undefined, and nothing is sent, when the budget is spent. @throws FedwayError when the signal aborts */
   document(url: string): Promise<Answered<RdfDocument> | Failed | undefined> {
-    const { asker, endpoint, signal, limits, level } = this.#options;
-    const { timeoutMs, maxBytes } = limits;
+    const { asker, endpoint, signal, level } = this.#options;
     return this.#attempt({ query: url, level }, () =>
-      asker.fetchDocument({ url, signal, timeoutMs, maxBytes, maxQuads, endpoint: endpoint.id }),
+      asker.fetchDocument({ url, signal, ...this.#bounds, maxQuads, endpoint: endpoint.id }),
     );
   }
 
@@ -99,7 +114,7 @@ export class RequestLog {
     const { asker, endpoint, signal, limits, ...options } = this.#options;
     const { level = options.level, ...more } = departures;
     const attempt = await this.#attempt({ query, level }, () =>
-      asker.ask({ endpoint, query, signal, ...limits, ...more }),
+      asker.ask({ endpoint, query, signal, maxRows: limits.maxRows, ...this.#bounds, ...more }),
     );
     if (attempt === undefined) return undefined;
     const code = attempt.value === undefined ? attempt.error.code : undefined;

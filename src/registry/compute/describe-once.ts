@@ -1,13 +1,12 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
-import type { RdfDocument } from "../../outbound/documents.ts";
 import { steadyClock } from "../../clock.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { createVoidRetriever, type RetrievedVoid } from "../void/void-retriever.ts";
-import { createDescriber, type DescribeBudget, type DescribeTarget, targetOf } from "./describer.ts";
-import { emptyDescription } from "./todo.ts";
+import { createDescriber, type DescribeBudget, targetOf } from "./describer.ts";
+import { runDescription, type RunTarget } from "./run-description.ts";
 import { loadCatalog, type LoadCatalogOptions } from "../catalog/read-files.ts";
 import { isCatalogId } from "../catalog/statements.ts";
 
@@ -27,13 +26,11 @@ export interface DescribeOnceOptions {
 /** A description that was made without a service. */
 export interface DescribedOnce {
   readonly description: VoidDescription;
-  /** The search for the publisher's own description; absent when it was left out or not finished. */
+  /** The search for the publisher's own description; absent when it was left out. */
   readonly retrieved?: RetrievedVoid | undefined;
   /** The signal ended the run. */
   readonly interrupted: boolean;
 }
-
-type Target = DescribeTarget & { readonly dataset: string };
 
 /**
  * Describes one endpoint without a service: looks for its publisher's description, then computes what is missing. Keeps
@@ -42,127 +39,54 @@ type Target = DescribeTarget & { readonly dataset: string };
  */
 export async function describeTarget(
   asker: Asker,
-  target: Target,
+  target: RunTarget,
   options: DescribeOnceOptions,
 ): Promise<DescribedOnce> {
+  const { retrieve, pauseMs, ...circumstances } = options;
+  const clock = steadyClock;
   const meter = new Meter(asker);
-  const parts: Run = { meter, target, options, startedMs: steadyClock.now() };
-  const start: Start = options.retrieve === false ? { known: emptyRun(parts) } : await retrieve(parts);
-  const description = start.isOver === true ? start.known : await compute(parts, start.known);
+  const retriever = retrieve === false ? undefined : createVoidRetriever({ asker: meter, clock });
+  const describer = createDescriber({ asker: meter, clock, pauseMs });
+  const { description, retrieved, failure } = await runDescription(
+    { retriever, describer, clock, target },
+    {
+      ...circumstances,
+      onRetrieved(found) {
+        // The describer would wait a long time for a host that is not there.
+        if (found.description === undefined && meter.isGone) throw meter.failure;
+      },
+    },
+  );
   const interrupted = options.signal.aborted;
-  if (!interrupted && description.source === "computed") refuseSilence(meter);
-  return { description, retrieved: start.retrieved, interrupted };
+  // An endpoint that answered nothing is a failure, not an empty dataset.
+  const isSilent = description.source === "computed" && meter.answered === 0;
+  const refusal = failure ?? (isSilent ? meter.failure : undefined);
+  if (refusal !== undefined && !interrupted) throw toFedwayError(refusal);
+  return { description, retrieved, interrupted };
 }
 
-interface Run {
-  readonly meter: Meter;
-  readonly target: Target;
-  readonly options: DescribeOnceOptions;
-  readonly startedMs: number;
-}
-
-/** An endpoint that answered nothing is a failure, not an empty dataset. */
-function refuseSilence({ answered, failure }: Meter): void {
-  if (answered === 0 && failure !== undefined) throw failure;
-}
-
-/** Where the describer begins. */
-interface Start {
-  readonly known: VoidDescription;
-  /** Absent when the search was left out, or ended before its time. */
-  readonly retrieved?: RetrievedVoid | undefined;
-  /** The run ended already. */
-  readonly isOver?: boolean;
-}
-
-/** The publisher's description, or an empty one with the attempts to find it. */
-async function retrieve(parts: Run): Promise<Start> {
-  const { meter, target, options } = parts;
-  const { signal, budget = {}, onProgress } = options;
-  const limited = new Meter(meter, budget.requests);
-  const timeUp = new AbortController();
-  const timer = budget.ms === undefined ? undefined : setTimeout(() => timeUp.abort(), budget.ms);
-  const ended = AbortSignal.any([signal, timeUp.signal]);
-  onProgress?.({ stage: "looking for the publisher's description", done: 0 });
-  try {
-    const retriever = createVoidRetriever({ asker: limited, clock: steadyClock });
-    const retrieved = await retriever.retrieve(target, { signal: ended });
-    const { description, records, cost } = retrieved;
-    // The describer would wait a long time for a host that is not there.
-    if (description === undefined && isGone(meter)) refuseSilence(meter);
-    return { known: description ?? { ...emptyRun(parts), records, cost }, retrieved };
-  } catch (thrown) {
-    if (!ended.aborted && !limited.exhausted) throw toFedwayError(thrown);
-    const cost = { ...meter.spent, ms: steadyClock.now() - parts.startedMs };
-    return { known: { ...emptyRun(parts), cost }, isOver: true };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const isGone = ({ failure }: Meter): boolean =>
-  failure?.code === "ENDPOINT_UNREACHABLE" || failure?.code === "ADDRESS_REFUSED";
-
-/** Goes on from what is known; an interrupted run gives its last checkpoint. */
-async function compute({ meter, target, options, startedMs }: Run, known: VoidDescription): Promise<VoidDescription> {
-  const { signal, onProgress, budget = {}, pauseMs } = options;
-  const left = {
-    ...budget,
-    ...(budget.requests !== undefined && { requests: budget.requests - known.cost.requests }),
-    ...(budget.ms !== undefined && { ms: budget.ms - (steadyClock.now() - startedMs) }),
-  };
-  const describer = createDescriber({ asker: meter, clock: steadyClock, pauseMs });
-  let latest = known;
-  const onCheckpoint = (checkpoint: VoidDescription): void => {
-    latest = checkpoint;
-  };
-  try {
-    return await describer.describe(target, {
-      signal,
-      known,
-      budget: left,
-      onCheckpoint,
-      onProgress,
-    });
-  } catch (thrown) {
-    if (!signal.aborted) throw toFedwayError(thrown);
-    return { ...latest, unfinished: true };
-  }
-}
-
-/** Nothing is known yet. */
-const emptyRun = ({ target, startedMs }: Run): VoidDescription =>
-  emptyDescription({
-    ...target,
-    startedAt: new Date(startedMs).toISOString(),
-    finishedAt: new Date().toISOString(),
-  });
-
-/** An asker that counts what it is used for, and refuses requests beyond a limit with `CANCELLED`. */
+/** An asker that notes whether its queries are answered. */
 class Meter implements Asker {
-  /** Requests sent and decoded bytes received. */
-  readonly spent = { requests: 0, bytes: 0 };
   /** Queries that were answered. */
   answered = 0;
   /** Why the last query that failed did; cancelled ones do not count. */
   failure: FedwayError | undefined;
-  /** A request was refused because the limit was reached. */
-  exhausted = false;
+  readonly fetchDocument: Asker["fetchDocument"];
   readonly #asker: Asker;
-  readonly #mostRequests: number;
 
-  constructor(asker: Asker, mostRequests = Number.POSITIVE_INFINITY) {
+  constructor(asker: Asker) {
     this.#asker = asker;
-    this.#mostRequests = mostRequests;
+    this.fetchDocument = (request) => asker.fetchDocument(request);
   }
 
-  fetchDocument(request: Parameters<Asker["fetchDocument"]>[0]): Promise<RdfDocument> {
-    return this.#counted(() => this.#asker.fetchDocument(request));
+  get isGone(): boolean {
+    const code = this.failure?.code;
+    return this.answered === 0 && (code === "ENDPOINT_UNREACHABLE" || code === "ADDRESS_REFUSED");
   }
 
   async ask(asking: Parameters<Asker["ask"]>[0]): Promise<WholeAnswer> {
     try {
-      const answer = await this.#counted(() => this.#asker.ask(asking));
+      const answer = await this.#asker.ask(asking);
       this.answered += 1;
       return answer;
     } catch (thrown) {
@@ -170,18 +94,6 @@ class Meter implements Asker {
       if (error.code !== "CANCELLED") this.failure = error;
       throw error;
     }
-  }
-
-  async #counted<Answer extends WholeAnswer | RdfDocument>(send: () => Promise<Answer>): Promise<Answer> {
-    if (this.spent.requests >= this.#mostRequests) {
-      this.exhausted = true;
-      throw new FedwayError("CANCELLED", "All requests that were allowed have been sent.");
-    }
-    this.spent.requests += 1;
-    const answer = await send();
-    if ("requests" in answer) this.spent.requests += Math.max(0, answer.requests - 1);
-    this.spent.bytes += answer.bytes;
-    return answer;
   }
 }
 

@@ -78,7 +78,7 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     const limits = { timeoutMs: options.queryTimeoutMs, maxRows: mostRows, maxBytes: mostBytes };
-    this.#log = new RequestLog({ ...options, maxRequests: options.budget.requests, limits, level: 1 });
+    this.#log = new RequestLog({ ...options, limits, level: 1 });
   }
 
   get records(): readonly MeasurementRecord[] {
@@ -88,14 +88,6 @@ export class Session {
   /** Requests, decoded bytes and milliseconds of this run. */
   get spent() {
     return this.#log.cost;
-  }
-
-  get requestsLeft(): number {
-    return Math.max(0, this.#options.budget.requests - this.spent.requests);
-  }
-
-  get #msLeft(): number {
-    return this.#options.budget.ms - this.spent.ms;
   }
 
   /** @throws StopRun when the run must end: budget, repeated time-outs, endpoint unreachable, cancelled */
@@ -113,30 +105,25 @@ export class Session {
         return { ok: false, why: "failed", tooLarge: false, record };
       }
       const waitMs = outcome.waitMs * (outcome.told ? 1 : 2 ** (attempt - 1));
-      if (waitMs > Math.min(longestWaitMs, this.#msLeft)) throw new StopRun(unreachable ? "unreachable" : "busy");
+      if (waitMs > Math.min(longestWaitMs, this.#options.budget.ms - this.spent.ms))
+        throw new StopRun(unreachable ? "unreachable" : "busy");
       await this.#pause(waitMs);
     }
   }
 
   async #ready(): Promise<void> {
-    const { budget, signal, pauseMs } = this.#options;
+    const { signal, pauseMs } = this.#options;
     if (signal.aborted) throw new StopRun("cancelled");
-    const isSpent = this.#log.isSpent || this.spent.bytes >= budget.bytes || this.#msLeft <= 0;
-    if (isSpent || this.records.length >= mostRecords) throw new StopRun("budget");
+    if (this.#log.isSpent || this.records.length >= mostRecords) throw new StopRun("budget");
     if (this.#timeouts >= timeoutsInARow || this.#failures >= failuresInARow) throw new StopRun("timeouts");
     if (this.#asked && pauseMs > 0) await this.#pause(pauseMs);
     this.#asked = true;
   }
 
   async #askOnce({ query, ...question }: Question): Promise<Outcome | Postponed> {
-    const { queryTimeoutMs, budget } = this.#options;
-    const timeoutMs = Math.max(1, Math.min(queryTimeoutMs, this.#msLeft));
-    const maxBytes = Math.max(1, Math.min(mostBytes, budget.bytes - this.spent.bytes));
-    const attempt = await this.#log
-      .ask(query, { maxRows: mostRows, ...question, timeoutMs, maxBytes })
-      .catch((thrown) => {
-        throw new StopRun("cancelled", thrown);
-      });
+    const attempt = await this.#log.ask(query, question).catch((thrown) => {
+      throw new StopRun("cancelled", thrown);
+    });
     if (attempt === undefined) throw new StopRun("budget");
     if (attempt.value === undefined) return this.#unanswered(attempt);
     const { value: answer, record, durationMs } = attempt;

@@ -2,7 +2,6 @@ import type { FactStatus, UnknownFact, VoidDescription } from "../void/void-desc
 import { factName, type FactKind, factKinds, type FactKindName } from "./fact-kinds.ts";
 import type { FactBase } from "./fact-base.ts";
 import { isProvenKey, keysOf } from "./kind-facts.ts";
-import type { AskedEndpoint } from "../catalog/catalog.ts";
 
 const tasks = [
   "graph list",
@@ -156,33 +155,4 @@ function isWork(known: VoidDescription, fact: UnknownFact): boolean {
 /** The keys of a kind about which something is missing: not dealt with, not proven, not told by the publisher. */
 export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
   return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isProvenKey(base, kind, key));
-}
-
-/** What an empty description is about. */
-interface EmptyFrame extends Pick<VoidDescription, "dataset" | "startedAt" | "finishedAt"> {
-  readonly endpoint: AskedEndpoint;
-}
-
-/** A description of which nothing is known yet and everything is left to do. */
-export function emptyDescription({ endpoint, dataset, startedAt, finishedAt }: EmptyFrame): VoidDescription {
-  return {
-    endpoint: endpoint.url,
-    id: endpoint.id,
-    dataset,
-    source: "computed",
-    startedAt,
-    finishedAt,
-    unfinished: true,
-    classPartitions: [],
-    classesComplete: false,
-    propertyPartitions: [],
-    propertiesComplete: false,
-    languages: [],
-    namespaces: [],
-    linksets: [],
-    // A description without work that is left would be taken for a finished one.
-    unknown: new Todo().unknown(),
-    records: [],
-    cost: { requests: 0, bytes: 0, ms: 0 },
-  };
 }

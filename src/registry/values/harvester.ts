@@ -104,8 +104,8 @@ class Reading {
     const { rows = mostRows } = options.budget ?? {};
     this.#budget = { ...defaults, ...options.budget, rows: Math.min(mostRows, rows) };
     const limits = { timeoutMs: queryTimeoutMs, maxRows: mostRows, maxBytes: 8 * mebi };
-    const maxRequests = this.#budget.requests;
-    this.#log = new RequestLog({ asker, clock, endpoint: target.endpoint, signal, maxRequests, limits, level: 1 });
+    const budget = this.#budget;
+    this.#log = new RequestLog({ asker, clock, endpoint: target.endpoint, signal, budget, limits, level: 1 });
   }
 
   /** Tasks take turns page by page, so that one large class does not use up the budget of all. */
@@ -137,9 +137,7 @@ class Reading {
   }
 
   get #isOver(): boolean {
-    const { bytes, ms } = this.#log.cost;
-    const most = this.#budget;
-    const isSpent = this.#log.isSpent || bytes >= most.bytes || ms >= most.ms || this.#rows.size >= most.rows;
+    const isSpent = this.#log.isSpent || this.#rows.size >= this.#budget.rows;
     return isSpent || this.#failures >= failuresInARow || this.#log.unreachable;
   }
 
@@ -183,10 +181,7 @@ class Reading {
   async #ask(query: string): Promise<WholeAnswer | undefined> {
     const { clock, signal, pauseMs = 250 } = this.#options;
     if (this.#log.cost.requests > 0) await sleep(pauseMs, { clock, signal });
-    const { bytes, ms } = this.#log.cost;
-    const timeoutMs = Math.max(1, Math.min(queryTimeoutMs, this.#budget.ms - ms));
-    const maxBytes = Math.max(1, Math.min(8 * mebi, this.#budget.bytes - bytes));
-    const attempt = await this.#log.ask(query, { timeoutMs, maxBytes });
+    const attempt = await this.#log.ask(query);
     if (attempt?.value === undefined) {
       this.#failures += 1;
       this.#complete = false;

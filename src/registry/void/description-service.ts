@@ -7,8 +7,8 @@ import type { EnqueueOptions, Job, JobContext, JobQueue } from "../../jobs/job-q
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
-import { type DescribeBudget, type Describer, type DescribeTarget, targetOf } from "../compute/describer.ts";
-import { emptyDescription } from "../compute/todo.ts";
+import { type DescribeBudget, type Describer, targetOf } from "../compute/describer.ts";
+import { runDescription, type RunTarget } from "../compute/run-description.ts";
 import type { ReadTriple } from "../compute/triple-facts.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import type { VoidDescription } from "./void-description.ts";
@@ -85,7 +85,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     await descriptions.save(id, description);
     changed(id, description);
   };
-  const target = (id: string): Target => {
+  const target = (id: string): RunTarget => {
     const entry = catalog.byId(id);
     if (entry === undefined) throw unknownId("endpoint", id, catalog);
     return targetOf(entry, publicUrl);
@@ -139,10 +139,8 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
 }
 
-type Target = DescribeTarget & { readonly dataset: string };
-
 interface RunOptions extends DescriptionServiceOptions {
-  readonly target: Target;
+  readonly target: RunTarget;
   readonly get: (id: string) => Promise<VoidDescription | undefined>;
   readonly put: (id: string, description: VoidDescription) => Promise<void>;
 }
@@ -158,52 +156,30 @@ async function describeEndpoint(
   // A later attempt goes on with the work of the one before.
   if (again && context.attempt === 1) await descriptions.removeWork(id);
   const work = await descriptions.loadWork(id);
-  const earlier = work?.endpoint === target.endpoint.url ? work : undefined;
-  const { known, retrieved } = earlier === undefined ? await retrieve(options, context) : { known: earlier };
   const capabilities = await options.capabilities?.(id);
-  let latest = known;
   let triples: readonly ReadTriple[] | undefined;
-  try {
-    const description = await options.describer.describe(
-      { ...target, capabilities },
-      {
-        signal,
-        known,
-        budget,
-        onTriples(read) {
-          triples = read;
-        },
-        onProgress: (progress) => context.progress(progress),
-        async onCheckpoint(checkpoint) {
-          latest = checkpoint;
-          await descriptions.saveWork(id, checkpoint);
-        },
+  const { description, retrieved, failure } = await runDescription(
+    { ...options, target: { ...target, capabilities } },
+    {
+      signal,
+      known: work?.endpoint === target.endpoint.url ? work : undefined,
+      budget,
+      onTriples(read) {
+        triples = read;
       },
-    );
-    // Before the description: whoever follows it looks for them once.
-    if (triples !== undefined) await options.keepTriples?.(id, description, triples);
-    await publish(options, id, description);
-    return summary(id, description, retrieved);
-  } catch (thrown) {
-    // A cancelled run goes on later from its checkpoint; any other failure must not take along what was found.
-    if (!signal.aborted) await publish(options, id, { ...latest, unfinished: true });
-    throw toFedwayError(thrown);
-  }
-}
-
-/** The publisher's description, or an empty one with the attempts to find it. */
-async function retrieve(
-  { retriever, clock, target }: RunOptions,
-  { signal, progress }: JobContext,
-): Promise<{ readonly known: VoidDescription; readonly retrieved?: RetrievedVoid }> {
-  const startedAt = new Date(clock.now()).toISOString();
-  progress({ stage: "looking for the publisher's description", done: 0 });
-  const { endpoint, dataset } = target;
-  const retrieved = await retriever.retrieve({ endpoint, dataset }, { signal });
-  const { description, records, cost } = retrieved;
-  const finishedAt = new Date(clock.now()).toISOString();
-  const empty = { ...emptyDescription({ endpoint, dataset, startedAt, finishedAt }), records, cost };
-  return { known: description ?? empty, retrieved };
+      // Before the description is stored: whoever follows it looks for them once.
+      async onDescribed(described) {
+        if (triples !== undefined) await options.keepTriples?.(id, described, triples);
+      },
+      onProgress: (progress) => context.progress(progress),
+      onCheckpoint: (checkpoint) => descriptions.saveWork(id, checkpoint),
+    },
+  );
+  // A cancelled run goes on later from its checkpoint; any other failure must not take along what was found.
+  if (failure !== undefined && signal.aborted) throw toFedwayError(failure);
+  await publish(options, id, description);
+  if (failure !== undefined) throw toFedwayError(failure);
+  return summary(id, description, retrieved);
 }
 
 /** Stores a result. One that lacks something does not replace one that is whole; it waits as work for the next run. */

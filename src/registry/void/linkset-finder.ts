@@ -78,7 +78,7 @@ class Search {
   readonly #log: RequestLog;
 
   constructor(options: LinkSearch & { asker: Asker; clock: Pick<Clock, "now">; endpoint: AskedEndpoint }) {
-    this.#log = new RequestLog({ ...options, level, maxRequests: options.maxRequests ?? 100, limits });
+    this.#log = new RequestLog({ ...options, level, budget: { requests: options.maxRequests ?? 100 }, limits });
   }
 
   get isSpent(): boolean {

@@ -2,6 +2,7 @@ import type { Asker } from "../../outbound/whole-answer.ts";
 import type { Clock } from "../../clock.ts";
 import type * as RDF from "@rdfjs/types";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
+import type { DescribeOptions } from "../compute/describer.ts";
 import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
 import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
@@ -56,7 +57,7 @@ interface Found {
 
 const mostLinks = 4;
 /** Bounds of one cascade, and of each attempt in it (registry method, section 3). */
-const maxRequests = 60;
+const mostRequests = 60;
 const limits = { timeoutMs: 5_000, maxRows: 5_000, maxBytes: 2 * 1024 * 1024 };
 
 /** Finds the description that an endpoint's publisher has written. */
@@ -66,11 +67,18 @@ export type VoidRetriever = ReturnType<typeof createVoidRetriever>;
 export function createVoidRetriever(options: { readonly asker: Asker; readonly clock: Pick<Clock, "now"> }) {
   const { asker, clock } = options;
   return {
-    /** @throws FedwayError `CANCELLED` when the signal aborts; failures of the endpoint are records */
-    async retrieve(target: RetrievalTarget, { signal }: { readonly signal: AbortSignal }): Promise<RetrievedVoid> {
+    /**
+     * @param bounds requests beyond 60 are not sent
+     * @throws FedwayError `CANCELLED` when the signal aborts; failures of the endpoint are records
+     */
+    async retrieve(
+      target: RetrievalTarget,
+      { signal, budget }: Pick<DescribeOptions, "signal" | "budget">,
+    ): Promise<RetrievedVoid> {
       const startedAt = new Date(clock.now()).toISOString();
       const { endpoint } = target;
-      const log = new RequestLog({ asker, clock, endpoint, signal, level: 0, maxRequests, limits });
+      const bounds = { ...budget, requests: Math.min(mostRequests, budget?.requests ?? mostRequests) };
+      const log = new RequestLog({ asker, clock, endpoint, signal, level: 0, budget: bounds, limits });
       const cascade = new Cascade(log, target.endpoint.url);
       await cascade.run();
       const { best, quarantined, contradicted } = cascade;

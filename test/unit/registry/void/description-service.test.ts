@@ -92,7 +92,7 @@ describe("a run", () => {
         await options.onCheckpoint?.(sampleDescription);
         return finished;
       },
-      { budget: { requests: 9 } },
+      { budget: { requests: 900 } },
     );
     expect(await run()).toEqual({
       id: "people",
@@ -110,7 +110,8 @@ describe("a run", () => {
       rowCap: 1000,
     });
     expect(seen[0]?.[1]).toMatchObject({
-      budget: { requests: 9 },
+      // Less those of the search.
+      budget: { requests: 900 - sampleDescription.cost.requests },
       known: { records: sampleDescription.records, source: "computed" },
     });
     expect(await service.get("people")).toEqual(finished);
