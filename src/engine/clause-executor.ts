@@ -3,7 +3,13 @@ import type { FederatedClause } from "../plan/query-plan.ts";
 import { inBatches } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import type { BlockSizes, KeyBlock } from "./clause-query.ts";
-import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
+import {
+  type ClauseRequest,
+  createClauseEvaluator,
+  type EvaluateHere,
+  isEvaluatedHere,
+  namesMembers,
+} from "./evaluated-clause.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
@@ -62,14 +68,15 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
 
   async function* reported(clause: ReportedClause, read: ReadRows): AsyncIterable<readonly Bindings[]> {
     const name = nameOf(clause);
-    const report = sourceReport(bounds.sources, name);
+    // A federation is no source of its own.
+    const report = sourceReport(namesMembers(clause) ? new Map() : bounds.sources, name);
     try {
       const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
       if (failure) throw failure;
       for await (const batch of silent.isSilenced(clause) ? [] : read(report)) {
         silent.note(clause, "answer");
         if (silent.isSilenced(clause)) break;
-        yield bounds.provenance ? tracedTo(name, batch) : batch;
+        yield bounds.provenance && !namesMembers(clause) ? tracedTo(name, batch) : batch;
       }
       silent.note(clause, "answer");
     } catch (thrown) {

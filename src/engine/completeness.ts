@@ -40,7 +40,8 @@ function mayAddRows(
   const isHalfSeen = status === "partial" && reason !== "virtuoso-maxrows";
   if (plan.kind === "direct") return isHalfSeen && plan.nonMonotone === true;
   const { over, clauses, members } = plan;
-  const isSource = ({ id, url }: PlannedEndpoint): boolean => (id ?? url) === endpoint;
+  const isSource = ({ id, url, over: merged }: PlannedEndpoint): boolean =>
+    (id ?? url) === endpoint || merged?.members.some(isSource) === true;
   // An engine that evaluates the whole plan.
   const isFollowed = clauses.some(({ targetVariable }) => targetVariable !== undefined);
   if (!isFollowed && !members.some((member) => isSource(member.endpoint))) return isHalfSeen && !isMonotoneIn(plan);

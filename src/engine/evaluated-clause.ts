@@ -6,9 +6,10 @@ import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { takenIn } from "./held-bytes.ts";
 import { goesOnWithout, noteStatus } from "./executor.ts";
 import { mergedRow } from "./key-forms.ts";
+import { tracedToMembers } from "./provenance.ts";
 import { memberTimeMs } from "./member-time.ts";
 
-/** Solutions of a SELECT over the triples of an endpoint, as they come; the cost goes to `bounds.sources`. */
+/** Solutions of a SELECT over the triples of an endpoint or a federation, as they come; the cost goes to `bounds.sources`. */
 export type EvaluateHere = (
   endpoint: PlannedEndpoint,
   query: string,
@@ -30,6 +31,10 @@ export interface ClauseRequest {
   /** Called when the keys are divided, so that the solutions come in several answers; before the first of them. */
   readonly onDivided?: (() => void) | undefined;
 }
+
+/** Whether the members of a clause's federation are reported and fail one by one; with SILENT the clause fails as one. */
+export const namesMembers = ({ endpoint, silent }: Pick<FederatedClause, "endpoint" | "silent">): boolean =>
+  endpoint.over !== undefined && !silent;
 
 /** Whether a clause is evaluated here over its endpoint's triples, and not by the endpoint. */
 export const isEvaluatedHere = ({ endpoint, evaluatedHere }: FederatedClause): boolean =>
@@ -73,19 +78,21 @@ async function* evaluated(
   { clause, keys, report }: ClauseRequest,
 ): AsyncIterable<readonly Bindings[]> {
   if (!evaluateHere) throw new Error(`Nothing here reads ${clause.endpoint.url}`);
-  const sources: ExecutionBounds["sources"] = new Map();
+  // Members of a federation fail one by one, unless the whole clause is one failure; an endpoint's cost is its clause's.
+  const areMembers = namesMembers(clause);
+  const sources: ExecutionBounds["sources"] = areMembers ? bounds.sources : new Map();
   account.elapsed(report);
   try {
     const apart = account.nextAnswer();
     const nowMs = account.now();
     const deadlineMs = nowMs + memberTimeMs(bounds, nowMs, clause.silent || goesOnWithout(clause, bounds));
-    const inner = { ...bounds, deadlineMs, sources };
+    const inner = { ...bounds, deadlineMs, sources, partial: areMembers ? bounds.partial : false };
     const rows = evaluateHere(clause.endpoint, evaluatedQuery(clause, keys), inner);
-    for await (const batch of rows) yield batch.map(apart);
+    for await (const batch of rows) yield (areMembers ? tracedToMembers(batch) : batch).map(apart);
     noteStatus(report, "ok");
   } finally {
     report.ms = account.elapsed(report);
-    for (const { requests, rows, bytes } of sources.values()) {
+    for (const { requests, rows, bytes } of areMembers ? [] : sources.values()) {
       report.requests += requests;
       report.bytes += bytes;
       if (rows !== undefined) report.rows = (report.rows ?? 0) + rows;

@@ -39,6 +39,15 @@ export function withProvenance(row: Bindings): Bindings {
   return told;
 }
 
+/** Rows of a nested execution, whose last column says which endpoints they came from, with traces of these again. */
+export const tracedToMembers = (rows: readonly Bindings[]): readonly Bindings[] =>
+  rows.map((row) => {
+    const from = row.get(provenanceVariable);
+    if (from === undefined) return row;
+    const traces = from.value.split(" ").map((endpoint) => [prefix + endpoint, mark] as const);
+    return new Map([...[...row].filter(([name]) => name !== provenanceVariable), ...traces]);
+  });
+
 /** The answer of one endpoint, whose rows all came from there. @throws FedwayError as `withProvenanceColumn` */
 export function cameFrom(endpoint: string, result: QueryResult): QueryResult {
   if (result.kind !== "bindings") return result;

@@ -184,9 +184,9 @@ export const federationUnused = ({ federation }: KnownFederation): PlanNote => (
   message: `Every pattern stands in a SERVICE, so the federation ${federation.id} has no part in the query.`,
 });
 
-/** Whether an entry's data are triples to be matched, so that its queries are evaluated here. */
+/** Whether an entry's data are triples to be matched, or those of a federation, so that its queries are evaluated here. */
 export function isMatchedHere(entry: CatalogEntry | PlannedEndpoint): boolean {
-  return entry.interface === "tpf" || entry.interface === "file";
+  return entry.interface === "tpf" || entry.interface === "file" || ("over" in entry && entry.over !== undefined);
 }
 
 /** A query without SERVICE whose patterns are matched at these members and joined here. */
@@ -198,9 +198,9 @@ export function mergedPlan(
   return { kind: "federated", answer, query, skeleton, clauses: [], over, members: memberList([], over), notes };
 }
 
-/** What was to be sent to one endpoint, evaluated here over the triples of that endpoint. */
+/** What was to be sent to one endpoint or federation, evaluated here over its triples. */
 export function evaluatedOver({ answer, query, notes, endpoint }: DirectPlan): FederatedPlan {
-  return mergedPlan({ answer, query, notes }, { members: [endpoint] });
+  return mergedPlan({ answer, query, notes }, endpoint.over ?? { members: [endpoint] });
 }
 
 /** A plan with SERVICE clauses whose other patterns are asked at these members. */

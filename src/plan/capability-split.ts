@@ -108,8 +108,10 @@ const clauseUse = (
 const evaluatedClause = (clause: FederatedClause): FederatedClause => ({ ...clause, evaluatedHere: true });
 
 /** A clause as a query of its own. */
-export const bodyOf = ({ prologue, pattern }: FederatedClause): QueryTree =>
-  parseQuery(`${prologue}SELECT * WHERE ${pattern}`);
+export const clauseText = ({ prologue, pattern }: Pick<FederatedClause, "prologue" | "pattern">): string =>
+  `${prologue}SELECT * WHERE ${pattern}`;
+
+export const bodyOf = (clause: FederatedClause): QueryTree => parseQuery(clauseText(clause));
 
 /** A clause whose target is a variable, as it is asked at one of the endpoints. */
 export function clauseAt(clause: FederatedClause, endpoint: PlannedEndpoint, context: PlanContext): FederatedClause {
@@ -140,6 +142,10 @@ const withEndpoint = <Part extends { readonly endpoint: PlannedEndpoint }>(part:
 
 /** An endpoint with what is known of how it wants to be asked, and its mirror. */
 function equippedEndpoint(endpoint: PlannedEndpoint, context: PlanContext): PlannedEndpoint {
+  const { over } = endpoint;
+  if (over) {
+    return { ...endpoint, over: { ...over, members: over.members.map((one) => equippedEndpoint(one, context)) } };
+  }
   const mirror = endpoint.id === undefined ? undefined : mirrorsIn(context.catalog.entries).get(endpoint.id);
   const asked = withCapabilities(endpoint, context);
   if (mirror === undefined || endpoint.interface !== undefined) return asked;

@@ -11,12 +11,13 @@ import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-sp
 import { madeOf, type MadePlan } from "./build-plan.ts";
 import { describedMeant, describedNote } from "./ask-described.ts";
 import { decidePlan } from "./decide-plan.ts";
+import { selectedClause, withClauseMembers } from "./federation-clauses.ts";
 import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import { withPlanNotes } from "./plan-notes.ts";
 import type { PlannedEndpoint, DirectPlan, FederatedClause, FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
 import { allExclusions } from "./source-selection.ts";
 import { similarIds } from "./meant-entries.ts";
-import { endpointNamed } from "./service-targets.ts";
+import { endpointNamed, federationUrl } from "./service-targets.ts";
 import { readQuery } from "./read-query.ts";
 import { refuseUnknownFunctions } from "./unknown-functions.ts";
 
@@ -67,7 +68,11 @@ export function createPlanner(options: PlannerOptions) {
      * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `FUNCTION_UNKNOWN`
      */
     clauseAt(clause: FederatedClause, iri: string): FederatedClause {
-      return clauseAt(clause, endpointNamed(iri, options), options);
+      const asked = { ...clause, endpoint: endpointNamed(iri, options) };
+      const { sources } = options;
+      const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, options) };
+      const selected = selectedClause(asked, { sources, how }).clause;
+      return clauseAt(selected, selected.endpoint, options);
     },
   };
 }
@@ -134,7 +139,7 @@ function clauseCharacters({ skeleton, clauses }: FederatedPlan): number {
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const sent: PlanTask = { context, request, ...placeOf(request, context) };
-  const written = withServiceUrls(request.text, (id) => context.catalog.byId(id)?.url);
+  const written = withServiceUrls(request.text, (id) => urlOf(id, context));
   const { parsed, source, note } = readQuery(written, sent);
   if (parsed.kind === "direct") return withinCapabilities(madeOf(parsed, undefined), context);
   try {
@@ -163,14 +168,19 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   }
 }
 
+/** An id in the place of a URL means the endpoint that has it, else the federation. */
+const urlOf = (id: string, { catalog, publicUrl }: PlanContext): string | undefined =>
+  catalog.byId(id)?.url ?? (catalog.federation(id) && federationUrl(publicUrl, id));
+
 function fromRelevantMembers(made: MadePlan, { context, request }: PlanTask): MadePlan {
-  const { sources } = context;
-  if (made.plan.kind !== "federated" || sources === undefined || request.prune === false) return made;
-  const cutsKnown = (endpoint: PlannedEndpoint): boolean => knowsCuts(endpoint, context);
-  const selected = sources.select(made.plan, { cutsKnown, ask: request.ask });
-  const plan = request.prune === "trust" ? { ...selected, exclusions: undefined } : selected;
-  const isClause = plan.kind === "federated" && plan.clauses.length > made.plan.clauses.length;
-  return { ...made, plan, bodies: isClause ? plan.clauses.map(bodyOf) : made.bodies };
+  if (made.plan.kind !== "federated") return made;
+  const sources = request.prune === false ? undefined : context.sources;
+  const how = { cutsKnown: (endpoint: PlannedEndpoint) => knowsCuts(endpoint, context), ask: request.ask };
+  const selected = sources?.select(made.plan, how) ?? made.plan;
+  const isClause = selected.kind === "federated" && selected.clauses.length > made.plan.clauses.length;
+  const bodies = isClause ? selected.clauses.map(bodyOf) : made.bodies;
+  const whole = withClauseMembers({ ...made, plan: selected, bodies }, { sources, how });
+  return request.prune === "trust" ? { ...whole, plan: { ...whole.plan, exclusions: undefined } } : whole;
 }
 
 /** The same plan, saying how many solutions its clauses have by the descriptions of their endpoints. */
@@ -222,10 +232,19 @@ function withNonMonotone({ plan, query, bodies }: MadePlan, { ast }: ParsedQuery
   return {
     ...plan,
     clauses: plan.clauses.map((clause, index) =>
-      places.has(bodies[index]?.ast.where ?? []) ? { ...clause, nonMonotone: "place" as const } : clause,
+      withNonMonotoneMembers(
+        places.has(bodies[index]?.ast.where ?? []) ? { ...clause, nonMonotone: "place" as const } : clause,
+      ),
     ),
     over: plan.over && patterns ? { ...plan.over, nonMonotone: true } : plan.over,
   };
+}
+
+/** In a clause for a federation, what a member lacks is lacking in the middle of the clause. */
+function withNonMonotoneMembers(clause: FederatedClause): FederatedClause {
+  const { endpoint, nonMonotone } = clause;
+  if (endpoint.over === undefined || nonMonotone === undefined) return clause;
+  return { ...clause, endpoint: { ...endpoint, over: { ...endpoint.over, nonMonotone: true } } };
 }
 
 /** The endpoint or federation that the request is sent to. */

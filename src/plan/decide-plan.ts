@@ -21,7 +21,7 @@ import {
   madeOf,
   withMembers,
 } from "./build-plan.ts";
-import type { PlanTask } from "./plan-request.ts";
+import type { KnownFederation, PlanTask } from "./plan-request.ts";
 import type { MergedMembers, PlanNote } from "./query-plan.ts";
 import { offeredEndpoints, serviceRequired } from "./offer-endpoints.ts";
 import { adaptedKeys } from "./adapted-keys.ts";
@@ -56,7 +56,7 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): MadePlan {
   const notes = [
     ...targets.notes,
     ...datasetNotes(query, task),
-    ...(task.over && query.services.length > 0 ? [federationUnused(task.over)] : []),
+    ...(task.over && query.services.length > 0 && !namesOver(targets, task.over) ? [federationUnused(task.over)] : []),
   ];
   const start: Draft = { query, targets, notes, sendsOutsidePatterns: false };
   const [pattern] = query.outside;
@@ -64,6 +64,10 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): MadePlan {
   const draft = rewritten(start, task);
   return excluding(planOf(draft, task), draft);
 }
+
+/** A SERVICE names the federation that the query is sent to. */
+const namesOver = ({ members }: ServiceTargets, { federation }: KnownFederation): boolean =>
+  [...members.values()].some(({ over }) => over?.federation === federation.id);
 
 /** With everything that SERVICE clauses stand for written out, and without what provably has no solution. */
 const rewritten = (draft: Draft, task: PlanTask): Draft => prune(expand(emptyGraphs(draft, task), task), task);

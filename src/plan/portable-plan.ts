@@ -73,7 +73,8 @@ const isNothing = (group: Group | undefined): boolean =>
 function portableFederated(plan: FederatedPlan): PortablePlan {
   const other = plan.members.find(({ endpoint }) => endpoint.interface !== undefined);
   if (other) return { why: `${other.endpoint.id ?? other.endpoint.url} does not speak SPARQL.` };
-  const here = plan.clauses.find(({ evaluatedHere }) => evaluatedHere);
+  // Another engine asks this service for what a federation has.
+  const here = plan.clauses.find(({ endpoint, evaluatedHere }) => evaluatedHere && !endpoint.over);
   if (here) return { why: `${here.endpoint.id ?? here.endpoint.url} does not support a feature that its clause uses.` };
   if (!plan.over) return { query: plan.query };
   const query = analyseQuery(parseQuery(plan.query));

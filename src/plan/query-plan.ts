@@ -29,6 +29,8 @@ export interface PlannedEndpoint {
   readonly mirror?: Omit<PlannedEndpoint, "mirror"> | undefined;
   /** Most join keys that it is known to take in one request. */
   readonly maxValuesRows?: number | undefined;
+  /** It is a federation: what is asked of it is evaluated here over these members. */
+  readonly over?: MergedMembers | undefined;
   /** How its data is reached when it does not speak SPARQL: triples are matched there and the query is evaluated here. */
   readonly interface?: "tpf" | "file" | undefined;
   /** How join keys are written into queries for it: "filter" when it does not know VALUES. */

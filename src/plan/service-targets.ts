@@ -1,5 +1,5 @@
 import { type ErrorWhere, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
 import { isFollowed } from "./followed-targets.ts";
 import { entryMeant, longestTarget, nearMisses } from "./meant-entries.ts";
@@ -16,6 +16,23 @@ export interface ServiceTargets {
   /** `SERVICE_NORMALISED` for each target that was taken to mean entries whose URLs are written otherwise. */
   readonly notes: readonly PlanNote[];
 }
+
+/** A federation as SERVICE names it; one of a single member is that member. */
+function plannedFederation(
+  federation: Federation,
+  place: ClausePlace,
+  { catalog, publicUrl }: Pick<PlanContext, "catalog" | "publicUrl">,
+): PlannedEndpoint {
+  const { id } = federation;
+  const [first, ...others] = catalog.membersOf(federation).map((entry) => plannedEndpoint(entry));
+  if (first === undefined) throw refused(id, { place, why: "is a federation without a member in the catalogue" });
+  if (others.length === 0) return first;
+  const over = { federation: id, members: [first, ...others], onlyNamed: federation.builtIn };
+  return { url: federationUrl(publicUrl, id), over };
+}
+
+/** Where this service answers for a federation. */
+export const federationUrl = (publicUrl: string, id: string): string => `${publicUrl}/federations/${id}/sparql`;
 
 /** An endpoint of the catalogue as plans name it. */
 export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
@@ -40,7 +57,8 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
   const notes: PlanNote[] = [];
   const lookUp = (iri: string | undefined, place: ClausePlace): PlannedEndpoint => {
     const endpoint = endpointOf(iri, place, task.context);
-    const isWritten = iri === undefined || iri === endpoint.url || task.context.catalog.byUrl(iri);
+    const { catalog } = task.context;
+    const isWritten = iri === undefined || iri === endpoint.url || catalog.byUrl(iri) || catalog.federationByUrl(iri);
     if (!isWritten) normalised.set(iri, endpoint);
     return endpoint;
   };
@@ -186,6 +204,8 @@ const whereIs = ({ line, column }: ClausePlace, endpoint: string): ErrorWhere =>
 
 function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
+  const federation = context.catalog.federationByUrl(iri);
+  if (federation) return plannedFederation(federation, place, context);
   const entry = entryMeant(iri, context);
   // An endpoint with a part of the data can be asked itself, where that is allowed.
   const isPart = context.egress === "public" && context.catalog.published.byOtherUrl(iri)?.as === "part";

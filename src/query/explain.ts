@@ -96,14 +96,19 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
   }
   const { kind, answer, query } = plan;
   const shown = { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
-  const over = plan.kind === "federated" ? plan.over : undefined;
-  const [sources, facts] = [sourcesOf(over), over?.selection?.facts];
+  const facts = plan.kind === "federated" ? plan.over?.selection?.facts : undefined;
+  const sources = plan.kind === "federated" ? sourcesOf(plan) : undefined;
   return { ...shown, sources, facts, portable: portablePlan(plan) };
 }
 
-function sourcesOf(over: MergedMembers | undefined): PlannedSources | undefined {
-  const { members, selection } = over ?? {};
-  if (members === undefined || selection === undefined) return undefined;
+function sourcesOf({ over, clauses }: FederatedPlan): PlannedSources | undefined {
+  const merged = [over, ...clauses.map(({ endpoint }) => endpoint.over)].flatMap((each) =>
+    each?.selection === undefined ? [] : [patternsOf(each.members, each.selection)],
+  );
+  return merged.length === 0 ? undefined : merged.flat();
+}
+
+function patternsOf(members: readonly PlannedEndpoint[], selection: SourceSelection): PlannedSources {
   return Object.entries(selection.patterns).map(([pattern, { sources, excluded }]) => ({
     pattern,
     members: sources.flatMap(({ member }) => members[member] ?? []).map(({ id, url }) => id ?? url),
@@ -145,7 +150,7 @@ export function describePlan(plan: QueryPlan): string {
         ...(plan.members.length === 0 ? [`  no endpoint: ${whyNone(plan)}`] : []),
         ...(plan.over ? [overLine(plan.over)] : []),
         ...plan.members.map((member) => memberLine(member)),
-        ...(sourcesOf(plan.over) ?? []).map((source) => sourceLine(source)),
+        ...(sourcesOf(plan) ?? []).map((source) => sourceLine(source)),
         ...noteLines(plan.notes),
         ...queryLines("query", plan.query),
       ].join("\n");

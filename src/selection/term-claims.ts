@@ -1,5 +1,11 @@
-import type { FederatedPlan } from "../plan/query-plan.ts";
-import type { AskedPattern, Exclusions, TermSpace, ValueKind } from "../plan/source-selection.ts";
+import type { FederatedPlan, MergedMembers } from "../plan/query-plan.ts";
+import {
+  allExclusions,
+  type AskedPattern,
+  type Exclusions,
+  type TermSpace,
+  type ValueKind,
+} from "../plan/source-selection.ts";
 import { stringText } from "../rdf/term-text.ts";
 import { xsd } from "../rdf/vocabularies.ts";
 import { isSummary } from "../sparql/monotone.ts";
@@ -12,9 +18,15 @@ import type { FactTable } from "./fact-table.ts";
  * no member has a triple with another term. Undefined where nothing is known, or one pattern without keys is all that is
  * asked, and its rows come as they are.
  */
-export function termClaims({ over, query }: FederatedPlan, table: FactTable): Exclusions | undefined {
-  if (over?.selection === undefined || isOnePattern(query)) return undefined;
-  const { members, selection } = over;
+export function termClaims({ over, query, clauses }: FederatedPlan, table: FactTable): Exclusions | undefined {
+  const outside = over && !isOnePattern(query) ? [over] : [];
+  // Clauses are asked with keys.
+  const merged = [...outside, ...clauses.flatMap(({ endpoint }) => endpoint.over ?? [])];
+  return allExclusions(merged.map((each) => membersClaims(each, table)));
+}
+
+function membersClaims({ members, selection }: MergedMembers, table: FactTable): Exclusions | undefined {
+  if (selection === undefined) return undefined;
   const byMember = new Map<number, Map<string, AskedPattern>>();
   for (const [pattern, { sources }] of Object.entries(selection.patterns)) {
     const property = pattern.split(" ", 2)[1] ?? "?";

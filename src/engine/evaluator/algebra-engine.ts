@@ -78,8 +78,8 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
   async function evaluated(plan: FederatedPlan, run: Run, account: ExecutionAccount): Promise<QueryResult> {
     /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
     const evaluateHere: EvaluateHere = (endpoint, query, bounds) => {
-      const nested = { ...noPlan, query, skeleton: query, over: { members: [endpoint] } };
-      return rowsOf(() => runPlan(nested, { ...bounds, partial: false }, account));
+      const nested = { ...noPlan, query, skeleton: query, over: endpoint.over ?? { members: [endpoint] } };
+      return rowsOf(() => runPlan(nested, bounds, account));
     };
     const count = countMade(maxSolutions);
     const sources = sourcesOf(plan, { ...shared, bounds: run.bounds, account, evaluateHere, count });

@@ -108,6 +108,8 @@ export interface Catalog {
   /** The entry with this endpoint URL; also answers for this service's own `/endpoints/{id}/sparql`. */
   byUrl(url: string): CatalogEntry | undefined;
   federation(id: string): Federation | undefined;
+  /** The federation that this service answers for at this URL, `/federations/{id}/sparql`. */
+  federationByUrl(url: string): Federation | undefined;
   /** The endpoints of a federation now, in id order; members that are not in the catalogue are left out. */
   membersOf(federation: NamedMembers): readonly CatalogEntry[];
 }

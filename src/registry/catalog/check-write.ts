@@ -69,12 +69,20 @@ function checkItem({ kind, id, quads }: CatalogWrite, rules: DocumentRules): Cat
   return item;
 }
 
-/** This service's own endpoints are reached in-process, whatever its address is. */
-export function refuseAddress(url: string, { keyOf, refuseUrl }: DocumentRules): string | undefined {
-  if (keyOf(url)?.startsWith("own:") === true) return undefined;
+/** This service's own endpoints are reached in-process, whatever its address is; through its federating routes it would call itself. */
+export function refuseAddress(url: string, { keyOf, refuseUrl, baseUrl }: DocumentRules): string | undefined {
+  const key = keyOf(url);
+  if (key?.startsWith("own:") === true) {
+    const path = key.slice(keyOf(baseUrl)?.replace(/\/$/, "").length);
+    return federatingRoute.test(path)
+      ? "The URL is a route by which this service would call itself; SERVICE takes the id of a federation."
+      : undefined;
+  }
   const reason = refuseUrl?.(url);
   return reason === undefined ? undefined : `The URL may not be registered: ${reason}`;
 }
+
+const federatingRoute = /^\/(?:(?:endpoints|federations)\/[^/]+\/)?sparql\/?$/;
 
 /** The text to store, which has to come back as the same triples. */
 function toTurtle(quads: readonly RDF.Quad[], { baseUrl }: DocumentRules): string {

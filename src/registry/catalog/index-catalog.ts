@@ -38,7 +38,7 @@ interface CatalogParts {
 /** The comparison key of a URL; undefined when it is no http(s) URL. */
 export type UrlKey = (url: string) => string | undefined;
 
-const ownRoute = /^\/endpoints\/([a-z0-9._-]{1,64})\/sparql$/;
+const ownRoute = /^\/(endpoints|federations)\/([a-z0-9._-]{1,64})\/sparql\/?$/;
 
 /**
  * Indexes entries by id and by URL. URLs are compared after WHATWG normalisation of scheme, host and default port;
@@ -69,15 +69,16 @@ export function indexCatalog(parts: CatalogParts): Catalog {
     if (key !== undefined && !urls.has(key)) urls.set(key, entry);
   }
   const prefix = keyOf(parts.publicUrl)?.replace(/\/$/, "");
-  const ownEntry = (key: string): CatalogEntry | undefined => {
-    if (prefix === undefined || !key.startsWith(prefix)) return undefined;
-    const id = ownRoute.exec(key.slice(prefix.length))?.[1];
-    return id === undefined ? undefined : ids.get(id);
+  /** The id in one of this service's own routes. */
+  const ownId = (key: string | undefined, kind: "endpoints" | "federations"): string => {
+    if (prefix === undefined || key?.startsWith(prefix) !== true) return "";
+    const [, routes, id = ""] = ownRoute.exec(key.slice(prefix.length)) ?? [];
+    return routes === kind ? id : "";
   };
   const entries = inIdOrder(ids);
   const byUrl = (url: string): CatalogEntry | undefined => {
     const key = keyOf(url);
-    return key === undefined ? undefined : (urls.get(key) ?? ownEntry(key));
+    return key === undefined ? undefined : (urls.get(key) ?? ids.get(ownId(key, "endpoints")));
   };
   const published = publishedCatalog(parts.published ?? [], { entries, byUrl, keyOf });
   return Object.freeze({
@@ -89,6 +90,7 @@ export function indexCatalog(parts: CatalogParts): Catalog {
     byUrl,
     published,
     federation: (id: string) => federations.get(id),
+    federationByUrl: (url: string) => federations.get(ownId(keyOf(url), "federations")),
     membersOf: createMembership(entries, { ...parts, published }),
   });
 }

@@ -117,6 +117,10 @@ class OpenCatalog implements EditableCatalog {
     return this.#current.federation(id);
   }
 
+  federationByUrl(url: string): Federation | undefined {
+    return this.#current.federationByUrl(url);
+  }
+
   membersOf(federation: Federation): readonly CatalogEntry[] {
     return this.#current.membersOf(federation);
   }
