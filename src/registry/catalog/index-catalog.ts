@@ -38,7 +38,7 @@ interface CatalogParts {
 /** The comparison key of a URL; undefined when it is no http(s) URL. */
 export type UrlKey = (url: string) => string | undefined;
 
-const ownRoute = /^\/(endpoints|federations)\/([a-z0-9._-]{1,64})\/sparql\/?$/;
+const ownRoute = /^\/(endpoints|federations)\/([a-z0-9._-]{1,64})\/sparql$/;
 
 /**
  * Indexes entries by id and by URL. URLs are compared after WHATWG normalisation of scheme, host and default port;
