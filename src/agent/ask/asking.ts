@@ -171,7 +171,7 @@ export class Asking {
     const checked = this.#has("check_query") ? await this.#use("check_query", { query: written }) : undefined;
     const repaired = checked?.data["query"];
     const query = typeof repaired === "string" && checked?.problem === undefined ? repaired : written;
-    const shown = await this.#use("run_query", { query, max_rows: 50 });
+    const shown = await this.#use("run_query", { query, max_rows: 50, ...this.#keptQuestion() });
     const status = statusOf(shown);
     this.#last = { query, status, shown };
     if (status === "ok" || (status === "partial" && hasRows(shown))) return undefined;
@@ -208,6 +208,13 @@ export class Asking {
       cost: price ? (input * price.input + output * price.output) / 1e6 : null,
       steps: this.#steps,
     };
+  }
+
+  /** Where pairs are kept, this one is: the next question like it finds its query, and how it ended. */
+  #keptQuestion(): { readonly question?: string } {
+    const run = this.#options.toolbox.callable.find(({ name }) => name === "run_query");
+    const isKept = run !== undefined && "question" in run.input.properties;
+    return isKept ? { question: this.#request.question.slice(0, 1_000) } : {};
   }
 
   #has(tool: string): boolean {

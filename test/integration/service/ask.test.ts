@@ -97,6 +97,18 @@ describe("a question", () => {
     expect(await figures.json()).toMatchObject({ queries: 1, informed: 1, validity: 1 });
   });
 
+  it("is kept with its query for the next one, where pairs are kept", async () => {
+    await startOwn({ FEDWAY_EXPERIENCE: "10" });
+    model.answer(fenced(empty), fenced(right));
+    expect((await ask()).answer).toMatchObject({ status: "ok", rounds: 1 });
+    const found = await fetch(`${service.url}/api/tools/find_examples`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ question }),
+    });
+    expect(await found.text()).toContain(JSON.stringify(right).slice(1, -1));
+  });
+
   it("is asked again with what went wrong, for as many rounds as wanted", async () => {
     const script = [fenced("SELECT ?name { SERVICE <people> { ?p ?name } }"), fenced(empty), fenced(right)];
     model.answer(...script);
