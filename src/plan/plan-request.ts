@@ -4,7 +4,7 @@ import type { ParsedQuery, QueryTree } from "../sparql/parse-query.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
-import type { Certificate, Exclusion, ValueKind } from "./source-selection.ts";
+import type { Certificate, Exclusion, TermFacts, ValueKind } from "./source-selection.ts";
 
 /** A query to be planned. */
 export interface PlanRequest {
@@ -64,6 +64,8 @@ export interface KnownSources {
   select(plan: FederatedPlan, options: SelectOptions): FederatedPlan | DirectPlan;
   /** Why each of these clauses has no solution; undefined where it may have some. */
   emptyClauses(clauses: readonly AskedClause[]): readonly (EmptyClause | undefined)[];
+  /** What is certain of the terms of an endpoint's triples; undefined: nothing is. */
+  facts(endpoint: Pick<PlannedEndpoint, "id" | "url">): TermFacts | undefined;
   /** Endpoints with the same one have no subject in common; undefined where that is not certain. */
   subjectPartition(endpoint: PlannedEndpoint): string | undefined;
   /** What is expected of each of these clauses; undefined where nothing is known. */

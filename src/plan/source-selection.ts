@@ -81,6 +81,19 @@ export interface TermSpace {
   readonly noBlankNodes?: true | undefined;
 }
 
+/** Lists of classes and properties: what one lacks, the endpoint has not. Absent: not certain. */
+export interface TermFacts {
+  readonly properties?: KnownList<Partial<Record<"subjects" | "objects", TermSpace | undefined>>> | undefined;
+  readonly classes?: Pick<KnownList<never>, "has"> | undefined;
+  /** Of the instances of each class, where all triples were read. */
+  readonly instances?: ReadonlyMap<string, TermSpace> | undefined;
+}
+
+interface KnownList<T> {
+  has(iri: string): boolean;
+  get(iri: string): T | undefined;
+}
+
 /** What one member has for one pattern. */
 export interface PatternSource {
   /** Index into `MergedMembers.members`. */

@@ -2,6 +2,8 @@ import type * as RDF from "@rdfjs/types";
 import { Type } from "typebox";
 import type { ReadTriple } from "../registry/compute/triple-facts.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
+import type { TermSpace } from "../plan/source-selection.ts";
+import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";
 import { type Collection, createCollection } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
@@ -16,6 +18,8 @@ export interface EndpointKeys {
   readonly url: string;
   readonly all: TripleTerms;
   readonly properties: ReadonlyMap<string, TripleTerms>;
+  /** Absent in those of earlier versions. */
+  readonly instances?: ReadonlyMap<string, TermSpace> | undefined;
   readonly copy: TripleCopy;
 }
 
@@ -28,7 +32,8 @@ export function createTripleKeeper(store: Store) {
     const pairs = distinctPairs(triples);
     const properties = new Map([...pairs].map(([property, own]) => [property, termsOf(own)] as const));
     const all = termsOf([...pairs.values()].flat());
-    await keys.put(id, { describedAt, url, all, properties, copy: TripleCopy.of(pairs) });
+    const instances = instancesOf(pairs.get(rdf.type) ?? []);
+    await keys.put(id, { describedAt, url, all, properties, instances, copy: TripleCopy.of(pairs) });
   };
 }
 
@@ -51,6 +56,11 @@ const termsOf = (pairs: readonly Pair[]): TripleTerms => ({
   objects: termSpaceOf(pairs.map(([, object]) => object)),
 });
 
+function instancesOf(types: readonly Pair[]): ReadonlyMap<string, TermSpace> {
+  const byClass = Map.groupBy(types, ([, { value }]) => value);
+  return new Map([...byClass].map(([iri, pairs]) => [iri, termSpaceOf(pairs.map(([subject]) => subject))]));
+}
+
 /** Facts with the keys that were read for them. */
 export function withKeys(facts: SourceFacts, keys: EndpointKeys): SourceFacts {
   const { properties } = facts;
@@ -63,7 +73,7 @@ export function withKeys(facts: SourceFacts, keys: EndpointKeys): SourceFacts {
       return counts && { ...counts, ...keys.properties.get(iri) };
     },
   };
-  return { ...facts, properties: keyed, all: keys.all, copy: keys.copy };
+  return { ...facts, properties: keyed, all: keys.all, instances: keys.instances, copy: keys.copy };
 }
 
 const longestIri = 2_048;
@@ -80,6 +90,7 @@ const schema = Type.Object({
   url: Type.String({ maxLength: longestIri }),
   all: termsSchema,
   properties: Type.Array(Type.Tuple([Type.String(), termsSchema]), { maxItems: 200_000 }),
+  instances: Type.Optional(Type.Array(Type.Tuple([Type.String(), spaceSchema]), { maxItems: 200_000 })),
   /** Base64. */
   copy: Type.String({ maxLength: 16 * 1024 * 1024 }),
 });
@@ -89,15 +100,22 @@ export function createKeyStore(store: Store): Collection<EndpointKeys> {
   return createCollection(
     { store, prefix: "keys/", schema, removesInvalid: true, onInvalid: () => undefined },
     {
-      decode: ({ describedAt, url, all, properties, copy }): EndpointKeys => ({
+      decode: ({ describedAt, url, all, properties, instances, copy }): EndpointKeys => ({
         describedAt,
         url,
         all,
         properties: new Map(properties),
+        instances: instances && new Map(instances),
         copy: TripleCopy.from(copy),
       }),
-      encode: ({ properties, copy, ...terms }: EndpointKeys) =>
-        JSON.stringify({ format: 2, ...terms, properties: [...properties], copy: copy.toText() }),
+      encode: ({ properties, instances, copy, ...terms }: EndpointKeys) =>
+        JSON.stringify({
+          format: 2,
+          ...terms,
+          properties: [...properties],
+          instances: instances && [...instances],
+          copy: copy.toText(),
+        }),
     },
   );
 }

@@ -67,6 +67,7 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
     },
     select: (plan, how) => selectSources(plan, table, how),
     emptyClauses: (clauses) => emptyClauses(clauses, table),
+    facts: ({ id, url }) => table.get(id, url),
     subjectPartition: ({ id, url }) => table.get(id, url)?.partition,
     holders: createHolders(table),
     clauseEstimates: (clauses) => clauseEstimates(clauses, table),

@@ -43,6 +43,8 @@ export interface SourceFacts {
   readonly partition?: string | undefined;
   /** Of all triples. */
   readonly all?: TripleTerms | undefined;
+  /** Of the instances of each class. */
+  readonly instances?: ReadonlyMap<string, TermSpace> | undefined;
   /** All triples, where they were read. */
   readonly copy?: TripleCopy | undefined;
 }

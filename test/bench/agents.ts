@@ -3,6 +3,7 @@ import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
 import { runRecoverBench } from "./agents/recover.ts";
 import { runToolsBench } from "./agents/tools.ts";
+import { runTypesBench } from "./agents/types.ts";
 import { runValuesBench } from "./agents/values.ts";
 import { runViewsBench } from "./agents/views.ts";
 import { runWhyNotBench } from "./agents/why-not.ts";
@@ -16,6 +17,7 @@ const parts: Readonly<Record<string, Part>> = {
   linking: runLinkingBench,
   recover: runRecoverBench,
   tools: runToolsBench,
+  types: runTypesBench,
   values: runValuesBench,
   views: runViewsBench,
   "why-not": runWhyNotBench,

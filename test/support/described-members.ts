@@ -86,6 +86,7 @@ export function planWithFacts(text: string, known: KnownMembers = {}): QueryPlan
       select: (plan, how) => selectSources(plan, table, { ...how, cutsKnown: () => cutsKnown !== false }),
       emptyClauses: (clauses) => emptyClauses(clauses, table),
       clauseEstimates: (clauses) => clauseEstimates(clauses, table),
+      facts: ({ id, url }) => table.get(id, url),
       subjectPartition: ({ id, url }) => table.get(id, url)?.partition,
     },
   });

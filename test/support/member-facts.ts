@@ -36,6 +36,7 @@ export function knownSources(
     select: (plan, how) => selectSources(plan, table, how),
     emptyClauses: (clauses) => emptyClauses(clauses, table),
     clauseEstimates: (clauses) => clauseEstimates(clauses, table),
+    facts: ({ id, url }) => table.get(id, url),
     subjectPartition: ({ id, url }) => table.get(id, url)?.partition,
   };
 }

@@ -12,7 +12,7 @@ export const checkQuery = ({ check }: { readonly check: QueryCheck }) =>
     name: "check_query",
     title: "Check a SPARQL query",
     text: [
-      "Checks a query without running it: repairs, unknown terms with the nearest known ones, plan, cost.",
+      "Checks a query without running it: repairs, unknown terms, contradictions to known facts, plan, cost.",
       "Nothing is sent to endpoints.",
     ],
     input: Type.Object({
@@ -35,6 +35,7 @@ function showCheck(checked: CheckedQuery, hint: Hint): ToolAnswer {
     query,
     repairs,
     unknown,
+    contradictions: checked.contradictions,
     suggested: suggested ?? null,
     plan: plan ?? null,
     cost: cost ?? null,
@@ -46,13 +47,16 @@ function showCheck(checked: CheckedQuery, hint: Hint): ToolAnswer {
 }
 
 function linesOf(checked: CheckedQuery, problem: Problem | undefined): readonly string[] {
-  const { valid, query, repairs, unknown, suggested, plan, cost, repeatOf } = checked;
+  const { valid, query, repairs, unknown, contradictions, suggested, plan, cost, repeatOf } = checked;
   const endpoints = plan?.endpoints.slice(0, 10).join(", ") ?? "";
   return [
     `${valid ? "valid" : "not valid"}${plan === undefined ? "" : `; ${plan.kind}: ${endpoints || "no endpoint"}`}`,
     ...(problem === undefined ? [] : [`${problem.code}: ${plainText(problem.detail, 300)}${placeOf(problem.where)}`]),
     ...repairs.slice(0, mostShown).map(repairText),
     ...unknown.slice(0, mostShown).map(unknownLine),
+    ...contradictions.map(
+      ({ certain, message }) => `contradiction${certain ? "" : " (not certain)"}: ${plainText(message, 400)}`,
+    ),
     ...(cost === undefined ? [] : [`cost: ${cost}`]),
     ...(repeatOf === undefined
       ? []

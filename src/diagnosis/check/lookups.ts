@@ -1,7 +1,7 @@
 import type { Repair } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Planner } from "../../plan/create-planner.ts";
-import type { PlanContext } from "../../plan/plan-request.ts";
+import type { KnownSources, PlanContext } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
@@ -16,6 +16,8 @@ export interface CheckOptions extends Pick<PlanContext, "catalog" | "availabilit
   readonly planner: Planner;
   readonly search: SearchIndex;
   readonly models: EndpointModels;
+  /** What is certain of endpoints; absent: nothing. */
+  readonly sources?: Pick<KnownSources, "facts"> | undefined;
   /** Absent: nothing is known of values. */
   readonly values?: KnownValues | undefined;
   /** Milliseconds since the epoch. */

@@ -2,7 +2,9 @@ import type { ValueHit, ValueIndex } from "../../registry/values/value-index.ts"
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
-import { type Constant, constantsOf } from "./unlike-constants.ts";
+import { type ValueConstant, valueConstants, type Constraint } from "../../sparql/joined-patterns.ts";
+import { literalText } from "../../rdf/term-text.ts";
+import { textOf } from "../../sparql/edit-text.ts";
 
 /** What is known of the values that endpoints have. */
 export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy">;
@@ -19,7 +21,7 @@ const leastLike = 0.5;
  * elsewhere it may merely not have been read, so that nothing is suggested before the answer is empty.
  */
 export async function otherValues(
-  parsed: ParsedQuery,
+  { parsed, constraints }: { readonly parsed: ParsedQuery; readonly constraints: readonly Constraint[] },
   scope: QueryScope,
   { values, search: terms }: { readonly values?: KnownValues | undefined; readonly search: KnownTerms },
 ): Promise<readonly Offer[]> {
@@ -27,11 +29,17 @@ export async function otherValues(
   const hasAll = (id: string, iri: string): boolean =>
     values.holdsAll(id, iri) || terms.hasTerm(id, { kind: "property", iri }) === "no";
   // A property whose values are labels is known whole when each of its triples gave one.
-  const labelsAll = ({ property, facts: { isCounted, triples = 0 } }: Constant): boolean =>
-    isCounted && triples > 0 && sumOf(scope.ids.map((id) => values.labelsBy(id, property))) >= triples;
-  const texts = constantsOf(parsed, scope).filter(({ at }) => parsed.tokens[at]?.kind === "string");
+  const labelsAll = ({ property }: ValueConstant): boolean => {
+    const { isCounted = false, triples = 0 } = scope.vocabulary?.properties.get(property) ?? {};
+    return isCounted && triples > 0 && sumOf(scope.ids.map((id) => values.labelsBy(id, property))) >= triples;
+  };
+  const isText = ({ service, property, range }: ValueConstant): boolean =>
+    service === scope.service &&
+    scope.vocabulary?.properties.has(property) === true &&
+    parsed.tokens[range.from]?.kind === "string";
+  const texts = valueConstants(constraints).filter(isText);
   const found = texts.slice(0, mostConstants).map(async (constant) => {
-    const hits = await values.find({ texts: [constant.value], endpoints: scope.ids, limit: mostHits });
+    const hits = await values.find({ texts: [constant.literal.value], endpoints: scope.ids, limit: mostHits });
     return offersFor(parsed, constant, {
       hits: hits.filter(({ property }) => property === constant.property),
       isCertain: labelsAll(constant) || scope.ids.every((id) => hasAll(id, constant.property)),
@@ -47,17 +55,17 @@ interface Found {
   readonly isCertain: boolean;
 }
 
-function offersFor(parsed: ParsedQuery, constant: Constant, { hits, isCertain }: Found): readonly Offer[] {
-  const { at, to, text, value } = constant;
-  if (hits.some(({ literal }) => literal === text)) return [];
-  const before = parsed.text.slice(parsed.tokens[at]?.start, parsed.tokens[to - 1]?.end);
+function offersFor(parsed: ParsedQuery, constant: ValueConstant, { hits, isCertain }: Found): readonly Offer[] {
+  const { literal: written, range } = constant;
+  if (hits.some(({ literal }) => literal === literalText(written))) return [];
+  const before = textOf(parsed, range);
   const likely = new Map(hits.filter(({ score }) => score >= leastLike).map((hit) => [hit.literal, hit]));
   return [...likely.values()].slice(0, mostOffered).map(({ literal, score, label }) => {
-    const isSame = label === value;
+    const isSame = label === written.value;
     const sure = isSame ? 0.9 : isCertain ? 0.86 : 0.4;
     return {
       repair: { kind: isSame ? "language" : "value", before, after: literal, applied: false },
-      edits: [{ range: { from: at, to }, replacement: ` ${literal} ` }],
+      edits: [{ range, replacement: ` ${literal} ` }],
       score: sure + score / 100,
       why: isSame ? "the data have the text in this form" : "the value of the data that is most like it",
     };

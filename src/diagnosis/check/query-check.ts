@@ -5,14 +5,14 @@ import { costWarning } from "./cost.ts";
 import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
 import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
-import { reversedPatterns } from "./pattern-evidence.ts";
+import { constraintsOf } from "../../sparql/joined-patterns.ts";
 import { type Offer, type QueryScope, scopesOf, withOffers } from "./query-scope.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
 import { otherValues } from "./other-values.ts";
 import type { UnrepairedText } from "./repair-text.ts";
 import { createRepeats, type EarlierRun } from "./repeats.ts";
 import { type UnknownTerm, termOffers, unknownTerms } from "./unknown-terms.ts";
-import { unlikeConstants } from "./unlike-constants.ts";
+import { type TypeFinding, typeFindings } from "./type-findings.ts";
 import { selectOfUpdate } from "./update-to-select.ts";
 
 /** A query with its safe repairs applied, ready to be run. */
@@ -35,6 +35,8 @@ export interface CheckedQuery extends PreparedQuery {
   /** Applied ones first; the others are only offered, best first, as they would change what the query means. */
   readonly repairs: readonly Repair[];
   readonly unknown: readonly UnknownTerm[];
+  /** Parts that known facts contradict. */
+  readonly contradictions: readonly TypeFinding[];
   /** The query with the best of the offers applied, where there are any; parsed, never run unasked. */
   readonly suggested?: string | undefined;
   /** Endpoints by catalogue id, else by URL. Absent when it does not parse. */
@@ -91,6 +93,7 @@ const foreign = (prepared: PreparedQuery, { plan }: Draft): CheckedQuery => ({
   ...prepared,
   valid: plan.kind !== "rejected",
   unknown: [],
+  contradictions: [],
   plan: summaryOf(plan),
   next: "Run the query.",
 });
@@ -103,9 +106,16 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
   for (const scope of scopes) unknown.push(...(await unknownTerms(scope, options.search)));
   const rejection = plan.kind === "rejected" ? plan.reason : undefined;
   const target = rejection && misnamed(rejection, draft.text);
+  const constraints = constraintsOf(parsed);
   const known = scopes.flatMap((scope) => offersFor(scope, unknown, { draft, options }));
-  const values = await Promise.all(scopes.map((scope) => otherValues(parsed, scope, options)));
-  const offers = [...known, ...values.flat()].toSorted((one, other) => other.score - one.score);
+  const values = await Promise.all(scopes.map((scope) => otherValues({ parsed, constraints }, scope, options)));
+  const idsFor = (service: string | undefined) => scopes.find((scope) => scope.service === service)?.ids ?? [];
+  const types = typeFindings({ parsed, constraints, idsFor }, options);
+  // Another endpoint was meant: its facts are others.
+  const isSwapped = known.some(({ score }) => score > 0.9);
+  const offers = [...known, ...(isSwapped ? [] : types.offers), ...values.flat()].toSorted(
+    (one, other) => other.score - one.score,
+  );
   const offered = [...(target ? [target.repair] : []), ...offers.map(({ repair }) => repair)].slice(0, mostOffers);
   const suggested = target?.suggested ?? suggestedText(draft, offers, options);
   const problem = rejection && { ...toProblem(rejection), repairs: offered.length > 0 ? offered : undefined };
@@ -114,11 +124,12 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
     valid: rejection === undefined,
     repairs: [...prepared.repairs, ...offered],
     unknown,
+    contradictions: isSwapped ? [] : types.findings,
     suggested,
     plan: summaryOf(plan),
     cost: costWarning(parsed, scopes),
     problem,
-    next: nextOf({ unknown, offers, rejection, suggested }),
+    next: nextOf({ unknown, contradictions: types.findings, offers, rejection, suggested }),
   };
 }
 
@@ -153,12 +164,7 @@ function offersFor(
   const known = { ...options, terms: options.search };
   const swaps = [...swappedTargets(scope, known), ...missedService(scope, own, { draft, options })];
   if (swaps.some(({ score }) => score > 0.9)) return swaps;
-  return [
-    ...swaps,
-    ...termOffers(parsed, scope, own),
-    ...reversedPatterns(parsed, scope),
-    ...unlikeConstants(parsed, scope),
-  ];
+  return [...swaps, ...termOffers(parsed, scope, own)];
 }
 
 /** Patterns outside of the only SERVICE went along to its endpoint, which does not have them. */
@@ -214,12 +220,13 @@ function summaryOf(plan: QueryPlan): NonNullable<CheckedQuery["plan"]> {
 
 interface Findings {
   readonly unknown: readonly UnknownTerm[];
+  readonly contradictions: readonly TypeFinding[];
   readonly offers: readonly Offer[];
   readonly rejection: FedwayError | undefined;
   readonly suggested: string | undefined;
 }
 
-function nextOf({ unknown, offers: [best], rejection, suggested }: Findings): string {
+function nextOf({ unknown, contradictions, offers: [best], rejection, suggested }: Findings): string {
   if (best && suggested !== undefined) {
     const { before, after } = best.repair;
     const change = before === "" ? `add ${after}` : `replace ${before} by ${after}`;
@@ -230,6 +237,8 @@ function nextOf({ unknown, offers: [best], rejection, suggested }: Findings): st
     const where = first.elsewhere.length > 0 ? `; ${first.elsewhere.join(", ")} has it` : "";
     return `${first.endpoints[0] ?? "The endpoint"} has no ${first.kind} <${first.iri.slice(0, 200)}>${where}.`;
   }
+  const [against] = contradictions;
+  if (against && !rejection) return against.message;
   return rejection?.details.next ?? (rejection ? "Correct the query and check it again." : "Run the query.");
 }
 
@@ -245,6 +254,7 @@ function refused(prepared: PreparedQuery, { error, core }: UnrepairedText, optio
     valid: false,
     repairs: [...prepared.repairs, ...(offered ? [offered] : [])],
     unknown: [],
+    contradictions: [],
     suggested: update?.after ?? target?.suggested,
     problem: { ...toProblem(error), repairs: offered ? [offered] : undefined },
     next: update

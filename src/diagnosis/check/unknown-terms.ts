@@ -5,8 +5,8 @@ import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PlacedPattern } from "../../sparql/query-patterns.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
-import { classesOfSubject } from "./pattern-evidence.ts";
 import { type Offer, type QueryScope, tokensOf } from "./query-scope.ts";
+import { classesOfSubject } from "./vocabulary.ts";
 
 /** A class or property that none of the endpoints has that are asked about it. */
 export interface UnknownTerm extends UsedTerm {

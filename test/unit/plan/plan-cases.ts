@@ -45,6 +45,7 @@ export const twoShards: PlannerOptions["sources"] = {
   select: (plan) => plan,
   emptyClauses: () => [],
   clauseEstimates: () => [],
+  facts: () => undefined,
   subjectPartition: ({ id }) => (id === "a" || id === "b" ? "http://fedway.example/shards/x" : undefined),
 };
 

@@ -1,0 +1,172 @@
+import type { Repair } from "../../errors/fedway-error.ts";
+import { literalText, stringText } from "../../rdf/term-text.ts";
+import { rdf, xsd } from "../../rdf/vocabularies.ts";
+import { textOf } from "../../sparql/edit-text.ts";
+import type { Constraint, JoinedPattern, PlacedTerm } from "../../sparql/joined-patterns.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { writtenIri } from "../../sparql/resolve-iri.ts";
+import type { Offer } from "./query-scope.ts";
+import { isNumeric } from "./term-types.ts";
+import { type Contradiction, isType, type TypeChecker } from "./type-check.ts";
+
+interface Known {
+  readonly parsed: ParsedQuery;
+  readonly constraints: readonly Constraint[];
+  /** Of all that is likely. */
+  readonly checker: TypeChecker;
+}
+
+/** Patterns in the place of one, and how that is written. */
+interface Rewriting {
+  readonly kind: Repair["kind"];
+  readonly added: readonly JoinedPattern[];
+  readonly after: string;
+  readonly why: string;
+}
+
+const mostForms = 3;
+const mostOffered = 3;
+const mostTerms = 500;
+
+/**
+ * What may have been meant by a contradiction, each fitting all other constraints: a constant as the property has them, the
+ * property turned round; where facts are certain also another class or property, or a node between that was skipped.
+ */
+export function meantBy(found: Contradiction, known: Known, isCertain: boolean): readonly Offer[] {
+  const constants = otherForms(found, known);
+  if (constants.length > 0) return constants;
+  const sides = [...new Set([found.one.of, found.other.of])].filter((each) => each.kind === "pattern");
+  const turned = sides.flatMap((side) => fitting(side, turnedRound, known));
+  if (turned.length > 0) return turned.map((offer) => ({ ...offer, score: 0.8 }));
+  const others = isCertain
+    ? sides.flatMap((side) => fitting(side, isType(side) ? otherClasses : otherSteps, known))
+    : [];
+  const score = others.length === 1 ? 0.7 : 0.45;
+  return others.slice(0, mostOffered).map((offer, rank) => ({ ...offer, score: score - rank / 100 }));
+}
+
+type Rewrite = (pattern: JoinedPattern, written: string, known: Known) => readonly Rewriting[];
+
+/** Rewritings of a pattern that fit all other constraints. */
+function fitting(pattern: JoinedPattern, rewrite: Rewrite, known: Known): readonly Offer[] {
+  const { parsed, checker, constraints } = known;
+  const { predicate, object } = pattern;
+  const [range, behind] = isType(pattern) ? [object.range, undefined] : [predicate.range, object.range];
+  // Which way the steps behind `^` and `!` lead is not changed.
+  if (range === undefined || /^[\^!]$/.test(parsed.tokens[range.from - 1]?.text ?? "")) return [];
+  const others = constraints.filter((each) => each !== pattern);
+  const written = textOf(parsed, range);
+  const rest = behind?.from === range.to ? ` ${textOf(parsed, behind)}` : "";
+  return rewrite(pattern, written, known)
+    .filter(({ added }) => checker.fit(added, others))
+    .map(({ kind, after, why }) => ({
+      repair: { kind, before: written + rest, after: after + rest, applied: false },
+      edits: [{ range, replacement: after.startsWith("^") ? after : ` ${after} ` }],
+      score: 0,
+      why,
+    }));
+}
+
+const turnedRound: Rewrite = (pattern, written) => {
+  const { subject, object } = pattern;
+  if (isType(pattern) || object.term.kind === "literal") return [];
+  const added = [{ ...pattern, subject: object, object: subject }];
+  const why = "by its description the property leads the other way";
+  return [{ kind: "direction-reversed", added, after: `^${written}`, why }];
+};
+
+const otherClasses: Rewrite = (pattern, _, known) =>
+  termsOf(pattern, "classes", known).map((iri) => ({
+    kind: "class",
+    added: [{ ...pattern, object: placedIri(iri) }],
+    after: writtenIri(known.parsed.prologue, iri),
+    why: "the class has all of the properties",
+  }));
+
+const middle: PlacedTerm = { term: { kind: "variable", name: "_:between" } };
+
+/** Properties of the same name, and those that lead from the subject, or to the object, by a node between. */
+const otherSteps: Rewrite = (pattern, written, known) => {
+  const { subject, object, predicate } = pattern;
+  const own = predicate.term.kind === "iri" ? predicate.term.iri : "";
+  return termsOf(pattern, "properties", known).flatMap((iri): readonly Rewriting[] => {
+    if (iri === rdf.type) return [];
+    const name = writtenIri(known.parsed.prologue, iri);
+    const step = (from: PlacedTerm, to: PlacedTerm): JoinedPattern => ({
+      ...pattern,
+      subject: from,
+      predicate: placedIri(iri),
+      object: to,
+    });
+    const [before, after] = [
+      { ...pattern, subject: middle },
+      { ...pattern, object: middle },
+    ];
+    const ways = [
+      { added: [step(subject, middle), before], after: `${name}/${written}` },
+      { added: [step(middle, subject), before], after: `^${name}/${written}` },
+      { added: [after, step(middle, object)], after: `${written}/${name}` },
+      { added: [after, step(object, middle)], after: `${written}/^${name}` },
+    ].map((way) => ({ kind: "node-skipped", why: "by the descriptions a node is between", ...way }));
+    if (iri === own || lastName(iri) !== lastName(own)) return ways;
+    const why = "it is the property of this name that fits";
+    return [...ways, { kind: "property", added: [step(subject, object)], after: name, why }];
+  });
+};
+
+function termsOf(pattern: JoinedPattern, kind: "classes" | "properties", { checker }: Known): readonly string[] {
+  const iris = checker.endpoints(pattern).flatMap(({ vocabulary }) => [...(vocabulary?.[kind].keys() ?? [])]);
+  return [...new Set(iris)].slice(0, mostTerms);
+}
+
+const placedIri = (iri: string): PlacedTerm => ({ term: { kind: "iri", iri } });
+const lastName = (iri: string): string => /[^/#:]*$/u.exec(iri)?.[0] ?? iri;
+
+/** Constants in the forms that the values of their property have. */
+function otherForms({ one, other }: Contradiction, { parsed, checker }: Known): readonly Offer[] {
+  const pattern = [one.of, other.of].find((each) => each.kind === "pattern");
+  const { term } = pattern?.predicate ?? {};
+  if (pattern === undefined || term?.kind !== "iri") return [];
+  const vocabularies = checker.endpoints(pattern).flatMap(({ vocabulary }) => vocabulary ?? []);
+  const facts = vocabularies.flatMap(({ properties }) => properties.get(term.iri) ?? []);
+  if (facts.some(({ objects }) => objects.size > 0)) return [];
+  const datatypes = new Set(facts.flatMap((each) => [...each.datatypes]));
+  const languages = new Set(vocabularies.flatMap((each) => [...each.languages]));
+  const constants = new Set([one.of, other.of].map((each) => (each.kind === "pattern" ? each.object : each.constant)));
+  return [...constants].flatMap(({ term: constant, range }) => {
+    if (range === undefined || constant.kind === "variable") return [];
+    const isLiteral = constant.kind === "literal";
+    const forms = formsOf(isLiteral ? constant.literal.value : nameIn(constant.iri), datatypes, languages);
+    if (isLiteral && forms.includes(literalText(constant.literal))) return [];
+    const kind = isLiteral && constant.literal.language !== "" ? "language" : "datatype";
+    return forms.map((after, rank) => ({
+      repair: { kind, before: textOf(parsed, range), after, applied: false },
+      edits: [{ range, replacement: ` ${after} ` }],
+      score: 0.85 - rank / 100,
+      why: "the property has no values of this kind by its description",
+    }));
+  });
+}
+
+/** The text that somebody made an IRI of. */
+function nameIn(iri: string): string {
+  const name = lastName(iri).replaceAll("_", " ");
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+function formsOf(value: string, datatypes: ReadonlySet<string>, languages: ReadonlySet<string>): readonly string[] {
+  const forms = [...datatypes].flatMap((iri) => {
+    if (iri === rdf.langString) return [...languages].map((tag) => `${stringText(value)}@${tag}`);
+    if (iri === xsd.string) return [stringText(value)];
+    if (isNumeric(iri) && !numberText.test(value)) return [];
+    if (iri === xsd.integer) return /^[+-]?\d+$/.test(value) ? [value] : [];
+    return [`${stringText(value)}^^<${iri}>`];
+  });
+  return forms.slice(0, mostForms);
+}

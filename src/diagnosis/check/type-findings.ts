@@ -1,0 +1,107 @@
+import { literalText } from "../../rdf/term-text.ts";
+import type { Constraint } from "../../sparql/joined-patterns.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import type { PatternTerm } from "../../sparql/query-patterns.ts";
+import { writtenIri } from "../../sparql/resolve-iri.ts";
+import { evidenceText } from "../evidence.ts";
+import { meantBy } from "./meant-types.ts";
+import type { Offer } from "./query-scope.ts";
+import { type Contradiction, isType, isWhole, TypeChecker, type Typed, typesOf } from "./type-check.ts";
+import type { Certainty, TermType, TypeFacts } from "./term-types.ts";
+
+/** Parts of a query that known facts contradict. */
+export interface TypeFinding {
+  /** False: what is known is not complete, or not fresh. */
+  readonly certain: boolean;
+  /** No row of the whole query can match; false: a part of it matches nothing. */
+  readonly isEmpty: boolean;
+  /** One sentence that says both sides. */
+  readonly message: string;
+}
+
+/** A query, and the catalogue ids of the endpoints that a SERVICE, or what stands outside of all, is asked of. */
+interface Checked {
+  readonly parsed: ParsedQuery;
+  readonly constraints: readonly Constraint[];
+  readonly idsFor: (service: string | undefined) => readonly string[];
+}
+
+const mostFindings = 5;
+
+/**
+ * The contradictions of a query with what is known of its endpoints, and what may have been meant. What is not certain is
+ * reported only with a repair that fits what is known.
+ */
+export function typeFindings({ parsed, constraints, idsFor }: Checked, facts: TypeFacts) {
+  const findings: TypeFinding[] = [];
+  const offers: Offer[] = [];
+  const offered = new Set<string>();
+  const checkerOf = (certainty: Certainty) => new TypeChecker(certainty, facts, idsFor);
+  for (const certainty of ["certain", "likely"] as const) {
+    if (findings.length > 0) break;
+    const isCertain = certainty === "certain";
+    for (const each of checkerOf(certainty).contradictions(constraints).slice(0, mostFindings)) {
+      const meant = meantBy(each, { parsed, constraints, checker: checkerOf("likely") }, isCertain);
+      // One mistake may contradict several patterns.
+      const key = JSON.stringify(meant[0]?.edits);
+      if (meant.length === 0 ? !isCertain : offered.has(key)) continue;
+      offered.add(key);
+      offers.push(...meant);
+      findings.push(findingOf(each, isCertain, { parsed, facts, idsFor }));
+    }
+  }
+  return { findings, offers };
+}
+
+type Shown = Pick<Checked, "parsed" | "idsFor"> & { readonly facts: TypeFacts };
+
+function findingOf(found: Contradiction, certain: boolean, { parsed, facts, idsFor }: Shown): TypeFinding {
+  const { name, one, other } = found;
+  const ids = [one, other].flatMap(({ of }) => (of.kind === "pattern" ? idsFor(of.scope.service) : []));
+  const at = [...new Set(ids)].flatMap((id) => facts.models.get(id)?.described?.finishedAt ?? []);
+  const by = `${evidenceText({ kind: "described", at })}${certain ? "" : ", which may lack some"}`;
+  const shown = name?.startsWith("_:") ? "the node between" : `?${name}`;
+  const what =
+    name === undefined
+      ? constantText(one, parsed)
+      : `${shown} is both ${sideText(one, name, parsed)} and ${sideText(other, name, parsed)}`;
+  const isEmpty = isWhole(found);
+  return { certain, isEmpty, message: `${what}: ${isEmpty ? "no row matches" : "this part matches nothing"}, ${by}.` };
+}
+
+function constantText({ of, choices }: Typed, parsed: ParsedQuery): string {
+  if (of.kind === "comparison") return "";
+  const kinds = kindText(
+    choices.map(({ object }) => object),
+    parsed,
+  );
+  return `${termText(of.predicate.term, parsed)} has no value ${termText(of.object.term, parsed)}${kinds}`;
+}
+
+function sideText({ of, choices }: Typed, name: string, parsed: ParsedQuery): string {
+  if (of.kind === "comparison") return termText(of.constant.term, parsed);
+  if (isType(of)) return `an instance of ${termText(of.object.term, parsed)}`;
+  const isSubject = of.subject.term.kind === "variable" && of.subject.term.name === name;
+  const kinds = kindText(
+    choices.flatMap((choice) => typesOf(of, choice, name)),
+    parsed,
+  );
+  return `a ${isSubject ? "subject" : "value"} of ${termText(of.predicate.term, parsed)}${kinds}`;
+}
+
+function termText(term: PatternTerm, { prologue }: ParsedQuery): string {
+  if (term.kind === "variable") return `?${term.name}`;
+  return term.kind === "iri" ? writtenIri(prologue, term.iri) : literalText(term.literal);
+}
+
+const mostKinds = 3;
+
+/** " (xsd:integer)", " (<http://example.org/city/...>)". */
+function kindText(types: readonly TermType[], { prologue }: ParsedQuery): string {
+  const kinds = types.flatMap(({ literals = [], iris = [], classes }) => [
+    ...[...literals, ...(classes ?? [])].map((kind) => (kind.includes(":") ? writtenIri(prologue, kind) : kind)),
+    ...(classes ? [] : iris.map((start) => `<${start}...>`)),
+  ]);
+  const each = [...new Set(kinds)];
+  return each.length === 0 || each.length > mostKinds ? "" : ` (${each.join(", ")})`;
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest";
+import { typedCheck, type TypedRegistry } from "../../../support/typed-registry.ts";
+
+const v = (name: string): string => `<http://v.example/${name}>`;
+const xsd = "http://www.w3.org/2001/XMLSchema#";
+const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+const lines = (...triples: readonly (readonly [string, string, string])[]): string =>
+  triples.map((triple) => `${triple.join(" ")} .`).join("\n");
+const some = <T>(make: (at: number) => readonly T[]): readonly T[] => [1, 2, 3].flatMap(make);
+
+/** Cities with their countries, whose IRIs tell the class; offices and staff, whose IRIs do not. */
+const data = {
+  cities: lines(
+    ...some((at) => [
+      [`<http://d.example/city/${at}>`, type, v("City")] as const,
+      [`<http://d.example/city/${at}>`, v("name"), `"City ${at}"`] as const,
+      [`<http://d.example/city/${at}>`, v("people"), `"${at}000"^^<${xsd}integer>`] as const,
+      [`<http://d.example/city/${at}>`, v("founded"), `"190${at}-01-01"^^<${xsd}date>`] as const,
+      [`<http://d.example/city/${at}>`, v("country"), `<http://d.example/country/${at}>`] as const,
+      [`<http://d.example/city/${at}>`, v("countryCode"), `"C${at}"`] as const,
+    ]),
+  ),
+  countries: lines(
+    ...some((at) => [
+      [`<http://d.example/country/${at}>`, type, v("Country")] as const,
+      [`<http://d.example/country/${at}>`, v("label"), `"Land ${at}"@en`] as const,
+      [`<http://d.example/country/${at}>`, v("capital"), `<http://d.example/city/${at}>`] as const,
+      [`<http://d.example/country/${at}>`, v("code"), `"C${at}"`] as const,
+    ]),
+  ),
+  firm: lines(
+    ...some((at) => [
+      [`<http://f.example/${at}>`, type, v("Office")] as const,
+      [`<http://f.example/${at}>`, v("floor"), `"${at}"^^<${xsd}integer>`] as const,
+      [`<http://f.example/1${at}>`, type, v("Person")] as const,
+      [`<http://f.example/1${at}>`, v("worksIn"), `<http://f.example/${at}>`] as const,
+      [`<http://f.example/1${at}>`, v("born"), `"198${at}"^^<${xsd}gYear>`] as const,
+    ]),
+  ),
+};
+
+const checkOf = (known?: TypedRegistry["known"]) =>
+  typedCheck({ data, federations: { land: ["cities", "countries"], all: Object.keys(data) }, known });
+const url = (id: string): string => `<http://${id}.example/sparql>`;
+const full = (text: string): string =>
+  `PREFIX : <http://v.example/> PREFIX xsd: <${xsd}> ${text.replaceAll(/@(\w+) \{/g, (_, id) => `SERVICE ${url(id)} {`)}`;
+const land = { federation: "land" };
+const firm = { endpoint: "firm" };
+
+describe("what known facts contradict is said with both sides, and what may have been meant", async () => {
+  const { check } = await checkOf();
+  it.each([
+    [
+      "wrong class",
+      "{ ?c a :Country ; :people ?n }",
+      land,
+      /\?c is both an instance of :Country and a subject of :people/,
+      ":City",
+    ],
+    [
+      "wrong class where IRIs tell nothing",
+      "{ ?o a :Office ; :worksIn ?x }",
+      firm,
+      /an instance of :Office and a subject of :worksIn/,
+      "^:worksIn",
+    ],
+    [
+      "reversed over a federation",
+      "{ ?x :country ?c . ?c :people ?n . ?x :label ?l }",
+      land,
+      /\?c is both a value of :country .* and a subject of :people/,
+      "^:country",
+    ],
+    [
+      "reversed over SERVICE clauses",
+      "{ @cities { ?x :country ?c } @countries { ?x :label ?l } }",
+      {},
+      /\?x is both a subject of :country .*city.* and a subject of :label .*country/,
+      "^:country",
+    ],
+    ["a node that was skipped", "{ ?c :people ?n ; :label ?l }", land, /\?c is both/, ":country/:label"],
+    ["one in a path", "{ ?c :country/:people ?n }", land, /the node between is both a value of :country/, undefined],
+    [
+      "a value as IRI",
+      "{ ?c :name <http://v.example/City_1> ; :people ?n }",
+      land,
+      /:name has no value :City_1 \(xsd:string\)/,
+      '"City 1"',
+    ],
+    [
+      "a compared value as IRI",
+      "{ ?c :name ?n FILTER(?n = :City_2) }",
+      land,
+      /\?n is both a value of :name \(xsd:string\) and :City_2/,
+      '"City 2"',
+    ],
+    ["a number as text", '{ ?c :people "1000" }', land, /:people has no value "1000"/, "1000"],
+    [
+      "a compared number as text",
+      '{ ?c :people ?n FILTER(?n > "1000") }',
+      land,
+      /\?n is both a value of :people \(number\) and "1000"/,
+      "1000",
+    ],
+    [
+      "a date as text",
+      '{ ?c :founded ?d FILTER(?d < "1902-01-01") }',
+      land,
+      /\?d is both a value of :founded \(xsd:date\)/,
+      `"1902-01-01"^^<${xsd}date>`,
+    ],
+    ["a year as number", "{ ?p :born 1981 }", firm, /:born has no value "1981"/, `"1981"^^<${xsd}gYear>`],
+    ["text that has a language", '{ ?c :label "Land 1" }', land, /:label has no value "Land 1"/, '"Land 1"@en'],
+    [
+      "one of several constants",
+      '{ ?c :people ?n FILTER(?n IN (1000, "2000")) }',
+      land,
+      /this part matches nothing/,
+      "2000",
+    ],
+    ["VALUES", '{ VALUES ?n { "1000" } ?c :people ?n }', land, /\?n is both/, "1000"],
+    [
+      "keys that are unlike",
+      "{ @cities { ?c :countryCode ?x } @countries { ?x :label ?l } }",
+      {},
+      /\?x is both a value of :countryCode \(xsd:string\) and a subject of :label/,
+      undefined,
+    ],
+    ["a subquery", "{ { SELECT ?c { ?c a :Country } } ?c :people ?n }", land, /\?c is both/, ":City"],
+    ["EXISTS", "{ ?c a :Country FILTER EXISTS { ?c :people ?n } }", land, /\?c is both/, ":City"],
+    ["OPTIONAL", "{ ?c a :Country OPTIONAL { ?c :people ?n } }", land, /this part matches nothing/, undefined],
+  ] as const)("%s", async (_, where, place, message, meant) => {
+    const checked = await check(full(`SELECT * ${where}`), place);
+    expect(checked).toMatchObject({ valid: true, contradictions: [{ certain: true }] });
+    expect(checked.contradictions[0]?.message).toMatch(message);
+    expect(checked.next).not.toBe("Run the query.");
+    if (meant === undefined) return;
+    expect(checked.suggested ?? checked.repairs.map(({ after }) => after).join(" ")).toContain(meant);
+    if (checked.suggested !== undefined)
+      expect(await check(checked.suggested, place)).toMatchObject({ contradictions: [] });
+  });
+});
+
+describe("nothing is said where all fits, or may fit", async () => {
+  const { check } = await checkOf();
+  it.each([
+    ["joins over a federation", "{ ?c a :City ; :country ?x ; :people ?n . ?x :label ?l ; :capital ?c }", land],
+    ["joins over SERVICE clauses", "{ @cities { ?c :country ?x } @countries { ?x a :Country ; :label ?l } }", {}],
+    ["keys of the same kind", "{ ?c :countryCode ?k . ?x :code ?k }", land],
+    ["other datatypes of numbers", "{ ?c :people ?n FILTER(?n > 1.5e3) }", land],
+    ["branches of UNION", "{ { ?c a :Country } UNION { ?c a :City } ?c :people ?n }", land],
+    ["a variable of two OPTIONALs", "{ ?c a :City OPTIONAL { ?c :name ?t } OPTIONAL { ?c :people ?t } }", land],
+    ["another variable of a subquery", "{ ?c a :Country { SELECT (COUNT(?c) AS ?n) { ?c a :City } } }", land],
+    ["MINUS", "{ ?c a :Country MINUS { ?c :people ?n } }", land],
+    ["NOT EXISTS", "{ ?c a :Country FILTER NOT EXISTS { ?c :people ?n } }", land],
+    ["paths that may be empty", "{ ?c a :City ; :country?/:people ?n }", land],
+    ["alternatives of paths", "{ ?c a :City ; :label|:name ?n }", land],
+    ["a negated comparison", '{ ?c :people ?n FILTER(!(?n = "x") || BOUND(?n)) }', land],
+    ["a function of the value", '{ ?c :people ?n FILTER(STR(?n) = "1000") }', land],
+    ["named graphs", "{ GRAPH ?g { ?c a :Country ; :people ?n } }", firm],
+    ["another endpoint's instances of the same namespace", "{ ?o a :Office ; :floor ?n }", firm],
+  ] as const)("%s", async (_, where, place) => {
+    expect(await check(full(`SELECT * ${where}`), place)).toMatchObject({ contradictions: [], repairs: [] });
+  });
+});
+
+describe("facts that are not certain", () => {
+  const wrongClass = "{ ?c a :Country ; :people ?n }";
+  const reversed = "{ ?x :country ?c . ?c a :City . ?x a :Country }";
+  it.each([
+    ["counted", "{ ?o a :Office ; :worksIn ?x }", "all", true],
+    ["counted", reversed, "all", true],
+    ["partial", reversed, "land", false],
+    ["old", reversed, "land", false],
+    ["partial", wrongClass, "land", undefined],
+    ["old", wrongClass, "land", undefined],
+  ] as const)("%s: %s over %s is certain: %s", async (known, where, federation, certain) => {
+    const { check } = await checkOf(known);
+    const { contradictions } = await check(full(`SELECT * ${where}`), { federation });
+    expect(contradictions.map((each) => each.certain)).toEqual(certain === undefined ? [] : [certain]);
+    if (certain === false) expect(contradictions[0]?.message).toContain("which may lack some");
+  });
+});
