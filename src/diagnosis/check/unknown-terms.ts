@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import type { SearchIndex } from "../../registry/search/search-index.ts";
+import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PlacedPattern } from "../../sparql/query-patterns.ts";
-import { writtenIri } from "../../sparql/resolve-iri.ts";
+import { resolveIri, writtenIri } from "../../sparql/resolve-iri.ts";
 import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
 import { type Offer, type QueryScope, tokensOf } from "./query-scope.ts";
 import { classesOfSubject } from "./vocabulary.ts";
@@ -63,19 +64,62 @@ function neighboursOf(term: UsedTerm, { patterns, vocabulary }: QueryScope): Rea
 const nameOfSubject = ({ subject }: PlacedPattern): string => JSON.stringify(subject);
 
 const offeredFrom = 0.5;
+/** Of two that are as like, neither is suggested. */
+const tiedScore = 0.49;
 
-/** The best of the nearest terms in the place of an unknown one. */
+/** The best of the nearest terms in the place of an unknown one; one change of a prefix where that mends all of its names. */
 export function termOffers(parsed: ParsedQuery, scope: QueryScope, unknown: readonly UnknownTerm[]): readonly Offer[] {
-  return unknown.flatMap(({ iri, nearest }) => {
-    const [best] = nearest;
+  const offered = unknown.flatMap((term): readonly TermOffer[] => {
+    const { iri, nearest } = term;
+    const [best, second] = nearest;
     if (best === undefined || best.score < offeredFrom) return [];
-    const after = writtenIri(parsed.prologue, best.term.slice(1, -1));
+    const by = best.term.slice(1, -1);
+    const after = writtenIri(parsed.prologue, by);
     const places = tokensOf(parsed, iri, scope.ranges);
     const edits = places.map((at) => ({ range: { from: at, to: at + 1 }, replacement: ` ${after} ` }));
     const before = parsed.tokens[places[0] ?? -1]?.text ?? writtenIri(parsed.prologue, iri);
     if (edits.length === 0) return [];
-    return [
-      { repair: { kind: "term-unknown", before, after, applied: false }, edits, score: best.score, why: best.why },
-    ];
+    const score = second?.score === best.score ? tiedScore : best.score;
+    const repair = { kind: "term-unknown", before, after, applied: false };
+    return [{ iri, by, repair, edits, score, why: best.why }];
   });
+  const [first, ...others] = offered;
+  const edit =
+    first && others.length > 0
+      ? prefixEdit(
+          parsed,
+          offered.filter(({ score }) => score > tiedScore),
+        )
+      : undefined;
+  if (first === undefined || edit === undefined) return offered;
+  const repair = {
+    kind: "prefix-namespace",
+    before: textOf(parsed, edit.range),
+    after: edit.replacement,
+    applied: false,
+  };
+  return [{ repair, edits: [edit], score: first.score, why: first.why }];
+}
+
+type TermOffer = Offer & { readonly iri: string; readonly by: string };
+
+/** Another namespace for one prefix, where that moves each of these terms as wanted, and all names of the query with it. */
+export function prefixEdit(
+  { tokens, prologue }: ParsedQuery,
+  moved: readonly { readonly iri: string; readonly by: string }[],
+): TextEdit | undefined {
+  const [first] = moved;
+  const [name, namespace] = [...prologue.prefixes].findLast(([, start]) => first?.iri.startsWith(start)) ?? [];
+  const at = tokens.findIndex(({ text }, index) => index < prologue.length && text === name);
+  if (first === undefined || name === undefined || namespace === undefined || at < 0) return undefined;
+  const other = first.by.slice(0, first.by.length - (first.iri.length - namespace.length));
+  const wanted = new Map(moved.map(({ iri, by }) => [iri, by]));
+  const used = tokens.flatMap((token, index) =>
+    index >= prologue.length && token.kind === "pname" && token.text.startsWith(name)
+      ? [resolveIri(prologue, token)]
+      : [],
+  );
+  const isMoved = (iri: string): boolean => wanted.get(iri) === other + iri.slice(namespace.length);
+  if (!used.every(isMoved) || new Set(used).size !== wanted.size) return undefined;
+  return { range: { from: at + 1, to: at + 2 }, replacement: `<${other}>` };
 }

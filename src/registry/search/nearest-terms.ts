@@ -18,6 +18,8 @@ function partsOf(iri: string): ComparedIri {
 }
 
 const neighbourBonus = 0.04;
+/** How much less like the wanted one a neighbour may be and still come first. */
+const neighbourLead = 0.15;
 
 /**
  * The classes, or properties, of some endpoints that are most like one, best first; of those equally like it the more frequent.
@@ -48,9 +50,10 @@ export function nearestTerms(
       const isNear = near?.has(term) === true;
       if (like === undefined) return [];
       const score = Math.min(0.99, like.score + (isNear ? neighbourBonus : 0));
-      return [{ count, term, score, why: termDifferences[like.kind] + (isNear ? beside : "") }];
+      const rank = like.score + (isNear ? neighbourLead : 0);
+      return [{ count, term, score, rank, why: termDifferences[like.kind] + (isNear ? beside : "") }];
     })
-    .toSorted((one, other) => other.score - one.score || other.count - one.count || (one.term < other.term ? -1 : 1))
+    .toSorted((one, other) => other.rank - one.rank || other.count - one.count || (one.term < other.term ? -1 : 1))
     .slice(0, mostNearest)
     .map(({ term, score, why }) => ({ term: bracketedIri(term), score: Math.round(score * 100) / 100, why }));
 }

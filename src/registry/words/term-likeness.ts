@@ -32,13 +32,16 @@ export interface ComparedIri {
   /** The stems of its words, with blanks between. */
   readonly stem: string;
   readonly stems: ReadonlySet<string>;
+  /** Those of the class, or path, that stands before the local name. */
+  readonly context: ReadonlySet<string>;
 }
 
 /** An IRI with its parts. */
 export function comparedIri(iri: string): ComparedIri {
   const { namespace, local } = iriParts(iri);
-  const words = nameWords(local).map((word) => word.toLowerCase());
+  const words = partsOf(local);
   const stems = words.map(stemOf);
+  const before = /\/\/.*\/([^/#]+)[/#]$/.exec(namespace)?.[1] ?? "";
   const name = local.slice(0, 128).toLowerCase();
   return {
     iri,
@@ -49,8 +52,11 @@ export function comparedIri(iri: string): ComparedIri {
     joined: words.join(""),
     stem: stems.join(" "),
     stems: new Set(stems),
+    context: new Set(partsOf(before).map(stemOf)),
   };
 }
+
+const partsOf = (name: string): readonly string[] => nameWords(name).map((word) => word.toLowerCase());
 
 /** How like two IRIs are; undefined when they are not. */
 export function iriLikeness(wanted: ComparedIri, candidate: ComparedIri): TermLikeness | undefined {
@@ -65,13 +71,13 @@ function nameLikeness(wanted: ComparedIri, candidate: ComparedIri): TermLikeness
   if (wanted.local === candidate.local) return { kind: "namespace", score: 0.95 };
   if (wanted.joined === candidate.joined) return { kind: "case", score: 0.93 };
   if (wanted.stem === candidate.stem) return { kind: "spelling", score: 0.9 };
-  return misspelt(wanted.name, candidate.name) ?? sharedWords(wanted.stems, candidate.stems);
+  return misspelt(wanted.name, candidate.name) ?? sharedWords(wanted, candidate);
 }
 
 const folded = (iri: string): string =>
   iri
     .replace(/^https:/, "http:")
-    .replaceAll("#", "/")
+    .replaceAll(/[#._-]/g, "/")
     .replace(/\/$/, "")
     .toLowerCase();
 
@@ -98,8 +104,12 @@ function misspelt(left: string, right: string): TermLikeness | undefined {
   return { kind: "spelling", score: 0.93 - share };
 }
 
-function sharedWords(left: ReadonlySet<string>, right: ReadonlySet<string>): TermLikeness | undefined {
-  let shared = 0;
-  for (const word of left) if (word.length > 2 && right.has(word)) shared++;
-  return shared === 0 ? undefined : { kind: "words", score: 0.6 * (shared / Math.max(left.size, right.size)) };
+/** `people_id` has "people" from its class, which tells it from nothing else there; a name that is part of the other is likelier. */
+function sharedWords(wanted: ComparedIri, { stems, context }: ComparedIri): TermLikeness | undefined {
+  const [left, right] = [wanted.stems, stems].map((words) => words.difference(context));
+  if (left === undefined || right === undefined) return undefined;
+  const shared = [...left.intersection(right)].filter(({ length }) => length > 2).length;
+  if (shared === 0) return undefined;
+  const [least, most] = [Math.min(left.size, right.size), Math.max(left.size, right.size)];
+  return { kind: "words", score: 0.6 * (shared / most) + (shared === least ? 0.15 : 0) };
 }
