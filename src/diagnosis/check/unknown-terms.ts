@@ -83,14 +83,12 @@ export function termOffers(parsed: ParsedQuery, scope: QueryScope, unknown: read
     const repair = { kind: "term-unknown", before, after, applied: false };
     return [{ iri, by, repair, edits, score, why: best.why }];
   });
-  const [first, ...others] = offered;
-  const edit =
-    first && others.length > 0
-      ? prefixEdit(
-          parsed,
-          offered.filter(({ score }) => score > tiedScore),
-        )
-      : undefined;
+  const [first] = offered;
+  const edit = prefixEdit(
+    parsed,
+    offered.filter(({ score }) => score > tiedScore),
+    () => true,
+  );
   if (first === undefined || edit === undefined) return offered;
   const repair = {
     kind: "prefix-namespace",
@@ -103,23 +101,25 @@ export function termOffers(parsed: ParsedQuery, scope: QueryScope, unknown: read
 
 type TermOffer = Offer & { readonly iri: string; readonly by: string };
 
-/** Another namespace for one prefix, where that moves each of these terms as wanted, and all names of the query with it. */
+/** Another namespace for one prefix, where that moves each of several terms as wanted, and no name that is right. */
 export function prefixEdit(
   { tokens, prologue }: ParsedQuery,
   moved: readonly { readonly iri: string; readonly by: string }[],
+  isRight: (iri: string) => boolean,
 ): TextEdit | undefined {
-  const [first] = moved;
+  const [first, ...others] = moved;
   const [name, namespace] = [...prologue.prefixes].findLast(([, start]) => first?.iri.startsWith(start)) ?? [];
   const at = tokens.findIndex(({ text }, index) => index < prologue.length && text === name);
-  if (first === undefined || name === undefined || namespace === undefined || at < 0) return undefined;
+  if (first === undefined || others.length === 0 || name === undefined || namespace === undefined || at < 0)
+    return undefined;
   const other = first.by.slice(0, first.by.length - (first.iri.length - namespace.length));
-  const wanted = new Map(moved.map(({ iri, by }) => [iri, by]));
   const used = tokens.flatMap((token, index) =>
     index >= prologue.length && token.kind === "pname" && token.text.startsWith(name)
       ? [resolveIri(prologue, token)]
       : [],
   );
-  const isMoved = (iri: string): boolean => wanted.get(iri) === other + iri.slice(namespace.length);
-  if (!used.every(isMoved) || new Set(used).size !== wanted.size) return undefined;
+  const isMoved = moved.every(({ iri, by }) => used.includes(iri) && by === other + iri.slice(namespace.length));
+  const left = used.filter((iri) => moved.every((each) => each.iri !== iri));
+  if (!isMoved || left.some(isRight)) return undefined;
   return { range: { from: at + 1, to: at + 2 }, replacement: `<${other}>` };
 }

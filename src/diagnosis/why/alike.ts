@@ -12,6 +12,7 @@ export const differences = {
   accents: "other accents",
   number: "another way to write the number",
   node: "an IRI instead of a literal, or the other way round",
+  hint: "the name of the variable",
   other: "one of the values there are",
 } as const;
 

@@ -8,11 +8,13 @@ import {
   variationsOf,
   withCandidate,
 } from "./vary-triple.ts";
-import { atEndpoint, type Finding, type Inquiry, shownPart, shownTerm } from "./inquiry.ts";
+import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
 import { knownValues } from "./known-values.ts";
 import { likeness } from "./alike.ts";
 import { explainJoin } from "./join-adapters.ts";
 import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
+import type { TripleText } from "../../sparql/triple-texts.ts";
+import { prefixEdit } from "../check/unknown-terms.ts";
 import { explainFilter } from "./vary-filter.ts";
 import { mistakenEndpoint } from "./mistaken-endpoint.ts";
 
@@ -81,8 +83,8 @@ async function blameEmpty(
   if (mistaken) return mistaken;
   const suspects = empty.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
   const best = await bestCandidates(inquiry, suspects, inquiry.parts);
-  const candidate = best.find(isRepair);
-  if (candidate && candidate.likeness.score >= goodEnough) return candidateFinding(inquiry, candidate, best);
+  const candidate = best.find((each) => isRepair(each, empty));
+  if (candidate && candidate.likeness.score >= goodEnough) return candidateFinding(inquiry, [candidate, ...best], true);
   const [suspect] = suspects;
   if (suspect === undefined) return emptyPattern(inquiry, first, rest.length);
   return rest.length === 0
@@ -98,22 +100,33 @@ async function blameSeveral(
 ): Promise<Finding> {
   const others = new Set(inquiry.parts.filter((part) => !empty.includes(part)));
   const findings: Finding[] = [];
+  const moved: { readonly iri: string; readonly by: string }[] = [];
   let mended: readonly QueryPart[] = inquiry.parts;
   for (const part of suspects) {
     const among = inquiry.parts.filter((other) => other === part || others.has(other));
     const best = await bestCandidates(inquiry, [part], among);
-    const candidate = best.find(isRepair);
+    const candidate = best.find((each) => isRepair(each, empty));
     const isLikely = candidate !== undefined && candidate.likeness.score >= goodEnough;
-    findings.push(isLikely ? candidateFinding(inquiry, candidate, best) : await unlikely(inquiry, part, best));
-    if (isLikely) mended = withCandidate(mended, candidate);
+    findings.push(
+      isLikely ? candidateFinding(inquiry, [candidate, ...best], true) : await unlikely(inquiry, part, best),
+    );
+    if (!isLikely) continue;
+    mended = withCandidate(mended, candidate);
+    moved.push({ iri: candidate.variation.written?.value ?? "", by: candidate.found?.value ?? "" });
   }
   const [finding] = findings;
   const [has] = await inquiry.prober.anySolutions([renderParts(mended)]);
   const told = emptyPattern(inquiry, suspects[0], empty.length - 1);
-  const repairs = has === true ? findings.flatMap((each) => each.repairs) : [];
-  const next = has === true ? `Make all ${repairs.length} repairs; the query then has solutions (checked).` : told.next;
+  const edits = new Map(findings.flatMap((each) => each.edits ?? []).map((edit) => [edit.range.from, edit]));
+  const known = new Set([...others].flatMap(({ triple }) => (triple ? termsOfTriple(triple) : [])));
+  const prefix = prefixEdit(inquiry.query, moved, (iri) => known.has(iri));
+  const repairs = has === true ? [repairOf(inquiry, "terms", prefix ? [prefix] : [...edits.values()])] : [];
+  const next = has === true ? "Take the repair; the query then has solutions (checked)." : told.next;
   return { ...told, ...finding, message: told.message, repairs, next };
 }
+
+const termsOfTriple = ({ subject, predicate, object }: TripleText): readonly string[] =>
+  [subject, predicate, object].flatMap(({ term }) => (term?.kind === "iri" ? [term.iri] : []));
 
 function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding {
   const others = more > 0 ? ` Nor do ${more} more of the patterns.` : "";
@@ -188,18 +201,27 @@ async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
   note(togetherEmpty(core));
   const suspects = core.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
   const best = await bestCandidates(inquiry, suspects, inquiry.parts);
-  const candidate = best.find(isRepair);
-  if (candidate && candidate.likeness.score >= nearlySure) return candidateFinding(inquiry, candidate, best);
   const filter = core.find(({ kind }) => kind === "filter");
+  // What a filter leaves out may be there in the other direction, and mean nothing.
+  const candidate = best.find((each) => isRepair(each, []) && !(filter && each.found === undefined));
+  if (candidate && candidate.likeness.score >= nearlySure)
+    return candidateFinding(inquiry, [candidate, ...best], false);
   if (filter) return explainFilter(inquiry, filter, needless.includes(filter));
   const likely =
-    candidate && candidate.likeness.score >= goodEnough ? candidateFinding(inquiry, candidate, best) : null;
-  // Between endpoints unlike keys are the likeliest mistake, within one any other is.
+    candidate && candidate.likeness.score >= goodEnough ? candidateFinding(inquiry, [candidate, ...best], false) : null;
+  // Between endpoints unlike keys are the likeliest mistake, and another class by chance; within one any other is.
   const isBetween = new Set(core.map(serviceOf)).size > 1;
   if (likely && !isBetween) return likely;
   const { finding, examples } = await explainJoin(inquiry, core);
   const told = togetherEmpty(core);
-  return finding ?? likely ?? { ...told, message: told.message + examples, suggestions: suggestionsOf(best) };
+  return (
+    finding ??
+    (candidate?.likeness.kind === "other" ? null : likely) ?? {
+      ...told,
+      message: told.message + examples,
+      suggestions: suggestionsOf(best),
+    }
+  );
 }
 
 /** Parts that have no solutions together; needless are those without any one of which the query has some. */
@@ -284,6 +306,6 @@ async function bestCandidates(
   const best = variations
     .flatMap((variation, at) => candidatesOf(variation, found[at], hintsOf(variation)))
     .toSorted((left, right) => right.likeness.score - left.likeness.score);
-  const isLikely = best.some((candidate) => candidate.likeness.score >= goodEnough && isRepair(candidate));
+  const isLikely = best.some((candidate) => candidate.likeness.score >= goodEnough && isRepair(candidate, suspects));
   return isLikely || among !== inquiry.parts ? best : [...(await knownValues(inquiry, suspects)), ...best];
 }

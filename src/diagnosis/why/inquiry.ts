@@ -51,6 +51,8 @@ export interface Finding {
   readonly endpoints?: readonly string[] | undefined;
   /** Each makes the query have solutions, as was asked. */
   readonly repairs: readonly Repair[];
+  /** What the first repair changes. */
+  readonly edits?: readonly TextEdit[] | undefined;
   readonly suggestions: readonly Suggestion[];
   readonly next?: string | undefined;
 }

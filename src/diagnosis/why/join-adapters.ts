@@ -5,6 +5,7 @@ import type { TokenRange } from "../../sparql/outline.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
 import { tokenAt } from "../../sparql/tokens.ts";
 import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
+import { xsd } from "../../rdf/vocabularies.ts";
 import { termToText } from "../../results/terms.ts";
 import { termOf } from "./mistaken-endpoint.ts";
 import { type KeyAdapter, keyAdapters } from "./join-keys.ts";
@@ -46,7 +47,8 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
     );
     const [left = [], right = []] = samples;
     const areIris = left[0]?.termType === "NamedNode" && right[0]?.termType === "NamedNode";
-    const adapters = keyAdapters(left, right, mostAdapters);
+    // A measurement is no key, whatever number stands in an IRI.
+    const adapters = [left, right].some(isMeasured) ? [] : keyAdapters(left, right, mostAdapters);
     const guess = adapters.find(({ isGuess }) => isGuess);
     const mendings = [
       ...adapters.filter(({ isGuess }) => !isGuess).map((adapter) => withKeys(inquiry, join, adapter)),
@@ -61,6 +63,11 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
   }
   return { finding: undefined, examples };
 }
+
+const measured: ReadonlySet<string> = new Set(["decimal", "double", "float"].map((name) => xsd.namespace + name));
+
+const isMeasured = ([first]: readonly RDF.Term[]): boolean =>
+  first?.termType === "Literal" && measured.has(first.datatype.value);
 
 const examplesOf = (inquiry: Inquiry, join: Join, values: Values): string =>
   values.left && values.right ? ` ?${join.name} is ${examplesText(inquiry, join, values)}.` : "";

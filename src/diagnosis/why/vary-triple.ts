@@ -3,9 +3,11 @@ import type { Suggestion } from "../../errors/fedway-error.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { stringText } from "../../rdf/term-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import type { TripleTerm, TripleText } from "../../sparql/triple-texts.ts";
 import { literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
+import { scopesOf, tokensOf } from "../check/query-scope.ts";
 import { differences, isSameMeant, type Likeness, likeness, localName, wordsOf } from "./alike.ts";
 import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
 import type { TermsWanted } from "./prober.ts";
@@ -70,11 +72,8 @@ function directionOf(part: TriplePart, among: readonly QueryPart[]): readonly Va
 const turnedAt = (among: readonly QueryPart[], range: TokenRange): readonly QueryPart[] =>
   among.map((part) => (part.triple && isAt(part.triple.predicate, range) ? turned(part, part.triple) : part));
 
-/** With subject and object exchanged; what is written as a subject is no literal there either. */
 function turned(part: QueryPart, { subject, predicate, object }: TripleText): QueryPart {
-  const changed = withTriple(part, { subject: object, predicate, object: subject });
-  if (subject.term?.kind !== "variable") return changed;
-  return { ...changed, text: `${changed.text} FILTER(!isLiteral(${subject.text}))` };
+  return withTriple(part, { subject: object, predicate, object: subject });
 }
 
 function predicateOf(part: TriplePart, among: readonly QueryPart[]): readonly Variation[] {
@@ -148,18 +147,24 @@ export function candidatesOf(
       const alike = likeness(written, term);
       const hinted = isTerm ? Math.max(0, ...also.map((name) => 0.75 * nameLikeness(name, term))) : 0;
       const score = Math.min(0.99, Math.max(alike.score, hinted) + rarity);
-      return { variation, found: term, likeness: { kind: alike.kind, score } };
+      const kind = hinted > alike.score ? "hint" : alike.kind;
+      return { variation, found: term, likeness: { kind, score } };
     })
     .filter(({ likeness: { score } }) => score > 0)
     .toSorted((left, right) => right.likeness.score - left.likeness.score);
 }
 
 /**
- * Whether a change keeps the question. A property or class is named by the schema; another value asks for something else.
+ * Whether a change keeps the question. Another value asks for something else, and so does another property, unless it is named
+ * alike; of one that has solutions itself, written alike.
  */
-export function isRepair({ variation: { place, written }, found, likeness: alike }: Candidate): boolean {
-  const isValue = place === "object" || place === "subject";
-  return !isValue || written === undefined || found === undefined || isSameMeant(written, found, alike);
+export function isRepair(
+  { variation: { part, place, written }, found, likeness: alike }: Candidate,
+  empty: readonly QueryPart[],
+): boolean {
+  if (written === undefined || found === undefined || place === "class") return true;
+  if (place !== "predicate") return isSameMeant(written, found, alike);
+  return alike.kind !== "other" && (empty.includes(part) || (alike.kind !== "words" && alike.kind !== "hint"));
 }
 
 function nameLikeness(name: string, term: RDF.Term): number {
@@ -176,36 +181,49 @@ export function hintsOf({ part, place }: Variation): readonly string[] {
   return ends.flatMap((end) => (end?.term?.kind === "variable" ? [end.term.name] : []));
 }
 
+/** Where the patterns that are asked together with a place write an IRI. */
+function placesOf(query: ParsedQuery, iri: string, { from, to }: TokenRange): readonly TokenRange[] {
+  const scopes = scopesOf(query, () => ({ ids: [], vocabulary: undefined }));
+  const scope = scopes.find(({ ranges }) => ranges.some((range) => range.from <= from && to <= range.to));
+  return tokensOf(query, iri, scope?.ranges ?? []).map((at) => ({ from: at, to: at + 1 }));
+}
+
 /** The finding that the best of some candidates stands for. */
-export function candidateFinding(inquiry: Inquiry, best: Candidate, others: readonly Candidate[]): Finding {
+export function candidateFinding(
+  inquiry: Inquiry,
+  [best, ...others]: readonly [Candidate, ...Candidate[]],
+  isEmptyAlone: boolean,
+): Finding {
   const { variation, found } = best;
   const { part, place, range, written } = variation;
   const pattern = shownPart(part);
   const at = atEndpoint(inquiry, part);
   if (found === undefined || written === undefined) {
     const predicate = part.triple?.predicate.text ?? "";
+    const edits = [{ range, replacement: `^${predicate}` }];
     return {
       code: "EMPTY_DIRECTION",
       message: `${predicate} goes the other way: ${pattern} has no solutions with the rest of the query ${at}, but it has with subject and object exchanged.`,
       part,
-      repairs: [repairOf(inquiry, "direction", [{ range, replacement: `^${predicate}` }])],
+      repairs: [repairOf(inquiry, "direction", edits)],
+      edits,
       suggestions: [],
       next: `Write ^${predicate}, or exchange subject and object; the query then has solutions (checked).`,
     };
   }
   const isTerm = place === "predicate" || place === "class";
   const replacement = writtenTerm(inquiry, found);
+  // A term that the endpoint does not have is wrong wherever it is asked for it.
+  const places = isTerm && isEmptyAlone ? placesOf(inquiry.query, written.value, range) : [range];
+  const edits = places.map((each) => ({ range: each, replacement }));
   const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
   return {
     code: isTerm ? "EMPTY_TERM" : "EMPTY_VALUE",
     message: `${pattern} has no solutions ${isTerm || part.wrappers.length > 0 ? at : `${at} with the rest of the query`}; with ${would} instead of ${was} the query has some (${differences[best.likeness.kind]}).`,
     part,
     fitting: part.triple && withTriple(part, withTerm(part.triple, range, found)),
-    repairs: [
-      repairOf(inquiry, isTerm ? `term-${best.likeness.kind}` : `value-${best.likeness.kind}`, [
-        { range, replacement },
-      ]),
-    ],
+    repairs: [repairOf(inquiry, `${isTerm ? "term" : "value"}-${best.likeness.kind}`, edits)],
+    edits,
     suggestions: suggestionsOf([best, ...others]),
     next: `Replace ${was} by ${would}; the query then has solutions (checked).`,
   };

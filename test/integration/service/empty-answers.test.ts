@@ -172,6 +172,28 @@ describe("an empty answer", () => {
     expect((await diagnosed(text, "cities")).detail).toContain("The largest ?n of a group is 2 (asked now).");
   });
 
+  it.each([
+    ["in each of its places", "SELECT * { ?x v:nme ?n . ?y v:nme ?n ; v:code ?c }", undefined],
+    ["also where it is not required", "SELECT * { ?x v:nme ?n MINUS { ?x v:nme ?n ; v:code ?c } }", undefined],
+    ["by its prefix", "PREFIX h: <https://v/> SELECT * { ?x h:name ?n ; h:code ?c }", "<http://v/>"],
+  ])("mends a term %s, with one repair", async (_, text, after) => {
+    const problem = await diagnosed(text, "cities");
+    expect(problem.repairs).toHaveLength(1);
+    if (after !== undefined) expect(problem.repairs).toMatchObject([{ before: "<https://v/>", after }]);
+    const mendedText = repaired(text, problem);
+    expect(mendedText).not.toContain("v:nme");
+    expect(await ask(mendedText, "cities")).toMatchObject({ status: "ok", diagnosis: null });
+  });
+
+  it.each([
+    ["a class between endpoints", '{ SERVICE <cities> { ?x a v:Country } SERVICE <mayors> { ?x w:mayor "Kai" } }'],
+    ["a property that has solutions", "{ ?x v:name ?n ; v:country ?n }"],
+  ])("offers no other meaning for %s", async (_, where) => {
+    expect(
+      (await diagnosed(`SELECT * ${where}`, where.includes("SERVICE") ? undefined : "cities")).repairs,
+    ).toBeUndefined();
+  });
+
   it("joins tagged texts with plain ones in every language", async () => {
     const text = "SELECT * { SERVICE <cities> { ?x v:name ?n ; v:code ?k } SERVICE <mayors> { ?y w:seat ?n } }";
     const problem = await diagnosed(text);
