@@ -12,13 +12,13 @@ import type { Catalog } from "../registry/catalog/catalog.ts";
 
 /** Solved questions of endpoints, files and runs. @throws FedwayError `CONFIG_INVALID` when a folder of the settings is missing */
 export function openExamples(
-  { config, log, state, clients, jobs }: Foundation,
+  { config, log, state, clients }: Foundation,
   known: Pick<ConstructorParameters<typeof ExampleService>[0], "models" | "exampleSets" | "onFault"> & {
     readonly catalog: Catalog;
   },
 ): ExampleService {
   const { catalog } = known;
-  const { queryExamples, experience, harvest } = config.agents;
+  const { queryExamples, experience } = config.agents;
   const missing = queryExamples.find((folder) => !existsSync(folder));
   if (missing !== undefined) {
     throw new FedwayError("CONFIG_INVALID", `FEDWAY_QUERY_EXAMPLES names ${missing}, which is not there.`);
@@ -28,10 +28,8 @@ export function openExamples(
     ...known,
     store: state.store,
     asker: clients.asker,
-    jobs,
     // Ages are compared with those that other processes have stored.
     clock: systemClock,
-    isSpared: (id) => harvest.rows === 0 || harvest.except.includes(id),
     embedder: clients.embedder,
     keepRuns: experience,
     readTargets: (query) => targetsOf(query, catalog),

@@ -120,9 +120,10 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const capabilities = openCapabilities(foundation, catalog, onDropped);
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
   const harvesting = openHarvests(foundation, onDropped);
-  const values = openValues(foundation, { models, catalog, descriptions, capabilities, ...harvesting, onFault });
-  const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
+  const kept = { models, catalog, descriptions, capabilities, examples };
+  const values = openValues(foundation, { ...kept, ...harvesting, onFault });
+  const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
@@ -134,7 +135,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const { index, engineSearch } = values;
   const linker = createLinker({ ...known, ...health, search, embedder, values: index, engineSearch, onFault });
   const remove = (id: string): Promise<unknown> =>
-    Promise.all([descriptions, capabilities, values, sources, examples.harvest].map((each) => each.remove(id)));
+    Promise.all([descriptions, capabilities, values, sources, examples].map((each) => each.remove(id)));
   const removals = followRemovals({ catalog, remove, clock, onFault });
   /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
@@ -157,8 +158,8 @@ export async function openRegistry(foundation: Foundation, health: Health) {
     examples,
     sources,
     /** Jobs that it enqueues; to be started with the queue. */
-    kinds: [descriptions.kind, due.kind, values.kind, linksets.kind, examples.harvest.kind, ...capabilities.kinds],
-    schedules: [capabilities.schedule, examples.harvest.schedule],
+    kinds: [descriptions.kind, due.kind, values.kind, linksets.kind, ...capabilities.kinds],
+    schedules: [capabilities.schedule],
     refresh,
     async close(): Promise<void> {
       await Promise.all(looks.map((each) => each.stop()));
@@ -239,7 +240,7 @@ function openCapabilities(
 /** Labels and values of endpoints, read in the background unless the operator forbids it. */
 function openValues(
   { config, clients, local, jobs }: Foundation,
-  known: Pick<Parameters<typeof createValueService>[0], "models" | "harvests" | "mayHarvest"> & {
+  known: Pick<Parameters<typeof createValueService>[0], "models" | "harvests" | "examples" | "mayHarvest"> & {
     readonly catalog: EditableCatalog;
     readonly descriptions: DescriptionService;
     readonly capabilities: CapabilityService;

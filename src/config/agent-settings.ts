@@ -63,13 +63,13 @@ export const agentSettings = {
       name: "FEDWAY_HARVEST_ROWS",
       default: "50000",
       meaning:
-        "Labels and values that are read from one endpoint after it was described, for search and schemas; 0 is none.",
+        "Labels and values that are read from one endpoint after it was described, for search and schemas; 0 is none, nor examples.",
       ...integer(0, 50_000),
     },
     except: {
       name: "FEDWAY_HARVEST_EXCEPT",
       default: "",
-      meaning: "Ids of endpoints, separated by commas, whose labels and values are not read.",
+      meaning: "Ids of endpoints, separated by commas, whose labels, values and examples are not read.",
       ...names("ids"),
     },
   },

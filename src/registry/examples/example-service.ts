@@ -1,13 +1,29 @@
 import type { Embedder } from "../../embeddings/embedder.ts";
-import { type Example, type ExampleOrigin, type RawExample, type ReadTargets, toExample } from "./example.ts";
+import type { Asker } from "../../outbound/whole-answer.ts";
+import type { Collection } from "../../store/collection.ts";
+import type { Store } from "../../store/store.ts";
+import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import type { EndpointModels } from "../model/endpoint-models.ts";
+import {
+  type Example,
+  type ExampleOrigin,
+  type ExampleSet,
+  type RawExample,
+  type ReadTargets,
+  toExample,
+} from "./example.ts";
 import { readExampleFolder } from "./example-files.ts";
 import { type ExampleHit, ExampleIndex, type ExampleQuery } from "./example-index.ts";
 import { createExperience, type Experience } from "./experience.ts";
-import { ExampleHarvest, type HarvestOptions } from "./harvest.ts";
-import type { Store } from "../../store/store.ts";
+import { askForExamples } from "./read-shacl.ts";
 
-interface ExampleServiceOptions extends HarvestOptions {
+interface ExampleServiceOptions {
   readonly store: Store;
+  readonly models: Pick<EndpointModels, "follow">;
+  readonly exampleSets: Pick<Collection<ExampleSet>, "put" | "delete">;
+  readonly catalog: Pick<Catalog, "byId" | "byUrl">;
+  readonly asker: Pick<Asker, "ask">;
+  readonly clock: { now(): number };
   readonly readTargets: ReadTargets;
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Folders whose files are read when somebody searches for the first time. */
@@ -28,9 +44,11 @@ interface ExampleProblem {
   readonly reason: string;
 }
 
+/** Characters of the examples that are kept of one endpoint. */
+const mostCharacters = 2_000_000;
+
 /** Solved questions: those that endpoints publish, those of files, and those of runs. */
 export class ExampleService {
-  readonly harvest: ExampleHarvest;
   /** Undefined when nothing is kept of runs. */
   readonly experience: Experience | undefined;
   readonly #options: ExampleServiceOptions;
@@ -44,7 +62,6 @@ export class ExampleService {
   constructor(options: ExampleServiceOptions) {
     this.#options = options;
     this.#index = new ExampleIndex(options);
-    this.harvest = new ExampleHarvest(options, (id, found) => this.#examplesOf(found, { kind: "endpoint", name: id }));
     const experience = createExperience({
       ...options,
       onChange: (id, example) => void this.#set(`run ${id}`, example ? [example] : []),
@@ -57,6 +74,27 @@ export class ExampleService {
   async find(query: ExampleQuery): Promise<readonly ExampleHit[]> {
     await this.#load();
     return this.#index.find(query);
+  }
+
+  /**
+   * Reads what an endpoint publishes in its own data into the store, which the models follow; how many examples can be used.
+   * @throws FedwayError as `Asker.ask`, `STORE_FAILED`
+   */
+  async read({ id, url, method }: CatalogEntry, signal: AbortSignal): Promise<number> {
+    const { asker, exampleSets } = this.#options;
+    const found = await askForExamples(asker, { id, url, method }, signal);
+    let left = mostCharacters;
+    // As they can be used: with the prefixes that their source declares.
+    const examples = this.#examplesOf(found, { kind: "endpoint", name: id })
+      .filter(({ question, query }) => (left -= question.length + query.length) >= 0)
+      .map(({ question, query, targets }) => ({ question, query, targets: [...targets] }));
+    await exampleSets.put(id, { endpoint: url, examples });
+    return examples.length;
+  }
+
+  /** Forgets what an endpoint has published. @throws FedwayError `STORE_FAILED` */
+  async remove(id: string): Promise<void> {
+    await this.#options.exampleSets.delete(id);
   }
 
   /** Takes in what other processes have stored since, where anybody searches. @throws FedwayError `STORE_FAILED` */

@@ -48,8 +48,6 @@ export interface RawExample {
 
 const setSchema = Type.Object({
   endpoint: Type.String(),
-  /** Milliseconds since the epoch. */
-  readAt: Type.Number(),
   examples: Type.Array(
     Type.Object({ question: Type.String(), query: Type.String(), targets: Type.Array(Type.String()) }),
   ),

@@ -5,7 +5,7 @@ import { jobKind } from "../../jobs/job-kind.ts";
 import type { Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
 import type { Collection } from "../../store/collection.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
 import type { DescribedSchema } from "../model/described-schema.ts";
 import type { EndpointModels } from "../model/endpoint-models.ts";
@@ -22,6 +22,8 @@ interface ValueServiceOptions {
   readonly harvests: Collection<Harvest>;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly clock: { now(): number };
+  /** Reads the examples that an endpoint publishes beside. */
+  readonly examples: { read(entry: CatalogEntry, signal: AbortSignal): Promise<number> };
   readonly capabilities: (id: string) => Promise<Capabilities | undefined>;
   /** Whether labels and values of an endpoint may be read. */
   readonly mayHarvest: (id: string) => boolean;
@@ -35,7 +37,10 @@ const kindName = "harvest-values";
 /** After descriptions, which more depends on. */
 const priority = -100;
 
-/** A view of the models: labels and values of endpoints are read in the background after each new description, kept, found. */
+/**
+ * A view of the models: labels and values of endpoints, and the examples that they publish, are read in the background after each new
+ * description, and kept.
+ */
 export function createValueService(options: ValueServiceOptions) {
   const { models, catalog, harvests, jobs, mayHarvest, onFault } = options;
   const index = createValueIndex({ embedder: options.embedder, onFault });
@@ -92,5 +97,11 @@ async function harvestEndpoint(options: ValueServiceOptions, id: string, { signa
   const harvest = await harvester.harvest(target, { signal, onProgress: progress });
   await harvests.put(id, harvest);
   const { rows, complete, cost } = harvest;
-  return { id, rows: rows.length, complete, cost };
+  const result = { id, rows: rows.length, complete, cost };
+  try {
+    return { ...result, examples: await options.examples.read(entry, signal) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return result;
+  }
 }

@@ -12,7 +12,6 @@ import { parseQuery } from "../../../../src/sparql/parse-query.ts";
 import { createMemoryStore } from "../../../support/memory-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
-import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
 import { type Interference, scriptedAsker } from "../../../support/scripted-asker.ts";
 
 const published = `
@@ -63,7 +62,6 @@ async function openExamples({ store = createMemoryStore(), keepRuns = 0, embedde
     exampleSets,
     catalog,
     asker,
-    jobs: notedJobs(),
     clock: { now: () => (now += 1) },
     folders: [],
     baseUrl: "http://fedway.example",
@@ -82,14 +80,14 @@ async function openExamples({ store = createMemoryStore(), keepRuns = 0, embedde
   });
   const find = async (question: string, more: { readonly targets?: readonly string[] } = {}) =>
     (await service.find({ question, limit: 10, signal, ...more })).map(({ example }) => example);
-  const read = (payload: unknown) => service.harvest.kind.run(payload, jobContext());
+  const read = (id: string) => service.read(catalogEntry(id), signal);
   return { service, find, read, asker, faults };
 }
 
 describe("examples that an endpoint publishes", () => {
   it("are read with their prefixes and targets; what cannot be run is left out", async () => {
     const { find, read, asker } = await openExamples();
-    expect(await read({ id: "genes" })).toEqual({ id: "genes", examples: 2, leftOut: 3 });
+    expect(await read("genes")).toBe(2);
     expect(asker.log).toHaveLength(2);
     const [first, ...others] = await find("which genes are there");
     expect(first).toEqual({
@@ -113,33 +111,29 @@ describe("examples that an endpoint publishes", () => {
 
   it("are found by the terms of their queries, and for one endpoint", async () => {
     const { find, read } = await openExamples();
-    await read({ id: "genes" });
+    await read("genes");
     expect(await find("makes")).toHaveLength(1);
     expect(await find("genes", { targets: ["http://proteins.example/sparql"] })).toHaveLength(1);
     expect(await find("genes", { targets: ["http://down.example/sparql"] })).toEqual([]);
     expect(await find("weather")).toEqual([]);
   });
 
-  it("are read of all that are due, once a month, and kept for other processes until the endpoint goes", async () => {
+  it("are kept for other processes until the endpoint goes", async () => {
     const store = createMemoryStore();
-    const { read, asker, service } = await openExamples({ store });
-    expect(await read({})).toEqual({ read: 2, examples: 2, failed: 1 });
-    const asked = asker.log.length;
-    expect(await read({})).toEqual({ read: 0, examples: 0, failed: 0 });
-    expect(asker.log).toHaveLength(asked);
+    const { read, service } = await openExamples({ store });
+    expect([await read("genes"), await read("proteins")]).toEqual([2, 0]);
     const other = await openExamples({ store });
     expect(await other.find("genes")).toHaveLength(2);
-    await service.harvest.remove("genes");
+    await service.remove("genes");
     await other.service.refresh();
     expect(await other.find("genes")).toEqual([]);
   });
 
   it("are bounded", async () => {
     const { read, asker } = await openExamples();
-    await read({ id: "genes" });
+    await read("genes");
     for (const query of asker.log) expect(query).toMatch(/LIMIT (?:500|1000)$/);
-    await expect(read({ id: "nobody" })).rejects.toMatchObject({ code: "ENDPOINT_UNKNOWN" });
-    await expect(read({ id: "down" })).rejects.toMatchObject({ code: "ENDPOINT_UNREACHABLE" });
+    await expect(read("down")).rejects.toMatchObject({ code: "ENDPOINT_UNREACHABLE" });
   });
 });
 
@@ -178,7 +172,7 @@ describe("what is kept of runs", () => {
 
   it("tells how a published example ended", async () => {
     const { service, find, read } = await openExamples({ keepRuns: 10 });
-    await read({ id: "genes" });
+    await read("genes");
     const [example] = await find("which genes are there");
     await service.experience!.add({ ...pair(example!.question, "ok", example!.query) });
     expect(await find("which genes are there")).toContainEqual({ ...example, outcome: "ok" });
@@ -206,7 +200,7 @@ describe("search by meaning", () => {
 
   it("finds what has none of the words", async () => {
     const { find, read, service } = await openExamples({ embedder: vectors });
-    await read({ id: "genes" });
+    await read("genes");
     await find("anything");
     await service.refresh();
     await expect.poll(() => find("hereditary units")).toHaveLength(2);
@@ -215,7 +209,7 @@ describe("search by meaning", () => {
   it("does without a model that fails", async () => {
     const broken = { embed: () => Promise.reject(new Error("no model")) };
     const { find, read, faults } = await openExamples({ embedder: broken });
-    await read({ id: "genes" });
+    await read("genes");
     expect(await find("genes")).toHaveLength(2);
     await expect.poll(() => faults).not.toEqual([]);
   });
