@@ -121,8 +121,15 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
   const harvesting = openHarvests(foundation, onDropped);
   const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
-  const kept = { models, catalog, descriptions, capabilities, examples };
-  const values = openValues(foundation, { ...kept, ...harvesting, onFault });
+  const values = openValues(foundation, {
+    models,
+    catalog,
+    descriptions,
+    capabilities,
+    examples,
+    ...harvesting,
+    onFault,
+  });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
