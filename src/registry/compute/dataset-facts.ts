@@ -106,16 +106,15 @@ async function askLanguages(
   return { whole, why: "partial", record: outcome.record };
 }
 
-/** Namespaces of what is listed, which costs nothing, and of a sample of subjects. */
+/** Namespaces of a sample of subjects: those of classes and properties are shared by data sets that have no thing in common. */
 async function findNamespaces(run: Run): Promise<void> {
   const { todo, base } = run;
   if (!todo.isOpen("namespaces")) return;
-  const add = (iri: string): void => {
+  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), level: 2 });
+  for (const row of outcome.ok ? outcome.answer.rows : []) {
+    const iri = row.get("s")?.value ?? "";
     const namespace = isWritable(iri) ? namespaceOf(iri) : undefined;
     if (namespace !== undefined && base.namespaces.size < mostNamespaces) base.namespaces.add(namespace);
-  };
-  for (const iri of [...base.classes.keys(), ...base.properties.keys()]) add(iri);
-  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), level: 2 });
-  if (outcome.ok) for (const row of outcome.answer.rows) add(row.get("s")?.value ?? "");
+  }
   todo.close("namespaces", outcome.ok ? undefined : { why: "failed", record: outcome.record });
 }

@@ -143,7 +143,7 @@ const groupOf = ({ detail, n, subjects, objects }: Tally): Group => ({
 
 function keepNames(base: FactBase, triples: readonly IndexedTriple[]): void {
   base.languages.clear();
-  const iris = new Set([...base.classes.keys(), ...base.properties.keys()]);
+  const iris = new Set<string>();
   for (const { subject, object } of triples) {
     if (subject.termType === "NamedNode") iris.add(subject.value);
     if (object.termType !== "Literal" || object.language === "") continue;

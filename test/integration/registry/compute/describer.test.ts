@@ -195,6 +195,10 @@ describe("an endpoint with few triples", () => {
     const read = await describeWith(createPolicyAsker(lines), { readTriples });
     const asked = await describeWith(createPolicyAsker(lines));
     expect(facts(read)).toEqual(facts(asked));
+    // Namespaces of things: those of vocabularies are in all data sets that use them.
+    const ofThings = new Set(lines.flatMap((line) => /^<([^>]*[/#])/u.exec(line)?.[1] ?? []));
+    expect(new Set(read.namespaces)).toEqual(ofThings);
+    expect(asked.namespaces.filter((each) => !ofThings.has(each))).toEqual([]);
   });
 
   it.each(Object.entries({ ...policies, ...hardPolicies }))("%s is true", async (_name, policy) => {
