@@ -1,13 +1,7 @@
 import { compareText } from "../../rdf/canonical.ts";
-import {
-  byCount,
-  type ClassPartition,
-  type Linkset,
-  type ObjectPartition,
-  type PropertyPartition,
-  type VoidDescription,
-} from "../void/void-description.ts";
-import type { CountName, Counts, Fact, FactBase, FactList } from "./fact-base.ts";
+import { classPartitions as classesOf, type Fact, listed, propertyPartitions } from "../void/facts.ts";
+import type { ClassPartition, Linkset, VoidDescription } from "../void/void-description.ts";
+import type { FactBase } from "./fact-base.ts";
 
 /** What a description says beside its facts. */
 type Frame = Pick<
@@ -31,7 +25,7 @@ export function buildDescription(base: FactBase, { known, ...frame }: Frame): Vo
     vocabularies,
   }: Partial<VoidDescription> = known ?? {};
   const { classes, properties, languages, namespaces, graphs, terms } = base;
-  const classPartitions = listed(classes, "entities", classPartition);
+  const classPartitions = classesOf(classes);
   const published = known?.linksets.filter((linkset) => isPublished(linkset) && isPossible(base, linkset)) ?? [];
   return {
     ...frame,
@@ -59,47 +53,6 @@ export function buildDescription(base: FactBase, { known, ...frame }: Frame): Vo
     records: [...frame.records],
   };
 }
-
-/** The facts of a list as partitions, those with most first. */
-function listed<T extends Counts>(
-  facts: FactList,
-  order: CountName,
-  partitionOf: (fact: Fact, iri: string) => T,
-): readonly T[] {
-  return [...facts]
-    .toSorted(([iri, one], [other, two]) => byCount(one[order], two[order]) || compareText(iri, other))
-    .map(([iri, fact]) => partitionOf(fact, iri));
-}
-
-const classPartition = ({ status, record, entities, triples, properties }: Fact, iri: string): ClassPartition => ({
-  class: iri,
-  status,
-  record,
-  entities,
-  triples,
-  properties: propertyPartitions(properties),
-  propertiesComplete: properties.complete,
-});
-
-const propertyPartitions = (facts: FactList): readonly PropertyPartition[] =>
-  listed(facts, "triples", ({ objectClasses, datatypes, ...fact }, property) => ({
-    property,
-    status: fact.status,
-    record: fact.record,
-    triples: fact.triples,
-    distinctSubjects: fact.distinctSubjects,
-    distinctObjects: fact.distinctObjects,
-    objectClasses: listed(objectClasses, "triples", objectPartition),
-    datatypes: listed(datatypes, "triples", objectPartition),
-    objectsComplete: objectClasses.complete && datatypes.complete,
-  }));
-
-const objectPartition = ({ status, record, triples }: Fact, iri: string): ObjectPartition => ({
-  iri,
-  status,
-  record,
-  triples,
-});
 
 const graphPartition = ({ status, record, triples }: Fact, graph: string) => ({ graph, status, record, triples });
 

@@ -1,4 +1,4 @@
-import type { PartName } from "./fact-base.ts";
+import type { PartName } from "../void/facts.ts";
 
 /** Kinds of facts, each computed by one shape of query. */
 export type FactKindName =

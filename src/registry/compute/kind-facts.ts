@@ -1,13 +1,6 @@
 import type { Count } from "../void/void-description.ts";
-import {
-  existing,
-  type Fact,
-  type FactBase,
-  type FactList,
-  type Known,
-  mergedCount,
-  type PartName,
-} from "./fact-base.ts";
+import type { Fact, FactList, Known, PartName } from "../void/facts.ts";
+import { existing, type FactBase, mergedCount } from "./fact-base.ts";
 import { type FactKind, objectKinds } from "./fact-kinds.ts";
 import type { Group, Groups } from "./observation.ts";
 

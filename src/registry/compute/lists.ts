@@ -1,6 +1,6 @@
 import type { Task } from "./todo.ts";
 import { Batcher, weighed } from "./batches.ts";
-import type { Known } from "./fact-base.ts";
+import type { Known } from "../void/facts.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { keysOf } from "./kind-facts.ts";
 import { computeFacts } from "./compute-facts.ts";

@@ -1,14 +1,7 @@
 import type { Count } from "../void/void-description.ts";
 import type { Todo } from "./todo.ts";
-import {
-  type CountName,
-  type Counts,
-  type DatasetCount,
-  existing,
-  type Fact,
-  type FactBase,
-  type FactList,
-} from "./fact-base.ts";
+import type { CountName, Counts, Fact, FactList } from "../void/facts.ts";
+import { type DatasetCount, existing, type FactBase } from "./fact-base.ts";
 
 /**
  * Makes the facts agree with each other. Whatever is seen anywhere belongs into the lists: one that lacked it was not

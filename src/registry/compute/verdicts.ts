@@ -1,5 +1,6 @@
 import type { FactStatus, UnknownFact } from "../void/void-description.ts";
-import type { Fact, FactBase } from "./fact-base.ts";
+import type { Fact } from "../void/facts.ts";
+import type { FactBase } from "./fact-base.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
 import { completeLists, keysOf, recordGroup, sizeOf } from "./kind-facts.ts";
 import {

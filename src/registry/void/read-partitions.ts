@@ -1,124 +1,61 @@
 import type * as RDF from "@rdfjs/types";
-import { compareText } from "../../rdf/canonical.ts";
 import { voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import {
-  byCount,
-  type ClassPartition,
-  type Count,
-  type ObjectPartition,
-  type PropertyPartition,
-} from "./void-description.ts";
+import { countNames, FactList, type PartName } from "./facts.ts";
 import { agreedNumber, type NodeIndex, nodeKey, onlyIri } from "./values.ts";
+import type { Count } from "./void-description.ts";
 
 /** Partition nodes that are looked at in one document, of all kinds together: shared nodes could multiply without end. */
 const mostVisits = 100_000;
 
-/** Which partitions are wanted: those below `through`, distinguished by the IRI under `key`. */
+/** The partitions of one kind: those below `through`, named by the IRI under `key`, and what each of them is divided by. */
 interface Kind {
   readonly through: readonly string[];
   readonly key: string;
+  readonly parts: readonly PartName[];
 }
 
-const classKind: Kind = { through: [v.classPartition], key: v.class };
-const propertyKind: Kind = { through: [v.propertyPartition], key: v.property };
-const objectClassKind: Kind = { through: [v.classPartition, voidExt.objectClassPartition], key: v.class };
-const datatypeKind: Kind = { through: [voidExt.datatypePartition], key: voidExt.datatype };
+const kinds: Readonly<Record<"classes" | PartName, Kind>> = {
+  classes: { through: [v.classPartition], key: v.class, parts: ["properties"] },
+  properties: { through: [v.propertyPartition], key: v.property, parts: ["objectClasses", "datatypes"] },
+  objectClasses: { through: [v.classPartition, voidExt.objectClassPartition], key: v.class, parts: [] },
+  datatypes: { through: [voidExt.datatypePartition], key: voidExt.datatype, parts: [] },
+};
 
-type CountName = "triples" | "distinctSubjects" | "distinctObjects";
+/** The lists that a publisher gives of its dataset. */
+export type PublishedLists = Readonly<Record<"classes" | "properties", FactList>>;
 
 /**
- * Reads the partitions of one document; what lies beyond its cap is left out. Depth is fixed (class, property, object),
- * so that cycles end by themselves.
+ * Reads the partitions of one document; what lies beyond its cap is left out. Depth is fixed (class, property, object), so
+ * that cycles end.
  */
-export class PartitionReader {
-  readonly #source: VoidSource;
+export function readPartitions(source: VoidSource): PublishedLists {
+  const { index } = source;
+  let visitsLeft = mostVisits;
   /** Shared nodes are visited again and again. */
-  readonly #iris = new Map<string, string | undefined>();
-  #visitsLeft = mostVisits;
-
-  constructor(source: VoidSource) {
-    this.#source = source;
-  }
-
-  classes(parents: readonly RDF.Term[]): readonly ClassPartition[] {
-    const partitions = this.#each(parents, classKind, (iri, nodes) => {
-      const entities = this.#count(nodes, v.entities) ?? this.#count(nodes, v.distinctSubjects);
-      return {
-        class: iri,
-        ...claimed(this.#source),
-        entities,
-        ...this.#counts(nodes, ["triples"]),
-        properties: this.properties(nodes),
-        propertiesComplete: false,
-      };
-    });
-    return partitions.toSorted(
-      (one, other) => byCount(one.entities, other.entities) || compareText(one.class, other.class),
-    );
-  }
-
-  properties(parents: readonly RDF.Term[]): readonly PropertyPartition[] {
-    const partitions = this.#each(parents, propertyKind, (property, nodes) => ({
-      property,
-      ...claimed(this.#source),
-      ...this.#counts(nodes, ["triples", "distinctSubjects", "distinctObjects"]),
-      objectClasses: this.#objects(nodes, objectClassKind),
-      datatypes: this.#objects(nodes, datatypeKind),
-      objectsComplete: false,
-    }));
-    return partitions.toSorted(
-      (one, other) => byCount(one.triples, other.triples) || compareText(one.property, other.property),
-    );
-  }
-
-  #objects(parents: readonly RDF.Term[], kind: Kind): readonly ObjectPartition[] {
-    const partitions = this.#each(parents, kind, (iri, nodes) => ({
-      iri,
-      ...claimed(this.#source),
-      ...this.#counts(nodes, ["triples"]),
-    }));
-    return partitions.toSorted((one, other) => byCount(one.triples, other.triples) || compareText(one.iri, other.iri));
-  }
-
-  /** One partition for every IRI below `parents`: several nodes may describe the same class or property. */
-  #each<T>(
-    parents: readonly RDF.Term[],
-    kind: Kind,
-    read: (iri: string, nodes: readonly RDF.Term[]) => T,
-  ): readonly T[] {
-    const { index } = this.#source;
-    const groups = new Map<string, RDF.Term[]>();
-    for (const parent of parents) {
-      for (const node of kind.through.flatMap((predicate) => index.objects(parent, predicate))) {
-        if (this.#visitsLeft-- <= 0) break;
-        const iri = this.#iriOf(node, kind);
-        if (iri === undefined) continue;
-        const group = groups.get(iri);
-        if (group === undefined) groups.set(iri, [node]);
-        else group.push(node);
-      }
-    }
-    return Array.from(groups, ([iri, nodes]) => read(iri, nodes));
-  }
-
-  #iriOf(node: RDF.Term, { key }: Kind): string | undefined {
+  const iris = new Map<string, string | undefined>();
+  const iriOf = (node: RDF.Term, key: string): string | undefined => {
     const name = `${key} ${nodeKey(node)}`;
-    if (!this.#iris.has(name)) this.#iris.set(name, onlyIri(this.#source.index.objects(node, key)));
-    return this.#iris.get(name);
+    if (!iris.has(name)) iris.set(name, onlyIri(index.objects(node, key)));
+    return iris.get(name);
+  };
+  function* nodesBelow(parents: readonly RDF.Term[], { through }: Kind): Generator<RDF.Term> {
+    for (const parent of parents)
+      for (const node of through.flatMap((predicate) => index.objects(parent, predicate)))
+        if (visitsLeft-- > 0) yield node;
+        else return;
   }
-
-  #count(nodes: readonly RDF.Term[], predicate: string): Count | undefined {
-    return readCount(this.#source, nodes, predicate);
-  }
-
-  #counts(nodes: readonly RDF.Term[], names: readonly CountName[]): Readonly<Partial<Record<CountName, Count>>> {
-    const found: Partial<Record<CountName, Count>> = {};
-    for (const name of names) {
-      const count = this.#count(nodes, v[name]);
-      if (count !== undefined) found[name] = count;
+  const read = (parents: readonly RDF.Term[], kind: Kind, facts = new FactList()): FactList => {
+    // Several nodes may describe the same class or property.
+    for (const [iri, nodes] of Map.groupBy(nodesBelow(parents, kind), (node) => iriOf(node, kind.key))) {
+      if (iri === undefined) continue;
+      const fact = facts.known(iri, claimed(source));
+      for (const name of countNames) fact[name] = readCount(source, nodes, v[name]);
+      if (kind === kinds.classes) fact.entities ??= fact.distinctSubjects;
+      for (const part of kind.parts) read(nodes, kinds[part], fact[part]);
     }
-    return found;
-  }
+    return facts;
+  };
+  return { classes: read(source.nodes, kinds.classes), properties: read(source.nodes, kinds.properties) };
 }
 
 /** Where the description of one dataset stands. */
@@ -133,11 +70,18 @@ export interface VoidSource {
 /** How a publisher's statements are known: all of them are claims, and no list is called complete. */
 export const claimed = ({ record }: Pick<VoidSource, "record">) => ({ status: "claimed", record }) as const;
 
+/** A count that some nodes have. */
+export const readCount = (source: VoidSource, nodes: readonly RDF.Term[], predicate: string): Count | undefined =>
+  claimedCount(
+    source,
+    nodes.flatMap((node) => source.index.objects(node, predicate)),
+  );
+
 /**
- * A count that some nodes have. Values that contradict each other are no knowledge, nor is a publisher's zero, which
+ * The count that some values are. Values that contradict each other are no knowledge, nor is a publisher's zero, which
  * many generators write for "not counted".
  */
-export function readCount(source: VoidSource, nodes: readonly RDF.Term[], predicate: string): Count | undefined {
-  const value = agreedNumber(nodes.flatMap((node) => source.index.objects(node, predicate)));
+export function claimedCount(source: Pick<VoidSource, "record">, values: readonly RDF.Term[]): Count | undefined {
+  const value = agreedNumber(values);
   return value === undefined || value === 0 ? undefined : { value, ...claimed(source) };
 }

@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, rdfs, sd, voidExt, voidLinks, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { claimed, PartitionReader, readCount, type VoidSource } from "./read-partitions.ts";
+import { classPartitions as classesOf, propertyPartitions as propertiesOf } from "./facts.ts";
+import { claimed, type PublishedLists, readCount, readPartitions, type VoidSource } from "./read-partitions.ts";
 import { readTerms, termIris } from "./term-texts.ts";
 import { iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
 import type { VoidDescription, Linkset } from "./void-description.ts";
@@ -15,12 +16,13 @@ export type VoidFacts = Omit<
 /** Languages and namespaces that are taken in. */
 const mostNames = 1000;
 
-/** Everything that VoID (and its extension for object classes and datatypes) says of a dataset. Never throws. */
-export function readVoid(source: VoidSource): VoidFacts {
-  const { nodes } = source;
-  const reader = new PartitionReader(source);
-  const classPartitions = reader.classes(nodes);
-  const propertyPartitions = reader.properties(nodes);
+/**
+ * Everything that VoID (and its extension for object classes and datatypes) says of a dataset. Never throws.
+ * @param lists the partitions, where they were not read with the document
+ */
+export function readVoid(source: VoidSource, lists: PublishedLists = readPartitions(source)): VoidFacts {
+  const classPartitions = classesOf(lists.classes);
+  const propertyPartitions = propertiesOf(lists.properties);
   const terms = readTerms(source, termIris({ classPartitions, propertyPartitions }));
   return {
     ...readTexts(source),

@@ -2,6 +2,8 @@ import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import { voidExt, voidVocabulary as v, dcat, foaf, rdf, sd } from "../../rdf/vocabularies.ts";
 import type { RequestLog } from "../request-log.ts";
+import { countNames, type Fact, FactList } from "./facts.ts";
+import { claimed, claimedCount, type PublishedLists } from "./read-partitions.ts";
 import { iriOf, written } from "./values.ts";
 
 type Row = ReadonlyMap<string, RDF.Term>;
@@ -43,99 +45,72 @@ const queries: readonly (readonly [name: QueryName, after: QueryName])[] = [
 ];
 
 /**
- * Reads a description in pages, as VoID whose nodes are named by what they stand for; `record` is the position of the
- * first query's record. Undefined when not even the dataset's own statements came.
+ * Reads a description in pages: the statements about the dataset as triples, its partitions as lists; `record` is the position
+ * of the first query's record. Undefined when not even the dataset's own statements came.
  */
 export async function readStoredVoid(log: RequestLog, stored: StoredVoid) {
-  const rebuilt = new RebuiltVoid(stored.dataset);
+  const found = new Map<QueryName, readonly Row[]>();
   let record: number | undefined;
   const read = async (holder: StoredVoid & { readonly inParts?: boolean }): Promise<void> => {
     for (const [name, after] of queries) {
-      if (name === "dataset" ? holder.inParts : !rebuilt.has(after)) continue;
+      if (name === "dataset" ? holder.inParts : !found.has(after)) continue;
       for (let page = 0; page < mostPages && !log.unreachable; page += 1) {
         const answer = await log.ask(queryFor(name, holder, page));
         if (answer?.value === undefined) break;
         record ??= answer.record;
-        for (const row of answer.value.rows) rebuilt.add(name, row);
-        if (answer.value.rows.length < pageRows) break;
+        const { rows } = answer.value;
+        if (rows.length > 0) found.set(name, [...(found.get(name) ?? []), ...rows]);
+        if (rows.length < pageRows) break;
       }
     }
   };
   await read(stored);
+  const dataset = stored.dataset === undefined ? dataFactory.blankNode() : dataFactory.namedNode(stored.dataset);
+  const quads = (found.get("dataset") ?? []).flatMap((row) => statement(dataset, row));
   // Partitions may be those of its graphs or subsets.
-  if (rebuilt.hasParts && !rebuilt.has("classes") && !rebuilt.has("properties"))
-    await read({ ...stored, inParts: true });
-  return record === undefined ? undefined : { dataset: rebuilt.dataset, quads: rebuilt.quads, record };
+  const hasParts = quads.some(({ predicate }) => partLinks.has(predicate.value));
+  if (hasParts && !found.has("classes") && !found.has("properties")) await read({ ...stored, inParts: true });
+  if (record === undefined) return undefined;
+  found.delete("dataset");
+  return { dataset, quads, record, lists: listsIn([...found.values()].flat(), record) };
 }
 
-type Node = RDF.NamedNode | RDF.BlankNode;
-
-/** The partitions' tree made anew from rows; blank nodes stand for what their keys say, whatever the data call them. */
-class RebuiltVoid {
-  readonly dataset: Node;
-  readonly quads: RDF.Quad[] = [];
-  /** The dataset has graphs or subsets. */
-  hasParts = false;
-  readonly #seen = new Set<QueryName>();
-  readonly #nodes = new Map<string, Node>();
-
-  constructor(dataset: string | undefined) {
-    this.dataset = dataset === undefined ? dataFactory.blankNode() : dataFactory.namedNode(dataset);
-  }
-
-  has(name: QueryName): boolean {
-    return this.#seen.has(name);
-  }
-
-  add(name: QueryName, row: Row): void {
-    this.#seen.add(name);
-    if (name === "dataset") {
-      const property = iriOf(row.get("p"));
-      if (property !== undefined) this.#add(this.dataset, property, row.get("o"));
-      this.hasParts ||= property !== undefined && partLinks.has(property);
-      return;
-    }
-    const node = this.#partOf(row);
-    for (const count of ["triples", "entities", "distinctSubjects", "distinctObjects"] as const)
-      this.#add(node, v[count], row.get(count));
-  }
-
-  /** Follows the keys of a row from the dataset down. */
-  #partOf(row: Row): Node {
-    let node = this.dataset;
-    for (const [variable, link, key] of path) {
-      const value = row.get(variable);
-      if (value?.termType === "NamedNode") node = this.#part(node, link, [key, value]);
-    }
-    return node;
-  }
-
-  /** The part of `parent` that is about `key`, made when it is new. */
-  #part(parent: Node, link: string, key: readonly [string, RDF.Term]): Node {
-    const name = `${parent.value} ${link} ${key[1].value}`;
-    const known = this.#nodes.get(name);
-    if (known !== undefined) return known;
-    const node = dataFactory.blankNode();
-    this.#nodes.set(name, node);
-    this.#add(parent, link, node);
-    this.#add(node, ...key);
-    return node;
-  }
-
-  #add(subject: Node, predicate: string, object: RDF.Term | undefined): void {
-    if (object?.termType !== "NamedNode" && object?.termType !== "Literal" && object?.termType !== "BlankNode") return;
-    this.quads.push(dataFactory.quad(subject, dataFactory.namedNode(predicate), object));
-  }
+function statement(dataset: RDF.Quad_Subject, row: Row): readonly RDF.Quad[] {
+  const property = iriOf(row.get("p"));
+  const value = row.get("o");
+  if (value?.termType !== "NamedNode" && value?.termType !== "Literal" && value?.termType !== "BlankNode") return [];
+  return property === undefined ? [] : [dataFactory.quad(dataset, dataFactory.namedNode(property), value)];
 }
+
+/** The partitions that rows name by their keys, whatever the data call their nodes. */
+function listsIn(rows: readonly Row[], record: number): PublishedLists {
+  const lists: PublishedLists = { classes: new FactList(), properties: new FactList() };
+  for (const [fact, own] of Map.groupBy(rows, (row) => factOf(lists, row, record))) {
+    if (fact === undefined) continue;
+    for (const name of countNames) {
+      const values = own.flatMap((row) => row.get(name) ?? []);
+      fact[name] = claimedCount({ record }, values);
+    }
+  }
+  for (const fact of lists.classes.values()) fact.entities ??= fact.distinctSubjects;
+  return lists;
+}
+
+/** Undefined where one of the row's keys may not be written into a query. */
+function factOf({ classes, properties }: PublishedLists, row: Row, record: number): Fact | undefined {
+  if (keys.some((key) => row.has(key) && iriOf(row.get(key)) === undefined)) return undefined;
+  const [type, property, objectClass, datatype] = keys.map((key) => iriOf(row.get(key)));
+  const known = claimed({ record });
+  const fact = type === undefined ? undefined : classes.known(type, known);
+  if (property === undefined) return fact;
+  const within = (fact?.properties ?? properties).known(property, known);
+  if (objectClass !== undefined) return within.objectClasses.known(objectClass, known);
+  return datatype === undefined ? within : within.datatypes.known(datatype, known);
+}
+
+const keys = ["class", "property", "objectClass", "datatype"] as const;
 
 const partLinks: ReadonlySet<string> = new Set([sd.namedGraph, sd.defaultGraph, v.subset]);
-
-const path: readonly (readonly [variable: string, link: string, key: string])[] = [
-  ["class", v.classPartition, v.class],
-  ["property", v.propertyPartition, v.property],
-  ["objectClass", v.classPartition, v.class],
-  ["datatype", voidExt.datatypePartition, voidExt.datatype],
-];
 
 /** A description inside the endpoint's own data. */
 interface StoredVoid {

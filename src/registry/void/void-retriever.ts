@@ -6,6 +6,7 @@ import type { DescribeOptions } from "../compute/describer.ts";
 import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
 import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
+import type { PublishedLists } from "./read-partitions.ts";
 import { readVoid, type VoidFacts } from "./read-void.ts";
 import { RequestLog } from "../request-log.ts";
 import { type SpotCheck, spotCheck, verdictOf } from "./spot-checks.ts";
@@ -53,6 +54,8 @@ interface Found {
   readonly quads: readonly RDF.Quad[];
   readonly nodes: readonly RDF.Term[];
   readonly record: number;
+  /** Its partitions, where these are not among the quads. */
+  readonly lists?: PublishedLists;
 }
 
 const mostLinks = 4;
@@ -183,7 +186,7 @@ class Cascade {
       const from = stored.dataset ?? stored.graph ?? this.#url;
       const choice = chooseDataset(indexNodes(read.quads), { own: this.#own, served: true });
       if (choice.quarantined !== undefined) this.quarantined.push({ step, from, reason: choice.quarantined });
-      else await this.#consider({ step, from, quads: read.quads, nodes: [read.dataset], record: read.record });
+      else await this.#consider({ step, from, nodes: [read.dataset], ...read });
       if (this.best !== undefined && partitionsOf(this.best.facts) > 0) return;
     }
   }
@@ -199,7 +202,7 @@ class Cascade {
   async #consider(found: Found): Promise<void> {
     if (found.nodes.length === 0) return;
     const index = indexNodes(found.quads);
-    const facts = readVoid({ index, nodes: found.nodes, record: found.record });
+    const facts = readVoid({ index, nodes: found.nodes, record: found.record }, found.lists);
     if (partitionsOf(facts) + totalsOf(facts) === 0) return;
     if (this.best !== undefined && !isRicher(facts, this.best.facts)) return;
     const checks = await spotCheck(this.#log, facts);

@@ -7,7 +7,8 @@ import {
   type Groups,
   type Observation,
 } from "../../../../src/registry/compute/observation.ts";
-import { type Counts, emptyFacts, type FactBase, mergedCount } from "../../../../src/registry/compute/fact-base.ts";
+import type { Counts } from "../../../../src/registry/void/facts.ts";
+import { emptyFacts, type FactBase, mergedCount } from "../../../../src/registry/compute/fact-base.ts";
 import { factKinds, objectKinds } from "../../../../src/registry/compute/fact-kinds.ts";
 import { reconcile } from "../../../../src/registry/compute/reconcile.ts";
 import type { Count, FactStatus } from "../../../../src/registry/void/void-description.ts";
