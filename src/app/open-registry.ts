@@ -121,22 +121,14 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
   const harvesting = openHarvests(foundation, onDropped);
   const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
-  const values = openValues(foundation, {
-    models,
-    catalog,
-    descriptions,
-    capabilities,
-    examples,
-    ...harvesting,
-    onFault,
-  });
+  const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };
+  const values = openValues(foundation, { ...known, capabilities, examples, ...harvesting, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
   const due = openDue(foundation, { catalog, descriptions, ...health, onFault });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;
-  const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };
   const dated = { clock: systemClock, settings: config, renew: (id: string): Promise<void> => due.renew(id) };
   const sources = await openSources({ ...known, ...dated, lacksSubqueries, store, asker, onFault });
   const { index, engineSearch } = values;
