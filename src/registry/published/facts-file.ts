@@ -1,11 +1,13 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 
-const iri = Type.String({ minLength: 1, maxLength: 2_048 });
+export const iri = Type.String({ minLength: 1, maxLength: 2_048 });
 const urls = Type.Optional(Type.Array(iri, { maxItems: 100 }));
-const amount = Type.Integer({ minimum: 0 });
-const map = Type.Record(Type.String({ maxLength: 60 }), iri);
-const term = Type.Object({
+/** Other URLs of an endpoint, of parts and copies of its data, of pages on it, and targets that are its own extensions. */
+export const urlLists = { aliases: urls, parts: urls, mirrors: urls, pages: urls, pseudoServices: urls };
+export const amount = Type.Integer({ minimum: 0 });
+export const prefixMap = Type.Record(Type.String({ maxLength: 60 }), iri);
+export const termFacts = Type.Object({
   uses: Type.Optional(amount),
   instances: Type.Optional(amount),
   triples: Type.Optional(amount),
@@ -13,7 +15,7 @@ const term = Type.Object({
 });
 
 /** Where facts were taken from. */
-const sourceSchema = Type.Object({
+export const sourceSchema = Type.Object({
   repo: Type.String(),
   commit: Type.String(),
   path: Type.String(),
@@ -22,23 +24,19 @@ const sourceSchema = Type.Object({
 });
 
 const prefixesSchema = Type.Object({
-  predefined: Type.Optional(Type.Object({ basis: Type.String(), map })),
-  usedUndeclared: Type.Optional(map),
-  examples: Type.Optional(map),
+  predefined: Type.Optional(Type.Object({ basis: Type.String(), map: prefixMap })),
+  usedUndeclared: Type.Optional(prefixMap),
+  examples: Type.Optional(prefixMap),
 });
 
 /** A number alone is of uses. */
-const termsSchema = Type.Record(iri, Type.Record(Type.String(), Type.Union([amount, term])));
+const termsSchema = Type.Record(iri, Type.Record(Type.String(), Type.Union([amount, termFacts])));
 
 const factsFile = Type.Object({
   format: Type.Literal(1),
   url: iri,
   asOf: Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\d$` }),
-  aliases: urls,
-  parts: urls,
-  mirrors: urls,
-  pages: urls,
-  pseudoServices: urls,
+  ...urlLists,
   prefixes: Type.Optional(prefixesSchema),
   /** Local names by namespace. */
   classes: Type.Optional(termsSchema),

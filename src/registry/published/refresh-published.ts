@@ -4,34 +4,24 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { iriParts } from "../schema/text.ts";
-import { type FactsFile, factsFileText, parseFactsFile } from "./facts-file.ts";
+import {
+  amount,
+  type FactsFile,
+  factsFileText,
+  iri,
+  parseFactsFile,
+  prefixMap,
+  sourceSchema,
+  termFacts,
+  urlLists,
+} from "./facts-file.ts";
 
-const iri = Type.String({ minLength: 1 });
-const list = Type.Optional(Type.Array(iri));
-const prefixMap = Type.Record(Type.String(), iri);
-const used = Type.Object({ iri, uses: Type.Optional(Type.Integer({ minimum: 0 })) });
-const termSchema = Type.Object({
-  ...used.properties,
-  instances: Type.Optional(Type.Integer({ minimum: 0 })),
-  triples: Type.Optional(Type.Integer({ minimum: 0 })),
-  by: Type.Optional(Type.Array(Type.String())),
-});
-const source = Type.Object({
-  repo: Type.String(),
-  commit: Type.String(),
-  path: Type.String(),
-  date: Type.String(),
-  licence: Type.String(),
-});
+const termSchema = Type.Object({ iri, ...termFacts.properties });
 
 const collected = Type.Object({
   id: Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" }),
   url: iri,
-  aliases: list,
-  parts: list,
-  mirrors: list,
-  pages: list,
-  pseudoServices: list,
+  ...urlLists,
   prefixes: Type.Optional(
     Type.Object({
       // Empty where nothing is known.
@@ -42,8 +32,8 @@ const collected = Type.Object({
   ),
   classes: Type.Optional(Type.Array(termSchema)),
   properties: Type.Optional(Type.Array(termSchema)),
-  resourceSpaces: Type.Optional(Type.Array(used)),
-  sources: Type.Array(source),
+  resourceSpaces: Type.Optional(Type.Array(Type.Object({ iri, uses: Type.Optional(amount) }))),
+  sources: Type.Array(sourceSchema),
 });
 
 /** A collection of facts as it is published: one file for all endpoints. */

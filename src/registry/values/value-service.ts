@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Embedder } from "../../embeddings/embedder.ts";
 import { jobKind } from "../../jobs/job-kind.ts";
-import type { Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
+import type { JobContext, JobQueue } from "../../jobs/job-queue.ts";
 import type { Collection } from "../../store/collection.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
@@ -42,18 +42,15 @@ const priority = -100;
  * description, and kept.
  */
 export function createValueService(options: ValueServiceOptions) {
-  const { models, catalog, harvests, jobs, mayHarvest, onFault } = options;
+  const { models, harvests, jobs, mayHarvest, onFault } = options;
   const index = createValueIndex({ embedder: options.embedder, onFault });
   const openedAt = new Date(options.clock.now()).toISOString();
-  const request = async (id: string): Promise<Job> => {
-    if (catalog.byId(id) === undefined) throw unknownId("endpoint", id, catalog);
-    return jobs.enqueue(kindName, { id }, { id: `harvest.${id}`, priority });
-  };
   /** A description that was made since the start is the occasion to read values anew. */
   const renew = async (id: string, { endpoint, finishedAt }: DescribedSchema): Promise<void> => {
     if (finishedAt < openedAt || !mayHarvest(id)) return;
     const known = await harvests.get(id);
-    if (known?.describedAt !== finishedAt || known.endpoint !== endpoint) await request(id);
+    if (known?.describedAt === finishedAt && known.endpoint === endpoint) return;
+    await jobs.enqueue(kindName, { id }, { id: `harvest.${id}`, priority });
   };
   const ignoreModels = models.follow({
     changed(after, before) {
@@ -73,8 +70,6 @@ export function createValueService(options: ValueServiceOptions) {
       run: ({ id }, context) => harvestEndpoint(options, id, context),
       concurrency: 1,
     }),
-    /** Has an endpoint read now. @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED` */
-    request,
     async remove(id: string): Promise<void> {
       await harvests.delete(id);
     },
