@@ -7,7 +7,7 @@ type Rows = readonly (readonly (string | null)[])[];
 export interface CsvRows {
   /** `PREFIX p: <...>`, as SPARQL writes them. */
   readonly prefixes: readonly string[];
-  /** `name:type` of each column: iri, string, @en, integer ...; without a type where the cells differ. */
+  /** `name:type` of each column: iri, string, @en, integer ...; without a type where the cells differ, which are SPARQL terms then. */
   readonly header: string;
   readonly lines: readonly string[];
   /** Some cells are longer than what is shown of them. */
@@ -99,10 +99,18 @@ function typeOf(cells: readonly (Cell | null)[]): string | undefined {
   return types.size === 1 ? [...types][0] : undefined;
 }
 
+/** Types whose values SPARQL writes without quotation marks, and how these look. */
+const bare: ReadonlyMap<string, RegExp> = new Map([
+  ["integer", /^[+-]?\d+$/],
+  ["decimal", /^[+-]?\d*\.\d+$/],
+  ["boolean", /^(?:true|false)$/],
+]);
+
+/** In a mixed column as SPARQL writes it, with single quotation marks, which CSV does not double. */
 function cellText({ type, value }: Cell, columnType: string | undefined, shorten: (iri: string) => string): string {
   if (type === "iri") return shorten(value);
-  if (columnType !== undefined || type === "blank" || type === "term") return value;
-  const text = JSON.stringify(value);
+  if (columnType !== undefined || type === "blank" || type === "term" || bare.get(type)?.test(value)) return value;
+  const text = `'${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
   if (type === "string") return text;
   if (type.startsWith("@")) return text + type;
   return `${text}^^${type.startsWith("<") ? type : `xsd:${type}`}`;

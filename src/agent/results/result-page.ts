@@ -25,6 +25,8 @@ interface PageRequest {
 export interface ResultPage {
   /** Lines for the model. */
   readonly text: string;
+  /** The same for programs: CSV, or rows of terms in N-Triples syntax. */
+  readonly data: { readonly csv: string } | { readonly rows: Rows; readonly last?: Rows };
   /** Rows that are shown from the offset on. */
   readonly shown: number;
   /** Rows from the end of the result that are shown as well. */
@@ -42,41 +44,39 @@ export function resultPage({ query, answer }: Pick<KeptResult, "query" | "answer
     const isCut = shown < left.length;
     // The end of a result that broke off is not its end.
     const last = isCut && offset === 0 && !answer.truncated ? Math.min(lastRows, left.length - shown) : 0;
-    const text = write(query, answer, { rows: left.slice(0, shown), end: last === 0 ? [] : left.slice(-last), format });
+    const page = { rows: left.slice(0, shown), end: last === 0 ? [] : left.slice(-last) };
+    const { text, data } = format === "json" ? asJson(answer, page) : asCsv(query, answer, page);
     const tokens = estimateTokens(text);
-    if (tokens <= mostPageTokens || shown <= 1) {
-      return {
-        text: tokens <= mostPageTokens ? text : cutText(text),
-        shown,
-        last,
-        next: isCut ? offset + shown : undefined,
-      };
-    }
+    const next = isCut ? offset + shown : undefined;
+    if (tokens <= mostPageTokens) return { text, data, shown, last, next };
+    // One row may have very many columns.
+    const cut = `${text.slice(0, mostPageTokens)}…`;
+    if (shown <= 1) return { text: cut, data: { csv: cut }, shown, last, next };
     shown = Math.max(1, Math.min(shown - 1, Math.floor((shown * mostPageTokens * 0.9) / tokens)));
   }
 }
-
-/** One row may have very many columns. */
-const cutText = (text: string): string => `${text.slice(0, mostPageTokens)}…`;
 
 type Rows = TabularAnswer["rows"];
 
 interface Shown {
   readonly rows: Rows;
   readonly end: Rows;
-  readonly format: RowFormat;
 }
 
-function write(queryText: string, { columns }: TabularAnswer, { rows, end, format }: Shown): string {
-  if (format === "json") {
-    const shorter = (row: Rows[number]) =>
-      row.map((cell) => (cell === null ? null : visible(cell.slice(0, 2 * mostCellCharacters))));
-    return JSON.stringify({ columns, rows: rows.map(shorter), ...(end.length > 0 && { last: end.map(shorter) }) });
-  }
+const shorter = (row: Rows[number]) =>
+  row.map((cell) => (cell === null ? null : visible(cell.slice(0, 2 * mostCellCharacters))));
+
+function asJson({ columns }: TabularAnswer, { rows, end }: Shown) {
+  const data = { rows: rows.map(shorter), ...(end.length > 0 && { last: end.map(shorter) }) };
+  return { text: JSON.stringify({ columns, ...data }), data };
+}
+
+function asCsv(queryText: string, { columns }: TabularAnswer, { rows, end }: Shown) {
   const csv = csvRows(columns, [...rows, ...end], { queryText, mostCharacters: mostCellCharacters });
   const lines =
     end.length === 0 ? csv.lines : [...csv.lines.slice(0, rows.length), "...", ...csv.lines.slice(rows.length)];
-  return [...csv.prefixes, csv.header, ...lines].join("\n");
+  const text = [...csv.prefixes, csv.header, ...lines].join("\n");
+  return { text, data: { csv: text } };
 }
 
 /** A part of a whole result for a resource: as many rows as fit into `mostCharacters`, cells uncut up to 10,000 characters. */

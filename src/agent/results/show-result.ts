@@ -41,44 +41,53 @@ export function showResult(
   { id, query, answer }: Shown,
   { hint, isCached = false, repairs = [], ...request }: Showing,
 ): ToolAnswer {
-  const { status, diagnosis } = answer;
-  const hasFailed = status === "failed" || status === "cancelled";
+  const { status, diagnosis, rows } = answer;
   const page = resultPage({ query, answer }, request);
   const problem = diagnosis ? problemForModel(diagnosis, hint) : undefined;
   const rest = restOf(id, page);
-  const { offset, format } = request;
-  const rows = answer.rows.length === 0 ? "" : page.text;
+  const { offset } = request;
+  const cached = isCached ? " (cached: this query was run before)" : "";
   const lines = [
-    `status: ${status}${isCached ? " (cached: this query was run before)" : ""}; ${countText(answer, page, offset)}`,
-    // What explains a run is asked for by its id.
-    status === "ok" && problem === undefined ? "" : `run: ${answer.run}`,
-    sourcesText(answer),
+    `status: ${statusText(answer)}${cached}; ${countText(answer, page, offset)}`,
+    ...factsOf(answer, problem),
     ...repairs.map(repairText),
     ...notesOf(answer).map((note) => `note: ${note}`),
     problem === undefined ? "" : problemText(problem),
-    rows,
+    rows.length === 0 ? "" : page.text,
     ...restText(rest, hint),
   ];
-  const data = {
-    ...dataOf(answer, problem),
-    repairs,
-    cached: isCached,
-    offset,
-    rows_shown: page.shown,
-    [format]: rows,
-  };
+  const data = { ...dataOf(answer, problem), repairs, cached: isCached, offset, rows_shown: page.shown };
   return {
     text: lines.filter((line) => line !== "").join("\n"),
-    data: { ...data, ...(rest ?? nothingElse) },
-    problem: hasFailed ? problem : undefined,
+    data: { ...data, ...(rows.length > 0 && page.data), ...(rest ?? nothingElse) },
+    problem: status === "failed" || status === "cancelled" ? problem : undefined,
   };
 }
+
+/** What explains a run is asked for by its id. */
+const factsOf = (answer: TabularAnswer, problem: Problem | undefined): readonly string[] => [
+  answer.status === "ok" && problem === undefined ? "" : `run: ${answer.run}`,
+  sourcesText(answer),
+];
+
+/** COUNT, SUM and the like give a row also where nothing matches: that row says nothing of the data. */
+const isOfNothing = ({ status, diagnosis }: TabularAnswer): boolean =>
+  status === "ok" && diagnosis?.code.startsWith("EMPTY_") === true;
+
+const statusText = (answer: TabularAnswer): string =>
+  isOfNothing(answer) ? "empty: nothing matched, and the row below aggregates nothing" : answer.status;
 
 const restOf = (id: string | undefined, { next }: ResultPage): Rest | undefined =>
   id === undefined || next === undefined ? undefined : { next_cursor: `${id}:${next}`, resource: resultUri(id) };
 
+/** Of how it was planned; nothing that a reader of rows can act on. */
+const routine: ReadonlySet<string> = new Set(["MEMBERS_LEFT_OUT", "CLAUSES_COLOCATED"]);
+
 const notesOf = ({ notes }: TabularAnswer): readonly string[] =>
-  notes.slice(0, mostNotes).map(({ message }) => plainText(message, 200));
+  notes
+    .filter(({ code }) => !routine.has(code))
+    .slice(0, mostNotes)
+    .map(({ message }) => plainText(message, 200));
 
 const restText = (rest: Rest | undefined, hint: Hint): readonly string[] =>
   rest === undefined
@@ -94,6 +103,7 @@ function dataOf(answer: TabularAnswer, problem: Problem | undefined) {
     run,
     status,
     ...(boolean !== undefined && { boolean }),
+    ...(isOfNothing(answer) && { aggregates_of_nothing: true }),
     columns,
     // Unknown is not what was received.
     rows_total: status === "ok" || status === "empty" ? rows.length : null,
@@ -124,10 +134,12 @@ function totalText({ rows, truncated, status }: TabularAnswer): string {
 }
 
 function sourcesText({ sources, status }: TabularAnswer): string {
-  const told = sources
-    .slice(0, mostSources)
-    .map((source) => `${plainText(source.endpoint, 60)} ${stateOf(source, status)} (${source.rows ?? "?"} rows)`);
-  return labelled("endpoints: ", told.join(", "));
+  const told = sources.slice(0, mostSources).map((source) => {
+    const state = stateOf(source, status);
+    return `${plainText(source.endpoint, 60)} ${state === "ok" ? "" : `${state} `}${source.rows ?? "?"}`;
+  });
+  const more = sources.length > mostSources ? `, and ${sources.length - mostSources} more` : "";
+  return told.length === 0 ? "" : `endpoints (rows received): ${told.join(", ")}${more}`;
 }
 
 /** A source that had more to give than a whole answer needed is no fault. */
@@ -136,5 +148,3 @@ function stateOf({ status: state }: TabularAnswer["sources"][number], status: Ta
   if (status === "ok" || status === "empty") return "stopped, as no more was needed";
   return state === "pending" ? "not finished" : state;
 }
-
-const labelled = (label: string, text: string): string => (text === "" ? "" : label + text);

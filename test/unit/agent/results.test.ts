@@ -58,12 +58,12 @@ describe("rows as CSV", () => {
     const rows: Rows = [['"a"'], ['"a"@en'], ["<http://a.example/>"], ["_:b0"], [null], ['"1"^^<http://t.example/,x>']];
     expect(csv(["v"], rows).split("\n")).toEqual([
       "v",
-      '"""a"""',
-      '"""a""@en"',
+      "'a'",
+      "'a'@en",
       "<http://a.example/>",
       "_:b0",
       "",
-      '"""1""^^<http://t.example/,x>"',
+      "\"'1'^^<http://t.example/,x>\"",
     ]);
     expect(csv(["v"], [['""'], [null]])).toBe('v:string\n""\n');
   });
