@@ -63,10 +63,11 @@ export function openAgents(parts: AgentParts) {
     check: settings.repair ? check : undefined,
     keepExample: experience && ((pair: RawExample) => experience.add(pair).catch(onDefect)),
   };
+  const describing = { ...registry, federation: registry.linker.federation };
   // In the order in which a model uses them.
   const tools: readonly Tool[] = [
     findEndpoints(registry),
-    describeEndpoint(registry),
+    describeEndpoint(describing),
     searchTerms(registry),
     checkQuery({ check }),
     findExamples(registry),
@@ -74,7 +75,7 @@ export function openAgents(parts: AgentParts) {
     explainResult({ queries, explainer }),
     ...(settings.acceptAdapters ? [acceptAdapter({ accept: parts.acceptAdapter })] : []),
     buildQuery({ container: createQueryContainer({ ...registry, queries, ask: askBy(probe), now: systemClock.now }) }),
-    ...paperTools({ ...registry, ...running }),
+    ...paperTools({ ...describing, ...running }),
   ];
   const off = knownTools(settings.toolsOff, tools);
   const observe = observeTools(queries, tracer);

@@ -1,6 +1,7 @@
 import { runContainerBench } from "./agents/container.ts";
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
+import { runLiteralBench } from "./agents/literal.ts";
 import { runRecoverBench } from "./agents/recover.ts";
 import { runToolsBench } from "./agents/tools.ts";
 import { runTypesBench } from "./agents/types.ts";
@@ -15,6 +16,7 @@ const parts: Readonly<Record<string, Part>> = {
   container: runContainerBench,
   grammar: runGrammarBench,
   linking: runLinkingBench,
+  literal: runLiteralBench,
   recover: runRecoverBench,
   tools: runToolsBench,
   types: runTypesBench,

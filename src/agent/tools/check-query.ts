@@ -11,13 +11,10 @@ export const checkQuery = ({ check }: { readonly check: QueryCheck }) =>
   defineTool({
     name: "check_query",
     title: "Check a SPARQL query",
-    text: [
-      "Checks a query without running it: repairs, unknown terms, contradictions to known facts, plan, cost.",
-      "Nothing is sent to endpoints.",
-    ],
+    text: ["Checks a query without running it: repairs, unknown terms, contradictions to known facts, plan, cost."],
     input: Type.Object({
-      query: Type.String({ minLength: 1, maxLength: 100_000, description: "SPARQL 1.1 query" }),
-      endpoint: Type.Optional(Type.String({ maxLength: 2_048, description: "Endpoint id, if no SERVICE names it" })),
+      query: Type.String({ minLength: 1, maxLength: 100_000 }),
+      endpoint: Type.Optional(Type.String({ maxLength: 2_048 })),
     }),
     async run({ query, endpoint }, { owner, session, signal, hint }) {
       return showCheck(await check.check({ query, endpoint, owner, session }, { signal }), hint);

@@ -3,16 +3,18 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { publishedView } from "../../registry/published/published-view.ts";
-import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view.ts";
+import { type SchemaDetail, schemaView, type ValueExamples } from "../../registry/schema/schema-view.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf } from "../../registry/model/joins.ts";
 import { partsOf } from "../../registry/schema/split-classes.ts";
-import { createPrefixTable, descriptionIris } from "../../registry/schema/prefixes.ts";
+import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
+import type { Linker } from "../../registry/linking/linker.ts";
+import { estimateTokens } from "../../registry/schema/compose-view.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
-import { describeFederation, fitting, joinText } from "./describe-federation.ts";
+import { fitting, isIdentity, joinText } from "./join-text.ts";
 import { defineTool, type ToolAnswer } from "../tool.ts";
 import { unlikeKeys, unlikeText } from "../../diagnosis/why/unlike-keys.ts";
 
@@ -22,6 +24,8 @@ export interface DescribeParts {
   readonly models: EndpointModels;
   readonly values: Pick<ValueIndex, "examples" | "keys">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
+  /** The merged model of a federation. */
+  readonly federation: Linker["federation"];
 }
 
 const viewOf: Readonly<Record<"summary" | "classes" | "schema" | "paths" | "void", SchemaDetail>> = {
@@ -52,6 +56,9 @@ export const describeEndpoint = (parts: DescribeParts) =>
       describeForAgent(parts, { endpoint, detail, maxTokens, classes: namesIn(classes) }),
   });
 
+/** How to get what was left out. */
+const left = "raise max_tokens, or name classes";
+
 interface Description {
   /** Id or URL. */
   readonly endpoint: string;
@@ -62,14 +69,11 @@ interface Description {
 
 /** The view for `describe_endpoint` and its alias. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
 export async function describeForAgent(
-  { catalog, descriptions, values, models }: DescribeParts,
+  { catalog, descriptions, values, models, federation }: DescribeParts,
   { endpoint, detail, maxTokens, classes }: Description,
 ): Promise<ToolAnswer> {
-  const federation = catalog.byId(endpoint) === undefined ? catalog.federation(endpoint) : undefined;
-  if (federation !== undefined) {
-    const members = catalog.membersOf(federation).map(({ id }) => id);
-    return describeFederation(models, { federation, members, maxTokens });
-  }
+  if (catalog.byId(endpoint) === undefined && catalog.federation(endpoint) !== undefined)
+    return describeFederation({ federation, values, models }, { endpoint, detail, maxTokens, classes });
   const { id } = knownEndpoint(catalog, endpoint);
   const facts = catalog.published.facts(id);
   const stored = await descriptions.get(id);
@@ -81,9 +85,12 @@ export async function describeForAgent(
   }
   const description = stored ?? (await knownDescription(descriptions, id));
   const examples = values.examples(id);
-  const joins = joinDetails.has(detail) ? joinLines({ models, values }, id, Math.floor(maxTokens / 5)) : noJoins;
+  const table = createPrefixTable(descriptionIris(models.get(id)?.described ?? description));
+  const texts = joinDetails.has(detail) ? joinTexts({ models, values }, id, table) : [];
+  const joins = joinLines(texts, Math.floor(maxTokens / 5), table);
   const request = {
     detail: viewOf[detail],
+    more: left,
     parts: partsOf(id, description, { models, catalog }),
     maxTokens: maxTokens - joins.tokens,
     examples,
@@ -96,24 +103,75 @@ export async function describeForAgent(
   return { text, data: { endpoint: id, detail, schema: text, truncated, omitted, complete, freshness: state } };
 }
 
+/** The merged schema of the members, as that of one endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
+function describeFederation(
+  { federation, values, models }: Pick<DescribeParts, "federation" | "values" | "models">,
+  { endpoint, detail, maxTokens, classes }: Description,
+): ToolAnswer {
+  const model = federation(endpoint);
+  if (model === undefined)
+    throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${endpoint}" has been described yet.`);
+  const { description, members, known } = model;
+  const head = `federation of ${members.length} endpoints, ${known.length} described; query it as one endpoint, without SERVICE`;
+  const table = createPrefixTable(descriptionIris(description));
+  const joins = joinLines(unlikeJoins({ models, values }, known, table), Math.floor(maxTokens / 5), table);
+  const { text, truncated, omitted, complete } = schemaView(description, {
+    detail: viewOf[detail],
+    more: left,
+    maxTokens: maxTokens - estimateTokens(head) - joins.tokens,
+    examples: oncePerProperty(known.flatMap((id) => values.examples(id))),
+    ...(classes && { classes }),
+  });
+  const schema = [head, text, ...joins.lines.filter((line) => !text.includes(line))].join("\n");
+  return { text: schema, data: { federation: endpoint, detail, schema, truncated, omitted, complete } };
+}
+
+/** Members that are compared each with each. */
+const mostJoined = 12;
+
+/** Joins of few members whose IRIs or keys are unlike: patterns alone do not join them. */
+function unlikeJoins(
+  { models, values }: Pick<DescribeParts, "models" | "values">,
+  members: readonly string[],
+  table: PrefixTable,
+): readonly string[] {
+  const among = new Set(members.length > mostJoined ? [] : members);
+  return [...among].flatMap((id) => {
+    const keys = unlikeKeys(values, id).filter((join) => among.has(join.there.endpoint));
+    const joins = joinsOf(models, id, among).filter((join) =>
+      join.how === "subjects" ? join.namespace !== join.there : isIdentity(join.property),
+    );
+    const texts = keys.map((join) => unlikeText(join, table)).concat(joins.map((join) => joinText(join, table)));
+    return texts.map((text) => `${id} ${text}`);
+  });
+}
+
+/** The members' values of a property as one list. */
+function oncePerProperty(all: readonly ValueExamples[]): readonly ValueExamples[] {
+  const groups = Map.groupBy(all, (each) => `${each.class ?? ""} ${each.property}`);
+  return [...groups.values()].flatMap((group) => {
+    const [{ class: of, property } = { property: "" }] = group;
+    return { class: of, property, values: [...new Set(group.flatMap(({ values }) => values))] };
+  });
+}
+
 /** Views that say what the data join with. */
 const joinDetails: ReadonlySet<string> = new Set(["summary", "schema", "paths"]);
 
-const noJoins = { lines: [] as readonly string[], tokens: 0 };
-
-/** Lines "joins with: ..." and "may join with: ..." within a budget, and what they take of it. */
-function joinLines(
+/** "joins with: ..." and "may join with: ...", proven ones first. */
+const joinTexts = (
   { models, values }: Pick<DescribeParts, "models" | "values">,
   id: string,
-  maxTokens: number,
-): typeof noJoins {
-  const { described } = models.get(id) ?? {};
-  if (described === undefined) return noJoins;
-  const table = createPrefixTable(descriptionIris(described));
-  const proven = unlikeKeys(values, id).map((join) => unlikeText(join, table));
-  const texts = [...proven, ...joinsOf(models, id).map((join) => joinText(join, table))];
+  table: PrefixTable,
+): readonly string[] => [
+  ...unlikeKeys(values, id).map((join) => unlikeText(join, table)),
+  ...joinsOf(models, id).map((join) => joinText(join, table)),
+];
+
+/** As many of these lines as the budget takes, and what they take of it. */
+function joinLines(texts: readonly string[], maxTokens: number, table: PrefixTable) {
   const { declared, lines } = fitting(texts, maxTokens, table);
-  return lines.length === 0 ? noJoins : { lines: [...declared, ...lines], tokens: maxTokens };
+  return { lines: [...declared, ...lines], tokens: lines.length === 0 ? 0 : maxTokens };
 }
 
 /** The entry with this id or URL. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */

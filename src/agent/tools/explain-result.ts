@@ -20,8 +20,8 @@ export const explainResult = ({ queries, explainer }: Parts) =>
   defineTool({
     name: "explain_result",
     title: "Explain an empty or partial result",
-    text: ["Says why a run was empty or partial: which pattern, at which endpoint, and what to write instead."],
-    input: Type.Object({ run_id: Type.String({ minLength: 1, maxLength: 200, description: "run of an answer" }) }),
+    text: ["Says why a run was empty or partial, and what to write instead."],
+    input: Type.Object({ run_id: Type.String({ minLength: 1, maxLength: 200 }) }),
     annotations: { openWorldHint: true },
     async run({ run_id: id }, call) {
       const run = await ownRun(queries, id.trim(), call.owner);

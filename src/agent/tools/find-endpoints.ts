@@ -1,46 +1,119 @@
 import { Type } from "typebox";
+import type { HitTerm, LinkedEndpoint } from "../../registry/linking/linked-hit.ts";
 import type { Linker } from "../../registry/linking/linker.ts";
-import { plainText } from "../../registry/schema/text.ts";
+import { estimateTokens } from "../../registry/schema/compose-view.ts";
+import { bracketedIri, iriParts, plainText } from "../../registry/schema/text.ts";
 import { defineTool } from "../tool.ts";
 
+/** Tokens for the terms of the best hit, of the second, and of each after these. */
+const termTokens = [900, 700, 500, 300, 200] as const;
 const mostReasons = 5;
 
-/** Which endpoints can answer a question. */
+/** Which endpoints, or federations of several, can answer a question, and with which terms. */
 export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findEndpoints"> }) =>
   defineTool({
     name: "find_endpoints",
     title: "Find endpoints",
-    text: ["Ranks the endpoints that can answer a question, with their ids and what they hold.", "Start here."],
+    text: ["Ranks endpoints and federations for a question, with the IRIs of the terms it means.", "Start here."],
     input: Type.Object({
       question: Type.String({ minLength: 1, maxLength: 2_000 }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
     }),
     profiles: ["full", "small", "builder"],
     async run({ question, limit = 5 }, { hint, signal }) {
-      const found = await linker.findEndpoints({ question, limit, signal });
-      const { total } = found;
-      const endpoints = found.endpoints.map(({ id, title, status, sentence = "", why, provenance }) => ({
-        id,
-        title: plainText(title, 80),
-        status,
-        description: sentence,
-        why: [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons),
-        schema_from: provenance === undefined ? null : plainText(provenance, 120),
-      }));
-      const lines = endpoints.map(({ id, status, title, description, why, schema_from: from }) => {
-        const sentence = description === "" ? "" : `. ${description}`;
-        const matches = why.length === 0 ? "" : ` [matches ${why.join(", ")}${from === null ? "" : `; ${from}`}]`;
-        return `${id} (${status}): ${title}${sentence}${matches}`;
-      });
+      const { endpoints: hits, total, complete } = await linker.findEndpoints({ question, limit, signal });
+      const shown = hits.map((hit, at) => shownHit(hit, termTokens[Math.min(at, termTokens.length - 1)] ?? 0));
+      const [best] = shown;
       const next =
-        endpoints.length > 0
-          ? hint("Next: {describe_endpoint} shows the classes and properties of one.")
-          : hint(
-              "Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.",
-            );
+        best === undefined
+          ? hint("Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.")
+          : (hint(`Next: {run_query} with {run_query.endpoint}=${best.data.id} and these IRIs, without SERVICE.`) ??
+            hint("Next: {describe_endpoint} shows all classes and properties of one."));
+      const loading = complete
+        ? undefined
+        : "The index is still loading, so this list may be wrong: ask again in some seconds.";
       const head =
-        total === 0 ? "No endpoint has a word of it." : `${endpoints.length} of ${total} endpoints, best first:`;
-      const text = [head, ...lines, ...(next ? [next] : [])];
-      return { text: text.join("\n"), data: { total, endpoints, ...(next !== undefined && { next }) } };
+        total === 0
+          ? "No endpoint has a word of it."
+          : `${hits.length} of ${total}, best first; counts of instances in brackets:`;
+      const text = [loading, head, ...shown.flatMap(({ lines }) => lines), next].filter((line) => line !== undefined);
+      return {
+        text: text.join("\n"),
+        data: { total, complete, endpoints: shown.map(({ data }) => data), ...(next !== undefined && { next }) },
+      };
     },
   });
+
+/** A hit with as many of its terms as the budget takes. */
+function shownHit(hit: LinkedEndpoint, mostTokens: number) {
+  const { id, federation, status, why, provenance } = hit;
+  const title = plainText(hit.title, 80);
+  const description = plainText(hit.sentence ?? "", 200);
+  const kind = federation === undefined ? "endpoint" : `federation of ${federation.members} endpoints`;
+  const classes = classesOf(hit.terms, mostTokens);
+  const values = hit.mentions.map(({ label, term, kind: of, property }) => {
+    const name = `"${plainText(label, 60)}"`;
+    return of === "entity" ? `${plainText(term, 200)} ${name}` : `${name} is a value of ${bracketedIri(property)}`;
+  });
+  const reasons = [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons);
+  const told = [title === id ? "" : title, description].filter((text) => text !== "").join(". ");
+  const lines = [
+    `${id} (${kind}${status === "down" ? ", down" : ""})${told === "" ? "" : `: ${told}`}`,
+    ...(classes.length === 0 && reasons.length > 0 ? [`  matches ${reasons.join(", ")}`] : []),
+    ...classes.map(({ line }) => `  ${line}`),
+    ...values.map((value) => `  ${value}`),
+    ...(provenance === undefined ? [] : [`  (${plainText(provenance, 120)})`]),
+  ];
+  const data = {
+    id,
+    kind: federation === undefined ? "endpoint" : "federation",
+    ...(federation && { members: federation.members, matching: federation.matching.slice(0, 20) }),
+    title,
+    status,
+    description,
+    why: reasons,
+    classes: classes.map(({ iri, properties }) => ({ iri, properties })),
+    values,
+    schema_from: provenance === undefined ? null : plainText(provenance, 120),
+  };
+  return { lines, data };
+}
+
+interface ClassTerms {
+  /** Null for properties whose class is not known. */
+  readonly iri: string | null;
+  readonly count: number;
+  readonly properties: HitTerm[];
+}
+
+/** The terms by class, as a line each: `<class> (12): <property> integer, <property> -> <class>`. */
+function classesOf(terms: readonly HitTerm[], mostTokens: number) {
+  const found = new Map<string | null, ClassTerms>();
+  const counts = new Map(terms.map(({ iri, count }) => [iri, count]));
+  const of = (iri: string | null): ClassTerms => {
+    const group = found.get(iri) ?? { iri, count: counts.get(iri ?? "") ?? -1, properties: [] };
+    found.set(iri, group);
+    return group;
+  };
+  let left = mostTokens;
+  for (const term of terms) {
+    if (iriParts(term.iri).local === "") continue;
+    const [domain = null] = term.domains;
+    const isNew = !found.has(term.kind === "class" ? term.iri : domain);
+    left -= estimateTokens(propertyText(term)) + (isNew && domain !== null ? estimateTokens(domain) : 0);
+    if (left < 0) break;
+    if (term.kind === "class") of(term.iri);
+    else of(domain).properties.push(term);
+  }
+  return Array.from(found.values(), ({ iri, count, properties }) => {
+    const name = iri === null ? "of any class" : `${bracketedIri(iri)}${count < 0 ? "" : ` (${count})`}`;
+    const listed = properties.map(propertyText).join(", ");
+    return { iri, properties: properties.map((each) => each.iri), line: listed === "" ? name : `${name}: ${listed}` };
+  });
+}
+
+function propertyText({ iri, ranges, datatype }: HitTerm): string {
+  const [range] = ranges;
+  if (range !== undefined) return `${bracketedIri(iri)} -> ${bracketedIri(range)}`;
+  return datatype === undefined ? bracketedIri(iri) : `${bracketedIri(iri)} ${iriParts(datatype).local}`;
+}

@@ -32,10 +32,10 @@ export const findExamples = ({ catalog, examples }: Parts) =>
   defineTool({
     name: "find_examples",
     title: "Find example queries",
-    text: ["Finds solved questions like yours: each with its query, whether it worked, and its endpoints."],
+    text: ["Finds solved questions like yours, with their queries and whether these worked."],
     input: Type.Object({
-      question: Type.String({ minLength: 1, maxLength: 2_000, description: "Question in plain words" }),
-      endpoints: Type.Optional(nameList("Only for these endpoint ids, separated by commas")),
+      question: Type.String({ minLength: 1, maxLength: 2_000 }),
+      endpoints: Type.Optional(nameList("Only these, comma-separated")),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: defaultLimit })),
     }),
     profiles: ["full"],

@@ -33,12 +33,12 @@ export const runQuery = (parts: RunQueryParts) =>
     name: "run_query",
     title: "Run a SPARQL query",
     text: [
-      "Runs a SPARQL query; shows rows, or why there are none.",
-      "Put the patterns of each endpoint into SERVICE <id> { ... }.",
+      "Runs a SPARQL query at an endpoint or federation, else over all that is described; shows rows, or why there are none.",
+      "No SERVICE, unless the user names endpoints.",
     ],
     input: Type.Object({
       query: Type.Optional(Type.String({ minLength: 1, maxLength: 100_000 })),
-      endpoint: Type.Optional(Type.String({ maxLength: 2_048, description: "Instead of SERVICE" })),
+      endpoint: Type.Optional(Type.String({ maxLength: 2_048 })),
       max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: defaultRows })),
       timeout_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
       format: Type.Optional(choice(["csv", "json"])),

@@ -13,10 +13,7 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
   defineTool({
     name: "search_terms",
     title: "Search terms",
-    text: [
-      "Finds the IRIs of classes, properties and entities, and values in data, with the endpoints that have them.",
-      "Never guess an IRI.",
-    ],
+    text: ["Finds IRIs of classes, properties, entities, and values in data, and who has them.", "Never guess an IRI."],
     input: Type.Object({
       query: Type.String({
         minLength: 1,

@@ -1,14 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
+import { sleep, systemClock } from "../../clock.ts";
 import type { Embedder } from "../../embeddings/embedder.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import { type EndpointModels, hasSameSchema } from "../model/endpoint-models.ts";
+import type { FederationModel } from "../model/federation-model.ts";
 import { type PlacedText, TextVectors } from "../words/text-vectors.ts";
+import { createKnownFederations, type KnownFederations } from "./known-federations.ts";
 import { createWordIndex } from "./rank-endpoints.ts";
 import { schemaGraph, type SchemaGraph, textsOf, wordsOf } from "./schema-graph.ts";
 
 /** What graphs are made of. */
 export interface GraphSources {
   readonly models: EndpointModels;
+  readonly catalog: Catalog;
   /** Without one, ranking is by words alone. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Called when a model of meaning failed; it is tried again. */
@@ -17,6 +22,8 @@ export interface GraphSources {
 
 /** Classes and properties of the graphs that were looked at last: 5 MB. */
 const mostNodes = 20_000;
+const waitMs = 100;
+const mostWaits = 20;
 /** Classes, and as many properties, of an endpoint that get vectors. */
 const mostOfKind = 200;
 /** Of all endpoints: 20 MB. */
@@ -26,19 +33,27 @@ export const aboutPlace = -1;
 
 /** Graphs and vectors of all endpoints: words and vectors follow the models in the background, graphs are made when asked for. */
 export class KnownGraphs {
-  readonly words = createWordIndex((id) => this.graph(id));
+  readonly words = createWordIndex({
+    graphOf: (id) => this.graph(id),
+    federationsOf: (id) => this.federations.keysOf(id),
+  });
+  readonly federations: KnownFederations;
   readonly vectors: TextVectors | undefined;
   readonly #models: EndpointModels;
   readonly #graphs = new LRUCache<string, SchemaGraph>({
     maxSize: mostNodes,
     sizeCalculation: ({ nodes }) => nodes.length + 1,
   });
+  /** Graphs of federations go with their models. */
+  readonly #merged = new WeakMap<FederationModel, SchemaGraph>();
+  readonly #closing = new AbortController();
   readonly #ignore: () => void;
   /** Endpoints whose words are not those of their model. */
   readonly #pending = new Set<string>();
   #work: Promise<void> | undefined;
 
-  constructor({ models, embedder, onFault }: GraphSources) {
+  constructor({ models, catalog, embedder, onFault }: GraphSources) {
+    this.federations = createKnownFederations(models, catalog);
     this.#models = models;
     this.vectors = embedder && new TextVectors({ embedder, onFault, most: mostVectors });
     this.#ignore = models.follow({
@@ -53,10 +68,25 @@ export class KnownGraphs {
     return !this.#models.isReading && this.#pending.size === 0;
   }
 
+  /** Waits after a start until the words of all endpoints are known, 2 s at most. */
+  async soonComplete(signal = this.#closing.signal): Promise<void> {
+    for (let waits = 0; !this.complete && waits < mostWaits && !signal.aborted; waits++)
+      await sleep(waitMs, { clock: systemClock, signal });
+  }
+
+  /** Of an endpoint, or of a federation by its key. */
   graph(id: string): SchemaGraph | undefined {
     const model = this.#models.get(id);
-    const graph = this.#graphs.get(id) ?? (model && schemaGraph(model));
-    if (graph !== undefined) this.#graphs.set(id, graph);
+    if (model === undefined) return this.#federationGraph(id);
+    const graph = this.#graphs.get(id) ?? schemaGraph(model);
+    this.#graphs.set(id, graph);
+    return graph;
+  }
+
+  #federationGraph(key: string): SchemaGraph | undefined {
+    const model = this.federations.model(key);
+    const graph = model && (this.#merged.get(model) ?? { id: key, nodes: schemaGraph(model).nodes });
+    if (model !== undefined && graph !== undefined) this.#merged.set(model, graph);
     return graph;
   }
 

@@ -1,3 +1,4 @@
+import type { KnownFederations } from "./known-federations.ts";
 import { aboutPlace, type GraphSources, KnownGraphs } from "./known-graphs.ts";
 import type { ValueHit, ValueIndex } from "../values/value-index.ts";
 import type { TextVectors } from "../words/text-vectors.ts";
@@ -15,8 +16,12 @@ export interface RankingSources extends GraphSources {
 
 /** A question, ranked over what is known now. */
 export interface QuestionRanking {
-  /** Best first. */
+  /** Endpoints, and federations by their keys, best first. */
   readonly endpoints: readonly Pick<RankedEndpoint, "id" | "score">[];
+  /** False while the words of some endpoints are not known: the order may be wrong. */
+  readonly complete: boolean;
+  readonly federations: KnownFederations;
+  graph(id: string): SchemaGraph | undefined;
   /** By words and schemas alone, or by meaning too. */
   readonly ranking: "lexical" | "fused";
   /** Classes and properties of an endpoint, best first; none when it is not known yet. */
@@ -27,6 +32,37 @@ export interface QuestionRanking {
   wordsOf(id: string): readonly string[];
 }
 
+const keyOf = ({ kind, iri }: SchemaGraph["nodes"][number]): string => `${kind} ${iri}`;
+
+/** Of a federation, the largest cosine that a member has of each term. */
+function mergedCosines(meant: Meaning, merged: SchemaGraph, members: readonly (SchemaGraph | undefined)[]) {
+  const best = new Map<string, number>();
+  for (const graph of members) {
+    const cosines = (graph && cosinesIn(meant, graph)) ?? [];
+    for (const [at, value] of cosines.entries()) {
+      const node = graph?.nodes[at];
+      if (node !== undefined && !Number.isNaN(value))
+        best.set(keyOf(node), Math.max(value, best.get(keyOf(node)) ?? value));
+    }
+  }
+  return best.size === 0 ? undefined : merged.nodes.map((node) => best.get(keyOf(node)) ?? Number.NaN);
+}
+
+/** Adds the federations to what is known of their members. */
+function withFederations<Known>(
+  known: Map<string, Known>,
+  { keysOf }: Pick<KnownFederations, "keysOf">,
+  together: (one: Known, other: Known) => Known,
+): ReadonlyMap<string, Known> {
+  for (const [id, own] of known) {
+    for (const key of keysOf(id)) {
+      const before = known.get(key);
+      known.set(key, before === undefined ? own : together(before, own));
+    }
+  }
+  return known;
+}
+
 /** Ranks questions over graphs and vectors that are kept up to date in the background. */
 export function createQuestionRanking({ values, search, ...sources }: RankingSources) {
   const known = new KnownGraphs(sources);
@@ -34,29 +70,36 @@ export function createQuestionRanking({ values, search, ...sources }: RankingSou
     /** @throws the signal's reason when that is aborted */
     async rank(question: string, signal?: AbortSignal): Promise<QuestionRanking> {
       const words = questionWords(question);
+      await known.soonComplete(signal);
+      const { complete, federations } = known;
       const meant = await meaningOf(question, known.vectors, signal);
       const lexical = known.words.rank(words);
       const hits = (await values?.find({ texts: [question], limit: mostMentions })) ?? [];
-      const mentioned = mentionsByEndpoint(hits, lexical.length === 0);
+      const own = new Map(mentionsByEndpoint(hits, lexical.length === 0));
+      const mentioned = withFederations(own, federations, (one, other) => [...one, ...other]);
       const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
-      const near = meant === undefined ? noMeaning : nearestEndpoints(meant, lexical);
-      const fused = known.complete && near.size > 0;
+      const nearest = meant === undefined ? new Map<string, number>() : nearestEndpoints(meant, lexical);
+      const near = withFederations(nearest, federations, Math.max);
+      const fused = complete && near.size > 0;
       return {
+        complete,
+        federations,
+        graph: (id) => known.graph(id),
         // Before all endpoints have been looked at, those that were would come first.
-        endpoints: known.complete
-          ? withEvidence({ lexical, near, mentioned })
-          : inOrder(search.endpointsFound(question)),
+        endpoints: complete ? withEvidence({ lexical, near, mentioned }) : inOrder(search.endpointsFound(question)),
         ranking: fused ? "fused" : "lexical",
         termsOf(id) {
           const graph = known.graph(id);
           if (graph === undefined) return [];
-          const meaning = meant && cosinesIn(meant, graph);
+          const members = federations.model(id)?.known.map((member) => known.graph(member));
+          const meaning = meant && (members ? mergedCosines(meant, graph, members) : cosinesIn(meant, graph));
           return rankTerms(graph, words, { meaning, values: placesOf(graph, mentionsOf(id)) });
         },
         mentionsOf,
         wordsOf: (id) => lexical.find((each) => each.id === id)?.words ?? [],
       };
     },
+    federation: (id: string) => known.federations.model(known.federations.keyOf(id)),
     settled: (): Promise<void> => known.settled(),
     close: (): Promise<void> => known.close(),
   };
@@ -64,8 +107,6 @@ export function createQuestionRanking({ values, search, ...sources }: RankingSou
 
 const inOrder = (ids: Iterable<string>): QuestionRanking["endpoints"] =>
   [...ids].map((id, at) => ({ id, score: 1 / (1 + at) }));
-
-const noMeaning: ReadonlyMap<string, number> = new Map();
 
 /** A question's vector, and those that it is compared with. */
 interface Meaning {
@@ -92,10 +133,7 @@ function cosinesIn({ question, vectors }: Meaning, { id, nodes }: SchemaGraph): 
 const mostCompared = 100;
 
 /** How near endpoints are to a question, by id. */
-function nearestEndpoints(
-  { question, vectors }: Meaning,
-  lexical: readonly RankedEndpoint[],
-): ReadonlyMap<string, number> {
+function nearestEndpoints({ question, vectors }: Meaning, lexical: readonly RankedEndpoint[]): Map<string, number> {
   const about = new Map(Array.from(vectors.ids(), (id) => [id, vectors.cosine(id, aboutPlace, question)]));
   const nearest = [...about].toSorted(([, left], [, right]) => right - left).map(([id]) => id);
   const byWords = lexical.map(({ id }) => id);

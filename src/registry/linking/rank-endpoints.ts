@@ -24,8 +24,16 @@ const classContext = 0.3;
 /** Endpoints that are looked at class by class. */
 const mostInContext = 50;
 
-/** The words of all endpoints, for questions; `graphOf` gives the classes and properties of the best ones. */
-export function createWordIndex(graphOf: (id: string) => SchemaGraph | undefined) {
+/** What words are ranked with. */
+interface WordSources {
+  /** Classes and properties of an endpoint or federation. */
+  readonly graphOf: (id: string) => SchemaGraph | undefined;
+  /** The federations that an endpoint is a member of: they have the words of all their members. */
+  readonly federationsOf: (id: string) => readonly string[];
+}
+
+/** The words of all endpoints, for questions. */
+export function createWordIndex({ graphOf, federationsOf }: WordSources) {
   const byStem = new Map<string, Map<string, number>>();
   const stems = new Map<string, readonly string[]>();
   return {
@@ -43,9 +51,12 @@ export function createWordIndex(graphOf: (id: string) => SchemaGraph | undefined
         byStem.set(stem, having.set(id, weight));
       }
     },
-    /** Endpoints that have anything of the question, best first, ties by id. */
+    /** Endpoints and federations that have anything of the question, best first, ties by id. */
     rank(question: QuestionWords): readonly RankedEndpoint[] {
-      const scores = wordScores(matchedWords(byStem, question, stems.size));
+      const matched = matchedWords(byStem, question, stems.size);
+      const scores = wordScores(
+        matched.map(({ word, weight, best }) => ({ word, weight, best: withFederations(best, federationsOf) })),
+      );
       for (const each of scores.toSorted(byScore).slice(0, mostInContext)) {
         each.score += classContext * contextScore(graphOf(each.id)?.nodes ?? [], each.weights);
       }
@@ -90,6 +101,15 @@ function matchedWords(
     const having = best.values().reduce((sum, { like }) => sum + (like > 0.5 ? 1 : 0.5), 0);
     return { word, weight: rarity(having, endpoints), best };
   });
+}
+
+/** A federation has of each word what the best of its members has. */
+function withFederations(best: MatchedWord["best"], federationsOf: WordSources["federationsOf"]): MatchedWord["best"] {
+  const all = new Map(best);
+  for (const [id, match] of best) {
+    for (const key of federationsOf(id)) if (match.like > (all.get(key)?.like ?? 0)) all.set(key, match);
+  }
+  return all;
 }
 
 /** Known words that differ in a letter or two; few people mistype the first. */

@@ -1,6 +1,9 @@
-import type { EndpointModels } from "./endpoint-models.ts";
-import { joinsOf, type KnownJoin } from "./joins.ts";
-import type { KnownCount, TermKind } from "./schema.ts";
+import type { Catalog, Federation } from "../catalog/catalog.ts";
+import type { ClassPartition, Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
+import { DescribedSchema } from "./described-schema.ts";
+import type { EndpointModel, EndpointModels } from "./endpoint-models.ts";
+import type { KnownCount, KnownProperty, TermKind } from "./schema.ts";
+import { TextPool } from "./text-pool.ts";
 
 /** A class or property, and which members have it. */
 export interface SplitTerm {
@@ -11,32 +14,175 @@ export interface SplitTerm {
   readonly at: readonly { readonly id: string; readonly count?: KnownCount | undefined }[];
 }
 
-/** The merged model of a federation's members. */
-export interface FederationModel {
+/** What the members of a federation hold together, as if it were one endpoint. */
+export interface FederationModel extends EndpointModel {
+  readonly federation: Federation;
   readonly members: readonly string[];
-  /** Members of which something is known; of the others nothing is said below. */
-  readonly described: readonly string[];
-  /** Those that most members have first, then by the largest count. */
-  readonly terms: Readonly<Record<TermKind, readonly SplitTerm[]>>;
-  /** Each from the member whose property it is, or, of shared things, from the first of both. */
-  readonly joins: readonly { readonly from: string; readonly join: KnownJoin }[];
+  /** Members of which something is known; of the others nothing is said. */
+  readonly known: readonly string[];
+  /** The same as `described`. */
+  readonly description: VoidDescription;
 }
 
-/** What these members have together, and what is split over which of them. */
-export function federationModel(models: EndpointModels, members: readonly string[]): FederationModel {
-  const described = members.filter((id) => models.get(id)?.described !== undefined);
-  const among = new Set(described);
-  const joins = described.flatMap((from, at) =>
-    joinsOf(models, from, among)
-      .filter((join) => ("back" in join ? !join.back : described.indexOf(join.with) > at))
-      .map((join) => ({ from, join })),
-  );
+/** Federations with a model in memory, and members that one is made of. */
+const mostFederations = 200;
+const mostMembers = 300;
+
+/** The models of federations. */
+export type FederationModels = ReturnType<typeof createFederationModels>;
+
+/** Makes a federation's model from those of its members when asked, and again when any of these changed. */
+export function createFederationModels(models: EndpointModels, catalog: Catalog) {
+  const kept = new Map<string, { readonly version: string; readonly model: FederationModel }>();
   return {
-    members,
-    described,
-    terms: { class: splitTerms(models, described, "class"), property: splitTerms(models, described, "property") },
-    joins,
+    /** Undefined for an unknown federation, and while nothing is known of its members. */
+    get(id: string): FederationModel | undefined {
+      const federation = catalog.federation(id);
+      if (federation === undefined) return undefined;
+      const version = `${catalog.version} ${models.version}`;
+      const before = kept.get(id);
+      if (before?.version === version) return before.model;
+      const members = catalog.membersOf(federation).map((member) => member.id);
+      const model = federationModel(models, federation, members);
+      if (model === undefined) return undefined;
+      // The longest kept goes first.
+      for (const [oldest] of kept) if (kept.size >= mostFederations) kept.delete(oldest);
+      kept.set(id, { version, model });
+      return model;
+    },
   };
+}
+
+/** The merged model: each class with the properties that any member has of it, references with the classes that they lead to. */
+export function federationModel(
+  models: Pick<EndpointModels, "get">,
+  federation: Federation,
+  members: readonly string[],
+): FederationModel | undefined {
+  const all = members.slice(0, mostMembers).flatMap((id) => models.get(id)?.described ?? []);
+  if (all.length === 0) return undefined;
+  const known = members.filter((id) => models.get(id)?.described !== undefined);
+  const isWhole = all.length === members.length;
+  const { id, title } = federation;
+  const labels = new Map(
+    all
+      .flatMap((each) => Array.from(each.terms(), ({ iri, label }) => [iri, label] as const))
+      .filter(([, label]) => label),
+  );
+  const description: VoidDescription = {
+    endpoint: id,
+    id,
+    title,
+    dataset: id,
+    source: "computed",
+    startedAt: all.map((each) => each.startedAt).toSorted()[0] ?? "",
+    finishedAt:
+      all
+        .map((each) => each.finishedAt)
+        .toSorted()
+        .at(-1) ?? "",
+    unfinished: false,
+    classPartitions: mergedClasses(all),
+    classesComplete: isWhole && all.every((each) => each.classesComplete),
+    propertyPartitions: mergedProperties(all.flatMap((each) => [...each.propertyPartitions, ...knownEnds(each)])),
+    propertiesComplete: isWhole && all.every((each) => each.propertiesComplete),
+    languages: [...new Set(all.flatMap(({ languages }) => languages))],
+    namespaces: [...new Set(all.flatMap(({ namespaces }) => namespaces))],
+    linksets: [],
+    terms: Array.from(labels, ([iri, label]) => ({ iri, label, ...seen })),
+    unknown: [],
+    records: [],
+    cost: { requests: 0, bytes: 0, ms: 0 },
+  };
+  const described = new DescribedSchema(description, new TextPool(), () => true);
+  return { id, federation, members, known, description, described };
+}
+
+const seen = { status: "exact", record: 0 } as const;
+
+function mergedClasses(all: readonly DescribedSchema[]): readonly ClassPartition[] {
+  const found = new Map<
+    string,
+    { readonly entities: (KnownCount | undefined)[]; readonly properties: KnownProperty[] }
+  >();
+  const draftOf = (iri: string) => {
+    const draft = found.get(iri) ?? { entities: [], properties: [] };
+    found.set(iri, draft);
+    return draft;
+  };
+  for (const described of all) {
+    for (const { class: iri, entities, properties } of described.classPartitions) {
+      const draft = draftOf(iri);
+      draft.entities.push(entities);
+      draft.properties.push(...properties);
+    }
+    for (const { subjectClasses, ...property } of knownEnds(described)) {
+      for (const iri of subjectClasses) draftOf(iri).properties.push(property);
+    }
+  }
+  return Array.from(found, ([iri, { entities, properties }]) => ({
+    class: iri,
+    ...seen,
+    entities: atLeast(entities),
+    properties: mergedProperties(properties.filter(({ property }) => property !== rdfType)),
+    propertiesComplete: false,
+  })).toSorted(
+    (one, other) => (other.entities?.value ?? -1) - (one.entities?.value ?? -1) || order(one.class, other.class),
+  );
+}
+
+const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+const order = (one: string, other: string): number => (one < other ? -1 : 1);
+
+/**
+ * Properties with classes at their ends that lie at other members: as links were counted, and as the builder of a shard states,
+ * which has no classes of its own where it has a property alone.
+ */
+function knownEnds(
+  described: DescribedSchema,
+): readonly (KnownProperty & { readonly subjectClasses: readonly string[] })[] {
+  const own = new Map(described.propertyPartitions.map((each) => [each.property, each]));
+  const built = described.built?.properties ?? [];
+  const links = described.linksets.map(({ property, subjectClass, objectClass }) => ({
+    property,
+    subjectClasses: subjectClass === undefined ? [] : [subjectClass],
+    objectClasses: objectClass === undefined ? [] : [objectClass],
+  }));
+  return [...built, ...links].flatMap(({ property, subjectClasses, objectClasses }) => {
+    const partition = own.get(property) ?? { property, objectClasses: [], datatypes: [], objectsComplete: false };
+    const ends = [...partition.objectClasses, ...objectClasses.map((iri) => ({ iri }))];
+    return Object.assign({}, partition, { subjectClasses, objectClasses: ends });
+  });
+}
+
+function mergedProperties(all: readonly KnownProperty[]): readonly PropertyPartition[] {
+  const merged = Array.from(
+    Map.groupBy(all, ({ property }) => property),
+    ([property, parts]): PropertyPartition => ({
+      property,
+      ...seen,
+      triples: atLeast(parts.map(({ triples }) => triples)),
+      objectClasses: distinct(parts.flatMap(({ objectClasses }) => objectClasses)),
+      datatypes: distinct(parts.flatMap(({ datatypes }) => datatypes)),
+      objectsComplete: parts.every(({ objectsComplete }) => objectsComplete),
+    }),
+  );
+  return merged.toSorted(
+    (one, other) => (other.triples?.value ?? -1) - (one.triples?.value ?? -1) || order(one.property, other.property),
+  );
+}
+
+const distinct = (ends: readonly { readonly iri: string }[]) =>
+  [...new Set(ends.map(({ iri }) => iri))].map((iri) => Object.assign({ iri }, seen));
+
+/** The largest of the members' counts: they may hold the same triples, so there is no sum. */
+function atLeast(counts: readonly (KnownCount | undefined)[]): Count | undefined {
+  const [largest, ...others] = counts.flatMap((count) => count ?? []).toSorted((one, other) => other.value - one.value);
+  if (largest === undefined) return undefined;
+  const isAll = others.length === 0 && counts.length === 1;
+  const status = isAll || largest.status !== "exact" ? largest.status : "lowerBound";
+  return { value: largest.value, status, record: 0 };
 }
 
 /** The classes or properties of these endpoints: those that most have first, then by the largest count, then by IRI. */

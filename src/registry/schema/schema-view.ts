@@ -30,6 +30,8 @@ interface SchemaRequest {
   readonly parts?: readonly Part[];
   /** URL of the document that holds a view of detail "void"; the dataset's, without fragment, when absent. */
   readonly document?: string;
+  /** How to get what was left out, where the reader has other parameters than those of HTTP. */
+  readonly more?: string;
 }
 
 /** All values of a property that has few. */
@@ -173,7 +175,8 @@ function* viewSteps(description: VoidDescription, request: SchemaRequest): Gener
     document: request.document,
   };
   const maxTokens = Math.min(mostTokens, Math.max(1, Math.floor(request.maxTokens) || 1));
-  const lines = viewLines[request.detail](content);
+  const own = viewLines[request.detail](content);
+  const lines = request.more === undefined ? own : { ...own, more: request.more };
   const shown = request.detail === "void" ? lines : withParts(content, lines);
   return yield* composeView(shown, { content, detail: request.detail, maxTokens });
 }

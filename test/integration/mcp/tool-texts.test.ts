@@ -33,7 +33,7 @@ const everyText = (box: Toolbox): string => JSON.stringify(box.tools) + skillTex
 describe("the budget of tool descriptions", () => {
   it.each([
     ["small", 700],
-    ["full", 1_500],
+    ["full", 1_000],
     ["builder", 1_000],
     ["paper", 500],
   ] as const)("holds for %s", (profile, most) => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { describeForAgent } from "../../../../src/agent/tools/describe-endpoint.ts";
-import { federationModel } from "../../../../src/registry/model/federation-model.ts";
+import {
+  createFederationModels,
+  federationModel,
+  splitTerms,
+} from "../../../../src/registry/model/federation-model.ts";
 import { joinsOf } from "../../../../src/registry/model/joins.ts";
 import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
@@ -74,19 +78,19 @@ describe("joins", () => {
 });
 
 describe("a federation", () => {
-  it("has a model of its members: who has what, counts side by side, joins once", () => {
-    const known = federationModel(models, ["orders", "people", "more", "dark"]);
-    expect(known).toMatchObject({ described: ["orders", "people", "more"], members: expect.arrayContaining(["dark"]) });
-    expect(known.terms.class[0]).toEqual({
+  it("has a model of its members as of one endpoint, and lists who has what", () => {
+    const federation = { id: "shop", title: "Shop", members: [], memberKeywords: [] };
+    const merged = federationModel(models, federation, ["orders", "people", "more", "dark"]);
+    expect(merged).toMatchObject({ known: ["orders", "people", "more"], members: expect.arrayContaining(["dark"]) });
+    const [first] = splitTerms(models, ["orders", "people", "more", "dark"], "class");
+    expect(first).toEqual({
       iri: `${ex}Person`,
       source: "derived",
       at: [{ id: "people", count: { value: 5, status: "exact" } }, { id: "more" }],
     });
-    expect(known.joins.map(({ from, join }) => `${from} ${join.how} ${join.with}`)).toEqual([
-      "orders link people",
-      "orders link more",
-      "people subjects more",
-    ]);
+    const person = merged?.description.classPartitions.find((each) => each.class === `${ex}Person`);
+    expect(person).toMatchObject({ entities: { value: 5, status: "lowerBound" } });
+    expect(federationModel(models, federation, ["dark"])).toBeUndefined();
   });
 });
 
@@ -101,6 +105,7 @@ describe("describe_endpoint", () => {
       catalog,
       models,
       values: createValueIndex(),
+      federation: (id: string) => createFederationModels(models, catalog).get(id),
       descriptions: {
         get: async (id: string) => descriptions[id],
         freshness: async () => ({ state: "fresh" as const }),
@@ -122,16 +127,18 @@ describe("describe_endpoint", () => {
       'IRIs are unlike, bind IRI(CONCAT("https://people.example/id/", STRAFTER(STR(?here), "http://people.example/id/")))',
     ],
     ["people", "are also at more, by the descriptions of federation shop"],
-    ["shop", "federation shop: Shop; facts of 3 of 4 members"],
-    ["shop", "nothing is known of: dark"],
-    ["shop", "class shop:Person: more ?, people 5"],
-    ["shop", "orders may join with: people on shop:customer (shop:Person)"],
+    ["shop", "federation of 4 endpoints, 3 described; query it as one endpoint, without SERVICE"],
+    ["shop", "shop:Person (>=5)"],
+    ["shop", "shop:customer -> shop:Person"],
+    ["shop", "shop:product -> shop:Product"],
     ["shop", "PREFIX shop: <http://shop.example/ns#>"],
   ])("of %s says %s", async (endpoint, line) => {
     expect(await shown(endpoint)).toContain(line);
   });
 
   it("keeps to its budget, and says what it leaves out", async () => {
-    expect(await shown("shop", 100)).toMatch(/\d+ more lines; raise max_tokens$/u);
+    expect(await shown("shop", 100)).toMatch(
+      /\d+ of \d+ classes and properties left out; raise max_tokens, or name classes$/u,
+    );
   });
 });

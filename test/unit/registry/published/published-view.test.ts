@@ -24,7 +24,7 @@ const { models } = describedModels({ entries });
 const descriptions = { get: async () => undefined, freshness: () => Promise.reject(new Error("not asked")) };
 const view = (endpoint: string, maxTokens = 2_000) =>
   describeForAgent(
-    { catalog, models, descriptions, values: { examples: () => [], keys: () => [] } },
+    { catalog, models, descriptions, values: { examples: () => [], keys: () => [] }, federation: () => undefined },
     { endpoint, detail: "schema", maxTokens },
   );
 
