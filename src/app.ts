@@ -95,6 +95,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     terms: registry.search,
     remarks: createRemarks(registry.search, registry),
     sources: registry.sources,
+    parts: registry.parts,
     egress: config.egress,
     publicUrl: config.publicUrl,
     remoteEngine: config.remoteEngine !== undefined,

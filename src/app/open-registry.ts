@@ -16,6 +16,8 @@ import { createExampleStore } from "../registry/examples/example.ts";
 import { createLinker } from "../registry/linking/linker.ts";
 import { EndpointModels } from "../registry/model/endpoint-models.ts";
 import { keepModels } from "../registry/model/keep-models.ts";
+import type { Part } from "../registry/schema/part-lines.ts";
+import { partsOf } from "../registry/schema/split-classes.ts";
 import { createSearchIndex, type EndpointStatus, type SearchIndex } from "../registry/search/search-index.ts";
 import { createEngineSearch } from "../registry/values/engine-search.ts";
 import { createHarvestStore } from "../registry/values/harvest.ts";
@@ -78,6 +80,12 @@ function pausing<Of>(local: LocalDispatch, make: (pauseMs: number) => Of): (url:
 
 const isOwn = (local: LocalDispatch, url: string): boolean =>
   local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "");
+
+/** Where other parts of an endpoint's classes are. */
+const knownParts =
+  (models: EndpointModels, catalog: EditableCatalog) =>
+  (id: string): readonly Part[] =>
+    partsOf(id, { built: models.get(id)?.described?.built }, { models, catalog });
 
 /** What monitoring says of an endpoint. */
 interface Health {
@@ -156,6 +164,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
     linker,
     examples,
     sources,
+    parts: knownParts(models, catalog),
     /** Jobs that it enqueues; to be started with the queue. */
     kinds: [descriptions.kind, due.kind, values.kind, linksets.kind, ...capabilities.kinds],
     schedules: [capabilities.schedule],

@@ -8,18 +8,17 @@ import {
   createClauseEvaluator,
   type EvaluateHere,
   isEvaluatedHere,
-  namesMembers,
+  sourceOf,
 } from "./evaluated-clause.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
 import { type KeyForm, KeyForms, mostFiltered, sentAs } from "./key-forms.ts";
 import { RowCaps } from "./row-caps.ts";
-import { tracedTo } from "./provenance.ts";
 import { SharedAnswers } from "./shared-answers.ts";
 import { stepOf } from "./step-reports.ts";
 import { withUnwritableKeys } from "./unwritable-keys.ts";
-import { failureStatus, goesOnWithout, noteLearned, noteStatus, sourceReport, takesInPart } from "./executor.ts";
+import { failureStatus, goesOnWithout, noteLearned, noteStatus, takesInPart } from "./executor.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
 export interface ClauseExecutor {
@@ -67,16 +66,14 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
   }
 
   async function* reported(clause: ReportedClause, read: ReadRows): AsyncIterable<readonly Bindings[]> {
-    const name = nameOf(clause);
-    // A federation is no source of its own.
-    const report = sourceReport(namesMembers(clause) ? new Map() : bounds.sources, name);
+    const { name, report, traced } = sourceOf(clause, bounds);
     try {
       const failure = isTolerated(clause, bounds) ? gone.get(clause.endpoint.url) : undefined;
       if (failure) throw failure;
       for await (const batch of silent.isSilenced(clause) ? [] : read(report)) {
         silent.note(clause, "answer");
         if (silent.isSilenced(clause)) break;
-        yield bounds.provenance && !namesMembers(clause) ? tracedTo(name, batch) : batch;
+        yield traced(batch);
       }
       silent.note(clause, "answer");
     } catch (thrown) {
@@ -96,8 +93,6 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
     solutions: (clause, keys, onDivided) => reported(clause, (report) => rowsOf({ clause, keys, report, onDivided })),
   };
 }
-
-const nameOf = ({ endpoint: { id, url } }: ReportedClause): string => id ?? url;
 
 /** What came first of SILENT clauses, whose blocks are asked side by side. */
 class SilentClauses {

@@ -4,9 +4,9 @@ import { evaluatedQuery, type KeyBlock, takesKeysInside, termsText } from "./cla
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { takenIn } from "./held-bytes.ts";
-import { goesOnWithout, noteStatus } from "./executor.ts";
+import { goesOnWithout, noteStatus, sourceReport } from "./executor.ts";
 import { mergedRow } from "./key-forms.ts";
-import { tracedToMembers } from "./provenance.ts";
+import { tracedTo, tracedToMembers } from "./provenance.ts";
 import { memberTimeMs } from "./member-time.ts";
 
 /** Solutions of a SELECT over the triples of an endpoint or a federation, as they come; the cost goes to `bounds.sources`. */
@@ -33,8 +33,22 @@ export interface ClauseRequest {
 }
 
 /** Whether the members of a clause's federation are reported and fail one by one; with SILENT the clause fails as one. */
-export const namesMembers = ({ endpoint, silent }: Pick<FederatedClause, "endpoint" | "silent">): boolean =>
+const namesMembers = ({ endpoint, silent }: Pick<FederatedClause, "endpoint" | "silent">): boolean =>
   endpoint.over !== undefined && !silent;
+
+/** What is noted of a clause, and its rows with their source; members of a federation are sources, it is none. */
+export function sourceOf(
+  clause: Pick<FederatedClause, "endpoint" | "silent">,
+  { sources, provenance }: Pick<ExecutionBounds, "sources" | "provenance">,
+) {
+  const name = clause.endpoint.id ?? clause.endpoint.url;
+  const isSource = !namesMembers(clause);
+  return {
+    name,
+    report: sourceReport(isSource ? sources : new Map(), name),
+    traced: (rows: readonly Bindings[]) => (isSource && provenance ? tracedTo(name, rows) : rows),
+  };
+}
 
 /** Whether a clause is evaluated here over its endpoint's triples, and not by the endpoint. */
 export const isEvaluatedHere = ({ endpoint, evaluatedHere }: FederatedClause): boolean =>

@@ -1,7 +1,11 @@
 import { type Static, Type } from "typebox";
 import { partialDescription, Problem, provenanceDescription, pruneDescription, view, strictObject } from "./schemas.ts";
 
-const note = Type.Object({ code: Type.String(), message: Type.String() });
+const note = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  query: Type.Optional(Type.String({ description: "The query to send instead." })),
+});
 const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
 const status = Type.Union(
   ["running", "ok", "empty", "partial", "failed", "cancelled"].map((name) => Type.Literal(name)),

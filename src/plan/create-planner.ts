@@ -9,7 +9,7 @@ import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { foldedTokens } from "../sparql/united-services.ts";
 import { bodyOf, clauseAt, knowsCuts, withinCapabilities } from "./capability-split.ts";
 import { madeOf, type MadePlan } from "./build-plan.ts";
-import { describedMeant, describedNote } from "./ask-described.ts";
+import { describedMeant, describedNotes } from "./ask-described.ts";
 import { decidePlan } from "./decide-plan.ts";
 import { selectedClause, withClauseMembers } from "./federation-clauses.ts";
 import type { ClauseEstimate, KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
@@ -143,13 +143,11 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const { parsed, source, note } = readQuery(written, sent);
   if (parsed.kind === "direct") return withinCapabilities(madeOf(parsed, undefined), context);
   try {
-    const isPlaced = sent.entry !== undefined || sent.over !== undefined;
-    const meant = isPlaced ? request.federationId : describedMeant(parsed, sent);
-    const task = isPlaced || meant === undefined ? sent : { ...sent, ...overFederation(meant, context) };
+    const meant = describedMeant(parsed, sent);
+    const task = meant === undefined ? sent : { ...sent, ...overFederation(meant.id, context) };
     const made = fromRelevantMembers(decidePlan(parsed, task), task);
-    const isOfAll = meant !== undefined && context.catalog.federation(meant)?.builtIn === true;
-    const notes = isOfAll ? [describedNote(context, isPlaced)] : [];
-    const plan = withNotes(withinCapabilities(made, context), [...(note ? [note] : []), ...notes]);
+    const notes = [...(note ? [note] : []), ...describedNotes(context, request, meant !== undefined)];
+    const plan = withNotes(withinCapabilities(made, context), notes);
     if (plan.kind === "federated") {
       refuseLargeEvaluation(parsed.text, foldedTokens(parsed));
       refuseUnknownFunctions(plan.clauses, made.bodies, made.query);

@@ -27,6 +27,7 @@ import { offeredEndpoints, serviceRequired } from "./offer-endpoints.ts";
 import { adaptedKeys } from "./adapted-keys.ts";
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import { isOpenTarget } from "./followed-targets.ts";
+import { partNotes } from "./half-answers.ts";
 import type { Exclusions } from "./source-selection.ts";
 import { isKeyword, serviceTargets, type ServiceTargets, withKeyword } from "./service-targets.ts";
 
@@ -51,6 +52,12 @@ const rewrittenAtMost = 2_000_000;
 export function decidePlan(parsed: ParsedQuery, task: PlanTask): MadePlan {
   const query = analyseQuery(parsed);
   const targets = serviceTargets(query, task);
+  const made = decided(query, targets, task);
+  const notes = partNotes(query, targets, task);
+  return notes.length === 0 ? made : { ...made, plan: { ...made.plan, notes: [...made.plan.notes, ...notes] } };
+}
+
+function decided(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): MadePlan {
   const unchanged = wholeQuery(query, targets, task);
   if (unchanged) return unchanged;
   const notes = [

@@ -41,10 +41,20 @@ export interface PlanContext {
   readonly terms?: KnownTerms;
   /** What to say of a query whose answer is empty, by descriptions alone; absent: nothing. */
   readonly remarks?: Remarks | undefined;
+  /** Where other parts of an endpoint's classes are; absent: nothing is known. */
+  readonly parts?: ((id: string) => readonly KnownPart[]) | undefined;
   /** Which members have matches; absent: nothing is known, and everybody is asked. */
   readonly sources?: KnownSources | undefined;
   /** Another engine executes the federated plans, so they have the notes of `portablePlan`. */
   readonly remoteEngine?: boolean | undefined;
+}
+
+/** A class whose instances lie at an endpoint and at others; the registry's `Part` fits. */
+export interface KnownPart {
+  readonly class: string;
+  /** Stated by the builder of the shards, or derived from the descriptions of a federation's members. */
+  readonly source: "builder" | "derived";
+  readonly siblings: readonly { readonly endpoint: string; readonly properties: readonly string[] }[];
 }
 
 /** What descriptions say of an empty answer; `diagnosis/check/remarks.ts` fits. */

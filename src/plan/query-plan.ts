@@ -62,6 +62,7 @@ export interface PlanNote {
     | "FEDERATION_UNUSED"
     | "CATALOG_ASKED"
     | "MEMBERS_LEFT_OUT"
+    | "PART_ASKED"
     | "MEMBERS_UNKNOWN"
     | "CLAUSES_LEFT_OUT"
     | "CLAUSES_COLOCATED"
@@ -71,6 +72,8 @@ export interface PlanNote {
     | "PREFIXES_FILLED_IN"
     | "SILENCED";
   readonly message: string;
+  /** The query to send instead. */
+  readonly query?: string | undefined;
 }
 
 /** Columns that a SELECT must be answered with, those of `SELECT *` in the order of appearance; and what may be there too. */

@@ -56,7 +56,7 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
   const normalised = new Map<string, PlannedEndpoint>();
   const notes: PlanNote[] = [];
   const lookUp = (iri: string | undefined, place: ClausePlace): PlannedEndpoint => {
-    const endpoint = endpointOf(iri, place, task.context);
+    const endpoint = targetOf(iri, place, task.context);
     const { catalog } = task.context;
     const isWritten = iri === undefined || iri === endpoint.url || catalog.byUrl(iri) || catalog.federationByUrl(iri);
     if (!isWritten) normalised.set(iri, endpoint);
@@ -87,7 +87,7 @@ export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTar
  */
 export function endpointNamed(iri: string, context: PlanContext): PlannedEndpoint {
   try {
-    return endpointOf(iri, {}, context);
+    return targetOf(iri, {}, context);
   } catch (thrown) {
     const { code, message, details } = toFedwayError(thrown);
     const next =
@@ -202,10 +202,14 @@ const whereIs = ({ line, column }: ClausePlace, endpoint: string): ErrorWhere =>
   endpoint,
 });
 
+/** The endpoint or federation that a target names. */
+function targetOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
+  const federation = iri === undefined ? undefined : context.catalog.federationByUrl(iri);
+  return federation ? plannedFederation(federation, place, context) : endpointOf(iri, place, context);
+}
+
 function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
-  const federation = context.catalog.federationByUrl(iri);
-  if (federation) return plannedFederation(federation, place, context);
   const entry = entryMeant(iri, context);
   // An endpoint with a part of the data can be asked itself, where that is allowed.
   const isPart = context.egress === "public" && context.catalog.published.byOtherUrl(iri)?.as === "part";

@@ -6,7 +6,8 @@ import {
   type Exclusions,
   type PatternSources,
 } from "../plan/source-selection.ts";
-import type { MemberView, Shape } from "./member-view.ts";
+import type { MemberView } from "./member-view.ts";
+import type { Shape } from "./shape.ts";
 
 /** What was found of a federation's patterns. */
 interface Selected {

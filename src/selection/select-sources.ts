@@ -20,7 +20,8 @@ import { isAggregateOfAll } from "../sparql/expression-parts.ts";
 import { constructsOf } from "../sparql/used-constructs.ts";
 import type { FactTable } from "./fact-table.ts";
 import { exclusionsOf, withExclusions } from "./exclusions.ts";
-import { anything, isInstance, keyOf, type Lacks, MemberView, type Shape, toAsked } from "./member-view.ts";
+import { type Lacks, MemberView } from "./member-view.ts";
+import { anything, isInstance, keyOf, type Shape, toAsked } from "./shape.ts";
 
 /**
  * The plan over those members only that may have matches of one of its patterns, each pattern with its members and the

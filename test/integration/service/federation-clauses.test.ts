@@ -50,9 +50,10 @@ interface Table {
   readonly status: string;
   readonly rows: readonly (readonly (string | null)[])[];
   readonly sources: readonly { readonly endpoint: string; readonly status: string }[];
-  readonly notes: readonly { readonly code: string }[];
   readonly diagnosis: { readonly code: string; readonly detail: string; readonly next?: string } | null;
 }
+
+const noTable: Table = { status: "refused", rows: [], sources: [], diagnosis: null };
 
 async function ask(query: string, options: object = {}) {
   const response = await fetch(`${url}/api/query`, {
@@ -60,13 +61,12 @@ async function ask(query: string, options: object = {}) {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ query: `PREFIX : <http://x.example/> ${query}`, ...options }),
   });
-  const table = (await response.json()) as Table & Table["diagnosis"];
-  const { status, rows = [], sources = [], notes = [], diagnosis } = table;
+  const table = { ...noTable, ...((await response.json()) as Partial<Table> & Table["diagnosis"]) };
+  const { status, rows, sources, diagnosis } = table;
   return {
     status,
     rows: rows.map((row) => row.join(" ")).toSorted(),
     sources: sources.map((each) => `${each.endpoint} ${each.status}`).toSorted(),
-    notes: notes.map(({ code }) => code),
     problem: diagnosis ?? table,
   };
 }

@@ -1,0 +1,153 @@
+import type { Federation } from "../registry/catalog/catalog.ts";
+import type { AnalysedQuery } from "../sparql/analyse-query.ts";
+import { editText } from "../sparql/edit-text.ts";
+import { queryPatterns } from "../sparql/query-patterns.ts";
+import { termsOf, type UsedTerm } from "../sparql/used-terms.ts";
+import type { KnownPart, PlanContext, PlanTask } from "./plan-request.ts";
+import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import type { ServiceTargets } from "./service-targets.ts";
+
+/** A class or property that is asked for of many things, and the classes that the query says they are of. */
+interface Use extends UsedTerm {
+  readonly classes: readonly string[];
+}
+
+/** An endpoint that a query names, or the members of a federation, and what they are asked for. */
+interface Asked {
+  /** Absent: a federation. */
+  readonly id?: string | undefined;
+  readonly members: ReadonlySet<string | undefined>;
+  readonly uses: readonly Use[];
+  /** The IRI that SERVICE has; absent: what the query is sent to. */
+  readonly iri: string | undefined;
+}
+
+const mostNotes = 3;
+
+/**
+ * Which endpoints have other parts of what the query asks one for by name: an answer of one part must not look whole. Patterns about
+ * a constant subject ask for one thing, which is in one part.
+ */
+export function partNotes(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): readonly PlanNote[] {
+  const { context } = task;
+  const { parts } = context;
+  if (parts === undefined) return [];
+  const asked = askedOf(query, targets, task);
+  const isAsked = (id: string, { iri }: Use): boolean =>
+    asked.some(({ members, uses }) => members.has(id) && uses.some((use) => use.iri === iri));
+  const notes = asked.flatMap(({ id, uses, iri }): readonly PlanNote[] => {
+    if (id === undefined || !uses.some((use) => isElsewhere(id, use, context))) return [];
+    const [first] = parts(id).flatMap((part) => missingOf(part, { uses, isAsked, context }));
+    return first ? [partNote(first, { id, iri, query, context })] : [];
+  });
+  return notes.slice(0, mostNotes);
+}
+
+function askedOf(
+  { parsed, services }: AnalysedQuery,
+  { members }: ServiceTargets,
+  { entry, over }: PlanTask,
+): readonly Asked[] {
+  const named = new Map<
+    string | undefined,
+    Pick<PlannedEndpoint, "id"> & { readonly all: readonly { readonly id?: string | undefined }[] }
+  >();
+  const name = (iri: string | undefined, { id, over: merged }: Pick<PlannedEndpoint, "id" | "over">): void =>
+    void named.set(iri, { id, all: merged?.members ?? [{ id }] });
+  for (const { target, element } of services) {
+    const endpoint = members.get(element.from);
+    if (target.kind === "iri" && endpoint) name(target.iri, endpoint);
+  }
+  if (entry) name(undefined, { id: entry.id });
+  if (over) named.set(undefined, { all: over.members });
+  const placed = Map.groupBy(queryPatterns(parsed, { services: true }), ({ service }) => service);
+  return [...placed].flatMap(([iri, patterns]) => {
+    const { id, all } = named.get(iri) ?? {};
+    return all ? [{ id, iri, members: new Set(all.map((member) => member.id)), uses: usesOf(patterns) }] : [];
+  });
+}
+
+/** What is asked for of each variable: its properties, or where there is none, that it is of a class. */
+function usesOf(patterns: ReturnType<typeof queryPatterns>): readonly Use[] {
+  const bySubject = Map.groupBy(patterns, ({ subject }) => (subject.kind === "variable" ? subject.name : ""));
+  bySubject.delete("");
+  return [...bySubject.values()].flatMap((about) => {
+    const terms = termsOf(about);
+    const [properties, types] = [
+      terms.filter(({ kind }) => kind === "property"),
+      terms.filter(({ kind }) => kind === "class"),
+    ];
+    const classes = types.map(({ iri }) => iri);
+    return (properties.length > 0 ? properties : types).map(({ kind, iri }) => ({ kind, iri, classes }));
+  });
+}
+
+/** Another endpoint has the term: only then it is worth finding out whether they have parts of the same. */
+const isElsewhere = (id: string, use: Use, { terms }: PlanContext): boolean =>
+  [...(terms?.endpointsWith(use) ?? [])].some((other) => other !== id);
+
+interface Looking extends Pick<Asked, "uses"> {
+  readonly isAsked: (id: string, use: Use) => boolean;
+  readonly context: PlanContext;
+}
+
+/** The part with those of its siblings that have what is asked for and are not asked. */
+function missingOf(part: KnownPart, { uses, isAsked, context }: Looking): readonly KnownPart[] {
+  const about = uses.filter(({ classes }) => classes.length === 0 || classes.includes(part.class));
+  const siblings = part.siblings.filter(({ endpoint, properties }) => {
+    const has = (use: Use): boolean =>
+      use.kind === "class" ? context.terms?.hasTerm(endpoint, use) === "yes" : properties.includes(use.iri);
+    return about.some((use) => has(use) && !isAsked(endpoint, use));
+  });
+  return siblings.length === 0 ? [] : [{ ...part, siblings }];
+}
+
+interface Naming {
+  readonly id: string;
+  readonly iri: string | undefined;
+  readonly query: AnalysedQuery;
+  readonly context: PlanContext;
+}
+
+const namedAtMost = 5;
+
+function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNote {
+  const others = part.siblings.map(({ endpoint }) => endpoint);
+  const more = others.length > namedAtMost ? ` and ${others.length - namedAtMost} more` : "";
+  const listed = `${others.slice(0, namedAtMost).join(", ")}${more}`;
+  const name = /[^/#]*$/.exec(part.class)?.[0] ?? part.class;
+  const said =
+    part.source === "builder"
+      ? `${id} has 1 of ${others.length + 1} parts of ${name}; the other${others.length === 1 ? "" : "s"}: ${listed}.`
+      : `${id} is not the only one with ${name}; also: ${listed}.`;
+  const federation = federationWith([id, ...others], context);
+  if (federation === undefined) return { code: "PART_ASKED", message: said };
+  const all = others.length === 1 ? "both" : "all of them";
+  if (iri === undefined) {
+    return {
+      code: "PART_ASKED",
+      message: `${said} Federation ${federation} (/federations/${federation}/sparql) asks ${all}.`,
+    };
+  }
+  const edits = query.services.flatMap(({ target, element: { name: at } }) =>
+    target.kind === "iri" && target.iri === iri
+      ? [{ range: { from: at, to: at + 1 }, replacement: `<${federation}>` }]
+      : [],
+  );
+  const asking = editText(query.parsed, edits);
+  return { code: "PART_ASKED", message: `${said} SERVICE <${federation}> asks ${all}.`, query: asking };
+}
+
+/** The smallest federation that has all of these endpoints; that of all described ones where no other has. */
+function federationWith(ids: readonly string[], { catalog }: PlanContext): string | undefined {
+  const sizes = catalog.federations.flatMap((federation: Federation) => {
+    const members = new Set(catalog.membersOf(federation).map(({ id }) => id));
+    return ids.every((id) => members.has(id))
+      ? [{ id: federation.id, size: members.size, builtIn: federation.builtIn }]
+      : [];
+  });
+  const [best] = sizes.toSorted(
+    (one, other) => Number(one.builtIn ?? false) - Number(other.builtIn ?? false) || one.size - other.size,
+  );
+  return best?.id;
+}

@@ -1,0 +1,37 @@
+import { type AskedPattern, patternKey } from "../plan/source-selection.ts";
+import { iriText } from "../rdf/term-text.ts";
+import { rdf } from "../rdf/vocabularies.ts";
+import { termToText } from "../results/terms.ts";
+import type { PatternTerm } from "../sparql/query-patterns.ts";
+
+/** A triple pattern; blank nodes are variables. */
+export interface Shape {
+  readonly subject: PatternTerm;
+  readonly predicate: PatternTerm;
+  readonly object: PatternTerm;
+}
+
+/** `patternKey` of a shape. */
+export const keyOf = ({ subject, predicate, object }: Shape): string =>
+  patternKey(textOf(subject), textOf(predicate), textOf(object));
+
+/** A constant as N-Triples; undefined for a variable. */
+export function textOf(term: PatternTerm): string | undefined {
+  if (term.kind === "variable") return undefined;
+  return term.kind === "iri" ? iriText(term.iri) : termToText(term.literal);
+}
+
+/** A shape as it is asked for. */
+export function toAsked(shape: Shape): AskedPattern {
+  const [s, p, o] = [shape.subject, shape.predicate, shape.object].map(textOf);
+  return { key: patternKey(s, p, o), text: `${s ?? "?s"} ${p ?? "?p"} ${o ?? "?o"}` };
+}
+
+/** A place of a pattern that any term may stand in. */
+export const anything: PatternTerm = { kind: "variable", name: "" };
+
+/** A pattern that asks for the instances of one class. */
+export const isInstance = (
+  shape: Shape,
+): shape is Shape & { readonly object: { readonly kind: "iri"; readonly iri: string } } =>
+  shape.predicate.kind === "iri" && shape.predicate.iri === rdf.type && shape.object.kind === "iri";

@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import oxigraph from "oxigraph";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { publishedData, type PublishedQuestion, publishedQuestions } from "../support/published-questions.ts";
+import { buildPublishedShards, hasPublishedData, publishedDatasets } from "../support/published-shards.ts";
+import { eventually } from "../support/eventually.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+import { newFolder } from "../support/scratch-folder.ts";
+
+if (!hasPublishedData)
+  console.warn(
+    "SKIPPED: the nine datasets are not at ../shared/fkgqa, so nothing was asked of all their shards at once.",
+  );
+
+interface Answer {
+  readonly results: {
+    readonly bindings: readonly Readonly<Record<string, { readonly type: string; readonly value: string }>>[];
+  };
+}
+
+/** A number as a number: sums of floating-point numbers depend on their order in the last digits. */
+const shown = (value: string): string =>
+  value !== "" && Number.isFinite(Number(value)) ? Number(value).toPrecision(12) : value;
+
+/** Values of rows, whatever the columns are called. */
+const rowsOf = (answer: Answer): readonly string[] =>
+  answer.results.bindings
+    .map((row) =>
+      Object.values(row)
+        .map(({ value }) => shown(value))
+        .toSorted()
+        .join(" | "),
+    )
+    .toSorted();
+
+/** Of each dataset: its queries, and those whose rows are a choice among rows of equal rank. */
+const ties = new Set("q0501 q0096 q0027 q0955 q0226 q0230 q0232 q0879 q0887 q0741".split(" "));
+
+const questions = hasPublishedData
+  ? publishedQuestions().filter(({ dataset }) => publishedDatasets.includes(dataset))
+  : [];
+const distinct = questions.filter(({ sparql }, at) => questions.findIndex((other) => other.sparql === sparql) === at);
+const isChoice = ({ id, unstable, rewritten }: PublishedQuestion): boolean =>
+  unstable === true || rewritten === true || ties.has(id);
+
+type Told = readonly (readonly (string | null)[])[];
+
+let service: RunningService;
+const whole = new oxigraph.Store();
+
+beforeAll(async () => {
+  if (!hasPublishedData) return;
+  const root = newFolder();
+  const folders: string[] = [];
+  for (const dataset of publishedDatasets) {
+    whole.load(publishedData(dataset), { format: "application/n-triples" });
+    folders.push(join(root, dataset));
+    await buildPublishedShards(dataset, { mode: "guaranteed", output: join(root, dataset) });
+  }
+  service = await startService({}, { FEDWAY_SHARDS: folders.join(","), FEDWAY_HOSTED_TOTAL_MB: "4096" });
+  // Shards are described when they come; until then the federation is without them, and says so.
+  const all = service.app.catalog.entries.length;
+  expect(all).toBeGreaterThan(27);
+  await eventually(() => expect(membersOfAll()).toBe(all));
+}, 300_000);
+
+const membersOfAll = (): number => {
+  const { catalog } = service.app;
+  const federation = catalog.federation("catalog");
+  return federation === undefined ? 0 : catalog.membersOf(federation).length;
+};
+
+afterAll(async () => {
+  if (hasPublishedData) await service.close();
+});
+
+/** Cells of a tool's rows: N-Triples without datatype or language. */
+const cell = (text: string | null): string =>
+  (/^"(.*)"[^"]*$/su.exec(text ?? "")?.[1] ?? text ?? "").replace(/^<(.*)>$/u, "$1");
+
+/** The rows of a tool's answer, as `rowsOf` has them. */
+function toldRows(json: string): readonly string[] {
+  const { rows } = json === "" ? { rows: [] } : (JSON.parse(json) as { readonly rows: Told });
+  const values = rows.map((row) => row.flatMap((one) => (one === null ? [] : [shown(cell(one))])));
+  return values.map((row) => row.toSorted().join(" | ")).toSorted();
+}
+
+describe.skipIf(!hasPublishedData)("the shards of nine datasets as one, with no endpoint named", () => {
+  it.each(publishedDatasets)(
+    "answer the queries of %s as the union of the data does",
+    async (dataset) => {
+      const queries = distinct.filter((each) => each.dataset === dataset);
+      const toolbox = service.app.toolbox("full");
+      let nonEmpty = 0;
+      for (const query of queries) {
+        const { id, sparql } = query;
+        const response = await service.query(sparql, { path: "/federations/catalog/sparql" });
+        expect(response.status, id).toBe(200);
+        const found = (await response.json()) as Answer;
+        const expected = query.rewritten
+          ? undefined
+          : (JSON.parse(whole.query(sparql, { results_format: "json" }) as unknown as string) as Answer);
+        const rows = expected?.results.bindings.length ?? query.rows;
+        expect(found.results.bindings, id).toHaveLength(rows);
+        if (expected && !isChoice(query)) expect(rowsOf(found), id).toEqual(rowsOf(expected));
+        const { text, data, problem } = await toolbox.call(
+          "run_query",
+          { query: sparql, max_rows: 500, format: "json" },
+          { owner: dataset, signal: new AbortController().signal },
+        );
+        expect(problem, `${id} ${text.slice(0, 500)}`).toBeUndefined();
+        expect(data["rows_total"], id).toBe(rows);
+        const told = toldRows(String(data["json"]));
+        // Large answers are shown in part.
+        if (told.length === rows && expected && !isChoice(query)) expect(told, id).toEqual(rowsOf(expected));
+        if (rows > 0) nonEmpty += 1;
+      }
+      process.stdout.write(`${dataset}: ${queries.length} queries, ${nonEmpty} with rows\n`);
+      expect(nonEmpty / queries.length).toBeGreaterThan(0.6);
+    },
+    240_000,
+  );
+});
