@@ -105,7 +105,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   const door = openAdmission(config, state, metrics);
   const executors = openExecutors({ ...ground, ...known }, evaluators);
   const execution = { planner, ...executors, now: steadyClock.now, ...door };
-  const diagnosis = openDiagnosis(config, registry, execution);
+  const diagnosis = openDiagnosis(config, registry, { ...execution, availability: monitoring.availability });
   const queries = createQueryService({
     ...execution,
     onUsed: describesDue(config) ? (plan) => registry.due.used(usedIds(plan)) : undefined,
@@ -189,11 +189,10 @@ interface ServedParts extends Ground, Knowledge, Door, Diagnosis {
 
 /** The tools of agents, and the agent of our own over them. */
 function openTools(parts: ServedParts) {
-  const { config, registry, monitoring } = parts;
+  const { config, registry } = parts;
   const agents = openAgents({
     ...parts,
     settings: { ...config.agents, ...config.limits },
-    availability: monitoring.availability,
     onDefect: faultLog(parts.log, "a tool failed"),
     tracer: parts.tracing,
   });

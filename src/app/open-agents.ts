@@ -17,13 +17,11 @@ import { searchTerms } from "../agent/tools/search-terms.ts";
 import { steadyClock, systemClock } from "../clock.ts";
 import { type Config, packageVersion } from "../config/config.ts";
 import type { AcceptAdapter } from "../diagnosis/accept-adapter.ts";
-import type { CheckOptions } from "../diagnosis/check/lookups.ts";
-import { createQueryCheck } from "../diagnosis/check/query-check.ts";
+import type { QueryCheck } from "../diagnosis/check/query-check.ts";
 import type { Explainer } from "../diagnosis/why/explainer.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { McpParts } from "../mcp/create-server.ts";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
-import type { Planner } from "../plan/create-planner.ts";
 import type { Admission } from "../query/admission.ts";
 import type { Probe } from "../query/probe.ts";
 import type { QueryService } from "../query/query-service.ts";
@@ -38,12 +36,11 @@ interface AgentParts {
   readonly onDefect: (error: unknown) => void;
   readonly registry: Registry;
   readonly queries: QueryService;
-  readonly planner: Planner;
+  readonly check: QueryCheck;
   readonly explainer: Explainer;
   readonly probe: Probe;
   readonly admission: Admission;
   readonly acceptAdapter: AcceptAdapter;
-  readonly availability: CheckOptions["availability"];
   readonly tracer?: Tracer | undefined;
 }
 
@@ -52,9 +49,8 @@ const mostRows = 5_000;
 
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
 export function openAgents(parts: AgentParts) {
-  const { settings, registry, queries, planner, explainer, availability, onDefect, tracer, probe, admission } = parts;
+  const { settings, registry, queries, check, explainer, onDefect, tracer, probe, admission } = parts;
   const results = createResultStore({ now: steadyClock.now });
-  const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
   const { experience } = registry.examples;
   const running = {
     queries,

@@ -1,5 +1,8 @@
+import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { createAdapterAcceptance } from "../diagnosis/accept-adapter.ts";
+import type { CheckOptions } from "../diagnosis/check/lookups.ts";
+import { createQueryCheck } from "../diagnosis/check/query-check.ts";
 import { createExplainer } from "../diagnosis/why/explainer.ts";
 import type { Problem } from "../errors/fedway-error.ts";
 import type { Admission } from "../query/admission.ts";
@@ -13,13 +16,16 @@ export type Diagnosis = ReturnType<typeof openDiagnosis>;
 /** What explains empty answers, by the planner and the executors of the query service. */
 export function openDiagnosis(
   { agents }: Pick<Config, "agents">,
-  { catalog, search, values }: Pick<Registry, "catalog" | "search" | "values">,
-  execution: Parameters<typeof createProbe>[0] & { readonly admission: Admission },
+  registry: Registry,
+  execution: Parameters<typeof createProbe>[0] & { readonly admission: Admission } & Pick<CheckOptions, "availability">,
 ) {
-  const { planner, now, admission } = execution;
+  const { catalog, search, values } = registry;
+  const { planner, now, admission, availability } = execution;
   const maxRequests = agents.diagnosisRequests;
   const probe = createProbe(execution);
+  const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
   const explainer = createExplainer({
+    check: check.check,
     run: probe,
     planner,
     catalog,
@@ -38,5 +44,5 @@ export function openDiagnosis(
     return problem;
   };
   const acceptAdapter = createAdapterAcceptance({ catalog, probe, admission, now });
-  return { probe, explainer, acceptAdapter, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
+  return { probe, check, explainer, acceptAdapter, explainEmpty: agents.explainEmpty ? explainEmpty : undefined };
 }

@@ -6,7 +6,8 @@ import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraf
 import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
 import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { constraintsOf } from "../../sparql/joined-patterns.ts";
-import { type Offer, type QueryScope, scopesOf, withOffers } from "./query-scope.ts";
+import { editText, type TextEdit } from "../../sparql/edit-text.ts";
+import { editsOf, type Offer, type QueryScope, scopesOf } from "./query-scope.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
 import { otherValues } from "./other-values.ts";
 import type { UnrepairedText } from "./repair-text.ts";
@@ -39,6 +40,8 @@ export interface CheckedQuery extends PreparedQuery {
   readonly contradictions: readonly TypeFinding[];
   /** The query with the best of the offers applied, where there are any; parsed, never run unasked. */
   readonly suggested?: string | undefined;
+  /** What `suggested` changes, by the tokens of a query that nothing else was repaired of. */
+  readonly edits?: readonly TextEdit[] | undefined;
   /** Endpoints by catalogue id, else by URL. Absent when it does not parse. */
   readonly plan?: {
     readonly kind: QueryPlan["kind"];
@@ -117,7 +120,8 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
     (one, other) => other.score - one.score,
   );
   const offered = [...(target ? [target.repair] : []), ...offers.map(({ repair }) => repair)].slice(0, mostOffers);
-  const suggested = target?.suggested ?? suggestedText(draft, offers, options);
+  const edits = suggestedEdits(draft, offers, options);
+  const suggested = target?.suggested ?? (edits && editText(parsed, edits));
   const problem = rejection && { ...toProblem(rejection), repairs: offered.length > 0 ? offered : undefined };
   return {
     ...prepared,
@@ -126,6 +130,7 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
     unknown,
     contradictions: isSwapped ? [] : types.findings,
     suggested,
+    edits,
     plan: summaryOf(plan),
     cost: costWarning(parsed, scopes),
     problem,
@@ -201,11 +206,15 @@ function missedService(
 const likelyScore = 0.5;
 
 /** The best offers together; those alone that can be planned. */
-function suggestedText(draft: ParsedDraft, offers: readonly Offer[], options: CheckOptions): string | undefined {
+function suggestedEdits(
+  { parsed, place }: ParsedDraft,
+  offers: readonly Offer[],
+  options: CheckOptions,
+): readonly TextEdit[] | undefined {
   const likely = offers.filter(({ score }) => score >= likelyScore);
   if (likely.length === 0) return undefined;
-  const tries = [likely, likely.slice(0, 1)];
-  return tries.map((each) => withOffers(draft.parsed, each)).find((text) => isPlanned(text, draft.place, options));
+  const tries = [likely, likely.slice(0, 1)].map(editsOf);
+  return tries.find((edits) => isPlanned(editText(parsed, edits), place, options));
 }
 
 function summaryOf(plan: QueryPlan): NonNullable<CheckedQuery["plan"]> {

@@ -1,5 +1,5 @@
 import { analyseQuery, type ServiceClause } from "../../sparql/analyse-query.ts";
-import { editText, type TextEdit } from "../../sparql/edit-text.ts";
+import type { TextEdit } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { type PlacedPattern, queryPatterns } from "../../sparql/query-patterns.ts";
@@ -88,8 +88,8 @@ export function tokensOf(
   return ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, step) => from + step).filter(isSame));
 }
 
-/** The text with those of the offers applied that do not touch each other, best first. */
-export function withOffers(parsed: ParsedQuery, offers: readonly Offer[]): string {
+/** The edits of those offers that do not touch each other, best first. */
+export function editsOf(offers: readonly Offer[]): readonly TextEdit[] {
   const edits: TextEdit[] = [];
   const overlaps = ({ range }: TextEdit): boolean =>
     edits.some((edit) => range.from < edit.range.to && edit.range.from < range.to);
@@ -97,5 +97,5 @@ export function withOffers(parsed: ParsedQuery, offers: readonly Offer[]): strin
     if (offer.edits.some(overlaps)) continue;
     edits.push(...offer.edits);
   }
-  return editText(parsed, edits);
+  return edits;
 }

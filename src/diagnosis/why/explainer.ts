@@ -8,10 +8,12 @@ import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
+import type { QueryCheck } from "../check/query-check.ts";
 import { type Evidence, evidenceText } from "../evidence.ts";
 import { findCause } from "./find-cause.ts";
-import { endpointOf, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
+import { describedBy, type EvidentFinding, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
 import { leftOut } from "./left-out.ts";
+import { knownLack, verifiedLack } from "./known-lack.ts";
 import { namedMember } from "./mistaken-endpoint.ts";
 import { BudgetSpent, Prober, type ProbeBudget } from "./prober.ts";
 import { headOf, partsOf, renderParts, serviceOf } from "./query-parts.ts";
@@ -57,6 +59,8 @@ interface ExplainerOptions {
   readonly terms?: Inquiry["terms"];
   /** Harvested values; absent: none are known. */
   readonly values?: Pick<ValueIndex, "find"> | undefined;
+  /** What is known of a query without asking; absent: nothing is. */
+  readonly check?: QueryCheck["check"] | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly now: () => number;
   readonly admission: Pick<Admission, "enter">;
@@ -135,20 +139,24 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
     isFinal: prober?.spent !== "time" && problem?.code !== "EMPTY_UNDECIDED",
   });
   if (inquiry instanceof FedwayError) return end(toProblem(inquiry));
-  const finding = await findingOf(inquiry);
+  const known = await knownLack(inquiry, { ...options, asked, signal: budget.signal });
+  const finding = await findingOf(inquiry, known);
   return end(finding === null ? null : problemOf(inquiry, finding), inquiry.prober);
 }
 
 /** The best that could be found within the budget; null when the query has solutions. */
-async function findingOf(inquiry: Inquiry): Promise<EvidentFinding | null> {
+async function findingOf(inquiry: Inquiry, known: Finding | undefined): Promise<EvidentFinding | null> {
   const { prober } = inquiry;
-  let best: Finding | undefined;
+  let best = known;
   const note = (finding: Finding): void => {
     best = finding;
   };
   let evidence: Evidence = { kind: "asked" };
   try {
+    const verified = known && (await verifiedLack(inquiry, known));
+    if (verified) return verified;
     let cause = await findCause(inquiry, note);
+    if (cause === "solvable" && known && !prober.prune) return { finding: outdated, evidence };
     if (prober.byFacts && typeof cause === "object") {
       best = cause;
       evidence = describedBy(inquiry, cause);
@@ -172,19 +180,6 @@ async function findingOf(inquiry: Inquiry): Promise<EvidentFinding | null> {
     if (error instanceof BudgetSpent) return best ? { finding: best, evidence } : { finding: notAsked(inquiry) };
     throw error;
   }
-}
-
-interface EvidentFinding {
-  readonly finding: Finding;
-  /** Absent: nothing is known. */
-  readonly evidence?: Evidence | undefined;
-}
-
-/** What is known of the endpoints of a part, and may have kept them from being asked. */
-function describedBy(inquiry: Inquiry, { part }: Finding): Evidence {
-  const own = part && endpointOf(inquiry, part);
-  const ids = own === undefined ? inquiry.members : [own];
-  return { kind: "described", at: ids.flatMap((id) => inquiry.terms?.descriptionVersion(id) ?? []) };
 }
 
 /** Whether what was found is so when everybody is asked; undefined when that is not known. @throws BudgetSpent */

@@ -12,6 +12,7 @@ import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { placeOf } from "../../sparql/edit-text.ts";
+import type { Evidence } from "../evidence.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
 import { type QueryPart, serviceOf } from "./query-parts.ts";
 
@@ -55,6 +56,20 @@ export interface Finding {
   readonly edits?: readonly TextEdit[] | undefined;
   readonly suggestions: readonly Suggestion[];
   readonly next?: string | undefined;
+}
+
+/** A finding with what it rests on. */
+export interface EvidentFinding {
+  readonly finding: Finding;
+  /** Absent: nothing is known. */
+  readonly evidence?: Evidence | undefined;
+}
+
+/** What is known of the endpoints of a part, and may have kept them from being asked. */
+export function describedBy(inquiry: Inquiry, { part }: Finding): Evidence {
+  const own = part && endpointOf(inquiry, part);
+  const ids = own === undefined ? inquiry.members : [own];
+  return { kind: "described", at: ids.flatMap((id) => inquiry.terms?.descriptionVersion(id) ?? []) };
 }
 
 /** A part as it is shown. */

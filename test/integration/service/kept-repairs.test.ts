@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Problem } from "../../../src/errors/fedway-error.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startService, type RunningService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
@@ -64,6 +65,28 @@ describe("foaf:nam at people is said to be foaf:name", () => {
     for (const each of [JSON.stringify(explain), ...told, record, page])
       expect(each).not.toMatch(/No endpoint is needed/);
     expect(table["status"]).toBe("empty");
+  });
+});
+
+describe("what must be empty by a complete description", () => {
+  it.each([
+    ["a SERVICE", query("SERVICE <people> { ?s foaf:nam ?n ; foaf:name ?m }"), {}],
+    ["its own route", query("?s foaf:nam ?n . ?s foaf:name ?m"), { endpoint: "people" }],
+  ])("is said with the first reply in %s, after one question", async (_, text, place) => {
+    const before = server.requests.length;
+    const { data } = (await post("/api/tools/run_query", { query: text, ...place })) as {
+      readonly data: { readonly run: string; readonly diagnosis: Problem };
+    };
+    // The run asks whether the description still holds; the diagnosis asks so of its pattern, with the offer.
+    expect(server.requests.length - before).toBeLessThanOrEqual(3);
+    const { diagnosis } = data;
+    expect(diagnosis).toMatchObject({
+      code: "EMPTY_TERM",
+      detail: expect.stringMatching(/has no property .*asked now/),
+    });
+    const [repair] = diagnosis.repairs ?? [];
+    const mended = text.replace(repair?.before ?? "", () => repair?.after ?? "");
+    expect(await post("/api/query", { query: mended, ...place })).toMatchObject({ status: "ok", diagnosis: null });
   });
 });
 

@@ -50,12 +50,11 @@ const overStore: Probe = async ({ text, maxRows }) => ({
 
 type Known = Parameters<typeof createExplainer>[0];
 
-function explainerOver(run: Probe, { values, terms, maxQuestions, now = () => 0 }: Partial<Known> = {}) {
+function explainerOver(run: Probe, { now = () => 0, ...more }: Partial<Known> = {}) {
   const catalog = createCatalog([catalogEntry("a")], [], { publicUrl: "http://fedway.example", federations: [] });
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
   const admission = new Admission({ maxConcurrent: 20 });
-  const limits = { admission, maxRequests: 100, maxQuestions, now };
-  return createExplainer({ run, planner, catalog, values, terms, ...limits });
+  return createExplainer({ run, planner, catalog, admission, maxRequests: 100, now, ...more });
 }
 
 const explain = async (query: string, maxQuestions = 20) =>
@@ -240,6 +239,55 @@ describe("why a query has no solutions", () => {
       expect(problem).toMatchObject({ code, detail: expect.stringMatching(detail) });
       const isOffered = problem?.next?.includes("prune=false") === true;
       expect(isOffered).toBe(!problem?.detail.includes("asked now") || code === "EMPTY_OUTDATED");
+    });
+  });
+
+  describe("what the check knows is asked first", () => {
+    const hasTerm: NonNullable<Known["terms"]>["hasTerm"] = (_, { iri }) => (iri.endsWith("nme") ? "no" : "yes");
+    const terms = { hasTerm, endpointsWith: () => [], descriptionVersion: () => "2026-01-02T03:04:05Z" } as const;
+    const suggesting = (replacement: string): Known["check"] => {
+      const edits = [{ range: { from: 4, to: 5 }, replacement }];
+      const term = { kind: "property", iri: "http://v/nme", endpoints: ["a"], certain: true, elsewhere: [] } as const;
+      const unknown = [{ ...term, nearest: [{ term: replacement, score: 0.9, why: "spelling" }] }];
+      return async ({ query }) => ({
+        query,
+        valid: true,
+        repairs: [],
+        contradictions: [],
+        unknown,
+        edits,
+        next: "Replace it.",
+      });
+    };
+    const explained = (check: Known["check"], run: Probe = overStore) =>
+      explainerOver(run, { terms, check }).explain(
+        { query: "SELECT * { ?a <http://v/nme> ?n }", endpoint: "a" },
+        { signal: new AbortController().signal },
+      );
+
+    it("together with what it suggests, in one question", async () => {
+      expect(await explained(suggesting("<http://v/name>"))).toMatchObject({
+        problem: {
+          code: "EMPTY_TERM",
+          detail: "?a <http://v/nme> ?n has no solutions at a, which has no property <http://v/nme> (asked now).",
+          repairs: [{ before: "<http://v/nme>", after: "<http://v/name>" }],
+          next: "Replace it.",
+        },
+        questions: 1,
+      });
+    });
+
+    it("and the parts are looked into where the suggestion has no solutions", async () => {
+      const { problem, questions } = await explained(suggesting("<http://v/none>"));
+      expect(problem).toMatchObject({ code: "EMPTY_TERM", repairs: [{ after: "<http://v/name>" }] });
+      expect(questions).toBeGreaterThan(1);
+    });
+
+    it("and is outdated where the endpoint has the term after all", async () => {
+      const renamed: Probe = (request) => overStore({ ...request, text: request.text.replaceAll("v/nme", "v/name") });
+      expect((await explained(suggesting("<http://v/size>"), renamed)).problem).toMatchObject({
+        code: "EMPTY_OUTDATED",
+      });
     });
   });
 
