@@ -6,6 +6,8 @@ import type { Hint } from "./tool.ts";
 
 /** Tokens of a diagnosis. */
 const mostTokens = 150;
+/** Characters of a suggested query; what changes in a longer one is said by its repairs. */
+const longestSuggested = 4_000;
 /** Of its first line, where the others need the room. */
 const mostDetailTokens = 60;
 
@@ -46,11 +48,11 @@ export function problemForModel(problem: Problem, hint: Hint): Problem {
 }
 
 /**
- * What is wrong, where, what would mend it and what to do next, in at most 150 tokens. What helps most is never left out for
+ * What is wrong, where, what would mend it and what to do next, in at most 150 tokens, and the query with that. What helps most is never left out for
  * what only tells more: the first repair comes before the next step, then what is nearest, then the place.
  */
 export function problemText(problem: Problem): string {
-  const { code, detail, repairs = [], suggestions = [], endpoints = [], next = "" } = problem;
+  const { code, detail, repairs = [], suggested, suggestions = [], endpoints = [], next = "" } = problem;
   const nearest = suggestions.slice(0, 3).map(({ term }) => plainText(term, 80));
   const [first, second] = repairs.map(repairText);
   const lines: readonly Line[] = [
@@ -62,7 +64,8 @@ export function problemText(problem: Problem): string {
     { text: labelled("Endpoints: ", endpoints.slice(0, 5).join(", ")), rank: 6 },
   ];
   const said = `${code}: ${plainText(detail, 300)}`;
-  return within(shortened(said, mostDetailTokens), lines, shortened(said, mostTokens));
+  const told = within(shortened(said, mostDetailTokens), lines, shortened(said, mostTokens));
+  return suggested === undefined || suggested.length > longestSuggested ? told : `${told}\nsuggested:\n${suggested}`;
 }
 
 interface Line {
@@ -83,10 +86,11 @@ function placeText({ where: { line, column, endpoint, pattern } = {} }: Problem)
 }
 
 /** A repair that was made or is offered, on one line. */
-export function repairText({ applied, before, after }: Repair): string {
+export function repairText({ applied, before, after, why }: Repair): string {
   const [from, to] = [plainText(before, 120), plainText(after, 300)];
-  const change = from === "" ? `added ${to}` : to === "" ? `removed ${from}` : `${from} -> ${to}`;
-  return `${applied ? "Repaired" : "Repair"}: ${change}`;
+  const change =
+    from === "" ? `added ${to}` : to === "" ? `removed ${from}` : from === to ? `moved ${to}` : `${from} -> ${to}`;
+  return `${applied ? "Repaired" : "Repair"}: ${change}${why === undefined ? "" : ` (${why})`}`;
 }
 
 /** In their order the lines that fit beside the first one, chosen by rank; the first is as long as they leave room. */

@@ -45,6 +45,8 @@ export interface Repair {
   readonly after: string;
   /** False: it is only offered, as it may change what the query means. */
   readonly applied: boolean;
+  /** One sentence: how it has to be written. */
+  readonly why?: string | undefined;
 }
 
 /** Something known that was probably meant. */
@@ -71,6 +73,8 @@ export interface ErrorDetails {
   /** Catalogue ids that would fit, best first. */
   readonly endpoints?: readonly string[] | undefined;
   readonly repairs?: readonly Repair[] | undefined;
+  /** The query with all that is offered; parsed, never run unasked. */
+  readonly suggested?: string | undefined;
   /** Best first. */
   readonly suggestions?: readonly Suggestion[] | undefined;
   readonly cause?: unknown;
@@ -126,7 +130,8 @@ export interface Problem extends Omit<ErrorDetails, "cause"> {
 /** The problem document of any thrown value; as JSON it has only what is known. */
 export function toProblem(thrown: unknown, run?: string): Problem {
   const error = toFedwayError(thrown);
-  const { where, next, fault, upstreamStatus, retryAfterMs, endpoints, repairs, suggestions } = error.details;
+  const { where, next, fault, upstreamStatus, retryAfterMs, endpoints, repairs, suggested, suggestions } =
+    error.details;
   return {
     type: `urn:fedway:problem:${error.code.toLowerCase().replaceAll("_", "-")}`,
     title: error.kind.title,
@@ -141,6 +146,7 @@ export function toProblem(thrown: unknown, run?: string): Problem {
     retryAfterMs: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs),
     endpoints,
     repairs,
+    suggested,
     suggestions,
     run,
   };

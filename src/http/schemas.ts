@@ -39,10 +39,12 @@ export const Problem = Type.Object(
           before: Type.String(),
           after: Type.String(),
           applied: Type.Boolean({ description: "False: only offered, as it may change what the query means." }),
+          why: Type.Optional(Type.String({ description: "How it has to be written." })),
         }),
         { description: "Changes that mend the query." },
       ),
     ),
+    suggested: Type.Optional(Type.String({ description: "The query with all that is offered; it was not run." })),
     suggestions: Type.Optional(
       Type.Array(Type.Object({ term: Type.String(), score: Type.Number(), why: Type.String() }), {
         description: "What was probably meant, best first.",

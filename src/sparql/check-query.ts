@@ -1,4 +1,4 @@
-import type { Expression, Pattern, SelectQuery, VariableTerm } from "sparqljs";
+import type { AggregateExpression, Expression, Pattern, SelectQuery, VariableTerm } from "sparqljs";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import { isAggregated, partsOfExpression } from "./expression-parts.ts";
 import type { Group, SelectOutline } from "./outline.ts";
@@ -22,7 +22,7 @@ export function illegalUse(query: Checked): FedwayError | undefined {
   return (
     firstOf(selects, (select) => illegalAlias(query, select)) ??
     firstOf(groups, (group) => illegalLabel(query, group, labels) ?? illegalBind(query, group)) ??
-    firstOf(selects, (select) => illegalProjection(query, select)) ??
+    firstOf(selects, (select) => nestedAggregate(query, select) ?? illegalProjection(query, select)) ??
     misplacedAggregate(
       query,
       groups.flatMap(({ patterns }) => patterns.flatMap(testedIn)),
@@ -143,15 +143,34 @@ const isCallOrConstant = (part: object): boolean =>
   !isVariable(part) && !("operator" in part && /^(?:\W+|UPLUS|UMINUS)$/.test(String(part.operator)));
 const isExists = (part: object): boolean => "operator" in part && String(part.operator).endsWith("exists");
 
+/** `MAX(COUNT(?x))` has no groups to be the largest of. */
+function nestedAggregate(query: Checked, { tree }: SelectOutline): FedwayError | undefined {
+  if (tree.queryType !== "SELECT") return undefined;
+  const computed = [...tree.variables, ...(tree.order ?? [])].flatMap((each) =>
+    "expression" in each ? [each.expression] : [],
+  );
+  const found = firstOf([...computed, ...(tree.having ?? [])], (expression) => {
+    const inner = aggregateIn(expression)?.expression;
+    return inner && "type" in inner ? aggregateIn(inner) : undefined;
+  });
+  if (found === undefined) return undefined;
+  const { start, text } = tokenOf(query, found);
+  return syntaxError(query.text, start, {
+    message: `${text} stands inside an aggregate.`,
+    next: "Aggregate in a subquery, and aggregate its result here.",
+  });
+}
+
 /** Aggregates stand in SELECT, HAVING and ORDER BY only. */
 function misplacedAggregate(query: Checked, expressions: readonly Expression[]): FedwayError | undefined {
-  for (const part of expressions.flatMap((expression) => [...partsOfExpression(expression)])) {
-    if (!("type" in part) || part.type !== "aggregate") continue;
-    const { start, text } = tokenOf(query, part);
-    return syntaxError(query.text, start, {
-      message: `${text} stands outside of SELECT, HAVING and ORDER BY.`,
-      next: "Aggregate in a subquery, and use its result here.",
-    });
-  }
-  return undefined;
+  const found = firstOf(expressions, aggregateIn);
+  if (found === undefined) return undefined;
+  const { start, text } = tokenOf(query, found);
+  return syntaxError(query.text, start, {
+    message: `${text} stands outside of SELECT, HAVING and ORDER BY.`,
+    next: "Aggregate in a subquery, and use its result here.",
+  });
 }
+
+const aggregateIn = (expression: Expression): AggregateExpression | undefined =>
+  partsOfExpression(expression).find((part) => "type" in part && part.type === "aggregate");

@@ -1,6 +1,7 @@
 import type { Query } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
+import { dialectEdits } from "./dialect/dialect-rules.ts";
 import { type Group, outlineBuilders, type OutlinePart, type QueryOutline } from "./outline.ts";
 import { illegalUse } from "./check-query.ts";
 import { type Places, runSparqlParser } from "./parser-tables.ts";
@@ -8,7 +9,7 @@ import { locateParserError, tooDeep } from "./parser-errors.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
 import { wrongText } from "./wrong-text.ts";
 import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
-import { isWord, syntaxError, type Token, tokenize } from "./tokens.ts";
+import { isWord, offsetAt, syntaxError, type Token, tokenize } from "./tokens.ts";
 
 /** The four query forms of SPARQL 1.1. */
 export type QueryForm = QueryOutline["form"];
@@ -168,9 +169,17 @@ function parseText(text: string): ParsedQuery {
   try {
     return parseDecoded(decoded.text);
   } catch (error) {
-    const isSyntax = error instanceof FedwayError && error.code === "QUERY_SYNTAX";
-    throw decoded.relocated((isSyntax ? wrongText(decoded.text) : undefined) ?? error);
+    if (!(error instanceof FedwayError) || error.code !== "QUERY_SYNTAX") throw decoded.relocated(error);
+    throw decoded.relocated(wrongText(decoded.text) ?? withHint(decoded.text, error));
   }
+}
+
+/** The error with what SPARQL writes where another language would write what was found. */
+function withHint(text: string, { message, details }: FedwayError): FedwayError {
+  const { line = 1, column = 1 } = details.where ?? {};
+  const [habit] = dialectEdits(text, offsetAt(text, line, column - 1), message);
+  const next = [habit?.why, details.next].filter((sentence) => sentence !== undefined).join(" ");
+  return new FedwayError("QUERY_SYNTAX", message, { ...details, next: next === "" ? undefined : next });
 }
 
 /** Whether a text that `parseQuery` refuses is SPARQL 1.1 by its grammar: it only breaks the rules of `illegalUse`. */

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { every, steadyClock, systemClock } from "../../clock.ts";
 import type { QueryCheck } from "../../diagnosis/check/query-check.ts";
-import { FedwayError, type Repair, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
+import { FedwayError, type Problem, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import type { RawExample } from "../../registry/examples/example.ts";
@@ -128,10 +128,10 @@ export async function runForAgent(
     );
     throw error;
   });
-  const answer = await withOffers(
-    running,
-    async () => (await check?.check({ query, endpoint, federation, owner, session }, call))?.problem?.repairs,
-  );
+  const answer = await withOffers(running, async () => {
+    const checked = await check?.check({ query, endpoint, federation, owner, session }, call);
+    return { repairs: checked?.repairs.filter(({ applied }) => !applied), suggested: checked?.suggested };
+  });
   await keep(endingOf(answer));
   const kept = results.keep(call.owner, asked, answer) ?? { id: undefined, query: asked, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
@@ -153,19 +153,20 @@ function endingOf({ status, diagnosis, truncated }: Ended): Pick<RawExample, "ou
 
 type Ended = Pick<TabularAnswer, "status" | "diagnosis" | "truncated">;
 
-/** A query that was refused before anything was asked comes with what may have been meant. */
+/** A query that was refused, by us or by its endpoint, comes with what may have been meant. */
 async function withOffers(
   running: Promise<TabularAnswer>,
-  offers: () => Promise<readonly Repair[] | undefined>,
+  offers: () => Promise<Pick<Problem, "repairs" | "suggested">>,
 ): Promise<TabularAnswer> {
   try {
     const answer = await running;
     const { status, sources, diagnosis } = answer;
-    if (status !== "failed" || sources.length > 0 || !diagnosis) return answer;
-    return { ...answer, diagnosis: { ...diagnosis, repairs: await offers() } };
+    const isRefused = sources.length === 0 || diagnosis?.code === "ENDPOINT_REJECTED_QUERY";
+    if (status !== "failed" || !isRefused || !diagnosis) return answer;
+    return { ...answer, diagnosis: { ...diagnosis, ...(await offers()) } };
   } catch (error) {
     if (!(error instanceof FedwayError)) throw error;
-    throw new FedwayError(error.code, error.message, { ...error.details, repairs: await offers() });
+    throw new FedwayError(error.code, error.message, { ...error.details, ...(await offers()) });
   }
 }
 

@@ -1,6 +1,6 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { followsGrammar, type ParsedQuery } from "../../sparql/parse-query.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
 import {
   type CheckOptions,
@@ -24,6 +24,8 @@ export interface Draft {
   readonly repairs: readonly Repair[];
   readonly plan: QueryPlan;
   readonly place: Place;
+  /** The same by the rules of SPARQL 1.1, where only its endpoint may understand it. */
+  readonly offered?: UnrepairedText["offered"];
 }
 
 /** A query that parses as SPARQL 1.1. */
@@ -34,37 +36,51 @@ export interface ParsedDraft extends Draft {
 export const isParsed = (draft: Draft): draft is ParsedDraft => draft.parsed !== undefined;
 
 /** The query as far as it can be repaired, and planned. @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
-export async function draftOf(request: CheckRequest, options: CheckOptions) {
+export function draftOf(request: CheckRequest, options: CheckOptions, offering: Offering) {
   const place = placeMeant(request, options);
   const ids = endpointsOf(request.query, place, options);
   const sources = sourcesFor(ids, vocabularyFor(ids, options), options);
-  const draft = planned(request.query, { place, sources }, options);
-  return { place, draft: "error" in draft ? draft : await withService(draft, options) };
+  const draft = planned(request.query, { place, sources, ...offering }, options);
+  return { place, draft: "error" in draft ? draft : withService(draft, options) };
 }
 
-interface Drafting {
+interface Offering {
+  /** Also looks for what would run and may be what is meant. */
+  readonly withOffers: boolean;
+}
+
+interface Drafting extends Offering {
   readonly place: Place;
   readonly sources: RepairSources;
 }
 
 /** Who plans queries is the judge of them: only what it refuses is repaired. */
-function planned(text: string, { place, sources }: Drafting, options: CheckOptions): Draft | UnrepairedText {
+function planned(text: string, drafting: Drafting, options: CheckOptions): Draft | UnrepairedText {
+  const { place, sources } = drafting;
   const whole = planOf(text, place, options);
-  if (!(whole instanceof FedwayError)) {
-    const parsed = parsedOrError(text, sources);
-    return {
-      text,
-      parsed: parsed instanceof FedwayError ? undefined : parsed,
-      repairs: [],
-      plan: whole,
-      place,
-    };
-  }
-  const found = isRepairable(whole, text) ? repairText(text, sources) : undefined;
-  if (found === undefined) return { error: whole, core: text };
+  if (whole instanceof FedwayError) return repaired(text, whole, { drafting, options });
+  const parsed = parsedOrError(text, sources);
+  const draft = { text, repairs: [], plan: whole, place };
+  if (!(parsed instanceof FedwayError)) return { ...draft, parsed };
+  const found = drafting.withOffers && followsGrammar(text) ? repairText(text, sources, drafting) : undefined;
+  return { ...draft, parsed: undefined, offered: found && "parsed" in found ? found : undefined };
+}
+
+/** What the planner refuses, as far as it can be repaired. */
+function repaired(
+  text: string,
+  error: FedwayError,
+  { drafting, options }: { readonly drafting: Drafting; readonly options: CheckOptions },
+): Draft | UnrepairedText {
+  const { place, sources } = drafting;
+  const found = isRepairable(error, text) ? repairText(text, sources, drafting) : undefined;
+  if (found === undefined) return { error, core: text };
   if ("error" in found) return found;
   const plan = planOf(found.text, place, options);
-  return plan instanceof FedwayError ? { error: plan, core: text } : { ...found, plan, place };
+  const isOffered = found.repairs.some(({ applied }) => !applied);
+  if (plan instanceof FedwayError) return { error: isOffered ? error : plan, core: text };
+  if (!isOffered) return { ...found, plan, place };
+  return { error, core: text, offered: withService({ ...found, plan, place }, options) };
 }
 
 /** The text may hold a query, or be one but for faults that can be mended. */
@@ -104,7 +120,7 @@ export function isPlanned(text: string, place: Place, options: CheckOptions): bo
 export const lacksService: ReadonlySet<string> = new Set(["SERVICE_REQUIRED", "PATTERN_OUTSIDE_SERVICE"]);
 
 /** The query with its patterns in a SERVICE for the only endpoint that has all their terms; as it is where that is none. */
-async function withService(draft: Draft, options: CheckOptions): Promise<Draft> {
+function withService(draft: Draft, options: CheckOptions): Draft {
   const { parsed, plan: before, place } = draft;
   if (parsed === undefined || before.kind !== "rejected" || !lacksService.has(before.reason.code)) return draft;
   const outside = scopesOf(parsed, () => ({ ids: [], vocabulary: undefined })).filter(

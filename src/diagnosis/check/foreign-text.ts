@@ -98,6 +98,6 @@ function endsOf(text: string, from: number, end: number): readonly number[] {
 /** Nothing, only marks, or a sentence: three words and no part of a query. */
 function isProse(dropped: string): boolean {
   if (!/[\p{L}\p{N}]/u.test(dropped)) return !/[{}]/.test(dropped);
-  if (hidesQuery(dropped) || /[?$]\w/.test(dropped)) return false;
+  if (hidesQuery(dropped) || /[?$]\w|^\s*(?:FETCH|LIMIT|OFFSET|TOP)\b/i.test(dropped)) return false;
   return (dropped.match(/\p{L}{2,}/gu) ?? []).length >= 3;
 }

@@ -69,12 +69,12 @@ export function createQueryCheck(options: CheckOptions) {
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN`
      */
     async prepare(request: CheckRequest): Promise<PreparedQuery> {
-      const { place, draft } = await draftOf(request, options);
+      const { place, draft } = draftOf(request, options, { withOffers: false });
       return { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
     },
     /** Says what is wrong with a query and what may have been meant. @throws FedwayError as `prepare` */
     async check(request: CheckRequest, { signal }: { readonly signal: AbortSignal }): Promise<CheckedQuery> {
-      const { place, draft } = await draftOf(request, options);
+      const { place, draft } = draftOf(request, options, { withOffers: true });
       signal.throwIfAborted();
       const prepared = { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
       if ("error" in draft) return refused(prepared, draft, options);
@@ -92,13 +92,15 @@ function preparedOf({ query }: CheckRequest, place: Place, draft: Draft | Unrepa
 }
 
 /** A query that only its endpoint understands: nothing is known of its parts. */
-const foreign = (prepared: PreparedQuery, { plan }: Draft): CheckedQuery => ({
+const foreign = (prepared: PreparedQuery, { plan, offered }: Draft): CheckedQuery => ({
   ...prepared,
   valid: plan.kind !== "rejected",
+  repairs: [...prepared.repairs, ...(offered?.repairs ?? [])],
   unknown: [],
   contradictions: [],
+  suggested: offered?.text,
   plan: summaryOf(plan),
-  next: "Run the query.",
+  next: offered ? `${offered.repairs[0]?.why ?? ""} Run the suggested query.` : "Run the query.",
 });
 
 /** A query that parses: its terms, its direction, its constants, its cost. */
@@ -251,25 +253,42 @@ function nextOf({ unknown, contradictions, offers: [best], rejection, suggested 
   return rejection?.details.next ?? (rejection ? "Correct the query and check it again." : "Run the query.");
 }
 
-/** A text that cannot be planned: what is wrong, and the query that an update may have meant. */
-function refused(prepared: PreparedQuery, { error, core }: UnrepairedText, options: CheckOptions): CheckedQuery {
-  const place = { endpointId: prepared.endpoint, federationId: prepared.federation };
-  const parses = (text: string): boolean => !(planOf(text, place, options) instanceof FedwayError);
-  const update = error.code === "UPDATE_REFUSED" ? selectOfUpdate(core, parses) : undefined;
-  const target = misnamed(error, prepared.query);
-  const offered = update ?? target?.repair;
+/** A text that cannot be planned: what is wrong, and the query that it may have meant. */
+function refused(prepared: PreparedQuery, draft: UnrepairedText, options: CheckOptions): CheckedQuery {
+  const { error } = draft;
+  const { repairs = [], suggested, next } = offeredFor(prepared, draft, options);
+  const offered = repairs.map(({ kind, before, after, why }) => ({ kind, before, after, why, applied: false }));
   return {
     ...prepared,
     valid: false,
-    repairs: [...prepared.repairs, ...(offered ? [offered] : [])],
+    repairs: [...prepared.repairs, ...offered],
     unknown: [],
     contradictions: [],
-    suggested: update?.after ?? target?.suggested,
-    problem: { ...toProblem(error), repairs: offered ? [offered] : undefined },
-    next: update
-      ? "Updates are not executed here; if you meant to read, send the suggested query."
-      : (error.details.next ?? "Correct the query and check it again."),
+    suggested,
+    problem: { ...toProblem(error), repairs: offered.length > 0 ? offered : undefined },
+    next: next ?? error.details.next ?? "Correct the query and check it again.",
   };
+}
+
+/** The query in SPARQL's own words, the SELECT of an update, another endpoint. */
+function offeredFor(
+  { query, endpoint: endpointId, federation: federationId }: PreparedQuery,
+  { error, core, offered }: UnrepairedText,
+  options: CheckOptions,
+): Partial<Pick<CheckedQuery, "repairs" | "suggested" | "next">> {
+  if (offered)
+    return {
+      repairs: offered.repairs,
+      suggested: offered.text,
+      next: "Send the suggested query, if it is what you mean.",
+    };
+  const parses = (text: string): boolean =>
+    !(planOf(text, { endpointId, federationId }, options) instanceof FedwayError);
+  const update = error.code === "UPDATE_REFUSED" ? selectOfUpdate(core, parses) : undefined;
+  const next = "Updates are not executed here; if you meant to read, send the suggested query.";
+  if (update) return { repairs: [update], suggested: update.after, next };
+  const target = misnamed(error, query);
+  return target ? { repairs: [target.repair], suggested: target.suggested } : {};
 }
 
 /** A refused SERVICE target, replaced by the first endpoint that it may have meant. */

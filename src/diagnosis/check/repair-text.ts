@@ -1,11 +1,13 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
+import { dialectEdits } from "../../sparql/dialect/dialect-rules.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
 import { type SubstitutedText, substituted } from "../../sparql/substituted-text.ts";
+import { offsetAt } from "../../sparql/tokens.ts";
 import { withBraces } from "./braces.ts";
 import { querySlices } from "./foreign-text.ts";
 import { type NamespaceSource, withPrefixes } from "./missing-prefixes.ts";
-import { withServiceNames } from "./service-names.ts";
+import { type TextAttempt, withServiceNames } from "./service-names.ts";
 import { readTokens, updateVerb } from "./update-to-select.ts";
 
 /** What repairs of a text look up. */
@@ -15,7 +17,7 @@ export interface RepairSources extends NamespaceSource {
 }
 
 /** A text that was made to parse. */
-interface RepairedText {
+export interface RepairedText {
   readonly text: string;
   /** Of `text` with catalogue ids replaced by URLs. */
   readonly parsed: ParsedQuery;
@@ -28,51 +30,119 @@ export interface UnrepairedText {
   readonly error: FedwayError;
   /** The text without what stands around the query. */
   readonly core: string;
+  /** What would run, where that says how its writer has to be understood. */
+  readonly offered?: Pick<RepairedText, "text" | "repairs"> | undefined;
 }
 
 /** Longer texts are not repaired. */
 const longestRepaired = 100_000;
 const mostAttempts = 60;
+/** Characters that are parsed in all attempts with each set of steps, where an attempt counts as a thousand at least. */
+const mostParsed = 200_000;
+const fewestOfAttempt = 1_000;
+/** Faults of one text. */
+const mostSteps = 40;
+
+/** A text on its way, and why it does not parse yet. */
+interface Draft {
+  readonly text: string;
+  readonly error: FedwayError;
+  readonly repairs: readonly Repair[];
+}
+
+/** Ways to mend a text at its error. */
+type Step = (draft: Draft, sources: RepairSources) => Iterable<TextAttempt>;
+
+const ownFaults: readonly Step[] = [
+  ({ text }, sources) => withServiceNames(text, sources),
+  ({ text }, sources) => withPrefixes(text, sources, withServiceUrls(text, (id) => sources.urlOf(id)).text),
+  ({ text }) => withBraces(text),
+];
+const anyFaults: readonly Step[] = [...ownFaults, withDialect];
 
 /**
  * Makes a text parse that does not: takes out what stands around the query (code fences, reasoning tags, prose), declares
- * prefixes, closes braces, reads names of endpoints. Every result is parsed.
+ * prefixes, closes braces, reads names of endpoints. Where that is not enough, habits of other languages are written as in
+ * SPARQL, which is only offered: left out of what is about to be run. Every result is parsed.
  * @returns the error of an update that the text holds; undefined when nothing helps
  */
-export function repairText(text: string, sources: RepairSources): RepairedText | UnrepairedText | undefined {
+export function repairText(
+  text: string,
+  sources: RepairSources,
+  { withOffers }: { readonly withOffers: boolean },
+): RepairedText | UnrepairedText | undefined {
   if (text.length > longestRepaired) return undefined;
-  for (const { start, end, repairs } of querySlices(text).take(mostAttempts)) {
-    const core = text.slice(start, end);
-    const found = repairedCore(core, sources);
-    if (!(found instanceof FedwayError)) return { ...found, repairs: [...repairs, ...found.repairs] };
-    const isUpdate = found.code === "UPDATE_REFUSED" && updateVerb(text, start) !== undefined;
-    if (isUpdate) return { core, error: movedBy(found, text, start) };
+  for (const steps of withOffers ? [ownFaults, anyFaults] : [ownFaults]) {
+    const budget = { characters: mostParsed };
+    for (const { start, end, repairs } of querySlices(text).take(mostAttempts)) {
+      if (budget.characters < 0) break;
+      const core = text.slice(start, end);
+      const found = repairedCore(core, sources, { steps, budget });
+      if (!(found instanceof FedwayError)) return { ...found, repairs: [...repairs, ...found.repairs] };
+      const isUpdate = found.code === "UPDATE_REFUSED" && updateVerb(text, start) !== undefined;
+      if (isUpdate) return { core, error: movedBy(found, text, start) };
+    }
   }
   return undefined;
 }
 
-/** The query in a part of the text, with its own faults mended; else what is wrong with it. */
-function repairedCore(core: string, sources: RepairSources): RepairedText | FedwayError {
-  const steps = [withServiceNames, withPrefixes, withBraces];
-  let text = core;
-  const repairs: Repair[] = [];
-  let parsed = parsedOrError(text, sources);
-  for (const step of steps) {
-    // Beyond the bounds of a text nothing can be read of it.
-    if (!(parsed instanceof FedwayError) || readTokens(text) === undefined) break;
-    const written = withServiceUrls(text, (id) => sources.urlOf(id)).text;
-    for (const attempt of step(text, sources, written)) {
-      const next = parsedOrError(attempt.text, sources);
-      const isLast = step === withBraces;
-      if (isLast && next instanceof FedwayError) continue;
-      text = attempt.text;
-      repairs.push(...attempt.repairs);
-      parsed = next;
-      break;
-    }
-  }
-  return parsed instanceof FedwayError ? parsed : { text, parsed, repairs };
+interface Repairing {
+  readonly steps: readonly Step[];
+  /** What is left of it. */
+  readonly budget: { characters: number };
 }
+
+/** The query in a part of the text, with its own faults mended one after the other; else what is wrong with it. */
+function repairedCore(core: string, sources: RepairSources, { steps, budget }: Repairing): RepairedText | FedwayError {
+  const read = ({ text, repairs }: TextAttempt): RepairedText | Draft => {
+    budget.characters -= Math.max(text.length, fewestOfAttempt);
+    const parsed = parsedOrError(text, sources);
+    return parsed instanceof FedwayError ? { text, error: parsed, repairs } : { text, parsed, repairs };
+  };
+  const first = read({ text: core, repairs: [] });
+  if ("parsed" in first) return first;
+  let draft = first;
+  // Beyond the bounds of a text nothing can be read of it.
+  while (draft.repairs.length < mostSteps && readTokens(draft.text) !== undefined) {
+    let best: Draft | undefined;
+    for (const attempt of steps.flatMap((step) => [...step(draft, sources)])) {
+      if (budget.characters < 0) return first.error;
+      const next = read({ text: attempt.text, repairs: [...draft.repairs, ...attempt.repairs] });
+      if ("parsed" in next) return next;
+      if (best === undefined || unread(next) < unread(best)) best = next;
+      if (unread(next) < unread(draft)) break;
+    }
+    if (best === undefined) break;
+    draft = best;
+  }
+  return first.error;
+}
+
+/** Characters from the error on. */
+const unread = (draft: Draft): number => draft.text.length - placeOf(draft);
+
+const placeOf = ({ text, error }: Draft): number => {
+  const { line = 1, column = 1 } = error.details.where ?? {};
+  return offsetAt(text, line, column - 1);
+};
+
+function withDialect(draft: Draft): readonly TextAttempt[] {
+  const { text, error } = draft;
+  return dialectEdits(text, placeOf(draft), error.message).flatMap(({ kind, why, edit }) => {
+    const written = substituted(text, edit).text;
+    if (written === text) return [];
+    const before = shown(edit.map(({ start, end }) => text.slice(start, end)));
+    const after = shown(edit.map((part) => part.text));
+    const repair = { kind: `dialect-${kind}`, before, after, applied: false, why };
+    return [{ text: written, repairs: [repair] }];
+  });
+}
+
+const shown = (parts: readonly string[]): string =>
+  parts
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .join(" ... ");
 
 /** A text as SPARQL 1.1, with catalogue ids replaced by URLs; else what is wrong with it. */
 export function parsedOrError(text: string, { urlOf }: Pick<RepairSources, "urlOf">): ParsedQuery | FedwayError {
