@@ -1,5 +1,16 @@
 import type * as RDF from "@rdfjs/types";
-import type { Expression, Pattern, SelectQuery, Term, Triple, ValuePatternRow, VariableTerm } from "sparqljs";
+import type {
+  BlockPattern,
+  Expression,
+  GraphPattern,
+  OperationExpression,
+  Pattern,
+  SelectQuery,
+  Term,
+  Triple,
+  ValuePatternRow,
+  VariableTerm,
+} from "sparqljs";
 import type { TokenRange } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isPath, type PatternTerm, patternTerm } from "./query-patterns.ts";
@@ -74,21 +85,25 @@ class Collector {
   }
 
   #add(pattern: Pattern, scope: Scope): void {
-    const { service } = scope;
     if (pattern.type === "bgp") {
       for (const { subject, predicate, object } of pattern.triples)
         this.#addPath([this.#placed(subject), this.#placed(object)], predicate, scope);
     } else if (pattern.type === "filter") this.#addFilter(pattern.expression, scope);
     else if (pattern.type === "values") this.addGroup([], pattern.values, scope);
     else if (pattern.type === "query") this.#addQuery(pattern, scope);
-    else if (pattern.type === "union") {
-      for (const branch of pattern.patterns) this.#add(branch, { parent: scope, how: "apart", service });
+    else if (pattern.type !== "graph" && pattern.type !== "bind") this.#addInner(pattern, scope);
+  }
+
+  #addInner(pattern: Exclude<BlockPattern, GraphPattern>, parent: Scope): void {
+    const { service } = parent;
+    if (pattern.type === "union") {
+      for (const branch of pattern.patterns) this.#add(branch, { parent, how: "apart", service });
     } else if (pattern.type === "service") {
       const { name, patterns } = pattern;
-      if (name.termType === "NamedNode") this.addGroup(patterns, [], { parent: scope, service: name.value });
-    } else if (pattern.type !== "graph" && pattern.type !== "bind") {
+      if (name.termType === "NamedNode") this.addGroup(patterns, [], { parent, service: name.value });
+    } else {
       const how = pattern.type === "group" ? undefined : pattern.type === "optional" ? "optional" : "apart";
-      this.addGroup(pattern.patterns, [], { parent: scope, how, service });
+      this.addGroup(pattern.patterns, [], { parent, how, service });
     }
   }
 
@@ -100,7 +115,7 @@ class Collector {
   }
 
   #addFilter(expression: Expression | Pattern, scope: Scope): void {
-    if (!("type" in expression) || expression.type !== "operation") return;
+    if (!isOperation(expression)) return;
     const { operator, args } = expression;
     const compared = comparedIn(expression);
     if (compared !== undefined) this.#compare(compared, operator, scope);
@@ -148,29 +163,30 @@ class Collector {
 const isGroup = (arg: Expression | Pattern): arg is Pattern =>
   "type" in arg && !["operation", "functionCall", "aggregate"].includes(arg.type ?? "");
 
+const isOperation = (arg: Expression | Pattern): arg is OperationExpression =>
+  "type" in arg && arg.type === "operation";
+
 /** A variable, and the constants of which it is compared with one or another. */
 interface Compared {
   readonly name: string;
   readonly constants: readonly Term[];
 }
 
-function comparedIn(expression: Expression | Pattern | undefined): Compared | undefined {
-  if (expression === undefined || !("type" in expression) || expression.type !== "operation") return undefined;
-  const { operator, args } = expression;
+function comparedIn({ operator, args }: OperationExpression): Compared | undefined {
   if (operator === "||") {
-    const [one, other] = args.map((arg) => comparedIn(arg));
+    const [one, other] = args.map((arg) => (isOperation(arg) ? comparedIn(arg) : undefined));
     return one && one.name === other?.name ? { ...one, constants: [...one.constants, ...other.constants] } : undefined;
   }
-  if (!["=", "<", ">", "<=", ">=", "in"].includes(operator)) return undefined;
-  const isVariable = (arg: unknown): arg is VariableTerm => isTerm(arg) && arg.termType === "Variable";
+  if (!comparing.has(operator)) return undefined;
   const [variable, compared] = isVariable(args[0]) ? args : args.toReversed();
   const constants: readonly unknown[] = Array.isArray(compared) ? compared : [compared];
   const terms = constants.filter(isTerm).filter(({ termType }) => termType === "NamedNode" || termType === "Literal");
-  return isVariable(variable) && terms.length === constants.length
-    ? { name: variable.value, constants: terms }
-    : undefined;
+  const isWhole = isVariable(variable) && terms.length === constants.length;
+  return isWhole ? { name: variable.value, constants: terms } : undefined;
 }
 
+const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">=", "in"]);
+const isVariable = (arg: unknown): arg is VariableTerm => isTerm(arg) && arg.termType === "Variable";
 const isTerm = (value: unknown): value is Term => typeof value === "object" && value !== null && "termType" in value;
 
 /**
@@ -183,11 +199,12 @@ export function joinOf(one: Constraint, other: Constraint, name: string): "requi
   const from = common === -1 ? mine.length : common;
   const [up, down] = [mine.slice(from), its.slice(from)];
   if ([...up, ...down].some(({ how, shown }) => how === "apart" || shown?.has(name) === false)) return undefined;
-  const isOptional = (scopes: readonly Scope[]): boolean => scopes.some(({ how }) => how === "optional");
   // The variable of one OPTIONAL may be bound by another one.
   if (isOptional(up) && isOptional(down)) return undefined;
   return isOptional(down) ? "optional" : "required";
 }
+
+const isOptional = (scopes: readonly Scope[]): boolean => scopes.some(({ how }) => how === "optional");
 
 /** Outermost first. */
 const chainOf = (scope: Scope): readonly Scope[] => (scope.parent ? [...chainOf(scope.parent), scope] : [scope]);

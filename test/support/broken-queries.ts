@@ -1,7 +1,7 @@
 import { rdf } from "../../src/rdf/vocabularies.ts";
 import { editText, type TextEdit, textOf } from "../../src/sparql/edit-text.ts";
 import { type ParsedQuery, parseQuery } from "../../src/sparql/parse-query.ts";
-import { type PatternTerm, patternTerm } from "../../src/sparql/query-patterns.ts";
+import { isTriple, type PatternTerm, patternTerm } from "../../src/sparql/query-patterns.ts";
 import type { TokenRange } from "../../src/sparql/outline.ts";
 import { writtenIri } from "../../src/sparql/resolve-iri.ts";
 import type { Random } from "./random.ts";
@@ -46,20 +46,21 @@ export function writtenIn(parsed: ParsedQuery): Pick<Breakable, "triples" | "com
     const range = parsed.places.get(node as never);
     return range && "termType" in node ? { range, term: patternTerm(node as never) } : undefined;
   };
+  const compare = (args: readonly object[]): void => {
+    const sides = args.map((each) => written(each));
+    const variable = sides.find((each) => each?.term.kind === "variable")?.term;
+    const constant = sides.find((each) => each !== undefined && each.term.kind !== "variable");
+    if (variable?.kind === "variable" && constant) compared.push({ name: variable.name, constant });
+  };
   const visit = (node: unknown): void => {
     if (typeof node !== "object" || node === null || "termType" in node) return;
-    if ("subject" in node && "predicate" in node && "object" in node) {
-      const [subject, predicate, object] = [node.subject, node.predicate, node.object].map((each) =>
-        written(each as object),
-      );
+    if (isTriple(node)) {
+      const [subject, predicate, object] = [node.subject, node.predicate, node.object].map((each) => written(each));
       if (subject && predicate && object) triples.push({ subject, predicate, object });
       return;
     }
     if ("operator" in node && "args" in node && /^(?:[<>]?=|[<>])$/.test(String(node.operator))) {
-      const args = (node.args as readonly object[]).map((each) => written(each));
-      const variable = args.find((each) => each?.term.kind === "variable")?.term;
-      const constant = args.find((each) => each !== undefined && each.term.kind !== "variable");
-      if (variable?.kind === "variable" && constant) compared.push({ name: variable.name, constant });
+      compare(node.args as readonly object[]);
     }
     for (const inner of Object.values(node)) visit(inner);
   };

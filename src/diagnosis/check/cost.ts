@@ -1,11 +1,15 @@
 import { rdf } from "../../rdf/vocabularies.ts";
+import { isPath, patternTerm, type PatternTerm, type PlacedPattern } from "../../sparql/query-patterns.ts";
+import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
+import { joinsOf } from "../../registry/model/joins.ts";
+import type { Element } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import type { PlacedPattern } from "../../sparql/query-patterns.ts";
+import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { isWord } from "../../sparql/tokens.ts";
 import type { QueryScope } from "./query-scope.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** Rows from which pulling them is worth a warning. */
+/** Rows from which pulling or making them is worth a warning. */
 const manyRows = 50_000;
 const aggregates = ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"];
 
@@ -17,31 +21,156 @@ interface Estimate {
   readonly isNarrowed: boolean;
 }
 
+interface CostOptions {
+  readonly scopes: readonly QueryScope[];
+  readonly models: EndpointModels;
+}
+
 /** What a query may cost by the counts of descriptions, in one sentence; undefined when nothing is to be said. */
-export function costWarning(parsed: ParsedQuery, scopes: readonly QueryScope[]): string | undefined {
-  const estimates = scopes.filter(({ patterns }) => patterns.length > 0).map((scope) => estimateOf(scope));
+export function costWarning(parsed: ParsedQuery, { scopes, models }: CostOptions): string | undefined {
+  const asked = scopes.filter(({ patterns }) => patterns.length > 0);
+  const estimates = asked.map((scope) => estimateOf(scope, scope.patterns));
+  return (
+    product(parsed, { scopes: asked, models }) ?? heavyScope(parsed, estimates) ?? largeJoin(parsed, estimates, models)
+  );
+}
+
+function heavyScope(parsed: ParsedQuery, estimates: readonly Estimate[]): string | undefined {
   const [heaviest] = estimates
     .filter(({ rows = 0, isNarrowed }) => !isNarrowed && rows >= manyRows)
     .toSorted((one, other) => (other.rows ?? 0) - (one.rows ?? 0));
   if (heaviest === undefined) return undefined;
-  const many = `${nameOf(heaviest)} may send up to ${(heaviest.rows ?? 0).toLocaleString("en")} rows`;
-  if (estimates.length === 1) return alone(parsed, many);
+  const many = `${nameOf(heaviest)} may send up to ${numberText(heaviest.rows ?? 0)} rows`;
+  if (estimates.length === 1) return isCut(parsed) ? undefined : `${many}; add LIMIT, a constant or an aggregate.`;
   const [lightest] = estimates
-    .filter((each) => each !== heaviest && shares(each.scope, heaviest.scope))
+    .filter((each) => each !== heaviest && sharedBy(each.scope, heaviest.scope).length > 0)
     .toSorted((one, other) => weight(one) - weight(other));
   if (lightest === undefined || weight(lightest) >= (heaviest.rows ?? 0) / 2)
     return `${many}; add a constant or a FILTER.`;
-  const few =
-    lightest.rows === undefined
-      ? ""
-      : ` (${lightest.isNarrowed ? "fewer than " : ""}${lightest.rows.toLocaleString("en")} rows)`;
+  const { rows, isNarrowed } = lightest;
+  const few = rows === undefined ? "" : ` (${isNarrowed ? "fewer than " : ""}${numberText(rows)} rows)`;
   return `${many}; bind from ${nameOf(lightest)} instead${few}: put its SERVICE first, with the constants.`;
 }
 
-function alone({ ast, tokens }: ParsedQuery, many: string): string | undefined {
-  const isCut = ast.queryType === "SELECT" && ast.limit !== undefined;
-  if (isCut || ast.queryType === "ASK" || tokens.some((token) => isWord(token, ...aggregates))) return undefined;
-  return `${many}; add LIMIT, a constant or an aggregate.`;
+const numberText = (rows: number): string => rows.toLocaleString("en");
+
+function isCut({ ast, tokens }: ParsedQuery): boolean {
+  const hasLimit = ast.queryType === "SELECT" && ast.limit !== undefined;
+  return hasLimit || ast.queryType === "ASK" || tokens.some((token) => isWord(token, ...aggregates));
+}
+
+/** The joins of scopes in turn: each value of the side with more of them meets all rows of the other side that have it. */
+function largeJoin(parsed: ParsedQuery, estimates: readonly Estimate[], models: EndpointModels): string | undefined {
+  const [first, ...others] = estimates;
+  if (first?.rows === undefined || others.length === 0 || isCut(parsed) || estimates.some((each) => each.isNarrowed))
+    return undefined;
+  let { rows } = first;
+  for (const [at, { scope, rows: its }] of others.entries()) {
+    const before = estimates.slice(0, at + 1).map((each) => each.scope);
+    const distinct = before.flatMap((each) =>
+      sharedBy(each, scope).flatMap((name) => [each, scope].flatMap((side) => distinctOf(side, name, models) ?? [])),
+    );
+    if (its === undefined || distinct.length === 0) return undefined;
+    rows = (rows * its) / Math.max(1, ...distinct);
+  }
+  const names = estimates.map((each) => nameOf(each)).join(" and ");
+  return rows < manyRows
+    ? undefined
+    : `the join of ${names} may have about ${numberText(Math.round(rows))} rows; add LIMIT, a constant or an aggregate.`;
+}
+
+/** Different values of a variable in the patterns of an endpoint. */
+function distinctOf({ ids, patterns }: QueryScope, name: string, models: EndpointModels): number | undefined {
+  const described = ids.length === 1 ? models.get(ids[0] ?? "")?.described : undefined;
+  const counts = patterns.flatMap(({ subject, predicate, object }) => {
+    if (described === undefined || predicate.kind !== "iri") return [];
+    const { distinctSubjects, distinctObjects } = described.countsOf(predicate.iri) ?? {};
+    if (isNamed(object, name)) return distinctObjects ?? [];
+    if (!isNamed(subject, name)) return [];
+    return (object.kind === "iri" ? described.term("class", object.iri)?.count : distinctSubjects) ?? [];
+  });
+  return counts.length === 0 ? undefined : Math.min(...counts.map(({ value }) => value));
+}
+
+const isNamed = (term: PatternTerm, name: string): boolean => term.kind === "variable" && term.name === name;
+
+/** Patterns that nothing joins with each other, though neither is narrowed: each row of one meets each of the others. */
+function product(parsed: ParsedQuery, { scopes, models }: CostOptions): string | undefined {
+  const parts = partsOf(parsed, scopes);
+  const rows = parts.reduce((all, { estimate }) => all * (estimate.rows ?? manyRows), 1);
+  if (parts.length < 2 || rows < manyRows) return undefined;
+  const counts = parts.map(({ estimate }) => (estimate.rows === undefined ? "?" : numberText(estimate.rows)));
+  const names = parts.map(({ name, estimate }) => `?${name} (${nameOf(estimate)})`);
+  const keys = joinText(
+    parsed,
+    parts.map(({ estimate }) => estimate.scope.ids[0] ?? ""),
+    models,
+  );
+  return `a Cartesian product: nothing joins ${names.join(" and ")}, so there are up to ${counts.join(" × ")} rows; ${keys}join them by a variable, or ask for them one by one.`;
+}
+
+interface Part {
+  readonly name: string;
+  readonly estimate: Estimate;
+}
+
+/** The parts of a query that have no variable in common, without those that constants or FILTERs narrow. */
+function partsOf({ outline, tokens }: ParsedQuery, scopes: readonly QueryScope[]): readonly Part[] {
+  const { where } = outline;
+  if (where === undefined || where.select) return [];
+  const links = (elements: readonly Element[]): readonly Link[] =>
+    elements.flatMap((element): readonly Link[] => {
+      if (element.kind === "service") return links(element.group.elements);
+      const inside = tokens.slice(element.from, element.to);
+      if (element.kind !== "triples")
+        return [
+          { names: inside.flatMap(({ kind, text }) => (kind === "var" ? [text.slice(1)] : [])), isTriple: false },
+        ];
+      return element.triples.map(({ subject, predicate, object }) => ({
+        isTriple: true,
+        names: [subject, object, ...(isPath(predicate) ? [] : [predicate])].flatMap((term) =>
+          namesIn(patternTerm(term)),
+        ),
+      }));
+    });
+  let groups: Link[] = [];
+  for (const link of links(where.elements)) {
+    const joined = groups.filter(({ names }) => names.some((name) => link.names.includes(name)));
+    const names = [...new Set([...joined, link].flatMap((each) => each.names))];
+    groups = [
+      ...groups.filter((each) => !joined.includes(each)),
+      { names, isTriple: [...joined, link].every((each) => each.isTriple) },
+    ];
+  }
+  return groups.flatMap(({ names: [name = "", ...more], isTriple }) => {
+    const own = scopes.flatMap((scope) => {
+      const patterns = scope.patterns.filter((each) =>
+        variablesOf([each]).some((one) => one === name || more.includes(one)),
+      );
+      return patterns.length === 0 ? [] : [estimateOf(scope, patterns)];
+    });
+    const [least] = own.toSorted((one, other) => weight(one) - weight(other));
+    return least === undefined || !isTriple || own.some(({ isNarrowed }) => isNarrowed)
+      ? []
+      : [{ name, estimate: least }];
+  });
+}
+
+interface Link {
+  readonly names: readonly string[];
+  readonly isTriple: boolean;
+}
+
+/** A join of the first two of these endpoints that have one, as a clause of a sentence. */
+function joinText({ prologue }: ParsedQuery, ids: readonly string[], models: EndpointModels): string {
+  for (const [at, id] of ids.entries()) {
+    const [join] = joinsOf(models, id, new Set(ids.slice(at + 1)));
+    if (join === undefined) continue;
+    const [from, to] = "back" in join && join.back ? [join.with, id] : [id, join.with];
+    if (join.how === "subjects") return `both ${from} and ${to} have ${writtenIri(prologue, join.class)}: `;
+    return `${writtenIri(prologue, join.property)} leads from ${from} to ${to}: `;
+  }
+  return "";
 }
 
 const weight = ({ rows, isNarrowed }: Estimate): number =>
@@ -50,8 +179,8 @@ const weight = ({ rows, isNarrowed }: Estimate): number =>
 const nameOf = ({ scope: { ids, service } }: Estimate): string =>
   (ids.length === 1 ? ids[0] : service) ?? "The endpoints";
 
-function estimateOf(scope: QueryScope): Estimate {
-  const { vocabulary, patterns } = scope;
+function estimateOf(scope: QueryScope, patterns: readonly PlacedPattern[]): Estimate {
+  const { vocabulary } = scope;
   const counts = patterns.flatMap((pattern) => (vocabulary && countOf(pattern, vocabulary)) ?? []);
   const rows = counts.length === 0 ? undefined : Math.min(...counts);
   return { scope, rows, isNarrowed: patterns.some((pattern) => isNarrowing(pattern)) };
@@ -67,14 +196,13 @@ const isNarrowing = ({ subject, predicate, object }: PlacedPattern): boolean =>
   subject.kind !== "variable" ||
   (object.kind !== "variable" && !(predicate.kind === "iri" && predicate.iri === rdf.type));
 
-function shares(one: QueryScope, other: QueryScope): boolean {
-  const names = variablesOf(one);
-  return [...variablesOf(other)].some((name) => names.has(name));
+function sharedBy(one: QueryScope, other: QueryScope): readonly string[] {
+  const its = variablesOf(other.patterns);
+  return variablesOf(one.patterns).filter((name) => its.includes(name));
 }
 
-const variablesOf = ({ patterns }: QueryScope): ReadonlySet<string> =>
-  new Set(
-    patterns.flatMap(({ subject, object }) =>
-      [subject, object].flatMap((term) => (term.kind === "variable" ? [term.name] : [])),
-    ),
-  );
+const namesIn = (term: PatternTerm): readonly string[] => (term.kind === "variable" ? [term.name] : []);
+
+const variablesOf = (patterns: readonly PlacedPattern[]): readonly string[] => [
+  ...new Set(patterns.flatMap(({ subject, object }) => [subject, object].flatMap((term) => namesIn(term)))),
+];

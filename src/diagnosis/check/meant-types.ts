@@ -37,18 +37,19 @@ export function meantBy(found: Contradiction, known: Known, isCertain: boolean):
   if (constants.length > 0) return constants;
   const sides = [...new Set([found.one.of, found.other.of])].filter((each) => each.kind === "pattern");
   const turned = sides.flatMap((side) => fitting(side, turnedRound, known));
-  if (turned.length > 0) return turned.map((offer) => ({ ...offer, score: 0.8 }));
-  const others = isCertain
-    ? sides.flatMap((side) => fitting(side, isType(side) ? otherClasses : otherSteps, known))
-    : [];
-  const score = others.length === 1 ? 0.7 : 0.45;
-  return others.slice(0, mostOffered).map((offer, rank) => ({ ...offer, score: score - rank / 100 }));
+  const isTurned = turned.length > 0;
+  const others = (side: JoinedPattern) => fitting(side, isType(side) ? otherClasses : otherSteps, known);
+  const meant = isTurned || !isCertain ? turned : sides.flatMap(others);
+  const score = isTurned ? 0.8 : meant.length === 1 ? 0.7 : 0.45;
+  return meant
+    .slice(0, mostOffered)
+    .map(({ repair, edits, why }, rank) => ({ repair, edits, why, score: score - rank / 100 }));
 }
 
 type Rewrite = (pattern: JoinedPattern, written: string, known: Known) => readonly Rewriting[];
 
 /** Rewritings of a pattern that fit all other constraints. */
-function fitting(pattern: JoinedPattern, rewrite: Rewrite, known: Known): readonly Offer[] {
+function fitting(pattern: JoinedPattern, rewrite: Rewrite, known: Known): readonly Omit<Offer, "score">[] {
   const { parsed, checker, constraints } = known;
   const { predicate, object } = pattern;
   const [range, behind] = isType(pattern) ? [object.range, undefined] : [predicate.range, object.range];
@@ -62,7 +63,6 @@ function fitting(pattern: JoinedPattern, rewrite: Rewrite, known: Known): readon
     .map(({ kind, after, why }) => ({
       repair: { kind, before: written + rest, after: after + rest, applied: false },
       edits: [{ range, replacement: after.startsWith("^") ? after : ` ${after} ` }],
-      score: 0,
       why,
     }));
 }
@@ -107,15 +107,17 @@ const otherSteps: Rewrite = (pattern, written, known) => {
       { added: [step(middle, subject), before], after: `^${name}/${written}` },
       { added: [after, step(middle, object)], after: `${written}/${name}` },
       { added: [after, step(object, middle)], after: `${written}/^${name}` },
-    ].map((way) => ({ kind: "node-skipped", why: "by the descriptions a node is between", ...way }));
-    if (iri === own || lastName(iri) !== lastName(own)) return ways;
-    const why = "it is the property of this name that fits";
-    return [...ways, { kind: "property", added: [step(subject, object)], after: name, why }];
+    ].map(({ added, after: text }) => ({ kind: "node-skipped", added, after: text, why: "a node is between" }));
+    const isNamesake = iri !== own && lastName(iri) === lastName(own);
+    const namesake = { kind: "property", added: [step(subject, object)], after: name, why: "it fits, of this name" };
+    return isNamesake ? ways.concat(namesake) : ways;
   });
 };
 
 function termsOf(pattern: JoinedPattern, kind: "classes" | "properties", { checker }: Known): readonly string[] {
-  const iris = checker.endpoints(pattern).flatMap(({ vocabulary }) => [...(vocabulary?.[kind].keys() ?? [])]);
+  const iris = checker
+    .endpoints(pattern)
+    .flatMap(({ vocabulary }) => Array.from<string>(vocabulary?.[kind].keys() ?? []));
   return [...new Set(iris)].slice(0, mostTerms);
 }
 
@@ -130,8 +132,8 @@ function otherForms({ one, other }: Contradiction, { parsed, checker }: Known): 
   const vocabularies = checker.endpoints(pattern).flatMap(({ vocabulary }) => vocabulary ?? []);
   const facts = vocabularies.flatMap(({ properties }) => properties.get(term.iri) ?? []);
   if (facts.some(({ objects }) => objects.size > 0)) return [];
-  const datatypes = new Set(facts.flatMap((each) => [...each.datatypes]));
-  const languages = new Set(vocabularies.flatMap((each) => [...each.languages]));
+  const datatypes = new Set(facts.flatMap((each) => Array.from(each.datatypes)));
+  const languages = new Set(vocabularies.flatMap((each) => Array.from(each.languages)));
   const constants = new Set([one.of, other.of].map((each) => (each.kind === "pattern" ? each.object : each.constant)));
   return [...constants].flatMap(({ term: constant, range }) => {
     if (range === undefined || constant.kind === "variable") return [];

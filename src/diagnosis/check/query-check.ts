@@ -134,7 +134,7 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
     suggested,
     edits,
     plan: summaryOf(plan),
-    cost: costWarning(parsed, scopes),
+    cost: costWarning(parsed, { scopes, models: options.models }),
     problem,
     next: nextOf({ unknown, contradictions: types.findings, offers, rejection, suggested }),
   };

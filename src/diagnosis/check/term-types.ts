@@ -66,21 +66,27 @@ export class EndpointTypes {
   of(predicate: string, object: PatternTerm): PatternTypes | undefined {
     if (predicate === rdf.type) return object.kind === "iri" ? this.#ofClass(object.iri) : any;
     const known = this.vocabulary?.properties.get(predicate);
-    const certain = this.#facts?.properties;
-    if (this.#isCertain ? certain?.has(predicate) === false : known === undefined) return undefined;
-    if (known === undefined || (this.#isCertain && certain === undefined)) return any;
-    const { subjects, objects } = certain?.get(predicate) ?? {};
+    const { properties } = this.#facts ?? {};
+    const has = this.#has(predicate, properties, known !== undefined);
+    if (known === undefined || has !== "yes") return has === "no" ? undefined : any;
+    const { subjects, objects } = properties?.get(predicate) ?? {};
     const [only] = known.allSubjects;
     const subject = { ...this.#instancesOf(only, known.subjects), ...spaceOf(subjects), property: predicate };
-    return { subject, object: { ...spaceOf(objects), ...this.#valuesOf(known, objects) } };
+    return { subject, object: { ...this.#valuesOf(known), ...spaceOf(objects) } };
   }
 
   #ofClass(iri: string): PatternTypes | undefined {
-    const certain = this.#facts?.classes;
-    if (this.#isCertain ? certain?.has(iri) === false : this.vocabulary?.classes.has(iri) !== true) return undefined;
-    if (this.#isCertain && certain === undefined) return any;
-    const space = this.#facts?.instances?.get(iri) ?? this.#facts?.properties?.get(rdf.type)?.subjects;
+    const { classes, instances, properties } = this.#facts ?? {};
+    const has = this.#has(iri, classes, this.vocabulary?.classes.has(iri) === true);
+    if (has !== "yes") return has === "no" ? undefined : any;
+    const space = instances?.get(iri) ?? properties?.get(rdf.type)?.subjects;
     return { subject: { ...this.#instancesOf(iri, new Set([iri])), ...spaceOf(space), class: iri }, object: {} };
+  }
+
+  #has(iri: string, list: { has(iri: string): boolean } | undefined, isDescribed: boolean): "yes" | "no" | "unknown" {
+    if (!this.#isCertain) return isDescribed ? "yes" : "no";
+    if (list === undefined) return "unknown";
+    return list.has(iri) ? "yes" : "no";
   }
 
   #instancesOf(only: string | undefined, classes: ReadonlySet<string>): TermType {
@@ -93,13 +99,12 @@ export class EndpointTypes {
     return !this.#isCertain && classes.size > 0 ? { classes } : {};
   }
 
-  #valuesOf({ datatypes, objects, objectsComplete, isLiteral }: PropertyFacts, space: TermSpace | undefined): TermType {
-    const seemsLiteral = !this.#isCertain && objects.size === 0 && datatypes.size > 0 && !space?.prefixes?.[0];
+  #valuesOf({ datatypes, objects, objectsComplete, isLiteral }: PropertyFacts): TermType {
+    const seemsLiteral = !this.#isCertain && objects.size === 0 && datatypes.size > 0;
     const isListed = objectsComplete || (!this.#isCertain && datatypes.size + objects.size > 0);
     return {
       endpoint: this.#id,
       ...(isListed && { literals: this.#kindsOf(datatypes) }),
-      ...(space?.noLiterals && { literals: [] }),
       ...((isLiteral || seemsLiteral) && { iris: [], noBlankNodes: true }),
       ...(objectsComplete && this.#facts && { onlyClasses: objects }),
       ...this.#likely(objects),
@@ -114,6 +119,7 @@ export class EndpointTypes {
 }
 
 const spaceOf = (space: TermSpace | undefined): TermType => ({
+  ...(space?.noLiterals && { literals: [] }),
   ...(space?.prefixes && { iris: space.prefixes }),
   ...(space?.noBlankNodes && { noBlankNodes: true }),
 });

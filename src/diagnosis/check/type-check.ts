@@ -35,6 +35,7 @@ export class TypeChecker {
   readonly #facts: TypeFacts;
   readonly #idsFor: (service: string | undefined) => readonly string[];
   readonly #endpoints = new Map<string, EndpointTypes>();
+  readonly #known = new Map<Constraint, Typed>();
   #left = mostComparisons;
 
   constructor(certainty: Certainty, facts: TypeFacts, idsFor: (service: string | undefined) => readonly string[]) {
@@ -73,11 +74,16 @@ export class TypeChecker {
 
   /** Undefined where nothing is known of a constraint, which says nothing then. */
   #typed(of: Constraint): Typed | undefined {
-    if (of.kind === "comparison") return { of, choices: [{ subject: typeOfConstant(of.constant.term), object: {} }] };
+    const typed = this.#known.get(of) ?? { of, choices: this.#choicesOf(of) };
+    this.#known.set(of, typed);
+    return typed.choices.length === 0 ? undefined : typed;
+  }
+
+  #choicesOf(of: Constraint): readonly PatternTypes[] {
+    if (of.kind === "comparison") return [{ subject: typeOfConstant(of.constant.term), object: {} }];
     const { term } = of.predicate;
-    if (term.kind !== "iri") return undefined;
-    const choices = this.endpoints(of).flatMap((endpoint) => endpoint.of(term.iri, of.object.term) ?? []);
-    return choices.length === 0 ? undefined : { of, choices };
+    if (term.kind !== "iri") return [];
+    return this.endpoints(of).flatMap((endpoint) => endpoint.of(term.iri, of.object.term) ?? []);
   }
 
   #fitsConstants({ of, choices }: Typed): boolean {

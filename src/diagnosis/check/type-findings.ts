@@ -7,7 +7,7 @@ import { evidenceText } from "../evidence.ts";
 import { meantBy } from "./meant-types.ts";
 import type { Offer } from "./query-scope.ts";
 import { type Contradiction, isType, isWhole, TypeChecker, type Typed, typesOf } from "./type-check.ts";
-import type { Certainty, TermType, TypeFacts } from "./term-types.ts";
+import type { TermType, TypeFacts } from "./term-types.ts";
 
 /** Parts of a query that known facts contradict. */
 export interface TypeFinding {
@@ -36,12 +36,13 @@ export function typeFindings({ parsed, constraints, idsFor }: Checked, facts: Ty
   const findings: TypeFinding[] = [];
   const offers: Offer[] = [];
   const offered = new Set<string>();
-  const checkerOf = (certainty: Certainty) => new TypeChecker(certainty, facts, idsFor);
+  const likely = new TypeChecker("likely", facts, idsFor);
   for (const certainty of ["certain", "likely"] as const) {
     if (findings.length > 0) break;
     const isCertain = certainty === "certain";
-    for (const each of checkerOf(certainty).contradictions(constraints).slice(0, mostFindings)) {
-      const meant = meantBy(each, { parsed, constraints, checker: checkerOf("likely") }, isCertain);
+    const checker = isCertain ? new TypeChecker(certainty, facts, idsFor) : likely;
+    for (const each of checker.contradictions(constraints).slice(0, mostFindings)) {
+      const meant = meantBy(each, { parsed, constraints, checker: likely }, isCertain);
       // One mistake may contradict several patterns.
       const key = JSON.stringify(meant[0]?.edits);
       if (meant.length === 0 ? !isCertain : offered.has(key)) continue;

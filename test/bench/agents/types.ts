@@ -24,6 +24,7 @@ interface Source {
 interface Tally {
   cases: number;
   noticed: number;
+  suggested: number;
   mended: number;
   harmless: number;
   readonly missed: string[];
@@ -37,6 +38,7 @@ export async function runTypesBench({ quick }: { readonly quick: boolean }): Pro
   let right = 0;
   for (const source of sources) {
     const { found, asked } = await measure(source, tallies);
+    process.stdout.write(`${source.name}: ${asked} right queries\n`);
     alarms.push(...found);
     right += asked;
   }
@@ -62,7 +64,7 @@ const withUrls = (text: string): string => text.replaceAll(/SERVICE <(\w+)>/g, "
 
 async function publishedSources(quick: boolean): Promise<readonly Source[]> {
   const folders = process.env["BENCH_SHARDS"]?.split(",") ?? (await buildShards());
-  const all = publishedQuestions().filter(({ rows }) => rows > 0);
+  const all = publishedQuestions().filter(({ rows, rewritten }) => rows > 0 && !rewritten);
   return publishedDatasets.map((dataset, at) => {
     const folder = join(folders[at] ?? "", "shards");
     const data = readdirSync(folder).map((name) => [
@@ -90,49 +92,57 @@ async function measure({ name, data, queries }: Source, tallies: Map<string, Tal
   const found: string[] = [];
   let asked = 0;
   const notices = async (text: string) => {
-    const checked = await check(text, /\bSERVICE\b/i.test(text) ? {} : { federation: "all" });
-    const { contradictions, suggested, unknown } = checked;
-    return {
-      contradictions,
-      suggested,
-      isNoticed: contradictions.length + unknown.length > 0 || suggested !== undefined,
-    };
+    const { contradictions, suggested, unknown } = await check(text, hasService(text) ? {} : { federation: "all" });
+    const isNoticed = contradictions.length + unknown.length > 0 || suggested !== undefined;
+    return { contradictions, suggested, isNoticed };
   };
   for (const { id, text } of queries) {
-    const hasService = /\bSERVICE\b/i.test(text);
     const rows = oracle(text);
     if (rows === undefined || rows === "[]") continue;
-    const whole = hasService ? undefined : serviced(text, truths);
-    for (const each of [text, whole]) {
-      if (each === undefined) continue;
+    for (const { text: each } of formsOf(text, truths)) {
       asked++;
       const { isNoticed, contradictions } = await notices(each);
       if (isNoticed) found.push(`${name}/${id} ${contradictions.map(({ message }) => message).join(" ")}\n${each}`);
     }
     for (const kind of Object.keys(breaks)) {
       const wrong = broken(text, kind, { truth, random });
-      if (wrong === undefined) continue;
-      const forms = hasService ? [{ form: "SERVICE", text: wrong }] : formsOf(wrong, truths);
-      for (const form of forms) {
+      for (const form of wrong === undefined ? [] : formsOf(wrong, truths)) {
         const key = `${kind}, ${form.form}`;
-        const tally = tallies.get(key) ?? { cases: 0, noticed: 0, mended: 0, harmless: 0, missed: [] };
+        const tally = tallies.get(key) ?? { cases: 0, noticed: 0, suggested: 0, mended: 0, harmless: 0, missed: [] };
         tallies.set(key, tally);
-        if (oracle(form.text) === rows) {
-          tally.harmless++;
-          continue;
-        }
-        tally.cases++;
-        const { isNoticed, suggested } = await notices(form.text);
-        if (isNoticed) tally.noticed++;
-        else tally.missed.push(`${name}/${id}\n${form.text}`);
-        if (suggested !== undefined && oracle(suggested) === rows) tally.mended++;
+        if (oracle(form.text) === rows) tally.harmless++;
+        else
+          count(tally, {
+            ...(await notices(form.text)),
+            isRight: (each) => oracle(each) === rows,
+            text: `${name}/${id}\n${form.text}`,
+          });
       }
     }
   }
   return { found, asked };
 }
 
+interface Noticed {
+  readonly text: string;
+  readonly isNoticed: boolean;
+  readonly suggested: string | undefined;
+  readonly isRight: (text: string) => boolean;
+}
+
+function count(tally: Tally, { text, isNoticed, suggested, isRight }: Noticed): void {
+  tally.cases++;
+  if (isNoticed) tally.noticed++;
+  else tally.missed.push(text);
+  if (suggested === undefined) return;
+  tally.suggested++;
+  if (isRight(suggested)) tally.mended++;
+}
+
+const hasService = (text: string): boolean => /\bSERVICE\b/i.test(text);
+
 function formsOf(text: string, endpoints: ReadonlyMap<string, DataTruth>) {
+  if (hasService(text)) return [{ form: "SERVICE", text }];
   const across = serviced(text, endpoints);
   return [{ form: "federation", text }, ...(across === undefined ? [] : [{ form: "SERVICE", text: across }])];
 }
@@ -164,12 +174,12 @@ function print(
   tallies: ReadonlyMap<string, Tally>,
   { right, alarms }: { right: number; alarms: readonly string[] },
 ): void {
-  process.stdout.write(`${"kind".padEnd(36)}cases noticed  mended by suggestion  harmless\n`);
-  for (const [kind, { cases, noticed, mended, harmless }] of tallies) {
+  process.stdout.write(`${"kind".padEnd(36)}cases noticed suggested mended harmless\n`);
+  for (const [kind, { cases, noticed, suggested, mended, harmless }] of tallies) {
     const share = cases === 0 ? "-" : `${((100 * noticed) / cases).toFixed(1)} %`;
-    process.stdout.write(
-      `${kind.padEnd(36)}${String(cases).padStart(5)} ${share.padStart(7)} ${String(mended).padStart(9)} ${String(harmless).padStart(9)}\n`,
-    );
+    const counts = [suggested, mended, harmless].map((each) => String(each).padStart(9)).join("");
+    process.stdout.write(`${kind.padEnd(36)}${String(cases).padStart(5)} ${share.padStart(7)} ${counts}
+`);
   }
   process.stdout.write(`right queries with an alarm: ${alarms.length} of ${right}\n`);
   for (const each of alarms) process.stdout.write(`ALARM ${each}\n`);
