@@ -1,10 +1,10 @@
 import { Batcher, type Weighed, weighed, workOf } from "./batches.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { type FailedKey, fallBack } from "./fallback.ts";
-import { markInconsistent, isSeen, observe, type Run, isCutFor, weightIn } from "./run.ts";
-import { giveUp, judgeKey, keepBounds, accept } from "./verdicts.ts";
+import { isSeen, observe, type Run, isCutFor, weightIn } from "./run.ts";
+import { judgeKey, keepBounds, markInconsistent, settle } from "./verdicts.ts";
 import { iriOf } from "../void/values.ts";
-import { countOf, type Observation, solutionsOf } from "./observation.ts";
+import { countOf, type KeyObservation, type Observation, solutionsOf } from "./observation.ts";
 import { totalsQuery } from "./queries.ts";
 
 /** An answer that took less is fast: the next batch may be larger. */
@@ -24,8 +24,7 @@ export async function computeInBatches(run: Run, kind: FactKind, items: readonly
   });
   let done = 0;
   for (let round = await askRound(run, kind, { batcher, items }); round; ) {
-    if (run.inconsistent) leaveOpen(run, kind, round);
-    else await verifyBatches(run, kind, round);
+    await verifyBatches(run, kind, round);
     done += round.reduce((sum, { keys }) => sum + keys.length, 0);
     run.progress(kind.phrase, done, items.length);
     round = await askRound(run, kind, { batcher, items });
@@ -57,13 +56,6 @@ async function askRound(
     if (answered.length >= most) break;
   }
   return answered.length === 0 ? undefined : answered;
-}
-
-/** Of an endpoint that leaves things out silently nothing is more than a bound. */
-function leaveOpen(run: Run, kind: FactKind, round: readonly AnsweredBatch[]): void {
-  for (const { keys, observation } of round) {
-    for (const key of keys) giveUp(run, kind, { key, why: "partial", record: observation.record });
-  }
 }
 
 /** One batch; undefined when its keys come again in smaller ones or went to the fallback. */
@@ -109,47 +101,41 @@ function isTooHeavy(run: Run, kind: FactKind, weight: number): boolean {
  * key, asked in batches of another size. What no second way agrees with stays a lower bound.
  */
 async function verifyBatches(run: Run, kind: FactKind, batches: readonly AnsweredBatch[]): Promise<void> {
-  const open = new Map<string, Observation>();
-  for (const { keys, observation } of batches) {
-    for (const key of keys) {
-      if (judgeKey(run, kind, { key, observation }) === "agrees") accept(run, kind, { key, observation });
-      else open.set(key, observation);
-    }
-  }
-  if (open.size === 0) return;
-  if (addsUp(run, kind, open) || !run.dialect.count) {
-    for (const [key, observation] of open) accept(run, kind, { key, observation });
-    return;
-  }
-  const totals = await askTotals(run, kind, { open, batches });
-  judgeByTotals(run, kind, { open, totals });
+  const all = batches.flatMap(({ keys, observation }) => keys.map((key) => ({ key, observation })));
+  // Of an endpoint that leaves things out silently nothing is more than a bound.
+  const isKnown = (found: KeyObservation): boolean => !run.inconsistent && judgeKey(run, kind, found) === "agrees";
+  const byKnown = Map.groupBy(all, isKnown);
+  settle(run, kind, { observations: byKnown.get(true) ?? [], agrees: () => true });
+  const open = byKnown.get(false) ?? [];
+  if (open.length === 0) return;
+  const needsTotals = !run.inconsistent && run.dialect.count && !addsUp(run, kind, open);
+  const agreed = needsTotals ? agreedKeys(run, open, await askTotals(run, kind, { open, batches })) : undefined;
+  settle(run, kind, { observations: open, agrees: (key) => agreed?.has(key) ?? true });
 }
 
-function judgeByTotals(
+/** The keys whose solutions add up to their totals; any other that was counted is a contradiction. */
+function agreedKeys(
   run: Run,
-  kind: FactKind,
-  { open, totals }: { readonly open: ReadonlyMap<string, Observation>; readonly totals: ReadonlyMap<string, number> },
-): void {
+  open: readonly KeyObservation[],
+  totals: ReadonlyMap<string, number>,
+): ReadonlySet<string> {
   const agreed = new Set<string>();
-  for (const [key, observation] of open) {
+  for (const { key, observation } of open) {
     const total = totals.get(key);
     const solutions = solutionsOf(observation.groups.get(key));
     if (total === undefined || solutions === undefined) continue;
     if (total === solutions) agreed.add(key);
     else markInconsistent(run, solutions, observation.record);
   }
-  for (const [key, observation] of open) {
-    if (agreed.has(key) && !run.inconsistent) accept(run, kind, { key, observation });
-    else giveUp(run, kind, { key, why: "partial", record: observation.record });
-  }
+  return agreed;
 }
 
 /** Whether the keys of a list have together as many solutions as the whole list was counted to have. */
-function addsUp(run: Run, kind: FactKind, open: ReadonlyMap<string, Observation>): boolean {
+function addsUp(run: Run, kind: FactKind, open: readonly KeyObservation[]): boolean {
   const total = run.listTotals.get(kind.name);
-  if (total === undefined || run.inconsistent || open.size < 2) return false;
+  if (total === undefined || open.length < 2) return false;
   let sum = 0;
-  for (const [key, observation] of open) sum += solutionsOf(observation.groups.get(key)) ?? 0;
+  for (const { key, observation } of open) sum += solutionsOf(observation.groups.get(key)) ?? 0;
   return sum === total.solutions;
 }
 
@@ -157,10 +143,13 @@ function addsUp(run: Run, kind: FactKind, open: ReadonlyMap<string, Observation>
 async function askTotals(
   run: Run,
   kind: FactKind,
-  { open, batches }: { readonly open: ReadonlyMap<string, Observation>; readonly batches: readonly AnsweredBatch[] },
+  { open, batches }: { readonly open: readonly KeyObservation[]; readonly batches: readonly AnsweredBatch[] },
 ): Promise<ReadonlyMap<string, number>> {
-  const items = weighed(open.keys(), weightIn(run, kind));
-  const usual = Math.max(1, Math.floor(open.size / Math.max(1, batches.length)));
+  const items = weighed(
+    open.map(({ key }) => key),
+    weightIn(run, kind),
+  );
+  const usual = Math.max(1, Math.floor(open.length / Math.max(1, batches.length)));
   const byRows = run.tooMuch.get(kind.name) === "cut";
   const first = byRows ? items.length : Math.max(1, Math.floor(usual / 2));
   const most = byRows ? Math.min(run.mostKeys, Math.max(1, (run.cap ?? Number.POSITIVE_INFINITY) - 1)) : first;

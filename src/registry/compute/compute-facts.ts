@@ -2,9 +2,8 @@ import { type Weighed, weighed, verificationParts, workOf } from "./batches.ts";
 import { computeInBatches } from "./batch-strategy.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { type Observation, sameGroups, solutionsOf, compare } from "./observation.ts";
-import { missingKeys } from "./todo.ts";
-import { markInconsistent, isSeen, observe, type Run, weightIn } from "./run.ts";
-import { accept, judgeKey, keepBounds, giveUp } from "./verdicts.ts";
+import { isSeen, observe, type Run, weightIn } from "./run.ts";
+import { accept, giveUp, judgeKey, keepBounds, markInconsistent, missingKeys, settle } from "./verdicts.ts";
 import { factsOf, groupsOf, keysOf } from "./kind-facts.ts";
 
 /**
@@ -142,7 +141,8 @@ async function verifyWhole(
       giveUp(run, kind, { key, why: "partial", record });
     }
   }
-  settleAgreed(run, kind, { whole, agreed });
+  const observations = Array.from(agreed, (key) => ({ key, observation: whole }));
+  settle(run, kind, { observations, agrees: () => true });
   return [];
 }
 
@@ -177,17 +177,6 @@ function claimedOf(
   // A key of which nothing is claimed agrees with an answer that has nothing of it only where others agree as well.
   const isTold = items.some(({ key }) => factsOf(claims, kind, key) > 0 && agrees(key));
   return isTold ? agrees : () => false;
-}
-
-function settleAgreed(
-  run: Run,
-  kind: FactKind,
-  { whole, agreed }: { readonly whole: Observation; readonly agreed: ReadonlySet<string> },
-): void {
-  for (const key of agreed) {
-    if (run.inconsistent) giveUp(run, kind, { key, why: "partial", record: whole.record });
-    else accept(run, kind, { key, observation: whole });
-  }
 }
 
 /** Keys in one part: of a list each gives a row, which must not be cut. */

@@ -5,7 +5,7 @@ import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Clock } from "../../clock.ts";
-import { missingKeys, Todo } from "./todo.ts";
+import { Todo } from "./todo.ts";
 import { computeDatasetFacts } from "./dataset-facts.ts";
 import { buildDescription } from "./description-builder.ts";
 import { listGraphsBeside, noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
@@ -16,9 +16,9 @@ import { factKinds } from "./fact-kinds.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
 import { startList } from "./lists.ts";
-import { noteChange } from "./verdicts.ts";
+import { inconsistentAnswers, missingKeys, noteChange } from "./verdicts.ts";
 import { reconcile } from "./reconcile.ts";
-import { type Run, inconsistentAnswers } from "./run.ts";
+import type { Run } from "./run.ts";
 import { Session, StopRun } from "./session.ts";
 
 /** What is described, and what is already known of how its endpoint behaves. */

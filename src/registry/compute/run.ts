@@ -134,16 +134,6 @@ export const leastCap = 20;
 /** Whether it is an observation. */
 export const isSeen = (outcome: Observation | Unanswered): outcome is Observation => "groups" in outcome;
 
-/** An answer about so much work lacked some of it. */
-export function markInconsistent(run: Run, work: number, record: number): void {
-  run.inconsistent = true;
-  run.inconsistentFrom = Math.min(run.inconsistentFrom, Math.max(1, work));
-  run.todo.note({ what: inconsistentAnswers, why: "partial", record });
-}
-
-/** Name of the unknown fact that keeps an endpoint's contradictions across runs. */
-export const inconsistentAnswers = "answers that contradict each other without saying that they are partial";
-
 /** What a key weighs: solutions of its own pattern, as far as known. */
 export function weightIn({ base, claims }: Run, kind: FactKind): (key: string) => number {
   const countIn = (facts: FactBase, key: string) => sizeOf(kind, keysOf(facts, kind).get(key));

@@ -1,7 +1,5 @@
 import type { FactStatus, UnknownFact, VoidDescription } from "../void/void-description.ts";
 import { factName, type FactKind, factKinds, type FactKindName } from "./fact-kinds.ts";
-import type { FactBase } from "./fact-base.ts";
-import { isProvenKey, keysOf } from "./kind-facts.ts";
 
 const tasks = [
   "graph list",
@@ -150,9 +148,4 @@ function wasSettled(earlier: Earlier, kind: FactKind, key: string): boolean {
  */
 function isWork(known: VoidDescription, fact: UnknownFact): boolean {
   return fact.why === "budget" || (!known.unfinished && (fact.why === "timeout" || fact.why === "failed"));
-}
-
-/** The keys of a kind about which something is missing: not dealt with, not proven, not told by the publisher. */
-export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
-  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isProvenKey(base, kind, key));
 }

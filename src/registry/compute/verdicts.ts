@@ -2,7 +2,7 @@ import type { FactStatus, UnknownFact } from "../void/void-description.ts";
 import type { Fact } from "../void/facts.ts";
 import type { FactBase } from "./fact-base.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
-import { completeLists, keysOf, recordGroup, sizeOf } from "./kind-facts.ts";
+import { completeLists, isProvenKey, keysOf, recordGroup, sizeOf } from "./kind-facts.ts";
 import {
   countOf,
   type Groups,
@@ -12,9 +12,25 @@ import {
   sumsByFirst,
 } from "./observation.ts";
 import { listTotalQuery, missingKeyQuery, solutionQuery } from "./queries.ts";
-import { keepTotal, type ListTotal, markInconsistent, type Run } from "./run.ts";
+import { keepTotal, type ListTotal, type Run } from "./run.ts";
+import type { Todo } from "./todo.ts";
 
 // What an answer proves of a key.
+
+/** The keys of a kind about which something is missing: not dealt with, not proven, not told by the publisher. */
+export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
+  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isProvenKey(base, kind, key));
+}
+
+/** An answer about this much work (solutions) lacked some of it: nothing found from now on is called exact or complete. */
+export function markInconsistent(run: Run, work: number, record: number): void {
+  run.inconsistent = true;
+  run.inconsistentFrom = Math.min(run.inconsistentFrom, Math.max(1, work));
+  run.todo.note({ what: inconsistentAnswers, why: "partial", record });
+}
+
+/** Name of the unknown fact that keeps an endpoint's contradictions across runs. */
+export const inconsistentAnswers = "answers that contradict each other without saying that they are partial";
 
 /** What is known already says of one key of an answer. */
 export function judgeKey(
@@ -55,6 +71,21 @@ export function accept(run: Run, kind: FactKind, { key, observation }: KeyObserv
   keepGroups(run, kind, { key, groups, status: count ? "exact" : "exists", record: observation.record });
   if (count) completeLists(run.base, kind, key);
   run.todo.settle(kind, key);
+}
+
+/** Settles keys by whether a second way agrees with the answer about each; none is proven by an endpoint that contradicts itself. */
+export function settle(
+  run: Run,
+  kind: FactKind,
+  {
+    observations,
+    agrees,
+  }: { readonly observations: Iterable<KeyObservation>; readonly agrees: (key: string) => boolean },
+): void {
+  for (const { key, observation } of observations) {
+    if (agrees(key) && !run.inconsistent) accept(run, kind, { key, observation });
+    else giveUp(run, kind, { key, why: "partial", record: observation.record });
+  }
 }
 
 /** A key stays as it is: known in part. */
