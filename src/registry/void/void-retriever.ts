@@ -1,8 +1,7 @@
 import type { Asker } from "../../outbound/whole-answer.ts";
 import type { Clock } from "../../clock.ts";
 import type * as RDF from "@rdfjs/types";
-import type { AskedEndpoint } from "../catalog/catalog.ts";
-import type { DescribeOptions } from "../compute/describer.ts";
+import type { DescribeOptions, DescribeTarget } from "../compute/describer.ts";
 import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
 import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
@@ -40,12 +39,8 @@ export interface RetrievedVoid {
   readonly cost: VoidDescription["cost"];
 }
 
-/** What is looked for. */
-interface RetrievalTarget {
-  readonly endpoint: AskedEndpoint;
-  /** IRI for a dataset that its publisher did not name; default `<endpoint url>#dataset`. */
-  readonly dataset?: string | undefined;
-}
+/** What is looked for; its `dataset` names one that the publisher did not name. */
+type RetrievalTarget = Pick<DescribeTarget, "endpoint" | "dataset">;
 
 /** A description before it is checked. */
 interface Found {
