@@ -120,8 +120,10 @@ class Collector {
     const compared = comparedIn(expression);
     if (compared !== undefined) this.#compare(compared, operator, scope);
     if (operator === "&&") for (const each of args) this.#addFilter(each, scope);
+    const { service } = scope;
+    if (operator === "||") for (const each of args) this.#addFilter(each, { parent: scope, how: "optional", service });
     const how = operator === "exists" ? undefined : "apart";
-    for (const each of args) if (isGroup(each)) this.#add(each, { parent: scope, how, service: scope.service });
+    for (const each of args) if (isGroup(each)) this.#add(each, { parent: scope, how, service });
   }
 
   #compare({ name, constants }: Compared, operator: string, scope: Scope): void {
@@ -173,10 +175,6 @@ interface Compared {
 }
 
 function comparedIn({ operator, args }: OperationExpression): Compared | undefined {
-  if (operator === "||") {
-    const [one, other] = args.map((arg) => (isOperation(arg) ? comparedIn(arg) : undefined));
-    return one && one.name === other?.name ? { ...one, constants: [...one.constants, ...other.constants] } : undefined;
-  }
   if (!comparing.has(operator)) return undefined;
   const [variable, compared] = isVariable(args[0]) ? args : args.toReversed();
   const constants: readonly unknown[] = Array.isArray(compared) ? compared : [compared];

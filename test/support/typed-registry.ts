@@ -2,6 +2,8 @@ import { createQueryCheck } from "../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { KnownSources } from "../../src/plan/plan-request.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
+import type { Harvest } from "../../src/registry/values/harvest.ts";
+import { createValueIndex } from "../../src/registry/values/value-index.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { termFromText } from "../../src/results/terms.ts";
 import { clauseEstimates, emptyClauses } from "../../src/selection/clause-facts.ts";
@@ -23,13 +25,20 @@ const dayMs = 86_400_000;
 export interface TypedRegistry {
   /** N-Triples by id of the endpoint. */
   readonly data: Readonly<Record<string, string>>;
+  /** Values that were read, by id. */
+  readonly values?: ReadonlyMap<string, Harvest>;
   readonly federations?: Readonly<Record<string, readonly string[]>>;
   /** "read": all triples were read; "counted": classes and properties; "partial": a part of them; "old": long ago. */
   readonly known?: "read" | "counted" | "partial" | "old" | undefined;
 }
 
 /** A check over endpoints of which all of this is known; nothing is asked. */
-export async function typedCheck({ data, federations = {}, known = "read" }: TypedRegistry) {
+export async function typedCheck({
+  data,
+  federations = {},
+  known = "read",
+  values: harvests = new Map(),
+}: TypedRegistry) {
   const store = createMemoryStore();
   const now = (): number => Date.parse(seenAt) + 3_600_000;
   const startedAt = known === "old" ? "2025-01-01T00:00:00.000Z" : seenAt;
@@ -72,7 +81,9 @@ export async function typedCheck({ data, federations = {}, known = "read" }: Typ
     terms: search,
     sources,
   });
-  const check = createQueryCheck({ catalog, planner, search, models, sources, now });
+  const values = createValueIndex();
+  for (const [id, harvest] of harvests) values.set(id, harvest);
+  const check = createQueryCheck({ catalog, planner, search, models, sources, values, now });
   const { signal } = new AbortController();
   return {
     models,

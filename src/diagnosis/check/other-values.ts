@@ -7,7 +7,7 @@ import { literalText } from "../../rdf/term-text.ts";
 import { textOf } from "../../sparql/edit-text.ts";
 
 /** What is known of the values that endpoints have. */
-export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy">;
+export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy" | "keys">;
 
 const mostConstants = 5;
 const mostHits = 50;

@@ -1,10 +1,13 @@
 import { literalText } from "../../rdf/term-text.ts";
-import type { Constraint } from "../../sparql/joined-patterns.ts";
+import type { KeyGroup } from "../../registry/values/read-values.ts";
+import type { Constraint, JoinedPattern } from "../../sparql/joined-patterns.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { evidenceText } from "../evidence.ts";
+import { unlikeKeys } from "../why/unlike-keys.ts";
 import { meantBy } from "./meant-types.ts";
+import type { KnownValues } from "./other-values.ts";
 import type { Offer } from "./query-scope.ts";
 import { type Contradiction, isType, isWhole, TypeChecker, type Typed, typesOf } from "./type-check.ts";
 import type { TermType, TypeFacts } from "./term-types.ts";
@@ -26,13 +29,17 @@ interface Checked {
   readonly idsFor: (service: string | undefined) => readonly string[];
 }
 
+type KnownFacts = TypeFacts & { readonly values?: Pick<KnownValues, "keys"> | undefined };
+
 const mostFindings = 5;
+/** Endpoints whose keys are compared. */
+const mostKeyed = 3;
 
 /**
  * The contradictions of a query with what is known of its endpoints, and what may have been meant. What is not certain is
  * reported only with a repair that fits what is known.
  */
-export function typeFindings({ parsed, constraints, idsFor }: Checked, facts: TypeFacts) {
+export function typeFindings({ parsed, constraints, idsFor }: Checked, facts: KnownFacts) {
   const findings: TypeFinding[] = [];
   const offers: Offer[] = [];
   const offered = new Set<string>();
@@ -54,9 +61,10 @@ export function typeFindings({ parsed, constraints, idsFor }: Checked, facts: Ty
   return { findings, offers };
 }
 
-type Shown = Pick<Checked, "parsed" | "idsFor"> & { readonly facts: TypeFacts };
+type Shown = Pick<Checked, "parsed" | "idsFor"> & { readonly facts: KnownFacts };
 
-function findingOf(found: Contradiction, certain: boolean, { parsed, facts, idsFor }: Shown): TypeFinding {
+function findingOf(found: Contradiction, certain: boolean, shownOf: Shown): TypeFinding {
+  const { parsed, facts, idsFor } = shownOf;
   const { name, one, other } = found;
   const ids = [one, other].flatMap(({ of }) => (of.kind === "pattern" ? idsFor(of.scope.service) : []));
   const at = [...new Set(ids)].flatMap((id) => facts.models.get(id)?.described?.finishedAt ?? []);
@@ -67,7 +75,36 @@ function findingOf(found: Contradiction, certain: boolean, { parsed, facts, idsF
       ? constantText(one, parsed)
       : `${shown} is both ${sideText(one, name, parsed)} and ${sideText(other, name, parsed)}`;
   const isEmpty = isWhole(found);
-  return { certain, isEmpty, message: `${what}: ${isEmpty ? "no row matches" : "this part matches nothing"}, ${by}.` };
+  return {
+    certain,
+    isEmpty,
+    message: `${what}: ${isEmpty ? "no row matches" : "this part matches nothing"}, ${by}.${keysText(found, shownOf)}`,
+  };
+}
+
+/** How known values make the keys of one side those of the other; empty where they do not. */
+function keysText({ name, one, other }: Contradiction, { facts: { values }, idsFor }: Shown): string {
+  const [mine, its] = [one.of, other.of];
+  if (values === undefined || name === undefined || mine.kind !== "pattern" || its.kind !== "pattern") return "";
+  const there = idsFor(its.scope.service);
+  const keys = idsFor(mine.scope.service).slice(0, mostKeyed);
+  const join = keys
+    .flatMap((id) => unlikeKeys(values, id))
+    .find(
+      (each) => there.includes(each.there.endpoint) && isKey(each.here, mine, name) && isKey(each.there, its, name),
+    );
+  if (join === undefined) return "";
+  const { kind, left, right } = join;
+  const how = right
+    ? `compare ${left("the first")} with ${right("the second")}`
+    : `bind ${left(`?${name}`)} for the second`;
+  return ` Known values join if written alike (${kind}): ${how}.`;
+}
+
+/** Whether a variable of a pattern has these keys: values of its property, or IRIs of a class. */
+function isKey(group: KeyGroup, { predicate, object }: JoinedPattern, name: string): boolean {
+  const isValue = object.term.kind === "variable" && object.term.name === name;
+  return group.property === (isValue && predicate.term.kind === "iri" ? predicate.term.iri : undefined);
 }
 
 function constantText({ of, choices }: Typed, parsed: ParsedQuery): string {

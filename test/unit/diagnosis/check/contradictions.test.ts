@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Harvest } from "../../../../src/registry/values/harvest.ts";
 import { typedCheck, type TypedRegistry } from "../../../support/typed-registry.ts";
 
 const v = (name: string): string => `<http://v.example/${name}>`;
@@ -118,6 +119,13 @@ describe("what known facts contradict is said with both sides, and what may have
       /this part matches nothing/,
       "2000",
     ],
+    [
+      "alternatives of two variables",
+      '{ ?c :people ?n ; :name ?t FILTER(?t = "City 1" || ?n > "2000") }',
+      land,
+      /\?n is both .*: this part matches nothing/,
+      "2000",
+    ],
     ["VALUES", '{ VALUES ?n { "1000" } ?c :people ?n }', land, /\?n is both/, "1000"],
     [
       "keys that are unlike",
@@ -139,6 +147,44 @@ describe("what known facts contradict is said with both sides, and what may have
     if (checked.suggested !== undefined)
       expect(await check(checked.suggested, place)).toMatchObject({ contradictions: [] });
   });
+});
+
+it("keys that known values join are said with the expression that does", async () => {
+  const read = (property: string | undefined, keys: readonly string[]): Harvest => ({
+    endpoint: "http://x.example/sparql",
+    describedAt: "2026-01-01T00:00:00Z",
+    harvestedAt: "2026-01-01T00:00:00Z",
+    complete: true,
+    classes: property === undefined ? ["http://v.example/Country"] : [],
+    properties: [property ?? "http://v.example/label"],
+    rows: keys.map((key) => (property === undefined ? [key, '"x"@en', 0, 0, 1] : ["", key, -1, 0, 1])),
+    whole: [],
+    cost: { requests: 1, bytes: 1, ms: 1 },
+  });
+  const codes = ["AA", "BB", "CC", "DD", "EE", "FF"];
+  const values = new Map([
+    [
+      "cities",
+      read(
+        "http://v.example/countryCode",
+        codes.map((code) => JSON.stringify(code)),
+      ),
+    ],
+    [
+      "countries",
+      read(
+        undefined,
+        codes.map((code) => `http://d.example/country/${code}`),
+      ),
+    ],
+  ]);
+  const { check } = await typedCheck({ data, values });
+  const { contradictions } = await check(
+    full("SELECT * { @cities { ?c :countryCode ?x } @countries { ?x :label ?l } }"),
+  );
+  expect(contradictions[0]?.message).toContain(
+    'Known values join if written alike (node): bind IRI(CONCAT("http://d.example/country/", STR(?x))) for the second.',
+  );
 });
 
 describe("nothing is said where all fits, or may fit", async () => {
