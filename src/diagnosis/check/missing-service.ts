@@ -1,4 +1,4 @@
-import { FedwayError } from "../../errors/fedway-error.ts";
+import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import { downLast } from "../../plan/offer-endpoints.ts";
 import type { PlanContext } from "../../plan/plan-request.ts";
@@ -75,4 +75,19 @@ export function swappedTargets(scope: QueryScope, known: KnownEndpoints): readon
     score: having.length === 1 && isCertain ? 0.97 : 0.7 - rank / 100,
     why: `${entry.id} has all of its terms, ${ids[0] ?? "the endpoint"} does not`,
   }));
+}
+
+/** A refused SERVICE target, replaced by the first endpoint that it may have meant. */
+export function misnamed(
+  error: FedwayError,
+  text: string,
+): { readonly repair: Repair; readonly suggested: string } | undefined {
+  const { endpoints = [], where } = error.details;
+  const [best] = endpoints;
+  const shown = where?.endpoint ?? /endpoint "([^"]+)"/.exec(error.message)?.[1];
+  if (error.code !== "SERVICE_TARGET_REFUSED" || best === undefined || shown === undefined) return undefined;
+  const [before, after] = [`<${shown}>`, `<${best}>`];
+  if (!text.includes(before)) return undefined;
+  const repair = { kind: "service-target", before, after, applied: false };
+  return { repair, suggested: text.replaceAll(before, after) };
 }

@@ -4,7 +4,7 @@ import type { QueryPlan } from "../../plan/query-plan.ts";
 import { costWarning } from "./cost.ts";
 import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
-import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
+import { endpointsWithAll, misnamed, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { constraintsOf } from "../../sparql/joined-patterns.ts";
 import { editText, type TextEdit } from "../../sparql/edit-text.ts";
 import { editsOf, type Offer, type QueryScope, scopesOf } from "./query-scope.ts";
@@ -289,19 +289,4 @@ function offeredFor(
   if (update) return { repairs: [update], suggested: update.after, next };
   const target = misnamed(error, query);
   return target ? { repairs: [target.repair], suggested: target.suggested } : {};
-}
-
-/** A refused SERVICE target, replaced by the first endpoint that it may have meant. */
-function misnamed(
-  error: FedwayError,
-  text: string,
-): { readonly repair: Repair; readonly suggested: string } | undefined {
-  const { endpoints = [], where } = error.details;
-  const [best] = endpoints;
-  const shown = where?.endpoint ?? /endpoint "([^"]+)"/.exec(error.message)?.[1];
-  if (error.code !== "SERVICE_TARGET_REFUSED" || best === undefined || shown === undefined) return undefined;
-  const [before, after] = [`<${shown}>`, `<${best}>`];
-  if (!text.includes(before)) return undefined;
-  const repair = { kind: "service-target", before, after, applied: false };
-  return { repair, suggested: text.replaceAll(before, after) };
 }
