@@ -15,18 +15,18 @@ const mostDetailTokens = 60;
 const advice: Partial<Record<ErrorCode, readonly string[]>> = {
   ENDPOINT_UNKNOWN: ["{find_endpoints} gives the ids of endpoints that fit a question."],
   DESCRIPTION_UNKNOWN: [
-    "Nothing is known of its schema yet: SELECT DISTINCT ?class { SERVICE <id> { ?s a ?class } } LIMIT 50 with {run_query} shows its classes.",
+    "Nothing is known of its schema yet: SELECT DISTINCT ?class { ?s a ?class } LIMIT 50 with {run_query} and its id as {run_query.endpoint} shows its classes.",
   ],
   RUN_UNKNOWN: ["Run the query again with {run_query}; records are kept for a while only."],
   RESULT_UNKNOWN: ["Run the query again with {run_query}; results are kept for a while only."],
   RESULT_EXPIRED: ["Run the query again with {run_query}."],
   SERVICE_REQUIRED: [
-    "Put the patterns into SERVICE <id> { ... }; {find_endpoints} gives the ids of endpoints that fit a question.",
-    "Put the patterns into SERVICE <id> { ... } with the id of an endpoint.",
+    "Name an endpoint or federation as {run_query.endpoint}; {find_endpoints} gives the ids of those that fit a question.",
+    "Name an endpoint or federation as {run_query.endpoint}.",
   ],
   SERVICE_TARGET_REFUSED: [
-    "SERVICE takes the URL or the id of an endpoint of the catalogue; {find_endpoints} gives ids that fit a question.",
-    "SERVICE takes the URL or the id of an endpoint of the catalogue.",
+    "SERVICE takes the URL or id of an endpoint, or the id of a federation; {find_endpoints} gives ids that fit a question.",
+    "SERVICE takes the URL or id of an endpoint, or the id of a federation.",
   ],
   ANSWER_TOO_LARGE: ["Ask for fewer rows or columns: add LIMIT or name more terms."],
   DEADLINE_EXCEEDED: ["Narrow the query with LIMIT or more constants, or raise {run_query.timeout_s}."],

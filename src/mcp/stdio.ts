@@ -8,7 +8,7 @@ export async function serveMcpStdio(
   { stdin, stdout, signal }: { readonly stdin: Readable; readonly stdout: Writable; readonly signal: AbortSignal },
 ): Promise<void> {
   const transport = new StdioServerTransport(stdin, stdout);
-  const handle = serveStdio(() => createMcpServer(parts, { owner: "stdio" }), { transport });
+  const handle = serveStdio(() => createMcpServer(parts, { owner: "stdio", session: "stdio" }), { transport });
   await new Promise<void>((resolve) => {
     if (signal.aborted || stdin.readableEnded) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });

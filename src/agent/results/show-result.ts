@@ -80,12 +80,15 @@ const statusText = (answer: TabularAnswer): string =>
 const restOf = (id: string | undefined, { next }: ResultPage): Rest | undefined =>
   id === undefined || next === undefined ? undefined : { next_cursor: `${id}:${next}`, resource: resultUri(id) };
 
-/** Of how it was planned; nothing that a reader of rows can act on. */
+/** Notes of how a query was planned. */
 const routine: ReadonlySet<string> = new Set(["MEMBERS_LEFT_OUT", "CLAUSES_COLOCATED"]);
+
+/** Whether a reader of rows can act on a note. */
+export const isTelling = ({ code }: TabularAnswer["notes"][number]): boolean => !routine.has(code);
 
 const notesOf = ({ notes }: TabularAnswer): readonly string[] =>
   notes
-    .filter(({ code }) => !routine.has(code))
+    .filter(isTelling)
     .slice(0, mostNotes)
     .map(({ message }) => plainText(message, 200));
 

@@ -6,6 +6,7 @@ import { lacksRows, type RunRecord } from "../../query/run-log.ts";
 import { mayCountNothing } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import { problemForModel, problemText } from "../problem-text.ts";
+import { isTelling } from "../results/show-result.ts";
 import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
 
 interface Parts {
@@ -37,14 +38,14 @@ async function explainRun(run: OwnRun, explainer: Explainer, call: ToolCall): Pr
   const { signal, owner, admitted } = call;
   if (query === undefined) return showRun(run, { problem: notKept() }, call);
   const asked = { query, endpoint, federation };
-  call.onProgress?.("The parts of the query are asked by themselves.");
+  call.onProgress?.("The parts of the query are asked one by one.");
   return showRun(run, await explainer.explain(asked, { signal, owner, admitted }), call);
 }
 
 const notKept = (): Problem =>
   toProblem(
     new FedwayError("EMPTY_UNDECIDED", "The query of this run was too long to be kept, so its parts cannot be asked.", {
-      next: "Ask parts of the query by themselves.",
+      next: "Ask parts of the query alone.",
     }),
   );
 
@@ -78,14 +79,17 @@ function showRun(
   const counted =
     questions === undefined
       ? []
-      : [`${questions} questions were asked about it, in ${requests ?? 0} requests to endpoints${left}.`];
+      : [`Questions asked about it: ${questions}, in requests to endpoints: ${requests ?? 0}${left}.`];
   const verdict = diagnosis ? problemText(diagnosis) : verdicts[status];
   const text = [
     `status: ${status}${rows === undefined ? "" : `, ${rows} rows`}`,
     verdict,
     ...counted,
     ...sources.slice(0, mostSources).map((source) => `source: ${sourceText(source)}`),
-    ...notes.slice(0, 3).map(({ message }) => `note: ${plainText(message, 200)}`),
+    ...notes
+      .filter(isTelling)
+      .slice(0, 3)
+      .map(({ message }) => `note: ${plainText(message, 200)}`),
   ].join("\n");
   return {
     text,

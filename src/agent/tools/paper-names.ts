@@ -23,7 +23,9 @@ export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[
     name: "run_sparql_query",
     aliasOf: "run_query",
     title: "Run a SPARQL query",
-    text: ["Runs a read-only SPARQL query; SERVICE <id> { ... } sends patterns to an endpoint."],
+    text: [
+      "Runs a read-only SPARQL query over all that is described; SERVICE <id> { ... } sends patterns to one endpoint.",
+    ],
     input: Type.Object({
       query: Type.String({ minLength: 1, maxLength: 100_000, description: "SPARQL 1.1 query" }),
       format: Type.Optional(Type.String({ maxLength: 100, description: "csv (default) or json" })),

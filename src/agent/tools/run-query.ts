@@ -76,7 +76,7 @@ interface AgentRun {
   readonly call: ToolCall;
 }
 
-/** Runs a query for `run_query` and its alias. A query that the caller has run before is answered from what was kept. */
+/** Runs a query for `run_query` and its alias. One that was run before in the same session is answered from what was kept. */
 export async function runForAgent(
   parts: RunQueryParts,
   { query: sent, endpoint: at, question, maxRows, format, timeoutS, prune, call }: AgentRun,
@@ -88,8 +88,9 @@ export async function runForAgent(
   const { query, endpoint, federation, repairs } = prepared;
   check?.ran({ query, endpoint, federation, owner, session });
   const place = endpoint ?? federation;
-  const asked = `${place === undefined ? "" : `# at ${place}\n`}${prune === false ? "# prune=false\n" : ""}${query}`;
-  const repeated = results.repeated(call.owner, asked);
+  const asked = `# in session ${session ?? "none"}\n${place === undefined ? "" : `# at ${place}\n`}${prune === false ? "# prune=false\n" : ""}${query}`;
+  // Without a session, clients of the same address cannot be told apart.
+  const repeated = session === undefined ? undefined : results.repeated(owner, asked);
   if (repeated !== undefined) {
     return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });
   }
@@ -133,7 +134,7 @@ export async function runForAgent(
     return { repairs: checked?.repairs.filter(({ applied }) => !applied), suggested: checked?.suggested };
   });
   await keep(endingOf(answer));
-  const kept = results.keep(call.owner, asked, answer) ?? { id: undefined, query: asked, answer };
+  const kept = results.keep(owner, asked, answer) ?? { id: undefined, query: asked, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
 }
 

@@ -23,14 +23,17 @@ export interface Asker {
 
 const mostRemembered = 10_000;
 
-/** Remembers which queries an owner has run, by a hash of their tokens: white space, comments and case of keywords do not count. */
+/**
+ * Remembers which queries were run in a session: without one, clients of the same address cannot be told apart. By a hash of their tokens: white space, comments and case of keywords do not count.
+ */
 export function createRepeats({ now }: { readonly now: () => number }) {
   // Bounded by size: `max` allocates all its places at once.
   const bound = { maxSize: mostRemembered, sizeCalculation: () => 1 };
   const known = new LRUCache<string, EarlierRun>({ ...bound, ttl: 24 * 60 * 60 * 1000 });
   return {
-    find: (asker: Asker): EarlierRun | undefined => known.get(keyOf(asker)),
+    find: (asker: Asker): EarlierRun | undefined => (asker.session === undefined ? undefined : known.get(keyOf(asker))),
     remember(asker: Asker, run?: string): void {
+      if (asker.session === undefined) return;
       const key = keyOf(asker);
       const times = (known.get(key)?.times ?? 0) + 1;
       known.set(key, { times, at: new Date(now()).toISOString(), run });

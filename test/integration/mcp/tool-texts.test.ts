@@ -75,6 +75,30 @@ describe("feedback", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("asks for no SERVICE but for endpoints that the user names", () => {
+    for (const profile of ["full", "small"] as const) {
+      const sentences = everyText(app.toolbox(profile)).split(/"|\n/);
+      const wrong = sentences.filter(
+        (text) => text.includes("SERVICE") && !/without SERVICE|No SERVICE|user names/.test(text),
+      );
+      expect([profile, wrong]).toEqual([profile, []]);
+    }
+  });
+
+  it("gives values to arguments that exist only", () => {
+    const known = new Set([...argumentsOf(full).values()].flat());
+    const given = sources
+      .filter(({ file }) => /^(?:agent|diagnosis|mcp)\//.test(file))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(/["`][^"`\n]*?[ (]([a-z]+(?:_[a-z]+)*)=(?:\w|\$\{)[^"`\n]*["`]/g)].map(([, name = ""]) => ({
+          file,
+          name,
+        })),
+      );
+    expect(given.length).toBeGreaterThan(0);
+    expect(given.filter(({ name }) => !known.has(name))).toEqual([]);
+  });
+
   it("names tools by a hint, so that those that are switched off vanish", () => {
     const names = [...argumentsOf(full).keys()];
     const own = (file: string, name: string): boolean =>

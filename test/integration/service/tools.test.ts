@@ -46,6 +46,17 @@ describe("the tools of agents over HTTP", () => {
     expect(rows.body.data).toMatchObject({ status: "ok" });
   });
 
+  it("never answer one client from what another of the same address has run", async () => {
+    const query = "SELECT ?n WHERE { SERVICE <people> { ?p <http://xmlns.com/foaf/0.1/name> ?n } } LIMIT 3";
+    const caller = { signal: new AbortController().signal, owner: "192.0.2.1" };
+    const cached: unknown[] = [];
+    for (const session of ["one", "one", "two", undefined, undefined]) {
+      const { data } = await service.app.toolbox().call("run_query", { query }, { ...caller, session });
+      cached.push(data["cached"]);
+    }
+    expect(cached).toEqual([false, true, false, false, false]);
+  });
+
   it("mend a query before it is run, and say what may have been meant", async () => {
     const query = "```sparql\nSELECT ?name WHERE { SERVICE people { ?p foaf:name ?name }\n```";
     const rows = await call("run_query", { query, max_rows: 2 });

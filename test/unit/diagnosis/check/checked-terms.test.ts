@@ -171,7 +171,7 @@ describe("before running", () => {
       at: "2026-01-01T12:00:00.000Z",
       run: "run-2",
     });
-    for (const other of [{ owner: "you" }, { session: "two" }, { endpoint: "people" }]) {
+    for (const other of [{ owner: "you" }, { session: "two" }, { session: undefined }, { endpoint: "people" }]) {
       expect((await opened.check({ ...request, ...other }, { signal })).repeatOf).toBeUndefined();
     }
   });
