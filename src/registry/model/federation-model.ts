@@ -28,9 +28,6 @@ export interface FederationModel extends EndpointModel {
 const mostFederations = 200;
 const mostMembers = 300;
 
-/** The models of federations. */
-export type FederationModels = ReturnType<typeof createFederationModels>;
-
 /** Makes a federation's model from those of its members when asked, and again when any of these changed. */
 export function createFederationModels(models: EndpointModels, catalog: Catalog) {
   const kept = new Map<string, { readonly version: string; readonly model: FederationModel }>();
