@@ -167,12 +167,17 @@ export const PlanDescription = view("Plan", {
 
 const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query." });
 const endpoint = Type.Optional(
-  Type.String({ maxLength: 64, description: "Catalogue id; the query then needs no SERVICE." }),
+  Type.String({
+    maxLength: 64,
+    description:
+      "Catalogue id; the query then needs no SERVICE. Without it and SERVICE all described endpoints are asked.",
+  }),
 );
 const federation = Type.Optional(
   Type.String({
     maxLength: 64,
-    description: "Id of a federation, instead of an endpoint; the query then reads all of its members as one dataset.",
+    description:
+      "Id of a federation (`catalog`: all described endpoints), instead of an endpoint; the query then reads all of its members as one dataset.",
   }),
 );
 

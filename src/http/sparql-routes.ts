@@ -29,7 +29,8 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
     url: "/sparql",
     federated: true,
     operationId: "query",
-    summary: "Query the endpoints that the SERVICE clauses name (SPARQL 1.1 Protocol)",
+    summary:
+      "Query the endpoints and federations that SERVICE clauses name, or, without SERVICE, all described endpoints (SPARQL 1.1 Protocol)",
     target: () => ({}),
     answer: throughQueryService(shell, () => ({})),
   });
@@ -48,7 +49,8 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
     url: "/federations/:id/sparql",
     federated: true,
     operationId: "queryFederation",
-    summary: "Query the members of a federation as one dataset (SPARQL 1.1 Protocol)",
+    summary:
+      "Query the members of a federation as one dataset; `catalog` has all described endpoints (SPARQL 1.1 Protocol)",
     check(request) {
       const id = idOf(request);
       if (catalog.federation(id) === undefined) throw unknownId("federation", id, catalog);

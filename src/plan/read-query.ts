@@ -1,3 +1,4 @@
+import { nearest } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import type { SubstitutedText } from "../sparql/substituted-text.ts";
@@ -42,7 +43,11 @@ export function readQuery(written: SubstitutedText, task: PlanTask): ReadQuery {
 function explained(error: FedwayError, text: string, context: PlanContext): FedwayError {
   const id = /relative IRI (\S{1,64}) /.exec(error.message)?.[1];
   if (id === undefined || context.catalog.byId(id)) return error;
-  const endpoints = similarIds(context, id);
+  const federations = nearest(
+    id,
+    context.catalog.federations.map((each) => each.id),
+  );
+  const endpoints = [...similarIds(context, id), ...federations];
   const isTarget = text.matchAll(/\bSERVICE\s+(?:SILENT\s+)?<([^<>\s]{1,64})>/gi).some(([, target]) => target === id);
   if (!isTarget && endpoints.length === 0) return error;
   const [code, message] = isTarget
@@ -51,7 +56,7 @@ function explained(error: FedwayError, text: string, context: PlanContext): Fedw
   const like = endpoints.length > 0 ? `Did you mean <${endpoints[0]}>? ` : "";
   return new FedwayError(code, message, {
     ...error.details,
-    next: `${like}SERVICE takes the URL of an endpoint or its id in the catalogue; /api/endpoints lists them.`,
+    next: `${like}SERVICE takes the URL or the id of an endpoint or federation; /api/endpoints and /api/federations list them.`,
     ...(endpoints.length > 0 && { endpoints }),
   });
 }

@@ -241,10 +241,11 @@ function isOwn(url: URL, { publicUrl }: PlanContext): boolean {
 /** Own URLs that are no catalogue endpoint: the federating routes would call themselves, the others do not exist. */
 function selfCall(iri: string, place: ClausePlace, context: PlanContext): FedwayError {
   const path = URL.parse(iri)?.pathname ?? "";
-  if (path.startsWith("/endpoints/")) return refused(iri, { place, why: "is not in the catalogue", context });
+  if (/^\/(?:endpoint|federation)s\//.test(path))
+    return refused(iri, { place, why: "is not in the catalogue", context });
   return new FedwayError("SERVICE_SELF", `SERVICE <${iri.slice(0, 200)}> is this service itself.`, {
     where: whereIs(place, iri.slice(0, 200)),
-    next: "Name the endpoint itself: SERVICE takes its URL or its id in the catalogue.",
+    next: "Name the endpoint or federation itself: SERVICE takes its URL or its id in the catalogue.",
   });
 }
 
@@ -260,7 +261,7 @@ function refused(iri: string, { place, why, context }: Refusal): FedwayError {
   const [best] = near;
   const next = best
     ? `Did you mean SERVICE <${best.id}>, which is ${best.url}?`
-    : "Use the id or the URL of an endpoint from /api/endpoints.";
+    : "Use the id or the URL of an endpoint from /api/endpoints, or of a federation from /api/federations.";
   return new FedwayError("SERVICE_TARGET_REFUSED", `The SERVICE target ${shown} ${why}.`, {
     where: whereIs(place, shown),
     next,

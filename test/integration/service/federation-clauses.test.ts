@@ -178,7 +178,10 @@ describe("SERVICE with the name of a federation", () => {
       "SERVICE_TARGET_REFUSED",
       expect.stringContaining("without a member"),
     ]);
-    expect((await ask(`SELECT * { SERVICE <nothing> ${people} }`)).problem.code).toBe("SERVICE_TARGET_REFUSED");
+    const { code, next } = (await ask(`SELECT * { SERVICE <peopel> ${people} }`)).problem;
+    expect([code, next]).toEqual(["SERVICE_TARGET_REFUSED", expect.stringContaining("Did you mean <people")]);
+    const unknown = await ask(`SELECT * { SERVICE <${publicUrl}/federations/nobody/sparql> ${people} }`);
+    expect(unknown.problem.code).toBe("SERVICE_TARGET_REFUSED");
   });
 });
 
