@@ -181,8 +181,10 @@ export class Stumble {
     return isTerm && !this.isReserved(at) && this.word(at) !== "<>";
   }
 
+  /** Behind a bracket that is closed; -1 where it is none. */
   #behind(open: number): number {
-    return (this.partner(open) ?? -2) + 1;
+    const close = this.partner(open) ?? -1;
+    return close > open ? close + 1 : -1;
   }
 
   /** Where the operand begins that ends before a token; -1 where none does. */

@@ -103,7 +103,7 @@ function fits(stumble: Stumble, element: string, at: number): boolean {
 function triplesFrom(stumble: Stumble, from: number): number {
   let at = from;
   while (at < stumble.tokens.length && !stumble.isReserved(at)) {
-    if (["}", "{", "."].includes(stumble.word(at))) break;
+    if (["}", "{", ".", ")", "]"].includes(stumble.word(at))) break;
     at = (stumble.partner(at) ?? at) + 1;
   }
   return at === from ? -1 : at;

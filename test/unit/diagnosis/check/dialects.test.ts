@@ -40,6 +40,13 @@ describe("queries with the habits of another language", () => {
     expect(refused).toBeGreaterThan(0);
   });
 
+  it("end at brackets that do not fit", async () => {
+    for (const condition of ["EXISTS(?x a ?z)", "EXISTS)", "?y IN )", "NOT ) ?x", "?x + ) * ]"]) {
+      const text = `SELECT ?x { ?x a ?y FILTER(${condition}) FILTER ${condition} } HAVING ${condition}`;
+      expect(await checked(text, { endpoint: "unseen" })).toMatchObject({ valid: false, query: text });
+    }
+  });
+
   it("are not run without being asked, and each change says why", async () => {
     const text = "SELECT ?x { ?x a ?y } ORDER BY ?x DESC";
     expect(await prepared(text, { endpoint: "unseen" })).toMatchObject({ query: text, repairs: [] });
