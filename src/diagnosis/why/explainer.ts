@@ -192,8 +192,6 @@ async function confirmed({ parts, prober }: Inquiry, { part, isEmptyAlone }: Fin
 const outdated: Finding = {
   code: "EMPTY_OUTDATED",
   message: "The query has solutions, though descriptions of its endpoints say that it has none: the data have changed",
-  repairs: [],
-  suggestions: [],
   next: "Send the query with prune=false, and have the endpoints described anew.",
 };
 
@@ -203,14 +201,12 @@ function notAsked({ prober, parts }: Inquiry): Finding {
   return {
     code: "EMPTY_UNDECIDED",
     message: `Which part of the query has no solutions is not known after ${prober.asked} questions${end}.`,
-    repairs: [],
-    suggestions: [],
     next: `Ask each ${hasService ? "SERVICE" : "pattern with a constant"} alone.`,
   };
 }
 
 function problemOf(inquiry: Inquiry, { finding, evidence }: EvidentFinding): Problem {
-  const { code, message, part, endpoint, endpoints, repairs, suggestions, next } = finding;
+  const { code, message, part, endpoint, endpoints, repairs = [], suggestions = [], next } = finding;
   const stated = evidence ? `${message.replace(/\.$/, "")} (${evidenceText(evidence)}).` : message;
   const all = evidence?.kind === "described" ? "With prune=false the endpoints are asked all the same." : undefined;
   const found = new FedwayError(code, stated, {

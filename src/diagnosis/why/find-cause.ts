@@ -13,10 +13,9 @@ import { knownValues } from "./known-values.ts";
 import { likeness } from "./alike.ts";
 import { explainJoin } from "./join-adapters.ts";
 import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
-import type { TripleText } from "../../sparql/triple-texts.ts";
 import { prefixEdit } from "../check/unknown-terms.ts";
 import { explainFilter } from "./vary-filter.ts";
-import { mistakenEndpoint } from "./mistaken-endpoint.ts";
+import { mistakenEndpoint, termOf } from "./mistaken-endpoint.ts";
 
 /** Called with each finding as soon as it is sure, so that a budget that runs out loses only what would have been better. */
 type Note = (finding: Finding) => void;
@@ -118,15 +117,12 @@ async function blameSeveral(
   const [has] = await inquiry.prober.anySolutions([renderParts(mended)]);
   const told = emptyPattern(inquiry, suspects[0], empty.length - 1);
   const edits = new Map(findings.flatMap((each) => each.edits ?? []).map((edit) => [edit.range.from, edit]));
-  const known = new Set([...others].flatMap(({ triple }) => (triple ? termsOfTriple(triple) : [])));
+  const known = new Set([...others].flatMap((part) => termOf(part)?.iri ?? []));
   const prefix = prefixEdit(inquiry.query, moved, (iri) => known.has(iri));
   const repairs = has === true ? [repairOf(inquiry, "terms", prefix ? [prefix] : [...edits.values()])] : [];
   const next = has === true ? "Take the repair; the query then has solutions (checked)." : told.next;
   return { ...told, ...finding, message: told.message, repairs, next };
 }
-
-const termsOfTriple = ({ subject, predicate, object }: TripleText): readonly string[] =>
-  [subject, predicate, object].flatMap(({ term }) => (term?.kind === "iri" ? [term.iri] : []));
 
 function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding {
   const others = more > 0 ? ` Nor do ${more} more of the patterns.` : "";
@@ -135,8 +131,6 @@ function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding 
     code: "EMPTY_PATTERN",
     message,
     part,
-    repairs: [],
-    suggestions: [],
     next: "Compare the pattern with the schema of the endpoint.",
   };
 }
@@ -153,7 +147,6 @@ async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candid
     code: first === undefined ? "EMPTY_PATTERN" : isTerm ? "EMPTY_TERM" : "EMPTY_VALUE",
     message: emptyPattern(inquiry, part, 0).message,
     part,
-    repairs: [],
     suggestions: suggestionsOf(known),
     next:
       known.length > 0
@@ -185,7 +178,6 @@ async function otherValues(
     code: "EMPTY_VALUE",
     message: `${was} does not occur in ${shownPart(part)} ${atEndpoint(inquiry, part)}; all values there: ${values.map((value) => shownTerm(inquiry, value)).join(", ")}.`,
     part,
-    repairs: [],
     suggestions: suggestionsOf(
       scored.toSorted((left, right) => right.likeness.score - left.likeness.score),
       fewValues,
@@ -281,8 +273,6 @@ function togetherEmpty(core: readonly QueryPart[]): Finding {
       ? `The query has no solutions because of ${names}, though that has some alone.`
       : `These have no solutions together, though the query has some without any one of them: ${names}`,
     part: last,
-    repairs: [],
-    suggestions: [],
     next: "Compare the values that join these patterns.",
   };
 }
@@ -290,8 +280,6 @@ function togetherEmpty(core: readonly QueryPart[]): Finding {
 const undecided = (inquiry: Inquiry): Finding => ({
   code: "EMPTY_UNDECIDED",
   message: `Each part of the query has solutions alone; which of them exclude each other could not be asked in ${inquiry.prober.asked} questions.`,
-  repairs: [],
-  suggestions: [],
   next: "Ask parts of the query alone, beginning with the pattern that has the fewest solutions.",
 });
 

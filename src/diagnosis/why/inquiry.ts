@@ -2,7 +2,6 @@ import type * as RDF from "@rdfjs/types";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { ErrorWhere, FedwayError, Repair, Suggestion } from "../../errors/fedway-error.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
-import { xsd } from "../../rdf/vocabularies.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
@@ -12,6 +11,7 @@ import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { placeOf } from "../../sparql/edit-text.ts";
+import { isNumeric } from "../check/term-types.ts";
 import type { Evidence } from "../evidence.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
 import { type QueryPart, serviceOf } from "./query-parts.ts";
@@ -51,10 +51,10 @@ export interface Finding {
   /** Endpoints that would fit. */
   readonly endpoints?: readonly string[] | undefined;
   /** Each makes the query have solutions, as was asked. */
-  readonly repairs: readonly Repair[];
+  readonly repairs?: readonly Repair[] | undefined;
   /** What the first repair changes. */
   readonly edits?: readonly TextEdit[] | undefined;
-  readonly suggestions: readonly Suggestion[];
+  readonly suggestions?: readonly Suggestion[] | undefined;
   readonly next?: string | undefined;
 }
 
@@ -101,11 +101,9 @@ export function whereOf(inquiry: Inquiry, part: QueryPart, endpoint = endpointOf
 export const writtenTerm = ({ query }: Pick<Inquiry, "query">, term: RDF.Term): string =>
   term.termType === "NamedNode" ? writtenIri(query.prologue, term.value) : termToText(term);
 
-const numbers: ReadonlySet<string> = new Set(["integer", "decimal", "double"].map((name) => xsd.namespace + name));
-
 /** A term as readers know it best. */
 export function shownTerm(inquiry: Pick<Inquiry, "query">, term: RDF.Term): string {
-  if (term.termType === "Literal" && numbers.has(term.datatype.value)) return term.value;
+  if (term.termType === "Literal" && isNumeric(term.datatype.value)) return term.value;
   const text = writtenTerm(inquiry, term);
   if (!text.startsWith("<")) return text.length > 120 ? `${text.slice(0, 120)}…` : text;
   const [namespace, prefix] = [...wellKnownPrefixes].find(([start]) => text.startsWith(`<${start}`)) ?? [];

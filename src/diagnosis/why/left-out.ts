@@ -29,8 +29,6 @@ function finding({ query }: Inquiry, range: TokenRange, known: string): Finding 
     code: "EMPTY_MODIFIER",
     message:
       `The patterns of the query have solutions; ${textOf(query, range).slice(0, 200)} leaves none of them. ${known}`.trim(),
-    repairs: [],
-    suggestions: [],
     next: "Perhaps there is no answer: another condition asks another question.",
   };
 }

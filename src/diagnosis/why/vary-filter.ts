@@ -6,6 +6,7 @@ import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { tokenAt } from "../../sparql/tokens.ts";
+import { isNumeric } from "../check/term-types.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";
 import { type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
@@ -41,8 +42,6 @@ export async function explainFilter(inquiry: Inquiry, filter: QueryPart, isSole:
     code: "EMPTY_FILTER",
     message: `The query has solutions without ${isSole ? shownPart(filter) : "its FILTERs"}, but ${told}`,
     part: filter,
-    repairs: [],
-    suggestions: [],
     next: "Compare the condition with the data. Perhaps there is no answer: another condition asks another question.",
   };
   if (comparison === undefined) return { ...finding, message: `${finding.message}.` };
@@ -141,9 +140,6 @@ function shownOperand(query: ParsedQuery, { operator, operand }: Comparison): st
   return (searching.has(operator) && /^[LU]CASE\s*\(([^()]+)\)$/i.exec(text)?.[1]) || text;
 }
 
-const numeric: ReadonlySet<string> = new Set(
-  ["integer", "decimal", "double", "float", "int", "long", "nonNegativeInteger"].map((name) => xsd.namespace + name),
-);
 const dated: ReadonlySet<string> = new Set(["date", "dateTime", "gYear"].map((name) => xsd.namespace + name));
 
 /** The datatype of the values, where the constant is of one that does not compare with it. */
@@ -151,8 +147,8 @@ function otherType({ operator, term }: Comparison, values: readonly RDF.Term[]):
   const [value] = values;
   if (!comparing.has(operator) || term.termType !== "Literal" || value?.termType !== "Literal") return undefined;
   const [written, type] = [term.datatype.value, value.datatype.value];
-  const isNumber = numeric.has(written);
-  const isOther = dated.has(type) ? isNumber || written === xsd.string : numeric.has(type) && written === xsd.string;
+  const isNumber = isNumeric(written);
+  const isOther = dated.has(type) ? isNumber || written === xsd.string : isNumeric(type) && written === xsd.string;
   const isUniform = values.every((each) => each.termType === "Literal" && each.datatype.value === type);
   return isOther && isUniform ? type : undefined;
 }

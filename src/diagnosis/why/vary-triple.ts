@@ -207,7 +207,6 @@ export function candidateFinding(
       part,
       repairs: [repairOf(inquiry, "direction", edits)],
       edits,
-      suggestions: [],
       next: `Write ^${predicate}, or exchange subject and object; the query then has solutions (checked).`,
     };
   }
