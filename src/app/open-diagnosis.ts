@@ -25,7 +25,7 @@ export function openDiagnosis(
   const probe = createProbe(execution);
   const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
   const explainer = createExplainer({
-    check: check.check,
+    check: (asked, how) => check.check(asked, how),
     run: probe,
     planner,
     catalog,

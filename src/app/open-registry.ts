@@ -119,7 +119,6 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const { config, log, clients, jobs } = foundation;
   const { asker, embedder } = clients;
   const { store, soleOwner } = foundation.state;
-  const clock = steadyClock;
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
   const onDropped = droppedLog(log);
   const models = new EndpointModels();
@@ -131,7 +130,8 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
   const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };
   const values = openValues(foundation, { ...known, capabilities, examples, ...harvesting, onFault });
-  const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
+  const finder = createLinksetFinder({ asker, clock: steadyClock });
+  const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
@@ -143,7 +143,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const linker = createLinker({ ...known, ...health, search, embedder, values: index, engineSearch, onFault });
   const remove = (id: string): Promise<unknown> =>
     Promise.all([descriptions, capabilities, values, sources, examples].map((each) => each.remove(id)));
-  const removals = followRemovals({ catalog, remove, clock, onFault });
+  const removals = followRemovals({ catalog, remove, clock: steadyClock, onFault });
   /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
@@ -173,10 +173,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
       await Promise.all([due.close(), sources.close()]);
-      await values.close();
-      await linker.close();
-      await examples.close();
-      await keeper.close();
+      for (const part of [values, linker, examples, keeper]) await part.close();
     },
   };
 }

@@ -144,42 +144,66 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
   return end(finding === null ? null : problemOf(inquiry, finding), inquiry.prober);
 }
 
+/** What a diagnosis has found so far. */
+interface Progress {
+  best: Finding | undefined;
+  evidence: Evidence;
+}
+
 /** The best that could be found within the budget; null when the query has solutions. */
 async function findingOf(inquiry: Inquiry, known: Finding | undefined): Promise<EvidentFinding | null> {
-  const { prober } = inquiry;
-  let best = known;
-  const note = (finding: Finding): void => {
-    best = finding;
-  };
-  let evidence: Evidence = { kind: "asked" };
+  const progress: Progress = { best: known, evidence: { kind: "asked" } };
   try {
-    const verified = known && (await verifiedLack(inquiry, known));
-    if (verified) return verified;
-    let cause = await findCause(inquiry, note);
-    if (cause === "solvable" && known && !prober.prune) return { finding: outdated, evidence };
-    if (prober.byFacts && typeof cause === "object") {
-      best = cause;
-      evidence = describedBy(inquiry, cause);
-      prober.prune = false;
-      const isConfirmed = await confirmed(inquiry, cause);
-      if (isConfirmed === undefined) return { finding: cause, evidence };
-      if (!isConfirmed) {
-        cause = await findCause(inquiry, note);
-        if (cause === "solvable") return { finding: outdated, evidence: { kind: "asked" } };
-      }
-      evidence = { kind: "asked" };
-    }
-    if (cause === "solvable") {
-      const finding = await leftOut(inquiry);
-      return finding && { finding, evidence };
-    }
-    if (cause === "unknown") return { finding: notAsked(inquiry) };
-    best = cause;
-    return { finding: namedMember(inquiry, cause), evidence };
+    return await searched(inquiry, known, progress);
   } catch (error) {
-    if (error instanceof BudgetSpent) return best ? { finding: best, evidence } : { finding: notAsked(inquiry) };
-    throw error;
+    if (!(error instanceof BudgetSpent)) throw error;
+    const { best: finding, evidence } = progress;
+    return finding ? { finding, evidence } : { finding: notAsked(inquiry) };
   }
+}
+
+/** @throws BudgetSpent */
+async function searched(
+  inquiry: Inquiry,
+  known: Finding | undefined,
+  progress: Progress,
+): Promise<EvidentFinding | null> {
+  const { prober } = inquiry;
+  const verified = known && (await verifiedLack(inquiry, known));
+  if (verified) return verified;
+  const cause = await findCause(inquiry, (finding) => void (progress.best = finding));
+  if (cause === "solvable" && known && !prober.prune) return outdated;
+  return prober.byFacts && typeof cause === "object"
+    ? await askedOfAll(inquiry, cause, progress)
+    : await concluded(inquiry, cause, progress);
+}
+
+/** What was found by facts, asked of everybody. @throws BudgetSpent */
+async function askedOfAll(inquiry: Inquiry, found: Finding, progress: Progress): Promise<EvidentFinding | null> {
+  progress.best = found;
+  progress.evidence = describedBy(inquiry, found);
+  inquiry.prober.prune = false;
+  const isConfirmed = await confirmed(inquiry, found);
+  if (isConfirmed === undefined) return { finding: found, evidence: progress.evidence };
+  const cause = isConfirmed ? found : await findCause(inquiry, (finding) => void (progress.best = finding));
+  progress.evidence = { kind: "asked" };
+  return cause === "solvable" ? outdated : concluded(inquiry, cause, progress);
+}
+
+/** @throws BudgetSpent */
+async function concluded(
+  inquiry: Inquiry,
+  cause: Awaited<ReturnType<typeof findCause>>,
+  progress: Progress,
+): Promise<EvidentFinding | null> {
+  const { evidence } = progress;
+  if (cause === "unknown") return { finding: notAsked(inquiry) };
+  if (cause !== "solvable") {
+    progress.best = cause;
+    return { finding: namedMember(inquiry, cause), evidence };
+  }
+  const finding = await leftOut(inquiry);
+  return finding && { finding, evidence };
 }
 
 /** Whether what was found is so when everybody is asked; undefined when that is not known. @throws BudgetSpent */
@@ -189,10 +213,14 @@ async function confirmed({ parts, prober }: Inquiry, { part, isEmptyAlone }: Fin
   return has.includes(true) ? false : has.includes(undefined) ? undefined : true;
 }
 
-const outdated: Finding = {
-  code: "EMPTY_OUTDATED",
-  message: "The query has solutions, though descriptions of its endpoints say that it has none: the data have changed",
-  next: "Send the query with prune=false, and have the endpoints described anew.",
+const outdated: EvidentFinding = {
+  finding: {
+    code: "EMPTY_OUTDATED",
+    message:
+      "The query has solutions, though descriptions of its endpoints say that it has none: the data have changed",
+    next: "Send the query with prune=false, and have the endpoints described anew.",
+  },
+  evidence: { kind: "asked" },
 };
 
 function notAsked({ prober, parts }: Inquiry): Finding {

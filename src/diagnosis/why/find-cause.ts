@@ -196,11 +196,12 @@ async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
   const filter = core.find(({ kind }) => kind === "filter");
   // What a filter leaves out may be there in the other direction, and mean nothing.
   const candidate = best.find((each) => isRepair(each, []) && !(filter && each.found === undefined));
-  if (candidate && candidate.likeness.score >= nearlySure)
-    return candidateFinding(inquiry, [candidate, ...best], false);
+  const findingFrom = (least: number): Finding | null =>
+    candidate && candidate.likeness.score >= least ? candidateFinding(inquiry, [candidate, ...best], false) : null;
+  const sure = findingFrom(nearlySure);
+  if (sure) return sure;
   if (filter) return explainFilter(inquiry, filter, needless.includes(filter));
-  const likely =
-    candidate && candidate.likeness.score >= goodEnough ? candidateFinding(inquiry, [candidate, ...best], false) : null;
+  const likely = findingFrom(goodEnough);
   // Between endpoints unlike keys are the likeliest mistake, and another class by chance; within one any other is.
   const isBetween = new Set(core.map(serviceOf)).size > 1;
   if (likely && !isBetween) return likely;

@@ -46,22 +46,30 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
       [join.left, join.right].map((side) => ({ group: renderParts(side), of: `?${join.name}`, most: mostSampled })),
     );
     const [left = [], right = []] = samples;
-    const areIris = left[0]?.termType === "NamedNode" && right[0]?.termType === "NamedNode";
-    // A measurement is no key, whatever number stands in an IRI.
-    const adapters = [left, right].some(isMeasured) ? [] : keyAdapters(left, right, mostAdapters);
-    const guess = adapters.find(({ isGuess }) => isGuess);
-    const mendings = [
-      ...adapters.filter(({ isGuess }) => !isGuess).map((adapter) => withKeys(inquiry, join, adapter)),
-      ...(areIris ? identityMendings(inquiry, join) : []),
-      // Believed last, and never within one endpoint.
-      ...(guess && join.wrapper ? [withKeys(inquiry, join, guess)] : []),
-    ];
-    const mended = await firstVerified(inquiry, mendings);
+    const mended = await firstVerified(inquiry, mendingsOf(inquiry, join, { left, right }));
     const values = { left: left[0], right: right[0] };
     if (mended) return { finding: keysFinding(inquiry, join, { mended, ...values }), examples };
     examples ||= examplesOf(inquiry, join, values);
   }
   return { finding: undefined, examples };
+}
+
+function mendingsOf(inquiry: Inquiry, join: Join, { left, right }: Samples): readonly Mending[] {
+  const areIris = left[0]?.termType === "NamedNode" && right[0]?.termType === "NamedNode";
+  // A measurement is no key, whatever number stands in an IRI.
+  const adapters = [left, right].some(isMeasured) ? [] : keyAdapters(left, right, mostAdapters);
+  const guess = adapters.find(({ isGuess }) => isGuess);
+  return [
+    ...adapters.filter(({ isGuess }) => !isGuess).map((adapter) => withKeys(inquiry, join, adapter)),
+    ...(areIris ? identityMendings(inquiry, join) : []),
+    // Believed last, and never within one endpoint.
+    ...(guess && join.wrapper ? [withKeys(inquiry, join, guess)] : []),
+  ];
+}
+
+interface Samples {
+  readonly left: readonly RDF.Term[];
+  readonly right: readonly RDF.Term[];
 }
 
 const measured: ReadonlySet<string> = new Set(["decimal", "double", "float"].map((name) => xsd.namespace + name));

@@ -65,12 +65,14 @@ export async function verifiedLack(inquiry: Inquiry, finding: Finding): Promise<
   const [whole, alone, mended] = [parts, [part], partsOf(suggested)].map(renderParts);
   const isAlike = prologue === headOf(query).prologue;
   prober.prune = false;
-  const asked = [whole ?? "", alone ?? "", ...(isAlike ? [mended ?? ""] : [])];
+  const asked = [whole, alone, isAlike ? mended : undefined].filter((group) => group !== undefined);
   const [isWhole, isAlone, isMended] = await prober.anySolutions(asked);
   prober.prune = isWhole !== true && isAlone !== true;
   if (!prober.prune) return undefined;
   if (isWhole === undefined || isAlone === undefined)
     return { finding: { ...finding, repairs: [] }, evidence: describedBy(inquiry, finding) };
-  const rows = isAlike ? undefined : await prober.rows(`${prologue}SELECT * ${dataset} WHERE { ${mended} } LIMIT 1`, 1);
-  return isMended === true || rows?.length === 1 ? { finding, evidence: { kind: "asked" } } : undefined;
+  const hasRows = async (): Promise<boolean> =>
+    (await prober.rows(`${prologue}SELECT * ${dataset} WHERE { ${mended} } LIMIT 1`, 1))?.length === 1;
+  const hasAnswer = isAlike ? isMended === true : await hasRows();
+  return hasAnswer ? { finding, evidence: { kind: "asked" } } : undefined;
 }

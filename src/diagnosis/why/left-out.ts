@@ -12,19 +12,24 @@ import { headOf } from "./query-parts.ts";
  */
 export async function leftOut(inquiry: Inquiry): Promise<Finding | null> {
   const { query, prober } = inquiry;
-  const { tail } = query.outline;
-  const [having, offset, limit] = ["HAVING", "OFFSET", "LIMIT"].map((word) => clauseOf(query.tokens, tail, word));
-  const isNone = limit !== undefined && query.tokens[limit.from + 1]?.text === "0";
-  if (query.form !== "SELECT" || !(having || offset || isNone)) return null;
+  const { having, offset, limit, none } = modifiersOf(query);
+  const clause = none ?? having ?? offset;
+  if (query.form !== "SELECT" || clause === undefined) return null;
   if ((await prober.rows(query.text, 1))?.length !== 0) return null;
-  if (isNone) return finding(inquiry, limit, "LIMIT 0 asks for no rows.");
+  if (none) return finding(inquiry, none, "LIMIT 0 asks for no rows.");
   const rows = offset && (await rowsBefore(inquiry, [offset, limit]));
-  if (offset && rows !== undefined && rows > 0) return finding(inquiry, offset, `The query has ${rows} rows.`);
-  const end = having && (await nearestGroup(inquiry, having));
-  return finding(inquiry, having ?? offset ?? tail, end ?? "");
+  if (offset && rows) return finding(inquiry, offset, `The query has ${rows} rows.`);
+  return finding(inquiry, clause, having && (await nearestGroup(inquiry, having)));
 }
 
-function finding({ query }: Inquiry, range: TokenRange, known: string): Finding {
+/** What stands behind WHERE; `none` is LIMIT 0. */
+function modifiersOf({ tokens, outline: { tail } }: Inquiry["query"]) {
+  const [having, offset, limit] = ["HAVING", "OFFSET", "LIMIT"].map((word) => clauseOf(tokens, tail, word));
+  const none = limit && tokens[limit.from + 1]?.text === "0" ? limit : undefined;
+  return { having, offset, limit, none };
+}
+
+function finding({ query }: Inquiry, range: TokenRange, known = ""): Finding {
   return {
     code: "EMPTY_MODIFIER",
     message:
@@ -36,18 +41,24 @@ function finding({ query }: Inquiry, range: TokenRange, known: string): Finding 
 /** A clause behind WHERE, as far as the next one. */
 function clauseOf(tokens: readonly Token[], { from, to }: TokenRange, word: string): TokenRange | undefined {
   let depth = 0;
-  let start: number | undefined;
+  const outer: number[] = [];
   for (let at = from; at < to; at++) {
-    const token = tokens[at];
-    if (token?.text === "(" || token?.text === "{") depth++;
-    if (token?.text === ")" || token?.text === "}") depth--;
-    if (depth > 0) continue;
-    if (start === undefined && isWord(token, word)) start = at;
-    else if (start !== undefined && isWord(token, "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES"))
-      return { from: start, to: at };
+    depth += nesting.get(tokens[at]?.text ?? "") ?? 0;
+    if (depth === 0) outer.push(at);
   }
-  return start === undefined ? undefined : { from: start, to };
+  const start = outer.find((at) => isWord(tokens[at], word));
+  if (start === undefined) return undefined;
+  const isNext = (at: number): boolean =>
+    at > start && isWord(tokens[at], "HAVING", "ORDER", "LIMIT", "OFFSET", "VALUES");
+  return { from: start, to: outer.find(isNext) ?? to };
 }
+
+const nesting: ReadonlyMap<string, number> = new Map([
+  ["(", 1],
+  ["{", 1],
+  [")", -1],
+  ["}", -1],
+]);
 
 /** How many rows the query has without some clauses; undefined when that cannot be asked. */
 async function rowsBefore(

@@ -198,18 +198,7 @@ export function candidateFinding(
   const { part, place, range, written } = variation;
   const pattern = shownPart(part);
   const at = atEndpoint(inquiry, part);
-  if (found === undefined || written === undefined) {
-    const predicate = part.triple?.predicate.text ?? "";
-    const edits = [{ range, replacement: `^${predicate}` }];
-    return {
-      code: "EMPTY_DIRECTION",
-      message: `${predicate} goes the other way: ${pattern} has no solutions with the rest of the query ${at}, but it has with subject and object exchanged.`,
-      part,
-      repairs: [repairOf(inquiry, "direction", edits)],
-      edits,
-      next: `Write ^${predicate}, or exchange subject and object; the query then has solutions (checked).`,
-    };
-  }
+  if (found === undefined || written === undefined) return directionFinding(inquiry, variation);
   const isTerm = place === "predicate" || place === "class";
   const replacement = writtenTerm(inquiry, found);
   // A term that the endpoint does not have is wrong wherever it is asked for it.
@@ -225,6 +214,19 @@ export function candidateFinding(
     edits,
     suggestions: suggestionsOf([best, ...others]),
     next: `Replace ${was} by ${would}; the query then has solutions (checked).`,
+  };
+}
+
+function directionFinding(inquiry: Inquiry, { part, range }: Candidate["variation"]): Finding {
+  const predicate = part.triple?.predicate.text ?? "";
+  const edits = [{ range, replacement: `^${predicate}` }];
+  return {
+    code: "EMPTY_DIRECTION",
+    message: `${predicate} goes the other way: ${shownPart(part)} has no solutions with the rest of the query ${atEndpoint(inquiry, part)}, but it has with subject and object exchanged.`,
+    part,
+    repairs: [repairOf(inquiry, "direction", edits)],
+    edits,
+    next: `Write ^${predicate}, or exchange subject and object; the query then has solutions (checked).`,
   };
 }
 

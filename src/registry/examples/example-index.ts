@@ -72,10 +72,15 @@ export class ExampleIndex {
   async find({ question, targets, limit, signal }: ExampleQuery): Promise<readonly ExampleHit[]> {
     const fits = ({ targets: has }: Example): boolean =>
       targets === undefined || has.some((url) => targets.includes(url));
-    const byWords = this.#words
-      .find({ words: queryWords(question), how: "beginnings" })
+    const words = queryWords(question);
+    const found = this.#words
+      .find({ words, how: "beginnings" })
       .flatMap(({ key }) => this.#examples.get(key) ?? [])
-      .filter(fits);
+      .filter(fits)
+      .slice(0, depth);
+    // A word that is a beginning of several in one question counts for each of them.
+    const isSame = (example: Example): boolean => wholeWords(example.question) === wholeWords(question);
+    const byWords = found.toSorted((one, other) => Number(isSame(other)) - Number(isSame(one)));
     const byMeaning = await this.#nearest(question, fits, signal);
     const scores = new Map<Example, number>();
     const rankings = byMeaning.length === 0 ? [byWords] : [byWords, byMeaning];
@@ -106,6 +111,11 @@ export class ExampleIndex {
     return this.#vectors?.close();
   }
 }
+
+const wholeWords = (question: string): string =>
+  queryWords(question)
+    .map(({ whole }) => whole)
+    .join(" ");
 
 const iris = /<([^<>\s]{1,500})>/g;
 const names = /[\w.-]{0,40}:([\w-]{2,80})/g;

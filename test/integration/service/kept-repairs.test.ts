@@ -44,7 +44,7 @@ async function inConsole(text: string, path: string): Promise<{ readonly record:
 }
 
 const meant = "`people` has no foaf:nam";
-const repair = "Did you mean foaf:name?";
+const offered = "Did you mean foaf:name?";
 
 describe("foaf:nam at people is said to be foaf:name", () => {
   it.each([
@@ -60,7 +60,7 @@ describe("foaf:nam at people is said to be foaf:name", () => {
     const told = [explain["notes"], table["notes"], tool["text"]].map((each) => JSON.stringify(each));
     for (const each of [...told, record, page]) {
       expect(each).toContain(meant);
-      expect(each).toContain(repair);
+      expect(each).toContain(offered);
     }
     for (const each of [JSON.stringify(explain), ...told, record, page])
       expect(each).not.toMatch(/No endpoint is needed/);

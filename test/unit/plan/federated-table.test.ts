@@ -192,7 +192,8 @@ describe("SERVICE targets", () => {
   const self = { code: "SERVICE_SELF" } as const;
   shouldReject("ASK { SERVICE <http://fedway.example/sparql> {} }", self);
   shouldReject("ASK { SERVICE <HTTP://FEDWAY.example:80/sparql?x#y> {} }", self);
-  shouldReject("ASK { SERVICE <http://fedway.example/federations/all/sparql> {} }", { ...self, egress: "public" });
+  const unknown = { code: "SERVICE_TARGET_REFUSED", egress: "public" } as const;
+  shouldReject("ASK { SERVICE <http://fedway.example/federations/none/sparql> {} }", unknown);
   shouldPlan("ASK { SERVICE <http://no.example/sparql> { ?s ?p ?o } }", "http://no.example/sparql: ASK { ?s ?p ?o }", {
     egress: "public",
   });

@@ -87,6 +87,14 @@ export function schemaMistakes({ text }: GoldQuery, schema: DataSchema, random: 
     add("property: sibling", sibling && everywhere(name, `<${sibling}>`));
   }
   if (type) add("class: another", otherClass && everywhere(type.token.text, `<${otherClass}>`));
+  for (const each of constantMistakes(text, schema, random)) add(each.kind, each.text, each.isRightEmpty);
+  for (const each of addedMistakes(text)) add(each.kind, each.text, each.isRightEmpty);
+  return found;
+}
+
+/** Another value, or a bound that leaves nothing, for one constant of a comparison. */
+function constantMistakes(text: string, schema: DataSchema, random: Random): readonly SchemaMistake[] {
+  const tokens = tokenize(text);
   const constants = tokens.filter(
     (token, at) =>
       (token.kind === "string" || token.kind === "number") &&
@@ -95,20 +103,28 @@ export function schemaMistakes({ text }: GoldQuery, schema: DataSchema, random: 
   const constant = pick(constants, random);
   const replaced = ({ start, end }: { start: number; end: number }, by: string): string =>
     text.slice(0, start) + by + text.slice(end);
-  if (constant) {
-    const before = tokens[tokens.indexOf(constant) - 1]?.text ?? "";
-    const value = pick([...schema.valuesOf.values()].flat(), random);
-    if (constant.kind === "string") add("value: of another property", value && replaced(constant, value), true);
-    if (before.startsWith(">")) add("bound: too high", replaced(constant, "987654321"), true);
-    if (before.startsWith("<")) add("bound: too low", replaced(constant, "-987654321"), true);
-    if (before === "=" && constant.kind === "number") add("number: none", replaced(constant, "987654321"), true);
-  }
-  const variable = tokens.find(({ kind }) => kind === "var")?.text ?? "?s";
+  if (!constant) return [];
+  const before = tokens[tokens.indexOf(constant) - 1]?.text ?? "";
+  const value = pick([...schema.valuesOf.values()].flat(), random);
+  const mistake = (kind: string, is: boolean, by: string | undefined): readonly SchemaMistake[] =>
+    is && by !== undefined ? [{ kind, text: replaced(constant, by), isRightEmpty: true }] : [];
+  return [
+    ...mistake("value: of another property", constant.kind === "string", value),
+    ...mistake("bound: too high", before.startsWith(">"), "987654321"),
+    ...mistake("bound: too low", before.startsWith("<"), "-987654321"),
+    ...mistake("number: none", before === "=" && constant.kind === "number", "987654321"),
+  ];
+}
+
+/** A condition that leaves nothing. */
+function addedMistakes(text: string): readonly SchemaMistake[] {
+  const variable = tokenize(text).find(({ kind }) => kind === "var")?.text ?? "?s";
   const close = text.lastIndexOf("}");
   const group = /group\s+by/i.test(text);
-  if (group && !/having|order\s+by/i.test(text))
-    add("having: too high", `${text.trimEnd()} HAVING(COUNT(*) > 98765)`, true);
-  add("filter: added", `${text.slice(0, close)} FILTER(STR(${variable}) = "no such thing") ${text.slice(close)}`, true);
-  add("offset: too far", /offset|limit/i.test(text) ? undefined : `${text} OFFSET 98765`, true);
-  return found;
+  const added = [
+    ["filter: added", true, `${text.slice(0, close)} FILTER(STR(${variable}) = "no such thing") ${text.slice(close)}`],
+    ["having: too high", group && !/having|order\s+by/i.test(text), `${text.trimEnd()} HAVING(COUNT(*) > 98765)`],
+    ["offset: too far", !/offset|limit/i.test(text), `${text} OFFSET 98765`],
+  ] as const;
+  return added.flatMap(([kind, is, broken]) => (is ? [{ kind, text: broken, isRightEmpty: true }] : []));
 }

@@ -180,12 +180,13 @@ describe("a refused change", () => {
     ["has a private address", b, /may not be registered: it is private/, { refuseUrl: () => "it is private." }],
   ])("%s", (_name, change, reason, options) => shouldRefuse(change, "ENTRY_INVALID", reason, options));
 
-  it.each([
-    "HTTP://A.example:80/sparql",
-    "https://a.example/sparql",
-    "http://a.example/sparql/",
-    "/endpoints/a/sparql",
-  ])("has the URL %s, which is taken", (url) => shouldRefuse(at(url), "ENTRY_CONFLICT", /"a" has this URL already/));
+  it.each(["HTTP://A.example:80/sparql", "https://a.example/sparql", "http://a.example/sparql/"])(
+    "has the URL %s, which is taken",
+    (url) => shouldRefuse(at(url), "ENTRY_CONFLICT", /"a" has this URL already/),
+  );
+
+  it("has the URL of a route of this service that may federate", () =>
+    shouldRefuse(at("/endpoints/a/sparql"), "ENTRY_INVALID", /by which this service would call itself/));
 
   const a = (more: Partial<CatalogWrite>) => (): CatalogWrite => ({ ...endpoint("a", "http://b.example/"), ...more });
   const other = (): CatalogWrite => ({ ...federation("a", 'fedway:member "a"'), mode: "replace" });
