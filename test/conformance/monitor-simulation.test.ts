@@ -106,7 +106,7 @@ async function live({ clock, monitor }: ReturnType<typeof simulation>): Promise<
   return process.cpuUsage(before).user / 1e6;
 }
 
-it(`${endpoints} endpoints over ${days} days: what is seen is what was injected`, { timeout: 900_000 }, async () => {
+it(`${endpoints} endpoints over ${days} days: what is seen is what was injected`, { timeout: 2_400_000 }, async () => {
   const run = simulation();
   const { clock, history, monitor, seen, simulated } = run;
   const seconds = await live(run);

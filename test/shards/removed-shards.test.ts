@@ -67,7 +67,7 @@ describe("shards whose folder is removed while they are hosted", () => {
       const list = (await get("/api/federations")) as { federations: { id: string }[] };
       return list.federations.map(({ id }) => id);
     };
-    await expect.poll(federations).toEqual(["lake"]);
+    await expect.poll(federations).toEqual(["catalog", "lake"]);
     const { endpoints } = (await get("/api/endpoints?limit=100")) as { endpoints: { id: string }[] };
     expect(endpoints.length).toBeGreaterThan(1);
     expect(endpoints.filter(({ id }) => !id.startsWith("lake-"))).toEqual([]);
