@@ -46,6 +46,13 @@ const isChoice = ({ id, unstable, rewritten }: PublishedQuestion): boolean =>
 /** The data of another dataset that has terms of its queries: both have airlines. */
 const alsoAsked: ReadonlyMap<string, string> = new Map([["car_1", "flight_2"]]);
 
+function wholeOf(dataset: string): oxigraph.Store {
+  const whole = new oxigraph.Store();
+  for (const each of [dataset, alsoAsked.get(dataset) ?? []].flat())
+    whole.load(publishedData(each), { format: "application/n-triples" });
+  return whole;
+}
+
 type Told = readonly (readonly (string | null)[])[];
 
 let service: RunningService;
@@ -96,9 +103,7 @@ describe.skipIf(!hasPublishedData)("the shards of nine datasets as one, with no 
     async (dataset) => {
       const queries = distinct.filter((each) => each.dataset === dataset);
       const toolbox = service.app.toolbox("full");
-      const whole = new oxigraph.Store();
-      for (const each of [dataset, alsoAsked.get(dataset) ?? []].flat())
-        whole.load(publishedData(each), { format: "application/n-triples" });
+      const whole = wholeOf(dataset);
       let nonEmpty = 0;
       for (const query of queries) {
         const { id, sparql } = query;
