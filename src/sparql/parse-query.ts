@@ -177,6 +177,8 @@ function parseText(text: string): ParsedQuery {
 /** The error with what SPARQL writes where another language would write what was found. */
 function withHint(text: string, { message, details }: FedwayError): FedwayError {
   const { line = 1, column = 1 } = details.where ?? {};
+  // A prefix that is missing says nothing of the grammar.
+  if (message.endsWith("is not declared.")) return new FedwayError("QUERY_SYNTAX", message, details);
   const [habit] = dialectEdits(text, offsetAt(text, line, column - 1), message);
   const next = [habit?.why, details.next].filter((sentence) => sentence !== undefined).join(" ");
   return new FedwayError("QUERY_SYNTAX", message, { ...details, next: next === "" ? undefined : next });
