@@ -101,7 +101,8 @@ describe.skipIf(!hasPublishedData)("the shards of nine datasets as one, with no 
   it.each(publishedDatasets)(
     "answer the queries of %s as the data of it do",
     async (dataset) => {
-      const queries = distinct.filter((each) => each.dataset === dataset);
+      // Every third, as each is asked twice; `fkgqa-shards.test.ts` asks all.
+      const queries = distinct.filter((each) => each.dataset === dataset).filter((_, at) => at % 3 === 0);
       const toolbox = service.app.toolbox("full");
       const whole = wholeOf(dataset);
       let nonEmpty = 0;
