@@ -85,7 +85,7 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
     ({ shards } = await get<{ shards: Shard[] }>(webs[0]!, "/api/shards/harbour"));
     expect(shards.length).toBeGreaterThan(1);
     expect((await get<{ shards: Shard[] }>(webs[1]!, "/api/shards/harbour")).shards).toEqual(shards);
-    expect(await readdir(join(dataDir, "shards"))).toEqual(["catalog", "harbour"]);
+    expect(await readdir(join(dataDir, "shards"))).toEqual(["harbour"]);
   });
 
   it("have each shard in the catalogue once, written by one of them", async () => {
