@@ -221,14 +221,17 @@ export interface ValueConstant {
 
 /** The literals that properties are asked for. */
 export function valueConstants(constraints: readonly Constraint[]): readonly ValueConstant[] {
+  const comparisons = constraints.filter((each) => each.kind === "comparison");
+  const equal = Map.groupBy(
+    comparisons.filter(({ operator }) => operator === "="),
+    ({ name }) => name,
+  );
   return constraints.flatMap((pattern) => {
     if (pattern.kind !== "pattern" || pattern.predicate.term.kind !== "iri") return [];
     const { object, scope } = pattern;
     const { iri: property } = pattern.predicate.term;
-    const compared = constraints.flatMap((other) => {
-      if (other.kind !== "comparison" || other.operator !== "=" || object.term.kind !== "variable") return [];
-      return other.name === object.term.name && joinOf(pattern, other, other.name) ? [other.constant] : [];
-    });
+    const same = object.term.kind === "variable" ? (equal.get(object.term.name) ?? []) : [];
+    const compared = same.filter((other) => joinOf(pattern, other, other.name)).map(({ constant }) => constant);
     return [object, ...compared].flatMap(({ term, range }) =>
       term.kind === "literal" && range ? [{ property, service: scope.service, literal: term.literal, range }] : [],
     );

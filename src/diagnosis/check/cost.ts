@@ -99,15 +99,21 @@ function product(parsed: ParsedQuery, { scopes, models }: CostOptions): string |
   const parts = partsOf(parsed, scopes);
   const rows = parts.reduce((all, { estimate }) => all * (estimate.rows ?? manyRows), 1);
   if (parts.length < 2 || rows < manyRows) return undefined;
-  const counts = parts.map(({ estimate }) => (estimate.rows === undefined ? "?" : numberText(estimate.rows)));
-  const names = parts.map(({ name, estimate }) => `?${name} (${nameOf(estimate)})`);
-  const keys = joinText(
-    parsed,
-    parts.map(({ estimate }) => estimate.scope.ids[0] ?? ""),
-    models,
-  );
+  const named = parts.slice(0, mostParts);
+  const counts = named.map(({ estimate }) => (estimate.rows === undefined ? "?" : numberText(estimate.rows)));
+  const names = named.map(({ name, estimate }) => `?${name} (${nameOf(estimate)})`);
+  const left = parts.length - named.length;
+  if (left > 0) {
+    counts.push("...");
+    names.push(`${left} other parts`);
+  }
+  const ids = new Set(parts.map(({ estimate }) => estimate.scope.ids[0] ?? ""));
+  const keys = joinText(parsed, [...ids].slice(0, mostParts), models);
   return `a Cartesian product: nothing joins ${names.join(" and ")}, so there are up to ${counts.join(" × ")} rows; ${keys}join them by a variable, or ask for them one by one.`;
 }
+
+/** Parts, and endpoints, that are looked at one by one. */
+const mostParts = 8;
 
 interface Part {
   readonly name: string;
@@ -118,46 +124,71 @@ interface Part {
 function partsOf({ outline, tokens }: ParsedQuery, scopes: readonly QueryScope[]): readonly Part[] {
   const { where } = outline;
   if (where === undefined || where.select) return [];
+  const byName = scopes.map(({ patterns }) => patternsByName(patterns));
   const links = (elements: readonly Element[]): readonly Link[] =>
     elements.flatMap((element): readonly Link[] => {
       if (element.kind === "service") return links(element.group.elements);
       const inside = tokens.slice(element.from, element.to);
       if (element.kind !== "triples")
         return [
-          { names: inside.flatMap(({ kind, text }) => (kind === "var" ? [text.slice(1)] : [])), isTriple: false },
+          {
+            names: new Set(inside.flatMap(({ kind, text }) => (kind === "var" ? [text.slice(1)] : []))),
+            isTriple: false,
+          },
         ];
       return element.triples.map(({ subject, predicate, object }) => ({
         isTriple: true,
-        names: [subject, object, ...(isPath(predicate) ? [] : [predicate])].flatMap((term) =>
-          namesIn(patternTerm(term)),
+        names: new Set(
+          [subject, object, ...(isPath(predicate) ? [] : [predicate])].flatMap((term) => namesIn(patternTerm(term))),
         ),
       }));
     });
-  let groups: Link[] = [];
-  for (const link of links(where.elements)) {
-    const joined = groups.filter(({ names }) => names.some((name) => link.names.includes(name)));
-    const names = [...new Set([...joined, link].flatMap((each) => each.names))];
-    groups = [
-      ...groups.filter((each) => !joined.includes(each)),
-      { names, isTriple: [...joined, link].every((each) => each.isTriple) },
-    ];
-  }
-  return groups.flatMap(({ names: [name = "", ...more], isTriple }) => {
-    const own = scopes.flatMap((scope) => {
-      const patterns = scope.patterns.filter((each) =>
-        variablesOf([each]).some((one) => one === name || more.includes(one)),
-      );
-      return patterns.length === 0 ? [] : [estimateOf(scope, patterns)];
+  return connected(links(where.elements)).flatMap((group) => {
+    const own = scopes.flatMap((scope, at) => {
+      const patterns = byName[at] ?? new Map<string, readonly PlacedPattern[]>();
+      const found = new Set([...group.names].flatMap((name) => patterns.get(name) ?? []));
+      return found.size === 0 ? [] : [estimateOf(scope, [...found])];
     });
     const [least] = own.toSorted((one, other) => weight(one) - weight(other));
-    return least === undefined || !isTriple || own.some(({ isNarrowed }) => isNarrowed)
+    const [name = ""] = group.names;
+    return least === undefined || !group.isTriple || own.some(({ isNarrowed }) => isNarrowed)
       ? []
       : [{ name, estimate: least }];
   });
 }
 
+/** What shares variables, with each other or by way of others. */
+function connected(links: readonly Link[]): readonly Link[] {
+  const byName = Map.groupBy(
+    links.flatMap((link) => [...link.names].map((name) => ({ name, link }))),
+    ({ name }) => name,
+  );
+  const seen = new Set<Link>();
+  return links.flatMap((first) => {
+    if (seen.has(first)) return [];
+    const group = new Set([first]);
+    const names = new Set(first.names);
+    // A set goes on to what is added while it is read.
+    for (const name of names) {
+      for (const { link } of byName.get(name) ?? []) {
+        if (group.has(link)) continue;
+        group.add(link);
+        for (const other of link.names) names.add(other);
+      }
+    }
+    for (const link of group) seen.add(link);
+    return [{ names, isTriple: [...group].every(({ isTriple }) => isTriple) }];
+  });
+}
+
+function patternsByName(patterns: readonly PlacedPattern[]): ReadonlyMap<string, readonly PlacedPattern[]> {
+  const named = patterns.flatMap((pattern) => variablesOf([pattern]).map((name) => ({ name, pattern })));
+  const grouped = Map.groupBy(named, ({ name }) => name);
+  return new Map([...grouped].map(([name, all]) => [name, all.map(({ pattern }) => pattern)]));
+}
+
 interface Link {
-  readonly names: readonly string[];
+  readonly names: ReadonlySet<string>;
   readonly isTriple: boolean;
 }
 

@@ -13,7 +13,7 @@ import {
 } from "./lookups.ts";
 import { endpointsWithAll, wrappedFor } from "./missing-service.ts";
 import { scopesOf } from "./query-scope.ts";
-import { parsedOrError, type RepairSources, repairText, type UnrepairedText } from "./repair-text.ts";
+import { parsedOrError, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
 import { updateVerb } from "./update-to-select.ts";
 
 /** A query with its plan. */
@@ -36,11 +36,16 @@ export interface ParsedDraft extends Draft {
 export const isParsed = (draft: Draft): draft is ParsedDraft => draft.parsed !== undefined;
 
 /** The query as far as it can be repaired, and planned. @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
-export function draftOf(request: CheckRequest, options: CheckOptions, offering: Offering) {
+export function* draftOf(
+  request: CheckRequest,
+  options: CheckOptions,
+  offering: Offering,
+): Steps<{ readonly place: Place; readonly draft: Draft | UnrepairedText }> {
   const place = placeMeant(request, options);
   const ids = endpointsOf(request.query, place, options);
   const sources = sourcesFor(ids, vocabularyFor(ids, options), options);
-  const draft = planned(request.query, { place, sources, ...offering }, options);
+  yield;
+  const draft = yield* planned(request.query, { place, sources, ...offering }, options);
   return { place, draft: "error" in draft ? draft : withService(draft, options) };
 }
 
@@ -55,25 +60,26 @@ interface Drafting extends Offering {
 }
 
 /** Who plans queries is the judge of them: only what it refuses is repaired. */
-function planned(text: string, drafting: Drafting, options: CheckOptions): Draft | UnrepairedText {
+function* planned(text: string, drafting: Drafting, options: CheckOptions): Steps<Draft | UnrepairedText> {
   const { place, sources } = drafting;
   const whole = planOf(text, place, options);
-  if (whole instanceof FedwayError) return repaired(text, whole, { drafting, options });
+  yield;
+  if (whole instanceof FedwayError) return yield* repaired(text, whole, { drafting, options });
   const parsed = parsedOrError(text, sources);
   const draft = { text, repairs: [], plan: whole, place };
   if (!(parsed instanceof FedwayError)) return { ...draft, parsed };
-  const found = drafting.withOffers && followsGrammar(text) ? repairText(text, sources, drafting) : undefined;
+  const found = drafting.withOffers && followsGrammar(text) ? yield* repairText(text, sources, drafting) : undefined;
   return { ...draft, parsed: undefined, offered: found && "parsed" in found ? found : undefined };
 }
 
 /** What the planner refuses, as far as it can be repaired. */
-function repaired(
+function* repaired(
   text: string,
   error: FedwayError,
   { drafting, options }: { readonly drafting: Drafting; readonly options: CheckOptions },
-): Draft | UnrepairedText {
+): Steps<Draft | UnrepairedText> {
   const { place, sources } = drafting;
-  const found = isRepairable(error, text) ? repairText(text, sources, drafting) : undefined;
+  const found = isRepairable(error, text) ? yield* repairText(text, sources, drafting) : undefined;
   if (found === undefined) return { error, core: text };
   if ("error" in found) return found;
   const plan = planOf(found.text, place, options);

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { inTurns } from "../../clock.ts";
 import { FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
@@ -69,12 +71,12 @@ export function createQueryCheck(options: CheckOptions) {
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN`
      */
     async prepare(request: CheckRequest): Promise<PreparedQuery> {
-      const { place, draft } = draftOf(request, options, { withOffers: false });
+      const { place, draft } = await inTurns(draftOf(request, options, { withOffers: false }));
       return { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
     },
     /** Says what is wrong with a query and what may have been meant. @throws FedwayError as `prepare` */
     async check(request: CheckRequest, { signal }: { readonly signal: AbortSignal }): Promise<CheckedQuery> {
-      const { place, draft } = draftOf(request, options, { withOffers: true });
+      const { place, draft } = await inTurns(draftOf(request, options, { withOffers: true }));
       signal.throwIfAborted();
       const prepared = { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
       if ("error" in draft) return refused(prepared, draft, options);
@@ -115,7 +117,10 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
   const known = scopes.flatMap((scope) => offersFor(scope, unknown, { draft, options }));
   const values = await Promise.all(scopes.map((scope) => otherValues({ parsed, constraints }, scope, options)));
   const idsFor = (service: string | undefined) => scopes.find((scope) => scope.service === service)?.ids ?? [];
+  // Each of these may take all that one turn of the event loop should.
+  await nextTurn();
   const types = typeFindings({ parsed, constraints, idsFor }, options);
+  await nextTurn();
   // Another endpoint was meant: its facts are others.
   const isSwapped = known.some(({ score }) => score > 0.9);
   const offers = [...known, ...(isSwapped ? [] : types.offers), ...values.flat()].toSorted(

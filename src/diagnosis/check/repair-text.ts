@@ -66,18 +66,18 @@ const anyFaults: readonly Step[] = [...ownFaults, withDialect];
  * SPARQL, which is only offered: left out of what is about to be run. Every result is parsed.
  * @returns the error of an update that the text holds; undefined when nothing helps
  */
-export function repairText(
+export function* repairText(
   text: string,
   sources: RepairSources,
   { withOffers }: { readonly withOffers: boolean },
-): RepairedText | UnrepairedText | undefined {
+): Steps<RepairedText | UnrepairedText | undefined> {
   if (text.length > longestRepaired) return undefined;
   for (const steps of withOffers ? [ownFaults, anyFaults] : [ownFaults]) {
     const budget = { characters: mostParsed };
     for (const { start, end, repairs } of querySlices(text).take(mostAttempts)) {
       if (budget.characters < 0) break;
       const core = text.slice(start, end);
-      const found = repairedCore(core, sources, { steps, budget });
+      const found = yield* repairedCore(core, sources, { steps, budget });
       if (!(found instanceof FedwayError)) return { ...found, repairs: [...repairs, ...found.repairs] };
       const isUpdate = found.code === "UPDATE_REFUSED" && updateVerb(text, start) !== undefined;
       if (isUpdate) return { core, error: movedBy(found, text, start) };
@@ -92,8 +92,15 @@ interface Repairing {
   readonly budget: { characters: number };
 }
 
+/** Work between whose steps others may have a turn (`inTurns`): each parses a text. */
+export type Steps<Result> = Generator<void, Result>;
+
 /** The query in a part of the text, with its own faults mended one after the other; else what is wrong with it. */
-function repairedCore(core: string, sources: RepairSources, { steps, budget }: Repairing): RepairedText | FedwayError {
+function* repairedCore(
+  core: string,
+  sources: RepairSources,
+  { steps, budget }: Repairing,
+): Steps<RepairedText | FedwayError> {
   const read = ({ text, repairs }: TextAttempt): RepairedText | Draft => {
     budget.characters -= Math.max(text.length, fewestOfAttempt);
     const parsed = parsedOrError(text, sources);
@@ -101,12 +108,14 @@ function repairedCore(core: string, sources: RepairSources, { steps, budget }: R
   };
   const first = read({ text: core, repairs: [] });
   if ("parsed" in first) return first;
+  yield;
   let draft = first;
   // Beyond the bounds of a text nothing can be read of it.
   while (draft.repairs.length < mostSteps && readTokens(draft.text) !== undefined) {
     let best: Draft | undefined;
     for (const attempt of steps.flatMap((step) => [...step(draft, sources)])) {
       if (budget.characters < 0) return first.error;
+      yield;
       const next = read({ text: attempt.text, repairs: [...draft.repairs, ...attempt.repairs] });
       if ("parsed" in next) return next;
       if (best === undefined || unread(next) < unread(best)) best = next;
