@@ -113,7 +113,7 @@ export function withItems(result: QueryResult, change: <T>(items: AsyncIterable<
 }
 
 /**
- * Items that are read by `next`; `left` hears of it when they are left early. No generator: one that is left before its
+ * Items that are read by `next`; `left` is called when they are left early. No generator: one that is left before its
  * first item runs none of its code.
  */
 export function readBy<T>(

@@ -54,7 +54,7 @@ export type Constraint = JoinedPattern | Comparison;
 
 /**
  * What each row of a query's groups must match: patterns of default graphs, comparisons with constants, VALUES. Left out is what
- * constrains no term by itself: alternatives of paths and of `||`, GRAPH, SERVICE with a variable.
+ * constrains no term alone: alternatives of paths and of `||`, GRAPH, SERVICE with a variable.
  */
 export function constraintsOf({ ast, places }: ParsedQuery): readonly Constraint[] {
   const collector = new Collector(places);

@@ -46,7 +46,6 @@ const longestMs = 50;
 /** What still takes longer: how long at most, and why. */
 const known: readonly (readonly [name: RegExp, mostMs: number, why: string])[] = [
   [/\/grammar /, 1_000, "one try of a grammar is written whole in a turn"],
-  [/check_query query=a long filter/, 400, "each repair of a text is parsed in the same turn"],
   [/^POST \/mcp /, 400, "the SDK parses, and the tool repairs and plans, in one turn"],
 ];
 const allowedMs = (name: string): number => known.find(([pattern]) => pattern.test(name))?.[1] ?? longestMs;

@@ -89,7 +89,7 @@ export async function runForAgent(
   check?.ran({ query, endpoint, federation, owner, session });
   const place = endpoint ?? federation;
   const asked = `# in session ${session ?? "none"}\n${place === undefined ? "" : `# at ${place}\n`}${prune === false ? "# prune=false\n" : ""}${query}`;
-  // Without a session, clients of the same address cannot be told apart.
+  // Without a session, clients of the same address cannot be distinguished.
   const repeated = session === undefined ? undefined : results.repeated(owner, asked);
   if (repeated !== undefined) {
     return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });

@@ -24,7 +24,7 @@ export interface Asker {
 const mostRemembered = 10_000;
 
 /**
- * Remembers which queries were run in a session: without one, clients of the same address cannot be told apart. By a hash of their tokens: white space, comments and case of keywords do not count.
+ * Remembers which queries were run in a session: without one, clients of the same address cannot be distinguished. By a hash of their tokens: white space, comments and case of keywords do not count.
  */
 export function createRepeats({ now }: { readonly now: () => number }) {
   // Bounded by size: `max` allocates all its places at once.

@@ -27,7 +27,7 @@ export interface TermType {
 /** "certain": by facts that are complete, fresh and not contradicted; "likely": all that is known, as if nothing were missing. */
 export type Certainty = "certain" | "likely";
 
-/** What types are told from. */
+/** What types are derived from. */
 export interface TypeFacts {
   readonly models: Pick<EndpointModels, "get">;
   /** Absent: nothing is certain. */

@@ -17,7 +17,7 @@ import type { Todo } from "./todo.ts";
 
 // What an answer proves of a key.
 
-/** The keys of a kind about which something is missing: not dealt with, not proven, not told by the publisher. */
+/** The keys of a kind about which something is missing: not dealt with, not proven, not stated by the publisher. */
 export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
   return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isProvenKey(base, kind, key));
 }

@@ -53,7 +53,7 @@ const setSchema = Type.Object({
   ),
 });
 
-/** The examples that an endpoint, told by its URL, publishes in its own data. */
+/** The examples that an endpoint, given by its URL, publishes in its own data. */
 export type ExampleSet = Static<typeof setSchema>;
 
 /** What was read of endpoints, by catalogue id. */

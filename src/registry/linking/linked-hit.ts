@@ -41,7 +41,7 @@ export interface LinkedEndpoint {
   readonly provenance?: string | undefined;
 }
 
-/** What hits are told from. */
+/** What hits are ranked by. */
 interface Known {
   readonly models: Pick<EndpointModels, "get">;
   readonly statusOf: (id: string) => EndpointStatus;

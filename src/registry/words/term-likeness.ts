@@ -104,7 +104,7 @@ function misspelt(left: string, right: string): TermLikeness | undefined {
   return { kind: "spelling", score: 0.93 - share };
 }
 
-/** `people_id` has "people" from its class, which tells it from nothing else there; a name that is part of the other is likelier. */
+/** `people_id` has "people" from its class, which distinguishes it from nothing else there; a name that is part of the other is likelier. */
 function sharedWords(wanted: ComparedIri, { stems, context }: ComparedIri): TermLikeness | undefined {
   const [left, right] = [wanted.stems, stems].map((words) => words.difference(context));
   if (left === undefined || right === undefined) return undefined;

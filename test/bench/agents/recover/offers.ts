@@ -11,7 +11,7 @@ export interface OfferTally {
 export type OfferTallies = Map<string, OfferTally>;
 
 /**
- * Follows each offer for a broken query by itself: what the check suggests, what it offers, and what the answer's diagnosis
+ * Follows each offer for a broken query alone: what the check suggests, what it offers, and what the answer's diagnosis
  * offers. Rows that are not the right ones do harm: they look like an answer.
  */
 export async function followOffers(
