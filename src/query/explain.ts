@@ -218,7 +218,7 @@ const noteLines = (notes: readonly PlanNote[]): string[] =>
   notes.map(({ code, message }) => `  note ${code}: ${message}`);
 
 function queryLines(label: string, query: string): string[] {
-  const lines = query.split(/\r\n?|\n/).filter((line) => line.trim() !== "");
+  const lines = query.match(/^[^\S\r\n]*\S.*$/gm) ?? [];
   return [`  ${label}`, ...lines.map((line) => `    ${line.trimEnd()}`)];
 }
 

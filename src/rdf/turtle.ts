@@ -38,15 +38,22 @@ export function parseTurtle(text: string, limits: TurtleLimits): Quad[] {
 function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
   const factory = boundedFactory(DataFactory);
   factory.allow(bytes);
+  const tooMany = (): FedwayError =>
+    new FedwayError("CATALOG_INVALID", `The document has more than ${maxQuads} triples.`);
   let quads = 0;
   const quad = (...terms: Parameters<RDF.DataFactory["quad"]>): Quad => {
     quads += 1;
-    if (quads > maxQuads) {
-      throw new FedwayError("CATALOG_INVALID", `The document has more than ${maxQuads} triples.`);
-    }
+    if (quads > maxQuads) throw tooMany();
     return DataFactory.quad(...terms);
   };
-  return { ...factory, quad };
+  // A triple names two blank nodes at most; those of nested brackets come long before their triples.
+  let blankNodes = 0;
+  const blankNode = (label?: string): RDF.BlankNode => {
+    blankNodes += 1;
+    if (blankNodes > 2 * maxQuads) throw tooMany();
+    return factory.blankNode(label);
+  };
+  return { ...factory, quad, blankNode };
 }
 
 /** What the parser of Turtle has thrown. It says "... on line 3." and, for most errors, also has the number in `context`. */

@@ -29,6 +29,9 @@ describe("parseTurtle", () => {
   it("reads an empty document", () => expect(objectsOf("")).toEqual([]));
   it("takes as many triples as allowed", () => expect(objectsOf("<a> <b> 1,2,3,4,5 .")).toHaveLength(5));
   it("refuses one more", shouldFail("<a> <b> 1,2,3,4,5,6 .", undefined, /more than 5 triples/));
+  it("takes blank nodes at both ends", () => expect(objectsOf("_:a <b> _:b, _:c, _:d, _:e, _:f .")).toHaveLength(5));
+  it("takes a list", () => expect(objectsOf("<a> <b> (1 2) .")).toHaveLength(5));
+  it("refuses brackets that cannot be so few", shouldFail(`<a> <b> ${"[ <b> ".repeat(11)}`, undefined, /more than 5/));
   it("names an unknown prefix", shouldFail("<a> <b> <c> .\n\n<a> foaf:b 1 .", 3, /Undefined prefix "foaf:"/));
   it("names a missing object", shouldFail("<a> <b> .", 1, /Expected entity but got \./));
   it("names an open string", shouldFail('<a> <b>\n "x', 2, /Unexpected/));
