@@ -134,10 +134,9 @@ function pathOf(cell: Cell): string {
   return cell.route.replace("{id}", cell.route.startsWith("/federations") ? `all-${cell.bad}` : first);
 }
 
-async function ask(cell: Cell): Promise<Outcome> {
+async function ask(cell: Cell, timeoutMs = timeoutMsOf(cell)): Promise<Outcome> {
   const query = queryOf(cell);
   const { partial, route } = cell;
-  const timeoutMs = timeoutMsOf(cell);
   const response =
     route === "/api/query"
       ? await post(`${base}${route}`, JSON.stringify({ query, partial, timeoutMs }), "application/json")
@@ -188,11 +187,12 @@ async function runAll(): Promise<void> {
       for (let cell = left.pop(); cell; cell = left.pop()) outcomes.set(cell, await ask(cell));
     }),
   );
-  // On a busy machine the others may not have had enough of the time, or an evaluator, either: asked again, with less beside them.
+  // On a busy machine the others may not have had enough of the time, or an evaluator, either: asked again, with less beside
+  // them. A member that used up the time is left alone, but not by a query that has much more.
   for (const [cell, { record, problem }] of outcomes) {
     const code = record?.code ?? problem?.code ?? "";
     const ranOut = ["DEADLINE_EXCEEDED", "SERVICE_BUSY"].includes(code) && !reasonsOf(cell).test(code);
-    if (ranOut) outcomes.set(cell, await ask(cell));
+    if (ranOut) outcomes.set(cell, await ask(cell, 2 * timeoutMsOf(cell)));
   }
 }
 
