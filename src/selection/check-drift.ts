@@ -13,6 +13,8 @@ export interface DriftOptions extends Pick<FollowedParts, "onFault"> {
   /** Milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly factsCheckMs: number };
   readonly table: Pick<FactTable, "get">;
+  /** Endpoints whose facts were found to be wrong, and which have not been described since. */
+  readonly wrong: ReadonlySet<string>;
   /** Ends the facts of an endpoint, and has it described anew. */
   readonly end: (id: string) => void;
   readonly clock: Clock;
@@ -26,10 +28,10 @@ const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
 /**
  * Asks endpoints with facts, one after the other and again and again, how many triples they have. Another number than described
  * means that the data have changed: the facts go, and the endpoint is described anew. An endpoint that does not answer keeps
- * them until they are too old. Shards that this service hosts are asked too: another build is hosted before the catalogue says so.
+ * them until they are too old. One that could not be described anew at once, as its data change all the time, is asked for again. Shards that this service hosts are asked too: another build is hosted before the catalogue says so.
  */
 export function createDriftCheck(options: DriftOptions) {
-  const { table, end, catalog, asker, isOwn, settings, clock, onFault } = options;
+  const { table, end, wrong, catalog, asker, isOwn, settings, clock, onFault } = options;
   const ending = new AbortController();
   /** When endpoints of others were looked at, by id. */
   const lookedMs = new Map<string, number>();
@@ -38,7 +40,8 @@ export function createDriftCheck(options: DriftOptions) {
   async function check(): Promise<void> {
     for (const { id, url } of catalog.entries) {
       if (ending.signal.aborted) return;
-      if (isOwn(url) || isNewDay(id)) await checkOne(id, url);
+      if (wrong.has(id)) end(id);
+      else if (isOwn(url) || isNewDay(id)) await checkOne(id, url);
     }
   }
 

@@ -43,17 +43,21 @@ export async function openSources(options: SourcesOptions): Promise<Sources> {
   const { clock, settings } = options;
   const table = new FactTable({ now: clock.now, models: options.models });
   const follower = settings.factsMaxAgeMs === 0 ? undefined : new FactFollower(table, options);
+  const wrong = new Set<string>();
   const end = (id: string): void => {
     follower?.end(id);
+    wrong.add(id);
     options.renew(id).catch(options.onFault);
   };
-  const drift = createDriftCheck({ ...options, table, end });
+  const drift = createDriftCheck({ ...options, table, end, wrong });
   const existence = new Existence({ ...options, keepMs: settings.factsVerifyMs });
   const narrows = follower !== undefined;
   const verifier = new SourceVerifier({ existence, table, now: clock.now, narrows, end });
   const ignore = options.models.follow({
     changed(after, before) {
-      if (before !== undefined && after?.described !== before.described) existence.forget(before.id);
+      if (before === undefined || after?.described === before.described) return;
+      existence.forget(before.id);
+      wrong.delete(before.id);
     },
   });
   const read = new AbortController();

@@ -23,7 +23,7 @@ const kindName = "describe-due";
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const weekMs = 7 * dayMs;
-/** Unfinished work is gone on with after as long as it has taken so far, within these bounds. */
+/** Unfinished work is gone on with after as long as it has taken so far, wrong facts are renewed ever later, within these bounds. */
 const [shortestWaitMs, longestWaitMs] = [10 * minuteMs, dayMs];
 const mostEntries = 10_000;
 
@@ -46,6 +46,8 @@ export class DueDescriptions {
   readonly #settled = new LRUCache<string, { readonly entry: CatalogEntry; readonly untilMs: number }>({
     max: mostEntries,
   });
+  /** When descriptions with wrong facts may be made anew again, and how long that was to wait. */
+  readonly #renewals = new LRUCache<string, { readonly dueMs: number; readonly waitMs: number }>({ max: mostEntries });
   readonly #waiting = new Set<string>();
   #working: Promise<void> | undefined;
   /** Set while it is started. */
@@ -68,12 +70,20 @@ export class DueDescriptions {
 
   /**
    * The facts of an endpoint were found to be wrong: describes it anew. A public one not before its time, unless nothing is
-   * described automatically. @throws FedwayError as `DescriptionService.request`
+   * described automatically; one whose facts do not hold as long as it waited, later each time.
+   * @throws FedwayError as `DescriptionService.request`
    */
   async renew(id: string): Promise<void> {
-    const { catalog, descriptions, isOn } = this.#options;
+    const { catalog, descriptions, isOn, isOwn, clock } = this.#options;
     const entry = catalog.byId(id);
-    if (entry !== undefined && (!isOn || this.#isRegistered(entry))) await descriptions.request(id, { again: true });
+    if (entry === undefined || (isOn && !this.#isRegistered(entry))) return;
+    const now = clock.now();
+    const { dueMs, waitMs } = this.#renewals.get(id) ?? { dueMs: now, waitMs: 0 };
+    if (now < dueMs) return;
+    await descriptions.request(id, { again: true, isPolite: !isOwn(entry.url) });
+    const nextMs =
+      now - dueMs > waitMs ? shortestWaitMs : Math.min(Math.max(2 * waitMs, shortestWaitMs), longestWaitMs);
+    this.#renewals.set(id, { dueMs: now + nextMs, waitMs: nextMs });
   }
 
   async close(): Promise<void> {

@@ -20,14 +20,17 @@ function checking(data: Readonly<Record<string, string>>, entryUrl = url, isOwn 
   const facts = factsOf(models.get("people")?.described, 86_400_000);
   table.set("people", facts);
   const requested: string[] = [];
+  const wrong = new Set<string>();
   const asker = scriptedAsker({ data });
   const entries = [catalogEntry("people", { url: entryUrl })];
   const { check } = createDriftCheck({
     table,
     end(id) {
       table.set(id, undefined);
+      wrong.add(id);
       requested.push(id);
     },
+    wrong,
     catalog: { entries, byId: () => entries[0] },
     isOwn: () => isOwn,
     asker,
@@ -43,6 +46,13 @@ it("another number of triples ends what was known, and the endpoint is described
   await check();
   expect(known()).toBeUndefined();
   expect(requested).toEqual(["people"]);
+});
+
+it("facts that have ended are asked for at each look until they are there again, and not counted", async () => {
+  const { check, requested, asker } = checking({ [url]: turtle(4) });
+  for (let look = 0; look < 3; look += 1) await check();
+  expect(requested).toEqual(["people", "people", "people"]);
+  expect(asker.log).toHaveLength(1);
 });
 
 it.each([

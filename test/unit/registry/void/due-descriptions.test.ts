@@ -24,6 +24,7 @@ interface Situation {
 
 /** One endpoint, and how it was asked to be described. */
 function opened({ began, ended = 0, unfinished = false, own = false, origin = "file", ...more }: Situation) {
+  const clock = { nowMs: now, now: () => clock.nowMs };
   const entries = [{ ...catalogEntry("people"), ...more.entry }];
   const requests: object[] = [];
   const listeners: (() => void)[] = [];
@@ -49,7 +50,7 @@ function opened({ began, ended = 0, unfinished = false, own = false, origin = "f
     },
     isOwn: () => own,
     isResting: () => more.resting ?? false,
-    clock: { now: () => now },
+    clock,
     maxAgeMs: 7 * day,
     isOn: more.isOn ?? true,
     onFault: (error) => {
@@ -59,6 +60,7 @@ function opened({ began, ended = 0, unfinished = false, own = false, origin = "f
   const context = { id: "", attempt: 1, signal: new AbortController().signal, progress: () => {}, children: [] };
   return {
     due,
+    clock,
     requests,
     change: () => listeners.forEach((listener) => listener()),
     turn: () => due.kind.run({}, context),
@@ -125,5 +127,22 @@ it.each<readonly [string, Situation, boolean]>([
 ])("wrong facts of an %s endpoint have it described anew at once: %s", async (_name, situation, isDue) => {
   const { due, requests } = opened({ ...situation, began: minute, ended: minute });
   await due.renew("people");
-  expect(requests).toEqual(isDue ? [{ again: true }] : []);
+  expect(requests).toEqual(isDue ? [{ again: true, isPolite: situation.own !== true }] : []);
+});
+
+it("facts that are wrong at every look are renewed later each time, and at once when they have held", async () => {
+  const { due, requests, clock } = opened(own);
+  const renewed: number[] = [];
+  const look = async (minutes: number): Promise<void> => {
+    clock.nowMs = now + minutes * minute;
+    const before = requests.length;
+    await due.renew("people");
+    if (requests.length > before) renewed.push(minutes);
+  };
+  const days = 4;
+  for (let minutes = 0; minutes < days * 24 * 60; minutes += 15) await look(minutes);
+  expect(renewed).toEqual([0, 15, 45, 90, 180, 345, 675, 1_320, 2_610, 4_050, 5_490]);
+  // The facts of the last one held for four days.
+  for (const minutes of [11_000, 11_005, 11_015]) await look(minutes);
+  expect(renewed.slice(-2)).toEqual([11_000, 11_015]);
 });
