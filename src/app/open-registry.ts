@@ -125,7 +125,8 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const search = createSearchIndex(models, health);
   const catalog = await readCatalog(foundation, { search, models });
   const capabilities = openCapabilities(foundation, catalog, onDropped);
-  const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped });
+  const readMore = (id: string, isPolite: boolean): Promise<void> => values.request(id, isPolite);
+  const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped, readMore });
   const harvesting = openHarvests(foundation, onDropped);
   const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
   const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };
@@ -166,7 +167,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
     sources,
     parts: knownParts(models, catalog),
     /** Jobs that it enqueues; to be started with the queue. */
-    kinds: [descriptions.kind, due.kind, values.kind, linksets.kind, ...capabilities.kinds],
+    kinds: [...descriptions.kinds, due.kind, values.kind, linksets.kind, ...capabilities.kinds],
     schedules: [capabilities.schedule],
     refresh,
     async close(): Promise<void> {
@@ -184,11 +185,12 @@ function openDescriptions(
     readonly catalog: EditableCatalog;
     readonly capabilities: CapabilityService;
     readonly onDropped: (endpoint: string, reason: string) => void;
+    readonly readMore: (id: string, isPolite: boolean) => Promise<void>;
   },
 ): DescriptionService {
   const { asker } = clients;
   const { readTriples } = config;
-  const { catalog, capabilities, onDropped } = known;
+  const { catalog, capabilities, onDropped, readMore } = known;
   const clock = steadyClock;
   const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs, readTriples }));
   return createDescriptionService({
@@ -201,6 +203,7 @@ function openDescriptions(
     clock,
     publicUrl: config.publicUrl,
     capabilities: (id) => capabilities.get(id),
+    readMore,
   });
 }
 
@@ -263,7 +266,6 @@ function openValues(
     ...known,
     harvester: { harvest: (target, options) => harvesterOf(target.endpoint.url).harvest(target, options) },
     jobs,
-    clock: steadyClock,
     capabilities: (id) => capabilities.get(id),
     embedder,
   });

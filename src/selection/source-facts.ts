@@ -50,12 +50,12 @@ export interface SourceFacts {
 }
 
 /**
- * The facts that an endpoint's description proves, as a view of it: it is finished, of the default graph, not contradicted, and
- * younger than `maxAgeMs`, counted from when work on it began.
+ * The facts that an endpoint's description proves, as a view of it: it is of the default graph, not contradicted, and younger
+ * than `maxAgeMs`, counted from when work on it began. While it is not finished, its complete lists do without exact counts.
  * @returns undefined when nothing is certain
  */
 export function factsOf(described: DescribedSchema | undefined, maxAgeMs: number): SourceFacts | undefined {
-  if (described === undefined || described.unfinished || !described.isConsistent) return undefined;
+  if (described === undefined || !described.isConsistent) return undefined;
   const triples = exactSum(described, "property");
   const properties = triples === undefined ? undefined : propertiesOf(described);
   const classes = exactSum(described, "class") === undefined ? undefined : classesOf(described);
@@ -64,12 +64,12 @@ export function factsOf(described: DescribedSchema | undefined, maxAgeMs: number
   return { url: described.endpoint, seenAt, until: seenAt + maxAgeMs, properties, triples, classes };
 }
 
-/** The sum of a complete list of exact counts; undefined when it is none. */
+/** The sum of a complete list of counts; undefined when it is none, or they are not as certain as they can be by now. */
 function exactSum(described: DescribedSchema, kind: TermKind): number | undefined {
   if (!(kind === "class" ? described.classesComplete : described.propertiesComplete)) return undefined;
   let sum = 0;
   for (const { count } of described.terms(kind)) {
-    if (count?.status !== "exact") return undefined;
+    if (count?.status !== "exact" && !(described.unfinished && count?.status === "lowerBound")) return undefined;
     sum += count.value;
   }
   return sum;

@@ -107,6 +107,19 @@ describe("a computed description", () => {
     },
   );
 
+  it("has true lists before anything is verified", async () => {
+    const complete: string[] = [];
+    for (const engine of simulated.engines.filter(({ policy }) => policy.diesAfter === undefined)) {
+      const { policy, url } = engine;
+      const description = await describer.describe(url, { onlyLists: true });
+      noLies(description);
+      if (description.propertiesComplete) complete.push(policy.name);
+    }
+    // All that answer such queries whole, and no other.
+    const sound = /^(?:plain|low-cap|low-cap-header|high-cap|bursts|no-values|distinct-.*|slow)$/u;
+    expect(complete).toEqual(policies.map(({ name }) => name).filter((name) => sound.test(name)));
+  });
+
   it("of an engine without limits is exact", async () => {
     const description = await described(engineNamed("plain"));
     const { exactShare, completeLists, lists } = compareWithTruth(description, truth);

@@ -34,7 +34,8 @@ export type Fault =
     }
   /** The connection is reset, after this many bytes of the body (default: before the response). */
   | { readonly kind: "reset"; readonly afterBytes?: number }
-  | { readonly kind: "hang" }
+  /** Of queries that match, or of all. */
+  | { readonly kind: "hang"; readonly on?: RegExp }
   /** 200 with this body instead of results. */
   | { readonly kind: "body"; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
 
@@ -115,8 +116,7 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
     seen.aborted = !response.writableFinished;
   });
   if (state.delayMs > 0) await sleep(state.delayMs, undefined, { signal: state.delays.signal }).catch(() => {});
-  const fault = state.faultsLeft > 0 && state.goodLeft-- <= 0 ? state.fault : undefined;
-  if (fault) state.faultsLeft--;
+  const fault = nextFault(state, sparql);
   if (fault?.kind === "hang") return;
   const reply =
     fault && fault.kind !== "reset"
@@ -129,6 +129,14 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   seen.status = reply.status;
   seen.answerBytes = Buffer.byteLength(reply.body);
   response.writeHead(reply.status, { ...reply.headers, "content-length": seen.answerBytes }).end(reply.body);
+}
+
+function nextFault(state: State, { query = "" }: Sparql): Fault | undefined {
+  const { fault } = state;
+  const isStruck = fault?.kind !== "hang" || fault.on?.test(query) !== false;
+  if (!isStruck || state.faultsLeft <= 0 || state.goodLeft-- > 0) return undefined;
+  state.faultsLeft--;
+  return fault;
 }
 
 function record(state: State, request: IncomingMessage, query: string | undefined): SeenRequest {

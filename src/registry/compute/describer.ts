@@ -16,7 +16,7 @@ import { factKinds } from "./fact-kinds.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
 import { startList } from "./lists.ts";
-import { inconsistentAnswers, missingKeys, noteChange } from "./verdicts.ts";
+import { inconsistentAnswers, missingKeys, noteChange, proveLists } from "./verdicts.ts";
 import { reconcile } from "./reconcile.ts";
 import type { Run } from "./run.ts";
 import { Session, StopRun } from "./session.ts";
@@ -66,6 +66,8 @@ export interface DescribeOptions {
   readonly budget?: DescribeBudget | undefined;
   /** A retrieved description or a checkpoint of an earlier run: what it has is not asked again. */
   readonly known?: VoidDescription | undefined;
+  /** End once classes and properties are listed, unless the endpoint is small enough to be read whole. */
+  readonly onlyLists?: boolean | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /** Gets all triples of an endpoint that is described from them, once they were found to be all. */
   readonly onTriples?: ((triples: readonly ReadTriple[]) => void) | undefined;
@@ -103,7 +105,7 @@ export function createDescriber(options: DescriberOptions) {
     async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<VoidDescription> {
       const { run, snapshot } = startRun({ ...options, ...runOptions, target });
       try {
-        await computeAll(run, { readTriples: options.readTriples ?? 20_000, onTriples: runOptions.onTriples });
+        await computeAll(run, { readTriples: options.readTriples ?? 20_000, ...runOptions });
       } catch (thrown) {
         if (!(thrown instanceof StopRun)) throw thrown;
         if (thrown.reason === "cancelled") {
@@ -116,11 +118,12 @@ export function createDescriber(options: DescriberOptions) {
   };
 }
 
+interface ComputeOptions extends Pick<DescribeOptions, "onTriples" | "onlyLists"> {
+  readonly readTriples: number;
+}
+
 /** The stages, in the order of their use: lists and what classes have, which selection goes by, then the rest. */
-async function computeAll(
-  run: Run,
-  { readTriples, onTriples }: { readonly readTriples: number } & Pick<DescribeOptions, "onTriples">,
-): Promise<void> {
+async function computeAll(run: Run, { readTriples, onTriples, onlyLists }: ComputeOptions): Promise<void> {
   if (!run.todo.hasTasks && !isAnyKeyMissing(run)) {
     for (const kind of computedKinds) run.todo.closeKind(kind);
     return;
@@ -137,7 +140,7 @@ async function computeAll(
   });
   const isListed = !run.todo.isOpen("class list") && !run.todo.isOpen("property list");
   if (isListed && !isAnyKeyMissing(run)) for (const kind of computedKinds) run.todo.closeKind(kind);
-  else await computeByQueries(run, perform);
+  else await computeByQueries(run, perform, onlyLists);
   await perform("named graphs", () => listGraphsBeside(run));
   await perform("labels of classes and properties", () => computeTermTexts(run, read !== undefined));
   if (read === undefined) await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
@@ -150,10 +153,10 @@ const isAnyKeyMissing = ({ base, todo }: Run): boolean =>
 type Perform = (stage: string, action: () => Promise<void>) => Promise<void>;
 
 /**
- * Of an endpoint that is too large to be read, or whose answers do not agree. Three grouped queries come first, which give
- * what selection needs of an endpoint that allows them; then they are verified.
+ * Of an endpoint that is too large to be read, or whose answers do not agree. Two grouped queries and a count come first, which
+ * give what selection needs of an endpoint that allows them; then they are verified.
  */
-async function computeByQueries(run: Run, perform: Perform): Promise<void> {
+async function computeByQueries(run: Run, perform: Perform, onlyLists = false): Promise<void> {
   await perform("probes", () => probe(run));
   let classes = await startList(run, factKinds.classes);
   if (await turnToNamedGraphs(run)) classes = await startList(run, factKinds.classes);
@@ -161,6 +164,9 @@ async function computeByQueries(run: Run, perform: Perform): Promise<void> {
   keepAnswer(run, factKinds.classes, classes.observation);
   const properties = await startList(run, factKinds.properties);
   keepAnswer(run, factKinds.properties, properties.observation);
+  await proveLists(run, classes, properties);
+  await run.checkpoint();
+  if (onlyLists) throw new StopRun("lists");
   const ofClass = await askAll(run, factKinds.classProperties);
   await run.checkpoint();
   await perform("classes", classes.finish);

@@ -4,7 +4,7 @@ import type { Known } from "../void/facts.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { keysOf } from "./kind-facts.ts";
 import { computeFacts } from "./compute-facts.ts";
-import { countList, isProven, keepTotals, listed, mostListed } from "./verdicts.ts";
+import { type AnsweredList, countList, isProven, keepTotals, listed, mostListed } from "./verdicts.ts";
 import { iriOf } from "../void/values.ts";
 import type { Groups, Observation } from "./observation.ts";
 import { keysQuery } from "./queries.ts";
@@ -16,11 +16,9 @@ const leastLimit = 25;
 const tasks = { c: "class list", p: "property list", g: "graph list" } as const;
 
 /** A list that has been made, and what is left to do about it. */
-interface StartedList {
+interface StartedList extends AnsweredList {
   /** All counts came with it: finishing takes a few queries only. */
   readonly light: boolean;
-  /** The answer with counts, where there is one for all keys. */
-  readonly observation?: Observation | undefined;
   /** Finds the counts of each key and whether the list is complete. */
   readonly finish: () => Promise<void>;
 }
@@ -28,12 +26,13 @@ interface StartedList {
 /** Tier 1: the list of all classes or properties. */
 export async function startList(run: Run, kind: FactKind): Promise<StartedList> {
   const task = tasks[kind.key];
-  if (!run.todo.isOpen(task)) return { light: true, finish: () => computeFacts(run, kind) };
+  if (!run.todo.isOpen(task)) return { light: true, whole: false, finish: () => computeFacts(run, kind) };
   const listing = await list(run, kind);
   if (!listing.whole) await findClaimed(run, kind);
   const { observation } = listing;
   return {
     light: observation?.whole === true,
+    whole: listing.whole,
     observation,
     finish: () => finishList(run, kind, { task, listing }),
   };
@@ -51,11 +50,7 @@ async function finishList(
   run.todo.close(task, complete ? undefined : { why: listing.why, record: listing.record });
 }
 
-interface Listing {
-  /** The answer with counts, where there is one for all keys. */
-  readonly observation?: Observation | undefined;
-  /** The last page ended the list. */
-  readonly whole: boolean;
+interface Listing extends AnsweredList {
   readonly why: "timeout" | "refused" | "partial" | "failed";
   readonly record?: number | undefined;
 }

@@ -173,7 +173,7 @@ const retries: Partial<Record<ErrorCode, "busy" | "unreachable">> = {
 /** Ends a run from any depth before everything is known; never leaves the describer. */
 export class StopRun extends Error {
   override readonly name = "StopRun";
-  readonly reason: "budget" | "timeouts" | "busy" | "unreachable" | "cancelled";
+  readonly reason: "lists" | "budget" | "timeouts" | "busy" | "unreachable" | "cancelled";
 
   constructor(reason: StopRun["reason"], cause?: unknown) {
     super(`The run ends: ${reason}`, cause === undefined ? undefined : { cause });

@@ -1,6 +1,6 @@
 import type { FactStatus, UnknownFact } from "../void/void-description.ts";
 import type { Fact } from "../void/facts.ts";
-import type { FactBase } from "./fact-base.ts";
+import type { DatasetCount, FactBase } from "./fact-base.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
 import { completeLists, isProvenKey, keysOf, recordGroup, sizeOf } from "./kind-facts.ts";
 import {
@@ -12,6 +12,7 @@ import {
   sumsByFirst,
 } from "./observation.ts";
 import { listTotalQuery, missingKeyQuery, solutionQuery } from "./queries.ts";
+import { rdf } from "../../rdf/vocabularies.ts";
 import { keepTotal, type ListTotal, type Run } from "./run.ts";
 import type { Todo } from "./todo.ts";
 
@@ -33,24 +34,18 @@ export function markInconsistent(run: Run, work: number, record: number): void {
 export const inconsistentAnswers = "answers that contradict each other without saying that they are partial";
 
 /** What is known already says of one key of an answer. */
-export function judgeKey(
-  run: Run,
-  kind: FactKind,
-  { key, observation }: KeyObservation,
-): "agrees" | "contradicts" | "unknown" {
+export function judgeKey(run: Run, kind: FactKind, { key, observation }: KeyObservation): Verdict {
   if (!run.dialect.count || observation.flawed.has(key)) return "unknown";
   const verdict = compareWithKnown(run.base, kind, { key, groups: observation.groups.get(key) ?? new Map() });
   return verdict === "agrees" && run.inconsistent ? "unknown" : verdict;
 }
 
-/** One answer about some keys. */
-interface About {
-  readonly keys: readonly string[];
-  readonly observation: Observation;
-}
-
-/** Keeps what an answer shows at least. */
-export function keepBounds(run: Run, kind: FactKind, { keys, observation }: About): void {
+/** Keeps what an answer about keys shows at least. */
+export function keepBounds(
+  run: Run,
+  kind: FactKind,
+  { keys, observation }: { readonly keys: readonly string[]; readonly observation: Observation },
+): void {
   const status: FactStatus = run.dialect.count ? "lowerBound" : "exists";
   for (const key of keys) {
     keepGroups(run, kind, { key, groups: observation.groups.get(key), status, record: observation.record });
@@ -110,8 +105,6 @@ export function keepGroups(run: Run, kind: FactKind, { groups, ...found }: Findi
 /** What facts that are exact already say of new groups: they fit, they lack something, or nothing is known. */
 type Verdict = "agrees" | "contradicts" | "unknown";
 
-const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
-
 /**
  * Compares the groups of a key with what is known exactly from queries of another kind. Kinds of objects add up to the
  * triples of their property, which proves the groups; the instances of a class are the subjects of its `rdf:type`
@@ -138,7 +131,7 @@ export function compareWithKnown(
 
 function instancesFit(base: FactBase, { key, groups }: { readonly key: string; readonly groups: Groups }): Verdict {
   const entities = base.classes.get(key)?.entities;
-  const typing = groups.get(rdfType);
+  const typing = groups.get(rdf.type);
   // Every instance of a class has an rdf:type.
   if (typing === undefined) return "contradicts";
   if (entities?.status !== "exact" || typing.ds === undefined) return "unknown";
@@ -172,12 +165,17 @@ export const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
 /** The keys of a list. */
 export const listed = (run: Run, kind: FactKind): readonly string[] => [...keysOf(run.base, kind).keys()];
 
-/** Counts all solutions and distinct keys of a list, and remembers them for its proof. */
+/** Counts all solutions and distinct keys of a list once, and remembers them for its proof. */
+async function countAll(run: Run, kind: FactKind): Promise<ListTotal | undefined> {
+  const total = run.listTotals.get(kind.name) ?? (run.dialect.count ? await askTotal(run, kind) : undefined);
+  if (total !== undefined) run.listTotals.set(kind.name, total);
+  return total;
+}
+
+/** Counts a list, and makes sure that no solution is behind the last one counted. */
 export async function countList(run: Run, kind: FactKind): Promise<ListTotal | undefined> {
-  const total = run.dialect.count ? await askTotal(run, kind) : undefined;
-  if (total === undefined) return undefined;
-  run.listTotals.set(kind.name, total);
-  await lookBeyond(run, kind, total);
+  const total = await countAll(run, kind);
+  if (total !== undefined) await lookBeyond(run, kind, total);
   return total;
 }
 
@@ -208,6 +206,30 @@ async function lookBeyond(run: Run, kind: FactKind, { solutions, record }: ListT
   if (outcome.ok && outcome.answer.rows.length > 0) markInconsistent(run, solutions, record);
 }
 
+/** A list as an answer showed it. */
+export interface AnsweredList {
+  /** The answer with counts, where there is one for all keys. */
+  readonly observation?: Observation | undefined;
+  /** Nothing in the answer says that something is missing. */
+  readonly whole: boolean;
+}
+
+/**
+ * Marks the lists complete whose sums agree with a count of all triples, before their counts are verified. Class by class,
+ * the solutions add up to the triples of `rdf:type`, so that classes need no query of their own.
+ */
+export async function proveLists(run: Run, classes: AnsweredList, properties: AnsweredList): Promise<void> {
+  const { observation, whole } = properties;
+  if (observation === undefined || !whole || !run.dialect.count) return;
+  const total = await countAll(run, factKinds.properties);
+  // Two empty answers may also come from an endpoint that failed on queries over everything.
+  if (run.inconsistent || !total?.solutions || sumOf(observation) !== total.solutions) return;
+  run.base.properties.complete = true;
+  const typed = solutionsOf(observation.groups.get(rdf.type)) ?? 0;
+  // A list that an earlier run has proven is not made again.
+  if (classes.whole && classes.observation && sumOf(classes.observation) === typed) run.base.classes.complete = true;
+}
+
 /** Whether a second way agrees that a list misses nothing. */
 export async function isProven(run: Run, kind: FactKind, observation: Observation | undefined): Promise<boolean> {
   if (run.inconsistent || !run.dialect.count) return false;
@@ -215,12 +237,9 @@ export async function isProven(run: Run, kind: FactKind, observation: Observatio
   // An empty answer may also come from an endpoint that failed on a query over everything.
   if (keys.length === 0) return (await missing(run, kind, keys)) === 0;
   const total = run.listTotals.get(kind.name);
-  if (total) {
-    const sum = observation && sumOf(observation);
-    if (!isCountedExactly(run, kind) || (sum !== undefined && sum !== total.solutions)) return false;
-    return total.keys === undefined ? isExhausted(run, kind, keys) : total.keys === keys.length;
-  }
-  return isCountedExactly(run, kind) && isExhausted(run, kind, keys);
+  const sum = observation && sumOf(observation);
+  if (!isCountedExactly(run, kind) || (total && sum !== undefined && sum !== total.solutions)) return false;
+  return total?.keys === undefined ? isExhausted(run, kind, keys) : total.keys === keys.length;
 }
 
 function sumOf(observation: Observation): number | undefined {
@@ -236,16 +255,10 @@ function sumOf(observation: Observation): number | undefined {
 /** A query for a key that is not listed finds none, and does find one that was left out on purpose. */
 async function isExhausted(run: Run, kind: FactKind, keys: readonly string[]): Promise<boolean> {
   if (keys.length > mostListed[kind.key]) return false;
-  const none = await missing(run, kind, keys);
-  if (none !== 0) return false;
+  if ((await missing(run, kind, keys)) !== 0) return false;
   for (const hidden of [keys.at(0), keys.at(-1)]) {
-    if (hidden === undefined) continue;
-    const found = await missing(
-      run,
-      kind,
-      keys.filter((key) => key !== hidden),
-    );
-    if (found !== 1) return false;
+    const others = keys.filter((key) => key !== hidden);
+    if ((await missing(run, kind, others)) !== 1) return false;
   }
   return true;
 }
@@ -269,22 +282,16 @@ interface ListVerdict {
 }
 
 /** Keeps the counts of the dataset that follow from a list and its total. */
-export function keepTotals(run: Run, kind: FactKind, verdict: ListVerdict): void {
-  const { complete, total, record } = verdict;
+export function keepTotals(run: Run, kind: FactKind, { complete, total, record }: ListVerdict): void {
   const list = keysOf(run.base, kind);
   list.complete = complete;
   if (kind.key === "g" || record === undefined) return;
-  const { size } = list;
-  const value = complete ? size : Math.max(size, total?.keys ?? 0);
-  const status = complete ? "exact" : "lowerBound";
-  keepTotal(run, kind.key === "c" ? "classes" : "properties", { value, status, record });
-  if (kind.key === "p") keepTriples(run, verdict, record);
-}
-
-function keepTriples(run: Run, { complete, total }: ListVerdict, record: number): void {
-  const counts = [...run.base.properties.values()].flatMap(({ triples }) => (triples ? [triples.value] : []));
-  const sum = counts.reduce((left, right) => left + right, 0);
-  const exact = complete && run.dialect.count && isCountedExactly(run, factKinds.properties);
-  const value = exact ? sum : Math.max(sum, total?.solutions ?? 0);
-  keepTotal(run, "triples", { value, status: exact ? "exact" : "lowerBound", record });
+  const keep = (name: DatasetCount, ofKeys: number, counted = 0): void => {
+    const value = complete ? ofKeys : Math.max(ofKeys, counted);
+    keepTotal(run, name, { value, status: complete ? "exact" : "lowerBound", record });
+  };
+  keep(kind.key === "c" ? "classes" : "properties", list.size, total?.keys);
+  if (kind.key !== "p") return;
+  const triples = list.values().reduce((sum, fact) => sum + (fact.triples?.value ?? 0), 0);
+  keep("triples", triples, total?.solutions);
 }

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Embedder } from "../../embeddings/embedder.ts";
 import { jobKind } from "../../jobs/job-kind.ts";
@@ -7,7 +7,6 @@ import type { Collection } from "../../store/collection.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
-import type { DescribedSchema } from "../model/described-schema.ts";
 import type { EndpointModels } from "../model/endpoint-models.ts";
 import type { DescriptionService } from "../void/description-service.ts";
 import type { Harvest } from "./harvest.ts";
@@ -21,7 +20,6 @@ interface ValueServiceOptions {
   readonly harvester: Harvester;
   readonly harvests: Collection<Harvest>;
   readonly jobs: Pick<JobQueue, "enqueue">;
-  readonly clock: { now(): number };
   /** Reads the examples that an endpoint publishes beside. */
   readonly examples: { read(entry: CatalogEntry, signal: AbortSignal): Promise<number> };
   readonly capabilities: (id: string) => Promise<Capabilities | undefined>;
@@ -34,6 +32,7 @@ interface ValueServiceOptions {
 }
 
 const kindName = "harvest-values";
+const payload = Type.Object({ id: catalogId, isPolite: Type.Optional(Type.Boolean()) });
 /** After descriptions, which more depends on. */
 const priority = -100;
 
@@ -44,32 +43,26 @@ const priority = -100;
 export function createValueService(options: ValueServiceOptions) {
   const { models, harvests, jobs, mayHarvest, onFault } = options;
   const index = createValueIndex({ embedder: options.embedder, onFault });
-  const openedAt = new Date(options.clock.now()).toISOString();
-  /** A description that was made since the start is the occasion to read values anew. */
-  const renew = async (id: string, { endpoint, finishedAt }: DescribedSchema): Promise<void> => {
-    if (finishedAt < openedAt || !mayHarvest(id)) return;
-    const known = await harvests.get(id);
-    if (known?.describedAt === finishedAt && known.endpoint === endpoint) return;
-    await jobs.enqueue(kindName, { id }, { id: `harvest.${id}`, priority });
-  };
   const ignoreModels = models.follow({
     changed(after, before) {
       const id = (after ?? before)?.id;
-      if (id === undefined) return;
-      if (after?.values !== before?.values) index.set(id, after?.values);
-      const described = after?.described;
-      if (described !== before?.described && described) void renew(id, described).catch(onFault);
+      if (id !== undefined && after?.values !== before?.values) index.set(id, after?.values);
     },
   });
   return {
     index,
     /** The job that reads one endpoint; to be started with the queue. */
-    kind: jobKind(Type.Object({ id: catalogId }), {
+    kind: jobKind(payload, {
       name: kindName,
       needs: "the id of an endpoint",
-      run: ({ id }, context) => harvestEndpoint(options, id, context),
+      run: (asked, context) => readEndpoint(options, asked, context),
       concurrency: 1,
     }),
+    /** Has an endpoint read in the background, unless that is forbidden; only its examples when polite. Never rejects. */
+    async request(id: string, isPolite: boolean): Promise<void> {
+      if (!mayHarvest(id)) return;
+      await jobs.enqueue(kindName, { id, isPolite }, { id: `harvest.${id}`, priority }).catch(onFault);
+    },
     async remove(id: string): Promise<void> {
       await harvests.delete(id);
     },
@@ -80,19 +73,26 @@ export function createValueService(options: ValueServiceOptions) {
   };
 }
 
-async function harvestEndpoint(options: ValueServiceOptions, id: string, { signal, progress }: JobContext) {
+async function readEndpoint(
+  options: ValueServiceOptions,
+  { id, isPolite = false }: Static<typeof payload>,
+  { signal, progress }: JobContext,
+) {
   const { catalog, descriptions, harvester, harvests, capabilities, mayHarvest } = options;
   const entry = catalog.byId(id);
   const description = await descriptions.get(id);
   if (entry === undefined) throw unknownId("endpoint", id, catalog);
   if (description === undefined || entry.interface !== "sparql" || !mayHarvest(id)) return { id, rows: 0 };
-  const { url, method } = entry;
-  const rowCap = entry.rowCap ?? (await capabilities(id))?.rowCap;
-  const target = { endpoint: { id, url, method }, description, rowCap };
-  const harvest = await harvester.harvest(target, { signal, onProgress: progress });
-  await harvests.put(id, harvest);
-  const { rows, complete, cost } = harvest;
-  const result = { id, rows: rows.length, complete, cost };
+  const result: Record<string, unknown> = { id };
+  if (!isPolite) {
+    const { url, method } = entry;
+    const rowCap = entry.rowCap ?? (await capabilities(id))?.rowCap;
+    const target = { endpoint: { id, url, method }, description, rowCap };
+    const harvest = await harvester.harvest(target, { signal, onProgress: progress });
+    await harvests.put(id, harvest);
+    const { rows, complete, cost } = harvest;
+    Object.assign(result, { rows: rows.length, complete, cost });
+  }
   try {
     return { ...result, examples: await options.examples.read(entry, signal) };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { unknownId } from "../../errors/unknown-id.ts";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { jobKind } from "../../jobs/job-kind.ts";
@@ -35,16 +35,18 @@ interface DescriptionServiceOptions {
   readonly budget?: DescribeBudget | undefined;
   /** Milliseconds after which a description is stale; default 30 days. */
   readonly maxAgeMs?: number;
-  /** Endpoints described at once; default 2. */
+  /** Endpoints described at once, and beside them those whose lists are made; default 2. */
   readonly concurrency?: number;
   /** Keeps all triples of an endpoint that is described from them. @throws FedwayError `STORE_FAILED` */
   readonly keepTriples?:
     | ((id: string, description: VoidDescription, triples: readonly ReadTriple[]) => Promise<void>)
     | undefined;
   readonly capabilities?: ((id: string) => Promise<Capabilities | undefined>) | undefined;
+  /** Has more read of an endpoint that was described, where that was automatic and it is a public one not its values. Never rejects. */
+  readonly readMore?: ((id: string, isPolite: boolean) => Promise<unknown>) | undefined;
 }
 
-const kindName = "describe-endpoint";
+const [kindName, listsName] = ["describe-endpoint", "describe-lists"];
 const monthMs = 30 * 24 * 60 * 60 * 1000;
 
 /** For automatic descriptions of public endpoints; the rest is done another day. */
@@ -52,11 +54,13 @@ const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64
 
 /** How a description is asked for. */
 interface RequestOptions extends Pick<EnqueueOptions, "priority"> {
-  /** Start from nothing instead of going on with unfinished work. */
+  /** Start from nothing instead of going on with unfinished work. The lists are a job of their own, which waits for no long one. */
   readonly again?: boolean;
-  /** An automatic description: keep to a small budget. */
+  /** An automatic description of a public endpoint: keep to a small budget, and ask nothing more afterwards. */
   readonly isPolite?: boolean;
 }
+
+type Listener = (id: string, description: VoidDescription | undefined) => void;
 
 const payload = Type.Object({
   id: catalogId,
@@ -70,10 +74,7 @@ export type DescriptionService = ReturnType<typeof createDescriptionService>;
 /** The service over a store, a queue, a retriever and a describer. */
 export function createDescriptionService(options: DescriptionServiceOptions) {
   const { catalog, descriptions, jobs, clock, publicUrl, maxAgeMs = monthMs, concurrency = 2 } = options;
-  const listeners = new Set<(id: string, description: VoidDescription | undefined) => void>();
-  const changed = (id: string, description?: VoidDescription): void => {
-    for (const listener of listeners) listener(id, description);
-  };
+  const listeners = new Set<Listener>();
   /** The description as far as it is known; undefined when there is none. @throws FedwayError `STORE_FAILED` */
   const get = async (id: string, reading?: { readonly once?: boolean }): Promise<VoidDescription | undefined> => {
     const description = await descriptions.load(id, reading);
@@ -83,31 +84,33 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
   const put = async (id: string, description: VoidDescription): Promise<void> => {
     await descriptions.save(id, description);
-    changed(id, description);
+    for (const listener of listeners) listener(id, description);
   };
   const target = (id: string): RunTarget => {
     const entry = catalog.byId(id);
     if (entry === undefined) throw unknownId("endpoint", id, catalog);
     return targetOf(entry, publicUrl);
   };
+  const describe: Describe = async (asked, context) => {
+    const { id, isPolite = false, onlyLists } = asked;
+    const parts = { ...options, ...(isPolite && { budget: politeBudget }), get, put, target: target(id) };
+    const result = await describeEndpoint(parts, asked, context);
+    if (!onlyLists || !result.unfinished) await options.readMore?.(id, isPolite);
+    return result;
+  };
   return {
-    /** The job that describes one endpoint; to be started with the queue. */
-    kind: jobKind(payload, {
-      name: kindName,
-      needs: "the id of an endpoint",
-      run({ id, again = false, isPolite = false }, context) {
-        const budget = isPolite ? politeBudget : options.budget;
-        return describeEndpoint({ ...options, budget, get, put, target: target(id) }, { id, again }, context);
-      },
-      concurrency,
-    }),
+    /** The jobs that describe one endpoint, and list its classes and properties before; to be started with the queue. */
+    kinds: [false, true].map((onlyLists) => describeKind(describe, onlyLists, concurrency)),
     /**
      * Asks for a description to be made or gone on with; a job that is waiting or running already is returned.
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (its interface cannot be asked), `STORE_FAILED`
      */
     async request(id: string, { priority, again = false, isPolite }: RequestOptions = {}): Promise<Job> {
       target(id);
-      return jobs.enqueue(kindName, { id, again, ...(isPolite && { isPolite }) }, { id: `describe.${id}`, priority });
+      const asked = { id, ...(isPolite && { isPolite }) };
+      // Ids of endpoints are in lower case.
+      const children = again ? [{ name: "Lists", kind: listsName, payload: { ...asked, again } }] : undefined;
+      return jobs.enqueue(kindName, asked, { id: `describe.${id}`, priority, children });
     },
     get,
     /** The latest work on a description, in milliseconds since the epoch, also of a run that found little. @throws FedwayError `STORE_FAILED` */
@@ -129,14 +132,32 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     put,
     async remove(id: string): Promise<void> {
       await descriptions.remove(id);
-      changed(id);
+      for (const listener of listeners) listener(id, undefined);
     },
     /** Calls back whenever a description was stored or, with undefined, removed here, until the returned function is called. */
-    onChange(listener: (id: string, description: VoidDescription | undefined) => void): () => void {
+    onChange(listener: Listener): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
+}
+
+type Describe = (asked: AskedRun, context: JobContext) => Promise<Summary>;
+
+function describeKind(describe: Describe, onlyLists: boolean, concurrency: number) {
+  return jobKind(payload, {
+    name: onlyLists ? listsName : kindName,
+    needs: "the id of an endpoint",
+    async run(asked, context) {
+      const [listed] = context.children;
+      const before = typeof listed === "object" && listed !== null ? { unfinished: true, ...listed } : undefined;
+      // A small endpoint is described by then.
+      return before?.unfinished === false
+        ? before
+        : { ...before, ...(await describe({ ...asked, onlyLists }, context)) };
+    },
+    concurrency,
+  });
 }
 
 interface RunOptions extends DescriptionServiceOptions {
@@ -145,25 +166,29 @@ interface RunOptions extends DescriptionServiceOptions {
   readonly put: (id: string, description: VoidDescription) => Promise<void>;
 }
 
+interface AskedRun extends Static<typeof payload> {
+  readonly onlyLists: boolean;
+}
+
 /** Retrieves, then computes what is missing; what was found stays, also when the run fails half-way. */
-async function describeEndpoint(
-  options: RunOptions,
-  { id, again }: { readonly id: string; readonly again: boolean },
-  context: JobContext,
-) {
+async function describeEndpoint(options: RunOptions, asked: AskedRun, context: JobContext) {
   const { descriptions, target, budget } = options;
+  const { id, again, onlyLists } = asked;
   const { signal } = context;
   // A later attempt goes on with the work of the one before.
-  if (again && context.attempt === 1) await descriptions.removeWork(id);
+  if (again === true && context.attempt === 1) await descriptions.removeWork(id);
   const work = await descriptions.loadWork(id);
   const capabilities = await options.capabilities?.(id);
+  const known = work?.endpoint === target.endpoint.url ? work : undefined;
+  let lists = completeLists(known);
   let triples: readonly ReadTriple[] | undefined;
   const { description, retrieved, failure } = await runDescription(
     { ...options, target: { ...target, capabilities } },
     {
       signal,
-      known: work?.endpoint === target.endpoint.url ? work : undefined,
+      known,
       budget,
+      onlyLists,
       onTriples(read) {
         triples = read;
       },
@@ -172,7 +197,13 @@ async function describeEndpoint(
         if (triples !== undefined) await options.keepTriples?.(id, described, triples);
       },
       onProgress: (progress) => context.progress(progress),
-      onCheckpoint: (checkpoint) => descriptions.saveWork(id, checkpoint),
+      async onCheckpoint(checkpoint) {
+        const before = lists;
+        lists = completeLists(checkpoint);
+        // Selection goes by lists that are complete, and no longer by those that are not any more.
+        if (lists === before) await descriptions.saveWork(id, checkpoint);
+        else await publish(options, id, { ...checkpoint, unfinished: true });
+      },
     },
   );
   // A cancelled run goes on later from its checkpoint; any other failure must not take along what was found.
@@ -190,11 +221,17 @@ async function publish({ descriptions, get, put }: RunOptions, id: string, resul
   if (earlier === undefined || earlier.unfinished) await put(id, result);
 }
 
+/** Which of the lists that selection goes by are complete. */
+const completeLists = (description: VoidDescription | undefined): string =>
+  [description?.classesComplete === true, description?.propertiesComplete === true].join();
+
+type Summary = ReturnType<typeof summary>;
+
 /** The job's result; `retrieved` is absent when the run went on from earlier work. */
 function summary(id: string, description: VoidDescription, retrieved: RetrievedVoid | undefined) {
   const { unfinished, classPartitions, propertyPartitions, cost } = description;
   const counts = { classes: classPartitions.length, properties: propertyPartitions.length };
-  const { step, checks, quarantined, contradicted } = retrieved ?? {};
-  const found = retrieved && { step, checks, quarantined, contradicted };
-  return { id, unfinished, ...counts, cost, retrieved: found };
+  if (retrieved === undefined) return { id, unfinished, ...counts, cost };
+  const { step, checks, quarantined, contradicted } = retrieved;
+  return { id, unfinished, ...counts, cost, retrieved: { step, checks, quarantined, contradicted } };
 }

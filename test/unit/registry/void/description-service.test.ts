@@ -23,6 +23,7 @@ const entries = new Map([
 type Describe = (target: DescribeTarget, options: DescribeOptions) => ReturnType<Describer["describe"]>;
 
 const finished = { ...sampleDescription, unfinished: false };
+const open = { ...sampleDescription, classesComplete: false, propertiesComplete: false };
 
 const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = {}) => {
   const store = createMemoryStore();
@@ -49,8 +50,8 @@ const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = 
     ...more,
   });
   service.onChange((id) => changes.push(id));
-  const run = (payload: unknown = { id: "people" }, context: Partial<JobContext> = {}) =>
-    service.kind.run(payload, jobContext({ progress: (one) => progress.push(one), ...context }));
+  const run = (payload: unknown = { id: "people" }, context: Partial<JobContext> = {}, kind = 0) =>
+    service.kinds[kind]?.run(payload, jobContext({ progress: (one) => progress.push(one), ...context }));
   const { enqueued } = jobs;
   return { service, descriptions, store, enqueued, progress, changes, clock, run, retrievals: () => retrievals };
 };
@@ -62,9 +63,14 @@ describe("asking for a description", () => {
     const { service, enqueued } = setUp(notCalled);
     const job = await service.request("people", { priority: 3 });
     expect(job.id).toBe("describe.people");
-    expect(enqueued).toEqual([
-      ["describe-endpoint", { id: "people", again: false }, { id: "describe.people", priority: 3 }],
-    ]);
+    expect(enqueued).toEqual([["describe-endpoint", { id: "people" }, { id: "describe.people", priority: 3 }]]);
+  });
+  it("anew enqueues its lists as a job before it, which waits for no long description", async () => {
+    const { service, enqueued } = setUp(notCalled);
+    await service.request("people", { again: true, isPolite: true });
+    const payload = { id: "people", isPolite: true };
+    const children = [{ name: "Lists", kind: "describe-lists", payload: { ...payload, again: true } }];
+    expect(enqueued).toEqual([["describe-endpoint", payload, { id: "describe.people", children }]]);
   });
   it.each([
     ["unknown", "ENDPOINT_UNKNOWN"],
@@ -76,8 +82,8 @@ describe("asking for a description", () => {
     "the payload %j is refused",
     (payload) => {
       const { service } = setUp(notCalled);
-      expect(() => service.kind.validate(payload)).toThrow(expect.objectContaining({ code: "REQUEST_INVALID" }));
-      expect(() => service.kind.validate({ id: "people" })).not.toThrow();
+      expect(() => service.kinds[0]?.validate(payload)).toThrow(expect.objectContaining({ code: "REQUEST_INVALID" }));
+      expect(() => service.kinds[0]?.validate({ id: "people" })).not.toThrow();
     },
   );
 });
@@ -89,7 +95,7 @@ describe("a run", () => {
       async (target, options) => {
         seen.push([target, options]);
         options.onProgress?.({ stage: "classes", done: 1 });
-        await options.onCheckpoint?.(sampleDescription);
+        await options.onCheckpoint?.(open);
         return finished;
       },
       { budget: { requests: 900 } },
@@ -149,6 +155,64 @@ describe("a run", () => {
   });
 });
 
+describe("a run for the lists", () => {
+  const lists = { id: "people", again: true };
+  it("ends with them, and the run that follows goes on", async () => {
+    const asked: unknown[] = [];
+    const { run, service, retrievals } = setUp(async (_target, options) => {
+      asked.push([options.onlyLists, options.known?.unfinished]);
+      return options.onlyLists === true ? sampleDescription : finished;
+    });
+    const listed = await run(lists, {}, 1);
+    expect(await service.get("people")).toEqual(sampleDescription);
+    await run({ id: "people" }, { children: [listed] });
+    expect(await service.get("people")).toEqual(finished);
+    expect(asked).toEqual([
+      [true, true],
+      [false, true],
+    ]);
+    expect(retrievals()).toBe(1);
+  });
+  it("that has described all leaves nothing to do", async () => {
+    const { run } = setUp(async () => finished);
+    const listed = await run(lists, {}, 1);
+    const other = setUp(notCalled);
+    expect(await other.run({ id: "people" }, { children: [listed] })).toEqual(listed);
+  });
+});
+
+it("lists are published when they become complete, and when they are not any more", async () => {
+  const { run, service } = setUp(async (_target, { onCheckpoint }) => {
+    for (const propertiesComplete of [false, true, true, false]) {
+      await onCheckpoint?.({ ...open, propertiesComplete });
+      published.push((await service.get("people"))?.propertiesComplete);
+    }
+    return finished;
+  });
+  const published: unknown[] = [];
+  await run();
+  expect(published).toEqual([undefined, true, true, false]);
+});
+
+it.each<
+  readonly [
+    string,
+    { readonly isPolite?: boolean; readonly only?: boolean; readonly ends?: boolean },
+    string | undefined,
+  ]
+>([
+  ["the end of a description", { ends: true }, "all"],
+  ["lists that were all there is", { only: true, ends: true }, "all"],
+  ["lists of a longer description", { only: true }, undefined],
+  ["an automatic description of a public endpoint", { isPolite: true, ends: true }, "polite"],
+])("what is read after %s: %#", async (_name, { isPolite = false, only = false, ends = false }, more) => {
+  const read: unknown[] = [];
+  const readMore = async (id: string, polite: boolean): Promise<unknown> => read.push([id, polite]);
+  const { run } = setUp(async () => (ends ? finished : sampleDescription), { readMore });
+  await run({ id: "people", isPolite }, {}, only ? 1 : 0);
+  expect(read).toEqual(more === undefined ? [] : [["people", more === "polite"]]);
+});
+
 describe("a run that fails half-way", () => {
   const failing: Describe = async (_target, options) => {
     await options.onCheckpoint?.({ ...finished, title: "checkpoint" });
@@ -171,13 +235,13 @@ describe("a run that fails half-way", () => {
   it("stores nothing when it was cancelled, but the work", async () => {
     const stop = new AbortController();
     const { run, service, descriptions } = setUp(async (_target, options) => {
-      await options.onCheckpoint?.(sampleDescription);
+      await options.onCheckpoint?.(open);
       stop.abort();
       throw new FedwayError("CANCELLED", "cancelled");
     });
     await expect(run({ id: "people" }, { signal: stop.signal })).rejects.toMatchObject({ code: "CANCELLED" });
     expect(await service.get("people")).toBeUndefined();
-    expect(await descriptions.loadWork("people")).toEqual(sampleDescription);
+    expect(await descriptions.loadWork("people")).toEqual(open);
   });
 });
 
