@@ -23,9 +23,13 @@ const maxWordBytes = 16;
 export class JsonStructure {
   /** Why the text is not read. */
   fault: string | undefined;
+  /** That was reached. */
+  line = 1;
   protected depth = 0;
   /** The last string directly in the outermost object or array, as far as it fits; escapes as they are written. */
   protected word = "";
+  /** The byte before the one that is visited; of a string its closing quote, blanks left out. */
+  protected before = 0;
   readonly #bounds: JsonBounds;
   /** The open brackets, outermost first. */
   readonly #brackets: Uint8Array;
@@ -88,6 +92,8 @@ export class JsonStructure {
       if (byte === jsonByte.comma) this.#weigh();
       this.visit(byte, position);
     } else if (this.depth === 0 && !isBlank(byte)) this.#foreignByte(byte, position);
+    if (!isBlank(byte)) this.before = byte;
+    else if (byte === 0x0a) this.line += 1;
   }
 
   #beginString(): void {

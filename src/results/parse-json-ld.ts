@@ -30,7 +30,7 @@ export class JsonLdDecoder implements GraphDecoder {
 
   push(bytes: Uint8Array): readonly RDF.Quad[] | Promise<readonly RDF.Quad[]> {
     this.#cutter.push(bytes);
-    if (this.#cutter.fault !== undefined) throw broken(this.#cutter.fault);
+    if (this.#cutter.fault !== undefined) throw broken(`${this.#cutter.fault} (line ${this.#cutter.line})`);
     this.#held.push(bytes.slice());
     return this.#cutter.isList && this.#cutter.length > shortBytes ? this.#parseRanges() : [];
   }
@@ -197,6 +197,11 @@ class JsonLdCutter extends JsonStructure {
   }
 
   protected override visit(byte: number, position: number): void {
+    // The parser takes both for nothing.
+    const isGap = this.before === jsonByte.colon || this.before === jsonByte.comma;
+    if (isGap && byte !== jsonByte.openArray && byte !== jsonByte.openObject) {
+      this.fault = "The JSON document is broken: a value is missing.";
+    }
     if (this.#part === "list") this.#inList(byte, position);
     else if (this.depth === 1 && this.#part !== "whole") this.#outermost(byte, position);
     else if (this.depth === 2 && this.#part === "head" && this.#key === "@graph") this.#graphValue(byte, position);

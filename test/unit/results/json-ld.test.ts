@@ -84,6 +84,19 @@ describe("JSON-LD that is short, or no list, is read as a whole", () => {
 });
 
 describe("JSON-LD that is broken", () => {
+  test.each([
+    ['{"@id": }', 1],
+    ['{"e:a":1,}', 1],
+    ['{\n"@id":"e:a",\n"e:p":[1,\n]}', 4],
+    ['[{"@id":"e:a","e:p":[\n1,,2]}]', 2],
+    ['[\n{"@id":"e:a","e:p":1},\n\n]', 4],
+    ['{\n\n]', 3],
+  ])("%j on line %i", async (text, line) => {
+    await expect(read(text)).rejects.toMatchObject({
+      code: "ENDPOINT_MALFORMED",
+      message: expect.stringMatching(new RegExp(`malformed: The JSON document is broken: .* \\(line ${line}\\)$`, "u")),
+    });
+  });
   test.each(["", "[", "[{]}", "[}", "[] []", "[]x", "1", '"a"', "[1", '{"@graph":[', '["', "]", "[,]", "{1}"])(
     "%j",
     async (text) => {
