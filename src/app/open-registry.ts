@@ -234,7 +234,7 @@ function openCapabilities(
 ): CapabilityService {
   const { asker } = clients;
   const clock = steadyClock;
-  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ asker, clock, bounds: { pauseMs } }));
+  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ asker, clock, pauseMs }));
   return new CapabilityService({
     catalog,
     prober: { probe: (endpoint, options) => proberOf(endpoint.url).probe(endpoint, options) },

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, sleep } from "../clock.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { type FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { RdfDocument } from "../outbound/documents.ts";
@@ -16,6 +16,8 @@ interface RequestLogOptions {
   readonly budget: { readonly requests: number; readonly ms?: number | undefined; readonly bytes?: number | undefined };
   /** Limits of one answer or document. */
   readonly limits: { readonly timeoutMs: number; readonly maxRows: number; readonly maxBytes: number };
+  /** Before each request but the first; none when absent. */
+  readonly pause?: { readonly ms: number; readonly clock: Clock };
   /** Level of the questions that name none. */
   readonly level: MeasurementRecord["rung"];
   /** Records of earlier runs; new ones follow them. */
@@ -23,7 +25,7 @@ interface RequestLogOptions {
 }
 
 /** How one query departs from the log's own endpoint, level and limits. */
-interface Departures extends Partial<Pick<AskRequest, "endpoint" | "maxRows">> {
+interface Departures extends Partial<Pick<AskRequest, "endpoint" | "kind" | "accept" | "maxRows">> {
   readonly level?: MeasurementRecord["rung"];
 }
 
@@ -127,6 +129,8 @@ export class RequestLog {
     { query, level: rung }: { readonly query: string; readonly level: MeasurementRecord["rung"] },
     send: () => Promise<T>,
   ): Promise<Answered<T> | Failed | undefined> {
+    const { pause, signal } = this.#options;
+    if (pause !== undefined && this.#requests > 0 && !this.isSpent) await sleep(pause.ms, { ...pause, signal });
     if (this.isSpent) return undefined;
     const sentMs = this.#options.clock.now();
     const note = (outcome: MeasurementRecord["outcome"], httpStatus: number | undefined) => {
@@ -144,7 +148,7 @@ export class RequestLog {
       return { value, ...note(isPartial ? "partial" : "ok", value.httpStatus) };
     } catch (thrown) {
       const error = toFedwayError(thrown);
-      if (this.#options.signal.aborted || error.code === "CANCELLED") throw error;
+      if (signal.aborted || error.code === "CANCELLED") throw error;
       this.#requests += 1;
       const why = reasons[error.code] ?? "failed";
       return { error, why, ...note(why, error.details.upstreamStatus) };

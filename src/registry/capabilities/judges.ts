@@ -2,7 +2,7 @@ import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import type { ProbeOutcome } from "./capabilities.ts";
-import type { Asked } from "./session.ts";
+import type { Answered, Failed } from "../request-log.ts";
 
 /** Undefined when an answer is the right one, else what came instead, in one line. */
 export type Judge = (answer: WholeAnswer) => string | undefined;
@@ -90,8 +90,10 @@ function isRefusal({ code, details }: FedwayError): boolean {
 }
 
 /** What an answer or failure says about the construct that was asked for. */
-export function outcomeOf({ answer, error, durationMs }: Asked, judge: Judge): ProbeOutcome {
+export function outcomeOf(attempt: Answered<WholeAnswer> | Failed, judge: Judge): ProbeOutcome {
+  const { value: answer, durationMs } = attempt;
   if (answer === undefined) {
+    const { error } = attempt;
     const verdict = isRefusal(error) ? "refused" : "failed";
     return { verdict, detail: oneLine(`${error.code}: ${error.message}`), durationMs };
   }

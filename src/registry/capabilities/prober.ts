@@ -2,8 +2,8 @@ import type { Asker } from "../../outbound/whole-answer.ts";
 import { type Clock, systemClock } from "../../clock.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
-import { type Asking, defaultBounds, type ProbeBounds, ProbeSession, StopProbing } from "./session.ts";
 import type { RequestMethod } from "../../outbound/sparql-client.ts";
+import { RequestLog } from "../request-log.ts";
 import {
   canary,
   constructProbes,
@@ -32,18 +32,28 @@ interface ProbeOptions {
 }
 
 interface CapabilityProberOptions {
-  readonly asker: Pick<Asker, "ask">;
+  readonly asker: Asker;
   readonly clock?: Clock;
-  readonly bounds?: Partial<ProbeBounds>;
+  /** Milliseconds between an answer and the next question; default 250. */
+  readonly pauseMs?: number | undefined;
+  /** HTTP requests of one run; default 80. */
+  readonly requests?: number | undefined;
 }
+
+const limits = { timeoutMs: 20_000, maxRows: 1_000, maxBytes: 16 * 1024 * 1024 };
+const runMs = 300_000;
 
 /** Finds out what endpoints can do. */
 export type CapabilityProber = ReturnType<typeof createCapabilityProber>;
 
 /** A prober; `clock` is the asker's own. */
-export function createCapabilityProber(options: CapabilityProberOptions) {
-  const { asker, clock = systemClock } = options;
-  const bounds = { ...defaultBounds, ...options.bounds };
+export function createCapabilityProber({
+  asker,
+  clock = systemClock,
+  pauseMs = 250,
+  requests = 80,
+}: CapabilityProberOptions) {
+  const bounds = { level: 1, limits, budget: { requests, ms: runMs }, pause: { ms: pauseMs, clock } } as const;
   return {
     /**
      * Asks questions that touch no data and whose right answers are known, one at a time. An endpoint that does not
@@ -52,8 +62,7 @@ export function createCapabilityProber(options: CapabilityProberOptions) {
      */
     async probe(endpoint: AskedEndpoint, { signal, onProgress }: ProbeOptions): Promise<Capabilities> {
       const probedAt = new Date(clock.now()).toISOString();
-      const session = new ProbeSession({ asker, clock, endpoint, signal, bounds });
-      const run = new Run(session, endpoint);
+      const run = new Run(new RequestLog({ asker, clock, endpoint, signal, ...bounds }), endpoint);
       const unfinished = !(await run.finish(onProgress));
       const constructs = Object.fromEntries(run.findings.constructs);
       return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, unfinished: unfinished || undefined };
@@ -82,15 +91,25 @@ const blockSizes = [10, 100, 1_000, 10_000];
 /** The transport sends no longer URLs. */
 const urlSizes = [2_048, 8_192];
 
-/** One run over one session. */
+/** How a question departs from the usual. */
+interface Asking {
+  readonly method?: RequestMethod;
+  readonly accept?: string;
+  readonly maxRows?: number;
+}
+
+/** Ends a run early; what was found until then counts. */
+class StopProbing extends Error {}
+
+/** One run at one endpoint. */
 class Run {
-  readonly #session: ProbeSession;
+  readonly #log: RequestLog;
   readonly #endpoint: AskedEndpoint;
   #table: Table = valuesTable;
   readonly findings: Findings = { reachable: false, constructs: new Map(), methods: [], formats: [] };
 
-  constructor(session: ProbeSession, endpoint: AskedEndpoint) {
-    this.#session = session;
+  constructor(log: RequestLog, endpoint: AskedEndpoint) {
+    this.#log = log;
     this.#endpoint = endpoint;
   }
 
@@ -125,15 +144,21 @@ class Run {
     ];
   }
 
+  /** @throws StopProbing when the budget is spent */
+  async #ask({ query, kind }: Probe, { method = this.findings.methods[0], ...asking }: Asking = {}) {
+    const endpoint = { ...this.#endpoint, method: method ?? this.#endpoint.method };
+    const attempt = await this.#log.ask(query(this.#table), { endpoint, kind, ...asking });
+    if (attempt === undefined) throw new StopProbing("The budget of the run is spent.");
+    return attempt;
+  }
+
   /** Asks and judges. */
-  async #try(probe: Probe, asking: Partial<Asking> = {}): Promise<ProbeOutcome> {
-    const [method] = this.findings.methods;
-    const given: Asking = { table: this.#table, method, ...asking };
-    return outcomeOf(await this.#session.ask(probe, given), probe.judge);
+  async #try(probe: Probe, asking?: Asking): Promise<ProbeOutcome> {
+    return outcomeOf(await this.#ask(probe, asking), probe.judge);
   }
 
   /** The same; what is not right counts only when the endpoint still answers afterwards. @throws StopProbing */
-  async #confirmed(probe: Probe, asking: Partial<Asking> = {}): Promise<ProbeOutcome> {
+  async #confirmed(probe: Probe, asking?: Asking): Promise<ProbeOutcome> {
     const outcome = await this.#try(probe, asking);
     if (outcome.verdict !== "right") await this.#stillThere();
     return outcome;
@@ -218,10 +243,8 @@ class Run {
 
   /** Rows of the large product, and whether nothing said that some are missing; undefined when they tell nothing. */
   async #productRows(): Promise<{ readonly rows: number; readonly silent: boolean } | undefined> {
-    const [method] = this.findings.methods;
     const probe: Probe = { kind: "bindings", query: rowCapQuery, judge: () => undefined };
-    const asking = { table: this.#table, method, maxRows: rowsOfProduct };
-    const { answer } = await this.#session.ask(probe, asking);
+    const { value: answer } = await this.#ask(probe, { maxRows: rowsOfProduct });
     if (answer === undefined || answer.rows.length === 0) return undefined;
     const how = answer.partial?.how;
     if (how !== undefined && how !== "virtuoso-maxrows" && how !== "row-cap") return undefined;
@@ -248,9 +271,8 @@ class Run {
 
   /** Proved by what finds a label again that the endpoint has; what fails or finds nothing says nothing. */
   async #textSearch(): Promise<undefined> {
-    const [method] = this.findings.methods;
     for (const probe of sampleProbes) {
-      const { answer } = await this.#session.ask(probe, { table: this.#table, method });
+      const { value: answer } = await this.#ask(probe);
       const sample = answer && sampleOf(answer);
       if (sample === undefined) continue;
       for (const { search, probe: proof } of textProbes(sample)) {

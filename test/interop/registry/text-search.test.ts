@@ -18,7 +18,7 @@ const data = [
 
 const client = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"], retry: { limit: 0 } });
 const asker = sparqlAsker({ client });
-const prober = createCapabilityProber({ asker, bounds: { pauseMs: 0 } });
+const prober = createCapabilityProber({ asker, pauseMs: 0 });
 const { signal } = new AbortController();
 
 const started: Engine[] = [];

@@ -90,7 +90,7 @@ describe("JSON-LD that is broken", () => {
     ['{\n"@id":"e:a",\n"e:p":[1,\n]}', 4],
     ['[{"@id":"e:a","e:p":[\n1,,2]}]', 2],
     ['[\n{"@id":"e:a","e:p":1},\n\n]', 4],
-    ['{\n\n]', 3],
+    ["{\n\n]", 3],
   ])("%j on line %i", async (text, line) => {
     await expect(read(text)).rejects.toMatchObject({
       code: "ENDPOINT_MALFORMED",

@@ -36,7 +36,7 @@ const engine = createTestedEngine({
   maxSolutions: 100_000,
   now,
 });
-const prober = createCapabilityProber({ asker: sparqlAsker({ client }), bounds: { pauseMs: 0, questions: 22 } });
+const prober = createCapabilityProber({ asker: sparqlAsker({ client }), pauseMs: 0, requests: 22 });
 
 const data = [
   ...Array.from(

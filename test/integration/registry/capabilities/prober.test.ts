@@ -12,16 +12,12 @@ import {
   startLimitedEndpoint,
 } from "../../../support/limited-endpoint.ts";
 
-type CapabilityProberOptions = Parameters<typeof createCapabilityProber>[0];
+type Setting = Pick<Parameters<typeof createCapabilityProber>[0], "requests">;
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
-
-interface Setting {
-  readonly bounds?: CapabilityProberOptions["bounds"];
-}
 
 async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
   const endpoint: LimitedEndpoint = await startLimitedEndpoint(limits);
@@ -33,7 +29,8 @@ async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
   opened.push(endpoint, client);
   const prober = createCapabilityProber({
     asker: sparqlAsker({ client }),
-    bounds: { pauseMs: 0, ...setting.bounds },
+    pauseMs: 0,
+    ...setting,
   });
   const { signal } = new AbortController();
   const capabilities = await prober.probe({ id: "limited", url: endpoint.url }, { signal });
@@ -92,7 +89,7 @@ describe("a whole endpoint", () => {
 });
 
 /** Enough for the canary, the methods and the constructs. */
-const constructsOnly = { bounds: { questions: 22 } };
+const constructsOnly = { requests: 22 };
 
 const refusals: readonly [ProbedConstruct, RegExp][] = [
   ["aggregates", /AVG/u],
@@ -302,7 +299,7 @@ describe("limits", () => {
 
 describe("bounds", () => {
   it("the budget ends the run; what is missing is absent", async () => {
-    const { capabilities, endpoint } = await probe({}, { bounds: { questions: 7 } });
+    const { capabilities, endpoint } = await probe({}, { requests: 7 });
     expect(endpoint.requests).toHaveLength(7);
     expect(Object.keys(capabilities.constructs)).toEqual(["values", "aggregates", "groupHaving", "minus"]);
     expect(capabilities).toMatchObject({ reachable: true, unfinished: true, formats: [] });
@@ -311,7 +308,7 @@ describe("bounds", () => {
     const endpoint = await startLimitedEndpoint();
     const client = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"] });
     opened.push(endpoint, client);
-    const prober = createCapabilityProber({ asker: sparqlAsker({ client }), bounds: { pauseMs: 5_000 } });
+    const prober = createCapabilityProber({ asker: sparqlAsker({ client }), pauseMs: 5_000 });
     const run = prober.probe({ url: endpoint.url }, { signal: AbortSignal.timeout(50) });
     await expect(run).rejects.toMatchObject({ code: "CANCELLED" });
     expect(endpoint.requests.length).toBeLessThan(3);
