@@ -4,6 +4,7 @@ import { type FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { RdfDocument } from "../outbound/documents.ts";
 import type { AskRequest, Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "./catalog/catalog.ts";
+import { wholeNumberOf } from "./void/values.ts";
 import type { MeasurementRecord } from "./void/void-description.ts";
 
 /** What a log works with, and the bounds of what it sends. */
@@ -158,4 +159,10 @@ export class RequestLog {
   #msSince(startedMs: number): number {
     return Math.max(0, this.#options.clock.now() - startedMs);
   }
+}
+
+/** The count that an answer has as `?n`; undefined where none came, and where the endpoint says that rows are missing. */
+export function countIn(answer: WholeAnswer | undefined): number | undefined {
+  const term = answer?.partial === undefined ? answer?.rows[0]?.get("n") : undefined;
+  return term && wholeNumberOf(term);
 }

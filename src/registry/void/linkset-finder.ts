@@ -1,10 +1,10 @@
 import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { Clock } from "../../clock.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
-import { iriOf, isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
-import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
+import { iriOf, isWritable, namespaceOf, written } from "./values.ts";
+import { from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type Answered, RequestLog } from "../request-log.ts";
+import { type Answered, countIn, RequestLog } from "../request-log.ts";
 import type {
   Linkset,
   MeasurementRecord,
@@ -54,7 +54,8 @@ export function createLinksetFinder(options: { readonly asker: Asker; readonly c
   return {
     /** @throws FedwayError `CANCELLED`; failures of the endpoints are records and unknown facts */
     async find(from: LinkSide, to: LinkSide, bounds: LinkSearch): Promise<FoundLinksets> {
-      const search = new Search({ ...options, ...bounds, endpoint: from.endpoint });
+      const { signal, maxRequests: requests = 100 } = bounds;
+      const search = new Search({ ...options, signal, level, endpoint: from.endpoint, budget: { requests }, limits });
       const namespaces = await subjectNamespaces(search, to);
       const linksets: Linkset[] = [];
       for (const { property } of linkCandidates(from.description)) {
@@ -73,21 +74,8 @@ const limits = { timeoutMs: 10_000, maxRows: 1000, maxBytes: 2 * 1024 * 1024 };
 const level = 6;
 
 /** The requests of one search, and what they could not find out. */
-class Search {
+class Search extends RequestLog {
   readonly unknown: UnknownFact[] = [];
-  readonly #log: RequestLog;
-
-  constructor(options: LinkSearch & { asker: Asker; clock: Pick<Clock, "now">; endpoint: AskedEndpoint }) {
-    this.#log = new RequestLog({ ...options, level, budget: { requests: options.maxRequests ?? 100 }, limits });
-  }
-
-  get isSpent(): boolean {
-    return this.#log.isSpent;
-  }
-
-  get records(): readonly MeasurementRecord[] {
-    return this.#log.records;
-  }
 
   /** Something that was not looked into; reported once. */
   note(fact: UnknownFact): void {
@@ -95,12 +83,28 @@ class Search {
   }
 
   /** Undefined when the budget is spent or the endpoint failed, which is recorded. */
-  async ask(endpoint: AskedEndpoint, query: string, what: string): Promise<Answer | undefined> {
-    const answer = await this.#log.ask(query, { endpoint });
+  async over({ endpoint, description }: LinkSide, { what, form, where, limit }: Question): Promise<Answer | undefined> {
+    const query = `${form}${fromGraphs({ graphs: description.graphs ?? [] })} WHERE { ${where}}`;
+    const answer = await this.ask(limit === undefined ? query : `${query} LIMIT ${limit}`, { endpoint });
     if (answer === undefined || answer.value !== undefined) return answer;
     this.unknown.push({ what, why: answer.why, record: answer.record });
     return undefined;
   }
+
+  /** Undefined when it is not known for sure. */
+  async count(side: LinkSide, { counted, ...question }: Omit<Question, "form"> & { readonly counted: string }) {
+    return countIn((await this.over(side, { form: `SELECT (COUNT(${counted}) AS ?n)`, ...question }))?.value);
+  }
+}
+
+/** A question about the data that a side is described by. */
+interface Question {
+  /** What is unknown when no answer comes. */
+  readonly what: string;
+  /** The query up to WHERE. */
+  readonly form: string;
+  readonly where: string;
+  readonly limit?: number;
 }
 
 type Answer = Answered<WholeAnswer>;
@@ -145,13 +149,9 @@ const withRecords = <T>(facts: T, indexOf: (record: number) => number): T =>
 
 const linksTo = (id: string): string => `links to ${id}`;
 
-/** Where the data of a side are: its default graph, or the graphs that were described instead. */
-const scopeOf = ({ namedGraphs, graphs = [] }: VoidDescription): Scope => ({
-  named: namedGraphs !== undefined,
-  graphs,
-});
-
-type Scope = Pick<Dialect, "named" | "graphs">;
+/** A triple pattern in the data of a side: its default graph, or the graphs that were described instead. */
+const matchedAt = ({ description }: LinkSide, triple: string): string =>
+  matched([triple], { named: description.namedGraphs !== undefined });
 
 const isLiteral = ({ objectClasses, datatypes, objectsComplete }: PropertyPartition): boolean =>
   objectsComplete && objectClasses.length === 0 && datatypes.length > 0;
@@ -165,42 +165,38 @@ function linkCandidates({ propertyPartitions }: VoidDescription): readonly Prope
     .slice(0, mostProperties);
 }
 
-const irisOf = ({ value }: Answer, variable: string): readonly string[] =>
-  value.rows.flatMap((row) => iriOf(row.get(variable)) ?? []);
+const irisOf = (answer: Answer | undefined, variable: string): readonly string[] =>
+  (answer?.value.rows ?? []).flatMap((row) => iriOf(row.get(variable)) ?? []);
 
 /** Namespaces that subjects at the endpoint have: those of its description, and of a sample of its largest classes. */
-async function subjectNamespaces(search: Search, { endpoint, description }: LinkSide): Promise<ReadonlySet<string>> {
+async function subjectNamespaces(search: Search, side: LinkSide): Promise<ReadonlySet<string>> {
+  const { endpoint, description } = side;
   const namespaces = new Set(description.namespaces);
   const classes = description.classPartitions.filter((one) => isWritable(one.class)).slice(0, sampledClasses);
   const patterns = classes.map((one) => `?s ${written(rdf.type)} ${written(one.class)}`);
   const limit = patterns.length === 0 ? sampleLinks : subjectsPerClass;
-  const scope = scopeOf(description);
+  const question = { what: `namespaces of ${endpoint.id}`, form: "SELECT DISTINCT ?s", limit };
   for (const pattern of patterns.length === 0 ? ["?s ?p ?o"] : patterns) {
-    const where = `${matched([pattern], scope)}FILTER(isIRI(?s))`;
-    const query = `SELECT DISTINCT ?s${fromGraphs(scope)} WHERE { ${where} } LIMIT ${limit}`;
-    const found = await search.ask(endpoint, query, `namespaces of ${endpoint.id}`);
-    for (const iri of found === undefined ? [] : irisOf(found, "s")) {
-      const namespace = namespaceOf(iri);
-      if (namespace !== undefined) namespaces.add(namespace);
-    }
+    const found = await search.over(side, { ...question, where: `${matchedAt(side, pattern)}FILTER(isIRI(?s)) ` });
+    for (const namespace of irisOf(found, "s").flatMap((iri) => namespaceOf(iri) ?? [])) namespaces.add(namespace);
   }
   return namespaces;
 }
 
-interface Question {
+interface LinkCandidate {
   readonly from: LinkSide;
   readonly to: LinkSide;
   readonly property: string;
   readonly namespaces: ReadonlySet<string>;
 }
 
-async function linksetOf(search: Search, question: Question): Promise<Linkset | undefined> {
-  const { from, to, property, namespaces } = question;
+async function linksetOf(
+  search: Search,
+  { from, to, property, namespaces }: LinkCandidate,
+): Promise<Linkset | undefined> {
   const what = `links by <${property}> to ${to.endpoint.id}`;
-  const scope = scopeOf(from.description);
-  const where = `${matched([`?s ${written(property)} ?o`], scope)}FILTER(isIRI(?o))`;
-  const query = `SELECT DISTINCT ?s ?o${fromGraphs(scope)} WHERE { ${where} } LIMIT ${sampleLinks + 1}`;
-  const sample = await search.ask(from.endpoint, query, what);
+  const where = `${matchedAt(from, `?s ${written(property)} ?o`)}FILTER(isIRI(?o)) `;
+  const sample = await search.over(from, { what, form: "SELECT DISTINCT ?s ?o", where, limit: sampleLinks + 1 });
   if (sample === undefined) return undefined;
   // Each link once, also where the endpoint makes nothing of DISTINCT.
   const links = new Map(
@@ -213,85 +209,61 @@ async function linksetOf(search: Search, question: Question): Promise<Linkset | 
     search.note({ what: `links to ${to.endpoint.id} by objects in namespaces not seen there`, why: "partial" });
     return undefined;
   }
-  const present = await subjectsAmong(search, { to, what, objects: [...new Set(objects)] });
-  if (present === undefined) return undefined;
-  const value = objects.filter((iri) => present.iris.has(iri)).length;
-  if (value === 0) return undefined;
+  const present = await subjectsAmong(search, to, { what, objects: [...new Set(objects)] });
+  const value = objects.filter((iri) => present?.iris.has(iri)).length;
+  if (present === undefined || value === 0) return undefined;
   const link = { property, targetEndpoint: to.endpoint.id, targetDataset: to.description.dataset };
   if (!present.counted) return { ...link, status: "exists", record: present.record };
   const { rows, partial } = sample.value;
   const isWhole = rows.length <= sampleLinks && objects.length === links.size && partial === undefined && present.whole;
-  const pattern = `{ SELECT DISTINCT ?s ?o WHERE { ${where} } }`;
-  const agrees = isWhole && (await countAt(search, from, { pattern, counted: "*", what })) === links.size;
+  const each = `{ SELECT DISTINCT ?s ?o WHERE { ${where}} } `;
+  const agrees = isWhole && (await search.count(from, { what, counted: "*", where: each })) === links.size;
   const status = agrees ? "exact" : "lowerBound";
   return { ...link, status, record: present.record, triples: { value, status, record: present.record } };
 }
 
-/** Which of the objects are subjects at the other endpoint. */
+/** Which of some IRIs are subjects at the other endpoint. */
 interface Presence {
   readonly iris: ReadonlySet<string>;
   readonly record: number;
-  /** All objects were asked for; else single ones were. */
+  /** All were asked for; else single ones were. */
   readonly counted: boolean;
   /** A second way, counting, agrees with what was listed. */
   readonly whole: boolean;
 }
 
-interface PresenceQuestion {
-  readonly to: LinkSide;
-  readonly objects: readonly string[];
+interface Objects {
   readonly what: string;
+  readonly objects: readonly string[];
 }
 
-async function subjectsAmong(search: Search, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
+async function subjectsAmong(search: Search, to: LinkSide, asked: Objects): Promise<Presence | undefined> {
+  const { what, objects } = asked;
   const iris = new Set<string>();
   let record: number | undefined;
   let whole = true;
-  const scope = scopeOf(to.description);
   for (let at = 0; at < objects.length; at += batchObjects) {
-    const values = objects
-      .slice(at, at + batchObjects)
-      .map(written)
-      .join(" ");
-    const pattern = `VALUES ?o { ${values} } ${matched(["?o ?p ?x"], scope)}`;
-    const found = await search.ask(to.endpoint, `SELECT DISTINCT ?o${fromGraphs(scope)} WHERE { ${pattern}}`, what);
-    if (found === undefined && at === 0) return askSingly(search, { to, objects, what });
-    const listed = found === undefined ? [] : irisOf(found, "o");
+    const values = objects.slice(at, at + batchObjects).map(written);
+    const where = `VALUES ?o { ${values.join(" ")} } ${matchedAt(to, "?o ?p ?x")}`;
+    const found = await search.over(to, { what, form: "SELECT DISTINCT ?o", where });
+    if (found === undefined && at === 0) return askSingly(search, to, asked);
+    const listed = irisOf(found, "o");
     for (const iri of listed) iris.add(iri);
     record ??= found?.record;
-    const agreed = found !== undefined && found.value.partial === undefined;
-    const counted = agreed ? await countAt(search, to, { pattern, counted: "DISTINCT ?o", what }) : undefined;
+    const isWhole = found !== undefined && found.value.partial === undefined;
+    const counted = isWhole ? await search.count(to, { what, counted: "DISTINCT ?o", where }) : undefined;
     whole &&= counted === listed.length;
   }
   return record === undefined ? undefined : { iris, record, counted: true, whole };
 }
 
 /** For endpoints without VALUES. */
-async function askSingly(search: Search, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
-  const scope = scopeOf(to.description);
+async function askSingly(search: Search, to: LinkSide, { what, objects }: Objects): Promise<Presence | undefined> {
   for (const iri of objects.slice(0, singleAsks)) {
-    const query = `ASK${fromGraphs(scope)} { ${matched([`${written(iri)} ?p ?x`], scope)}}`;
-    const found = await search.ask(to.endpoint, query, what);
+    const found = await search.over(to, { what, form: "ASK", where: matchedAt(to, `${written(iri)} ?p ?x`) });
     if (found === undefined) return undefined;
     const { record } = found;
     if (found.value.boolean === true) return { iris: new Set([iri]), record, counted: false, whole: false };
   }
   return undefined;
-}
-
-interface CountQuestion {
-  readonly pattern: string;
-  readonly counted: string;
-  readonly what: string;
-}
-
-async function countAt(
-  search: Search,
-  { endpoint, description }: LinkSide,
-  { pattern, counted, what }: CountQuestion,
-): Promise<number | undefined> {
-  const graphs = fromGraphs(scopeOf(description));
-  const found = await search.ask(endpoint, `SELECT (COUNT(${counted}) AS ?n)${graphs} WHERE { ${pattern} }`, what);
-  const term = found?.value.rows[0]?.get("n");
-  return term === undefined || found?.value.partial !== undefined ? undefined : wholeNumberOf(term);
 }

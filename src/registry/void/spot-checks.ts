@@ -1,5 +1,5 @@
-import type { RequestLog } from "../request-log.ts";
-import { written, wholeNumberOf } from "./values.ts";
+import { countIn, type RequestLog } from "../request-log.ts";
+import { written } from "./values.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { VoidDescription } from "./void-description.ts";
 
@@ -103,10 +103,8 @@ function allTriples({ classPartitions, propertyPartitions, triples }: Claims): r
 }
 
 async function counted(log: RequestLog, { claim, value, query }: CountClaim): Promise<SpotCheck> {
-  const answer = await log.ask(query);
-  const term = answer?.value?.rows[0]?.get("n");
-  const actual = term === undefined ? undefined : wholeNumberOf(term);
-  if (actual === undefined || answer?.value?.partial !== undefined) return { claim, verdict: "unchecked" };
+  const actual = countIn((await log.ask(query))?.value);
+  if (actual === undefined) return { claim, verdict: "unchecked" };
   return isClose(value, actual)
     ? { claim, verdict: "confirmed" }
     : { claim, verdict: "contradicted", found: String(actual) };
