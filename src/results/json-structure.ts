@@ -53,7 +53,10 @@ export class JsonStructure {
     for (let at = 0; at < bytes.length && this.fault === undefined; at += 1) {
       const byte = bytes[at]!;
       if (this.#inString) this.#string(byte);
-      else this.#outside(byte, this.#offset + at);
+      else {
+        this.#outside(byte, this.#offset + at);
+        this.#leave(byte);
+      }
     }
     this.#offset += bytes.length;
   }
@@ -92,6 +95,9 @@ export class JsonStructure {
       if (byte === jsonByte.comma) this.#weigh();
       this.visit(byte, position);
     } else if (this.depth === 0 && !isBlank(byte)) this.#foreignByte(byte, position);
+  }
+
+  #leave(byte: number): void {
     if (!isBlank(byte)) this.before = byte;
     else if (byte === 0x0a) this.line += 1;
   }
