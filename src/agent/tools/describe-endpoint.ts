@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
-import { publishedView } from "../../registry/published/published-view.ts";
+import { publishedText } from "./published-text.ts";
 import { type SchemaDetail, schemaView, type ValueExamples } from "../../registry/schema/schema-view.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf } from "../../registry/model/joins.ts";
@@ -78,7 +78,7 @@ export async function describeForAgent(
   const facts = catalog.published.facts(id);
   const stored = await descriptions.get(id);
   if (stored === undefined && facts !== undefined && facts.terms.size > 0) {
-    const { text, omitted } = publishedView(id, facts, maxTokens);
+    const { text, omitted } = publishedText(id, facts, maxTokens);
     const truncated = omitted.classes + omitted.properties > 0;
     const data = { endpoint: id, detail, schema: text, truncated, omitted, complete: false, freshness: "published" };
     return { text, data };
