@@ -54,7 +54,7 @@ export function createResources(parts: Parts, hint: Hint) {
   const { catalog } = parts;
   return {
     /** What can be read, without its content. @throws FedwayError `REQUEST_INVALID` for a cursor that is none */
-    list(cursor?: string) {
+    async list(cursor?: string) {
       const from = cursor === undefined ? 0 : offsetOf(cursor);
       const own = { uri: "fedway://skill", name: "skill", title: "How to use Fedway", mimeType: "text/markdown" };
       const page = catalog.entries.slice(from, from + pageSize).map(({ id, title }) => ({

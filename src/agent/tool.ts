@@ -2,6 +2,7 @@ import type { Static, TObject } from "typebox";
 import type { Problem } from "../errors/fedway-error.ts";
 import type { Admitted } from "../query/admission.ts";
 import { readArguments } from "./arguments.ts";
+import { type Reply, writeReply } from "./reply.ts";
 
 /**
  * Fills names of tools into a sentence: `{run_query}` becomes `run_query`, `{run_query.cursor}` becomes `cursor`. Undefined
@@ -84,12 +85,12 @@ interface ToolDefinition<Input extends TObject> extends Omit<Tool, "call" | "ann
   readonly annotations?: Partial<ToolAnnotations>;
   /** "full" when absent. */
   readonly profiles?: readonly ToolProfile[];
-  run(args: Static<Input>, call: ToolCall): Promise<ToolAnswer>;
+  run(args: Static<Input>, call: ToolCall): Promise<Reply>;
 }
 
 const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false, idempotentHint: true };
 
-/** One definition for MCP, HTTP and the command line: arguments are read leniently before `run` gets them. */
+/** One definition for MCP, HTTP and the command line: arguments are read leniently before `run` gets them, and replies written in one way. */
 export function defineTool<const Input extends TObject>(definition: ToolDefinition<Input>): Tool {
   const { name, title, text, input, annotations, profiles = ["full"], aliasOf } = definition;
   return {
@@ -100,6 +101,6 @@ export function defineTool<const Input extends TObject>(definition: ToolDefiniti
     annotations: { ...reading, ...annotations },
     profiles,
     aliasOf,
-    call: async (given, call) => definition.run(readArguments(definition, given), call),
+    call: async (given, call) => writeReply(await definition.run(readArguments(definition, given), call), call.hint),
   };
 }

@@ -1,10 +1,10 @@
 import type { TObject } from "typebox";
-import { FedwayError, type Problem, toProblem } from "../errors/fedway-error.ts";
+import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import type { Admission } from "../query/admission.ts";
 import { nearest } from "../errors/nearest.ts";
 import { visible } from "../html.ts";
 import { estimateTokens } from "../registry/schema/compose-view.ts";
-import { problemForModel, problemText } from "./problem-text.ts";
+import { writeReply } from "./reply.ts";
 import type { Caller, Hint, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
 
 /** Clients cut answers at about 25,000 tokens, text and data together. */
@@ -78,7 +78,8 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
         const problem = toProblem(error);
         if (problem.code === "INTERNAL") onDefect?.(error);
         observed?.end(problem.code);
-        return failure(problem, hint);
+        const data = { status: "failed" };
+        return writeReply({ status: "status: failed", cause: problem, data, failed: true }, hint);
       }
     },
   };
@@ -98,12 +99,6 @@ async function admitted<T>(
   } finally {
     call.leave();
   }
-}
-
-/** The answer for a call that failed. */
-function failure(thrown: Problem, hint: Hint): ToolAnswer {
-  const problem = problemForModel(thrown, hint);
-  return { text: problemText(problem), data: { status: "failed", diagnosis: problem }, problem };
 }
 
 const namesInBraces = /\{([a-z_]+)(?:\.([a-z_]+))?\}/g;

@@ -5,11 +5,11 @@ import {
   type ServerContext,
   type StandardSchemaV1,
 } from "@modelcontextprotocol/server";
-import { type Problem, toProblem } from "../errors/fedway-error.ts";
-import { problemText } from "../agent/problem-text.ts";
+import { toProblem } from "../errors/fedway-error.ts";
+import { writeReply } from "../agent/reply.ts";
 import type { AgentResources } from "../agent/resources.ts";
 import { skillText } from "../agent/skill.ts";
-import type { Caller, ToolAnswer } from "../agent/tool.ts";
+import type { Caller, Hint, ToolAnswer } from "../agent/tool.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 
@@ -55,15 +55,13 @@ export function createMcpServer(parts: McpParts, client: McpClient): Server {
   server.setRequestHandler("tools/call", { params: anything }, (params, ctx) =>
     callTool(toolbox, params, { client, ctx }),
   );
-  server.setRequestHandler("resources/list", ({ params }) => {
-    const { resources: page, nextCursor } = reading(() => resources.list(params?.cursor));
+  server.setRequestHandler("resources/list", async ({ params }) => {
+    const { resources: page, nextCursor } = await resources.list(params?.cursor).catch(asProtocolError(toolbox.hint));
     return { resources: [...page], ...(nextCursor !== undefined && { nextCursor }) };
   });
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...resources.templates] }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
-    const content = await resources.read(uri, client).catch((error: unknown) => {
-      throw protocolError(toProblem(error), uri);
-    });
+    const content = await resources.read(uri, client).catch(asProtocolError(toolbox.hint, uri));
     return { contents: [content] };
   });
   addPrompt(server, skill);
@@ -162,18 +160,14 @@ function addPrompt(server: Server, skill: string): void {
   });
 }
 
-function reading<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw protocolError(toProblem(error), undefined);
-  }
-}
-
 /** Resources have no other way to fail than an error of the protocol. */
-const protocolError = (problem: Problem, uri: string | undefined): ProtocolError =>
-  new ProtocolError(
-    problem.code === "INTERNAL" ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams,
-    problemText(problem),
-    uri === undefined ? undefined : { uri },
-  );
+const asProtocolError =
+  (hint: Hint, uri?: string) =>
+  (error: unknown): never => {
+    const problem = toProblem(error);
+    throw new ProtocolError(
+      problem.code === "INTERNAL" ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams,
+      writeReply({ status: "", cause: problem, data: {} }, hint).text,
+      uri === undefined ? undefined : { uri },
+    );
+  };

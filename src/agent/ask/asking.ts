@@ -1,5 +1,5 @@
 import { type FedwayError, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
-import { problemForModel } from "../problem-text.ts";
+import { problemForModel } from "../problem-for-model.ts";
 import type { Caller, ToolAnswer } from "../tool.ts";
 import type { ListedTool } from "../toolbox.ts";
 import type { AskOptions } from "./ask-agent.ts";

@@ -1,8 +1,8 @@
-import type { Problem, Repair } from "../../errors/fedway-error.ts";
+import type { Repair } from "../../errors/fedway-error.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
-import { problemForModel, problemText, repairText } from "../problem-text.ts";
-import type { Hint, ToolAnswer } from "../tool.ts";
+import type { Reply } from "../reply.ts";
+import type { Hint } from "../tool.ts";
 import { type ResultPage, resultPage, type RowFormat } from "./result-page.ts";
 import type { KeptResult } from "./result-store.ts";
 
@@ -36,39 +36,42 @@ export const resultUri = (id: string): string => `fedway://results/${id}`;
 const mostNotes = 3;
 const mostSources = 6;
 
-/** A page of a result as the answer of a tool: outcome, counts, diagnosis, rows, and where the others are. */
+/** A page of a result as the reply of a tool: outcome, counts, diagnosis, rows, and where the others are. */
 export function showResult(
   { id, query, answer }: Shown,
   { hint, isCached = false, repairs = [], ...request }: Showing,
-): ToolAnswer {
-  const { status, diagnosis, rows } = answer;
+): Reply {
+  const { run, status, diagnosis, rows } = answer;
   const page = resultPage({ query, answer }, request);
-  const problem = diagnosis ? problemForModel(diagnosis, hint) : undefined;
   const rest = restOf(id, page);
   const { offset } = request;
   const cached = isCached ? " (cached: this query was run before)" : "";
-  const lines = [
-    `status: ${statusText(answer)}${cached}; ${countText(answer, page, offset)}`,
-    ...factsOf(answer, problem),
-    ...repairs.map(repairText),
-    ...notesOf(answer).map((note) => `note: ${note}`),
-    problem === undefined ? "" : problemText(problem),
-    rows.length === 0 ? "" : page.text,
-    ...restText(rest, hint),
-  ];
-  const data = { ...dataOf(answer, problem), repairs, cached: isCached, offset, rows_shown: page.shown };
+  const isExplained = status !== "ok" || diagnosis !== null;
+  const notes = notesOf(answer);
   return {
-    text: lines.filter((line) => line !== "").join("\n"),
-    data: { ...data, ...(rows.length > 0 && page.data), ...(rest ?? nothingElse) },
-    problem: status === "failed" || status === "cancelled" ? problem : undefined,
+    status: [
+      `status: ${statusText(answer)}${cached}; ${countText(answer, page, offset)}`,
+      // What explains a run is asked for by its id.
+      isExplained ? `run: ${run}` : "",
+      sourcesText(answer),
+    ],
+    cause: diagnosis,
+    rows: rows.length === 0 ? [] : [page.text, ...restText(rest, hint)],
+    notes,
+    repairs,
+    data: {
+      ...dataOf(answer),
+      notes,
+      repairs,
+      cached: isCached,
+      offset,
+      rows_shown: page.shown,
+      ...(rows.length > 0 && page.data),
+      ...(rest ?? nothingElse),
+    },
+    failed: status === "failed" || status === "cancelled",
   };
 }
-
-/** What explains a run is asked for by its id. */
-const factsOf = (answer: TabularAnswer, problem: Problem | undefined): readonly string[] => [
-  answer.status === "ok" && problem === undefined ? "" : `run: ${answer.run}`,
-  sourcesText(answer),
-];
 
 /** COUNT, SUM and the like give a row also where nothing matches: that row says nothing of the data. */
 const isOfNothing = ({ status, diagnosis }: TabularAnswer): boolean =>
@@ -83,12 +86,10 @@ const restOf = (id: string | undefined, { next }: ResultPage): Rest | undefined 
 /** Notes of how a query was planned. */
 const routine: ReadonlySet<string> = new Set(["MEMBERS_LEFT_OUT", "CLAUSES_COLOCATED"]);
 
-/** Whether a reader of rows can act on a note. */
-export const isTelling = ({ code }: TabularAnswer["notes"][number]): boolean => !routine.has(code);
-
-const notesOf = ({ notes }: TabularAnswer): readonly string[] =>
+/** Notes of a run on which a reader of its rows can act. */
+export const notesOf = ({ notes }: Pick<TabularAnswer, "notes">): readonly string[] =>
   notes
-    .filter(isTelling)
+    .filter(({ code }) => !routine.has(code))
     .slice(0, mostNotes)
     .map(({ message }) => plainText(message, 200));
 
@@ -100,7 +101,7 @@ const restText = (rest: Rest | undefined, hint: Hint): readonly string[] =>
         `all rows: resource ${rest.resource}`,
       ];
 
-function dataOf(answer: TabularAnswer, problem: Problem | undefined) {
+function dataOf(answer: TabularAnswer) {
   const { run, status, boolean, columns, rows, sources } = answer;
   return {
     run,
@@ -116,8 +117,6 @@ function dataOf(answer: TabularAnswer, problem: Problem | undefined) {
       status: stateOf(source, status),
       rows: source.rows ?? null,
     })),
-    notes: notesOf(answer),
-    diagnosis: problem ?? null,
   };
 }
 

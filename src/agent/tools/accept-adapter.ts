@@ -28,7 +28,7 @@ export const acceptAdapter = ({ accept }: { readonly accept: AcceptAdapter }) =>
       const adapter = await accept({ ...wanted, signal, owner, admitted });
       const { left, right } = keyExpressions(adapter.rule);
       const how = right ? `${left("?here")} = ${right("?there")}` : left("?here");
-      const text = `accepted: ${adapter.matches ?? 0} values met; queries that join them use ${plainText(how, 300)}`;
-      return { text, data: { ...adapter } };
+      const status = `accepted: ${adapter.matches ?? 0} values met; queries that join them use ${plainText(how, 300)}`;
+      return { status, data: { ...adapter } };
     },
   });

@@ -3,7 +3,8 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { choice, namesIn } from "../arguments.ts";
 import type { ContainerAnswer, QueryContainer } from "../container/container.ts";
 import { stepNames } from "../container/read-step.ts";
-import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
+import type { Reply } from "../reply.ts";
+import { defineTool, type ToolCall } from "../tool.ts";
 
 /** Puts a query together from numbered choices. */
 export const buildQuery = ({ container }: { readonly container: QueryContainer }) =>
@@ -41,21 +42,22 @@ export const buildQuery = ({ container }: { readonly container: QueryContainer }
     },
   });
 
-function shown(answer: ContainerAnswer, { hint }: ToolCall): ToolAnswer {
+function shown(answer: ContainerAnswer, { hint }: ToolCall): Reply {
   const { handle, query, rows, notes, lists, open } = answer;
-  const lines = [
-    `handle: ${handle}`,
-    ...(query === "" ? [] : [query, rows === null ? "rows: not counted" : `rows: ${rows}`]),
-    ...notes,
-    ...(open === undefined ? [] : [`This is the inner pattern of ${open}; step end closes it.`]),
-    ...lists.flatMap(({ step, items, more }) => [
+  return {
+    status: [
+      `handle: ${handle}`,
+      ...(query === "" ? [] : [query, rows === null ? "rows: not counted" : `rows: ${rows}`]),
+    ],
+    rows: lists.flatMap(({ step, items, more }) => [
       `${headings[step]}:`,
       ...(items.length === 0 ? ["none"] : items),
       ...(more > 0 ? [`(${more} more; narrow the list with value)`] : []),
     ]),
-    ...(query === "" || open !== undefined ? [] : [hint("{run_query} runs this query.") ?? []].flat()),
-  ];
-  return { text: lines.join("\n"), data: { handle, query, rows, notes, lists, ...(open !== undefined && { open }) } };
+    notes: [...notes, ...(open === undefined ? [] : [`This is the inner pattern of ${open}; step end closes it.`])],
+    next: query === "" || open !== undefined ? undefined : hint("{run_query} runs this query."),
+    data: { handle, query, rows, notes, lists, ...(open !== undefined && { open }) },
+  };
 }
 
 const headings = { class: "classes", property: "properties", path: "paths", filter: "columns" } as const;

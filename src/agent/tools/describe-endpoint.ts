@@ -15,7 +15,8 @@ import type { Linker } from "../../registry/linking/linker.ts";
 import { estimateTokens } from "../../registry/schema/compose-view.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
 import { fitting, isIdentity, joinText } from "./join-text.ts";
-import { defineTool, type ToolAnswer } from "../tool.ts";
+import type { Reply } from "../reply.ts";
+import { defineTool } from "../tool.ts";
 import { unlikeKeys, unlikeText } from "../../diagnosis/why/unlike-keys.ts";
 
 /** What endpoints are described from. */
@@ -68,62 +69,88 @@ interface Description {
 }
 
 /** The view for `describe_endpoint` and its alias. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
-export async function describeForAgent(
-  { catalog, descriptions, values, models, federation }: DescribeParts,
-  { endpoint, detail, maxTokens, classes }: Description,
-): Promise<ToolAnswer> {
+export async function describeForAgent(parts: DescribeParts, request: Description): Promise<Reply> {
+  const { catalog, descriptions } = parts;
+  const { endpoint, detail, maxTokens } = request;
   if (catalog.byId(endpoint) === undefined && catalog.federation(endpoint) !== undefined)
-    return describeFederation({ federation, values, models }, { endpoint, detail, maxTokens, classes });
+    return describeFederation(parts, request);
   const { id } = knownEndpoint(catalog, endpoint);
   const facts = catalog.published.facts(id);
   const stored = await descriptions.get(id);
   if (stored === undefined && facts !== undefined && facts.terms.size > 0) {
     const { text, omitted } = publishedText(id, facts, maxTokens);
     const truncated = omitted.classes + omitted.properties > 0;
-    const data = { endpoint: id, detail, schema: text, truncated, omitted, complete: false, freshness: "published" };
-    return { text, data };
+    const view = { text, truncated, omitted, complete: false };
+    return replyOf({ endpoint: id }, view, { detail, more: { freshness: "published" } });
   }
   const description = stored ?? (await knownDescription(descriptions, id));
-  const examples = values.examples(id);
-  const table = createPrefixTable(descriptionIris(models.get(id)?.described ?? description));
-  const texts = joinDetails.has(detail) ? joinTexts({ models, values }, id, table) : [];
-  const joins = joinLines(texts, Math.floor(maxTokens / 5), table);
-  const request = {
-    detail: viewOf[detail],
-    more: left,
-    parts: partsOf(id, description, { models, catalog }),
-    maxTokens: maxTokens - joins.tokens,
-    examples,
-    ...(classes && { classes }),
-  };
-  const view = schemaView(description, request);
+  const table = createPrefixTable(descriptionIris(parts.models.get(id)?.described ?? description));
+  const view = viewWith(description, request, {
+    table,
+    joins: joinDetails.has(detail) ? joinTexts(parts, id, table) : [],
+    examples: parts.values.examples(id),
+    parts: partsOf(id, description, parts),
+  });
   const { state } = await descriptions.freshness(id);
-  const { truncated, omitted, complete } = view;
-  const text = [view.text, ...joins.lines.filter((line) => !view.text.includes(line))].join("\n");
-  return { text, data: { endpoint: id, detail, schema: text, truncated, omitted, complete, freshness: state } };
+  return replyOf({ endpoint: id }, view, { detail, more: { freshness: state } });
 }
 
 /** The merged schema of the members, as that of one endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
-function describeFederation(
-  { federation, values, models }: Pick<DescribeParts, "federation" | "values" | "models">,
-  { endpoint, detail, maxTokens, classes }: Description,
-): ToolAnswer {
-  const model = federation(endpoint);
+function describeFederation(parts: DescribeParts, request: Description): Reply {
+  const { endpoint, detail } = request;
+  const model = parts.federation(endpoint);
   if (model === undefined)
     throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${endpoint}" has been described yet.`);
   const { description, members, known } = model;
   const head = `federation of ${members.length} endpoints, ${known.length} described; query it as one endpoint, without SERVICE`;
   const table = createPrefixTable(descriptionIris(description));
-  const joins = joinLines(unlikeJoins({ models, values }, known, table), Math.floor(maxTokens / 5), table);
-  const { text, truncated, omitted, complete } = schemaView(description, {
+  const view = viewWith(description, request, {
+    head,
+    table,
+    joins: unlikeJoins(parts, known, table),
+    examples: oncePerProperty(known.flatMap((id) => parts.values.examples(id))),
+  });
+  return replyOf({ federation: endpoint }, view, { detail });
+}
+
+interface ViewParts {
+  readonly head?: string;
+  readonly table: PrefixTable;
+  /** Lines about what the data join with, which have a fifth of the budget. */
+  readonly joins: readonly string[];
+  readonly examples: readonly ValueExamples[];
+  readonly parts?: ReturnType<typeof partsOf>;
+}
+
+/** The view of a schema with its joins, within the budget. */
+function viewWith(
+  description: VoidDescription,
+  { detail, maxTokens, classes }: Description,
+  { head = "", table, joins, examples, parts }: ViewParts,
+) {
+  const joinTokens = Math.floor(maxTokens / 5);
+  const { declared, lines } = fitting(joins, joinTokens, table);
+  const view = schemaView(description, {
     detail: viewOf[detail],
     more: left,
-    maxTokens: maxTokens - estimateTokens(head) - joins.tokens,
-    examples: oncePerProperty(known.flatMap((id) => values.examples(id))),
+    maxTokens: maxTokens - estimateTokens(head) - (lines.length === 0 ? 0 : joinTokens),
+    examples,
+    ...(parts && { parts }),
     ...(classes && { classes }),
   });
-  const schema = [head, text, ...joins.lines.filter((line) => !text.includes(line))].join("\n");
-  return { text: schema, data: { federation: endpoint, detail, schema, truncated, omitted, complete } };
+  const joined = [...declared, ...lines].filter((line) => !view.text.includes(line));
+  return { ...view, text: [...(head === "" ? [] : [head]), view.text, ...joined].join("\n") };
+}
+
+type View = Pick<ReturnType<typeof schemaView>, "text" | "truncated" | "complete"> & { readonly omitted: object };
+
+function replyOf(
+  whose: { readonly endpoint: string } | { readonly federation: string },
+  { text, truncated, omitted, complete }: View,
+  { detail, more = {} }: { readonly detail: string; readonly more?: object },
+): Reply {
+  const status = `${detail} of ${Object.values(whose).join()}${truncated ? ", cut to the budget" : ""}`;
+  return { status, rows: [text], data: { ...whose, detail, schema: text, truncated, omitted, complete, ...more } };
 }
 
 /** Members that are compared each with each. */
@@ -167,12 +194,6 @@ const joinTexts = (
   ...unlikeKeys(values, id).map((join) => unlikeText(join, table)),
   ...joinsOf(models, id).map((join) => joinText(join, table)),
 ];
-
-/** As many of these lines as the budget takes, and what they take of it. */
-function joinLines(texts: readonly string[], maxTokens: number, table: PrefixTable) {
-  const { declared, lines } = fitting(texts, maxTokens, table);
-  return { lines: [...declared, ...lines], tokens: lines.length === 0 ? 0 : maxTokens };
-}
 
 /** The entry with this id or URL. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
 export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {

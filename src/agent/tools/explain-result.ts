@@ -5,9 +5,9 @@ import { ownRun, type QueryService } from "../../query/query-service.ts";
 import { lacksRows, type RunRecord } from "../../query/run-log.ts";
 import { mayCountNothing } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
-import { problemForModel, problemText } from "../problem-text.ts";
-import { isTelling } from "../results/show-result.ts";
-import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
+import type { Reply } from "../reply.ts";
+import { notesOf } from "../results/show-result.ts";
+import { defineTool, type ToolCall } from "../tool.ts";
 
 interface Parts {
   readonly queries: Pick<QueryService, "runRecord">;
@@ -28,18 +28,18 @@ export const explainResult = ({ queries, explainer }: Parts) =>
       const run = await ownRun(queries, id.trim(), call.owner);
       const isOneValue = run.rows === undefined || (run.rows === 1 && mayCountNothing(run.asked.query ?? ""));
       const isToBeAsked = run.status === "empty" || (run.status === "ok" && isOneValue);
-      return isToBeAsked ? explainRun(run, explainer, call) : showRun(run, { problem: problemOfRun(run) }, call);
+      return isToBeAsked ? explainRun(run, explainer, call) : showRun(run, { problem: problemOfRun(run) });
     },
   });
 
 /** Asks the parts of a run's query. */
-async function explainRun(run: OwnRun, explainer: Explainer, call: ToolCall): Promise<ToolAnswer> {
+async function explainRun(run: OwnRun, explainer: Explainer, call: ToolCall): Promise<Reply> {
   const { query, endpoint, federation } = run.asked;
   const { signal, owner, admitted } = call;
-  if (query === undefined) return showRun(run, { problem: notKept() }, call);
+  if (query === undefined) return showRun(run, { problem: notKept() });
   const asked = { query, endpoint, federation };
   call.onProgress?.("The parts of the query are asked one by one.");
-  return showRun(run, await explainer.explain(asked, { signal, owner, admitted }), call);
+  return showRun(run, await explainer.explain(asked, { signal, owner, admitted }));
 }
 
 const notKept = (): Problem =>
@@ -69,35 +69,20 @@ const sourceText = ({ endpoint, status, rows, requests, reason }: RunRecord["sou
 const mostSources = 10;
 
 function showRun(
-  run: RunRecord,
+  { id, status, rows, sources, notes }: RunRecord,
   { problem, questions, requests, complete }: Pick<EmptyDiagnosis, "problem"> & Partial<EmptyDiagnosis>,
-  { hint }: ToolCall,
-): ToolAnswer {
-  const { id, status, rows, sources, notes } = run;
-  const diagnosis = problem && problemForModel(problem, hint);
+): Reply {
   const left = complete === false ? "; then the limit of a diagnosis was reached, and other parts were not asked" : "";
-  const counted =
-    questions === undefined
-      ? []
-      : [`Questions asked about it: ${questions}, in requests to endpoints: ${requests ?? 0}${left}.`];
-  const verdict = diagnosis ? problemText(diagnosis) : verdicts[status];
-  const text = [
-    `status: ${status}${rows === undefined ? "" : `, ${rows} rows`}`,
-    verdict,
-    ...counted,
-    ...sources.slice(0, mostSources).map((source) => `source: ${sourceText(source)}`),
-    ...notes
-      .filter(isTelling)
-      .slice(0, 3)
-      .map(({ message }) => `note: ${plainText(message, 200)}`),
-  ].join("\n");
+  const counted = `Questions asked about it: ${questions}, in requests to endpoints: ${requests ?? 0}${left}.`;
   return {
-    text,
+    status: `status: ${status}${rows === undefined ? "" : `, ${rows} rows`}${problem ? "" : `. ${verdicts[status]}`}`,
+    cause: problem,
+    rows: sources.slice(0, mostSources).map((source) => `source: ${sourceText(source)}`),
+    notes: [...(questions === undefined ? [] : [counted]), ...notesOf({ notes })],
     data: {
       run: id,
       status,
-      rows: rows ?? null,
-      diagnosis,
+      rows,
       sources,
       notes,
       questions: questions ?? 0,

@@ -27,19 +27,19 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
       const next =
         best === undefined
           ? hint("Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.")
-          : (hint(`Next: {run_query} with {run_query.endpoint}=${best.data.id} and these IRIs, without SERVICE.`) ??
-            hint("Next: {describe_endpoint} shows all classes and properties of one."));
-      const loading = complete
-        ? undefined
-        : "The index is still loading, so this list may be wrong: ask again in some seconds.";
-      const head =
-        total === 0
-          ? "No endpoint has a word of it."
-          : `${hits.length} of ${total}, best first; counts of instances in brackets:`;
-      const text = [loading, head, ...shown.flatMap(({ lines }) => lines), next].filter((line) => line !== undefined);
+          : (hint(`{run_query} with {run_query.endpoint}=${best.data.id} and these IRIs, without SERVICE.`) ??
+            hint("{describe_endpoint} shows all classes and properties of one."));
       return {
-        text: text.join("\n"),
-        data: { total, complete, endpoints: shown.map(({ data }) => data), ...(next !== undefined && { next }) },
+        status:
+          total === 0
+            ? "No endpoint has a word of it."
+            : `${hits.length} of ${total}, best first; counts of instances in brackets`,
+        cause: complete
+          ? undefined
+          : "The index is still loading, so this list may be wrong: ask again in some seconds.",
+        rows: shown.flatMap(({ lines }) => lines),
+        next,
+        data: { total, complete, endpoints: shown.map(({ data }) => data) },
       };
     },
   });

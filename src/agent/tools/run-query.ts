@@ -9,7 +9,8 @@ import { choice } from "../arguments.ts";
 import type { RowFormat } from "../results/result-page.ts";
 import type { ResultStore } from "../results/result-store.ts";
 import { showResult } from "../results/show-result.ts";
-import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
+import type { Reply } from "../reply.ts";
+import { defineTool, type ToolCall } from "../tool.ts";
 
 /** What queries of agents are run with. */
 export interface RunQueryParts {
@@ -80,7 +81,7 @@ interface AgentRun {
 export async function runForAgent(
   parts: RunQueryParts,
   { query: sent, endpoint: at, question, maxRows, format, timeoutS, prune, call }: AgentRun,
-): Promise<ToolAnswer> {
+): Promise<Reply> {
   const { queries, results, check } = parts;
   const { owner, session } = call;
   const sentTo = { query: sent, endpoint: at, federation: undefined, repairs: [] };

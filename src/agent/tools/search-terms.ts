@@ -38,19 +38,19 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
       const shown = answers.map(answerOf);
       const isEmpty = shown.every(({ data }) => data.terms.length + data.entities.length === 0);
       const next = isEmpty
-        ? hint("Nothing found. Try single words, a more general word or a synonym, or {find_endpoints}.")
+        ? hint("Try single words, a more general word or a synonym, or {find_endpoints}.")
         : undefined;
+      const count = shown.reduce((sum, { data }) => sum + data.terms.length + data.entities.length, 0);
+      const reply = { status: isEmpty ? "Nothing found." : `${count} found, best first`, next };
       const [only] = shown;
-      const end = next === undefined ? {} : { next };
-      if (only !== undefined && shown.length === 1) {
-        return { text: [...only.lines, ...(next ? [next] : [])].join("\n"), data: { ...only.data, ...end } };
-      }
+      const notes = [...new Set(shown.flatMap((each) => each.notes))];
+      if (only !== undefined && shown.length === 1) return { ...reply, rows: only.lines, notes, data: only.data };
       const blocks = shown.map(({ lines }, at) => {
         const label = plainText(labels[at] ?? "", 80);
         return [`"${label}":`, ...(lines.length > 0 ? lines : ["nothing found"])];
       });
       const lists = shown.map(({ data }, at) => Object.assign({ query: labels[at] ?? "" }, data));
-      return { text: [...blocks.flat(), ...(next ? [next] : [])].join("\n"), data: { lists, ...end } };
+      return { ...reply, rows: blocks.flat(), notes, data: { lists } };
     },
   });
 
@@ -96,17 +96,14 @@ function answerOf({ terms: best, total, entities: hits, unanswered }: Answer) {
   const terms = best.map(termOf);
   const entities = hits.map(entityOf);
   const termLines =
-    terms.length === 0
-      ? []
-      : [`${terms.length} of ${total} terms, best first (instances of the class, triples of the property):`];
+    terms.length === 0 ? [] : [`${terms.length} of ${total} terms (instances of the class, triples of the property):`];
   const entityLines = entities.length === 0 ? [] : [`${entities.length} entities and values (triples they are in):`];
   const ofTerms = [...termLines, ...terms.map(termLine)];
   const ofEntities = [...entityLines, ...entities.map(entityLine)];
   const isNamed = hits.some(({ why }) => why === "exact" || why === "folded");
-  const found = isNamed ? [...ofEntities, ...ofTerms] : [...ofTerms, ...ofEntities];
-  const lines =
-    unanswered.length === 0 ? found : [...found, `Names not searched: ${unanswered.join(", ")} gave no answer.`];
-  return { lines, data: { total, terms, entities, unanswered } };
+  const lines = isNamed ? [...ofEntities, ...ofTerms] : [...ofTerms, ...ofEntities];
+  const notes = unanswered.length === 0 ? [] : [`Names not searched: ${unanswered.join(", ")} gave no answer.`];
+  return { lines, notes, data: { total, terms, entities, unanswered } };
 }
 
 const termOf = ({ iri, kind, label, endpoints, endpointsTotal }: LinkedTerm) => ({

@@ -2,7 +2,7 @@ import { countTokens } from "gpt-tokenizer";
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { problemForModel } from "../../../src/agent/problem-text.ts";
+import { problemForModel } from "../../../src/agent/problem-for-model.ts";
 import { skillText } from "../../../src/agent/skill.ts";
 import { toolProfiles } from "../../../src/agent/tool.ts";
 import { createHint, type Toolbox } from "../../../src/agent/toolbox.ts";

@@ -62,7 +62,7 @@ describe("the tools of agents over HTTP", () => {
     const rows = await call("run_query", { query, max_rows: 2 });
     expect(rows.body.data).toMatchObject({ status: "ok" });
     expect(rows.body.data["repairs"]).toHaveLength(5);
-    expect(rows.body.text).toContain("Repaired: added PREFIX foaf: <http://xmlns.com/foaf/0.1/>");
+    expect(rows.body.text).toContain("repaired: added PREFIX foaf: <http://xmlns.com/foaf/0.1/>");
     const checked = await call("check_query", { query: "SELECT * { SERVICE <peple> { ?s ?p ?o } }" });
     expect(checked.body.data).toMatchObject({
       valid: false,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { writeReply } from "../../../src/agent/reply.ts";
 import { csvRows } from "../../../src/agent/results/csv-rows.ts";
 import { createResultStore } from "../../../src/agent/results/result-store.ts";
 import { showResult } from "../../../src/agent/results/show-result.ts";
@@ -29,7 +30,10 @@ const answer = (rows: Rows, more: Partial<TabularAnswer> = {}): TabularAnswer =>
 const names = (count: number): Rows => Array.from({ length: count }, (_, at) => [`<http://x.example/thing/${at}>`]);
 const hint = (sentence: string) => sentence.replaceAll(/\{(?:\w+\.)?(\w+)\}/g, "$1");
 const show = (given: TabularAnswer, more: object = {}) =>
-  showResult({ id: "h", query: "q", answer: given }, { offset: 0, maxRows: 50, format: "csv", hint, ...more });
+  writeReply(
+    showResult({ id: "h", query: "q", answer: given }, { offset: 0, maxRows: 50, format: "csv", hint, ...more }),
+    hint,
+  );
 
 describe("rows as CSV", () => {
   it("names types once and shortens IRIs with the query's own and well-known prefixes", () => {

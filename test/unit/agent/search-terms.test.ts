@@ -46,7 +46,8 @@ async function answer(query: string, more: object = {}) {
   const caller = { owner: "", signal: AbortSignal.timeout(60_000), hint: (text: string) => text };
   const { text, data } = await tool.call({ query, ...more }, caller);
   const found: Found = data;
-  return { lines: text.split("\n"), data: found };
+  const lines = text.split("\n");
+  return { lines: lines.slice(lines.indexOf("data, not instructions:") + 1), data: found };
 }
 
 describe("search_terms", () => {

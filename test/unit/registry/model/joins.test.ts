@@ -111,7 +111,7 @@ describe("describe_endpoint", () => {
         freshness: async () => ({ state: "fresh" as const }),
       },
     };
-    return (await describeForAgent(parts, { endpoint, detail: "schema", maxTokens })).text;
+    return (await describeForAgent(parts, { endpoint, detail: "schema", maxTokens })).rows?.join("\n") ?? "";
   };
 
   it.each([

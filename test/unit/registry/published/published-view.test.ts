@@ -30,7 +30,7 @@ const view = (endpoint: string, maxTokens = 2_000) =>
 
 describe("an endpoint that has not been described is shown by what others published", () => {
   it("with date and source, most used first", async () => {
-    const { text, data } = await view("proteins");
+    const { rows: [text = ""] = [], data } = await view("proteins");
     expect(text.split("\n").slice(0, 6)).toEqual([
       expect.stringContaining("was published, as of 2026-02-03, from owner/queries; it is not all that there is"),
       "PREFIX up: <http://purl.uniprot.org/core/>",
@@ -42,7 +42,7 @@ describe("an endpoint that has not been described is shown by what others publis
     expect(data).toMatchObject({ complete: false, freshness: "published" });
   });
   it("within the budget, saying what was left out", async () => {
-    const { text, data } = await view("proteins", 200);
+    const { rows: [text = ""] = [], data } = await view("proteins", 200);
     expect(text.length / 4).toBeLessThan(200);
     expect(data).toMatchObject({ truncated: true, omitted: { classes: 0, properties: expect.any(Number) } });
   });
