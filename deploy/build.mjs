@@ -2,7 +2,7 @@
 // goes into it has changed; `--start` says that the service is started next.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = new URL("..", import.meta.url);
@@ -15,7 +15,9 @@ const inputs = [
   "tsconfig.json",
   "deploy/comunica/engine.json",
   ...globSync("deploy/build*.mjs", { cwd: root }),
-  ...globSync("src/**/*", { cwd: root }).filter((path) => statSync(inRoot(path)).isFile()),
+  ...globSync(["src/**/*", "shards/*.lp", "shards/src/**/*"], { cwd: root }).filter((path) =>
+    statSync(inRoot(path)).isFile(),
+  ),
 ].toSorted((one, other) => (one < other ? -1 : 1));
 const hash = createHash("sha256");
 for (const path of inputs) hash.update(`${path}\n`).update(readFileSync(inRoot(path)));
@@ -28,8 +30,13 @@ if (isBuilt) {
 } else {
   const beganMs = performance.now();
   say(`Building Fedway, which takes about 15 seconds the first time${isStart ? "; then it is started" : ""} ...`);
+  mkdirSync(inRoot("dist/cli"), { recursive: true });
   run("node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
-  copyFileSync(inRoot("src/http/pages/style.css"), inRoot("dist/http/pages/style.css"));
+  for (const path of ["src/http/pages/style.css", ...globSync("shards/*.lp", { cwd: root })])
+    copyFileSync(inRoot(path), inRoot(`dist/${path}`));
+  // The programs keep the paths that services and images start them by.
+  writeFileSync(inRoot("dist/main.js"), 'import "./src/main.js";\n');
+  writeFileSync(inRoot("dist/cli/main.js"), '#!/usr/bin/env node\nimport "../src/cli/main.js";\n');
   run("deploy/build-engine.mjs");
   run("deploy/build-console.mjs");
   writeFileSync(stamp, digest);

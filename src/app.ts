@@ -18,7 +18,7 @@ import {
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
 import { describesDue, openRegistry } from "./app/open-registry.ts";
-import { hostShards, openShards } from "./app/open-shards.ts";
+import { loadShards, offRoutes } from "./app/plugins.ts";
 import { logWriteFaults, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
 import { type Config, packageVersion } from "./config/config.ts";
@@ -137,8 +137,8 @@ async function openGround(config: Config, life: Lifecycle) {
   const pool = openHosting(config);
   life.add(() => pool.close());
   const examples = config.examples ? createExampleFederation(pool, config.limits.hostedMemoryMb) : undefined;
-  const hostedShards = await hostShards(config, log, pool);
-  const local = localDispatch(config, examples, hostedShards.local);
+  const hostedShards = await (await loadShards(config))?.hostShards(config, log, pool);
+  const local = localDispatch(config, examples, hostedShards?.local);
   const tracing = await openTracing(config);
   if (tracing) life.add(() => tracing.close());
   return { config, log, httpLog, metrics, state, token, examples, hostedShards, local, tracing };
@@ -172,8 +172,8 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
   metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
   monitoring = openMonitoring({ ...foundation, registry, metrics });
   life.add(() => monitoring?.close());
-  const shards = openShards(foundation, hostedShards, registry);
-  life.add(() => shards.close());
+  const shards = hostedShards?.open({ ...registry, ...state, jobs });
+  life.add(() => shards?.close());
   const stateWatch = state.soleOwner ? undefined : await watchSharedState(ground, () => registry.refresh());
   if (stateWatch) life.add(() => stateWatch.close());
   return { clients, jobs, registry, monitoring, shards, stateWatch };
@@ -217,7 +217,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     acceptAdapter: parts.acceptAdapter,
     hosted: (id) => examples?.get(id),
     limiter: parts.limiter,
-    shards: shards.service,
+    routes: [shards?.routes ?? offRoutes],
     toolbox: agents.toolbox,
     mcp: agents.mcp,
     ask: agents.ask,
@@ -229,7 +229,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
         closing: life.closing,
         stateWatch,
         writeFault: state.writes.fault(),
-        shards: shards.folder,
+        shards: shards ? shards.folder : "off",
         monitor,
       }),
     version: packageVersion(),
@@ -268,7 +268,7 @@ async function startWork(parts: ServedParts): Promise<void> {
   const { config, jobs, metrics, registry, monitoring, shards, evaluators } = parts;
   if (config.role !== "worker" && config.limits.evaluatorsStart === "service") evaluators.start();
   const work = config.role !== "web";
-  await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
+  await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...(shards?.kinds ?? [])], metrics), { work });
   if (work) {
     registry.sources.startChecking();
     const { due } = registry;
@@ -279,7 +279,7 @@ async function startWork(parts: ServedParts): Promise<void> {
     }
   }
   if (describesDue(config)) registry.due.start();
-  await shards.start();
+  await shards?.start();
   await monitoring.monitor.start();
 }
 

@@ -2,14 +2,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
+import { packageFile } from "../package-file.ts";
 import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
 import { refreshPublished } from "../registry/published/refresh-published.ts";
 
-const publishedFacts = fileURLToPath(new URL("../../catalog/published/", import.meta.url));
-const exampleCatalog = fileURLToPath(new URL("../../catalog/examples/", import.meta.url));
+const publishedFacts = fileURLToPath(packageFile("catalog/published/"));
+const exampleCatalog = fileURLToPath(packageFile("catalog/examples/"));
 
 /** SHACL shapes of catalogue files. */
-export const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
+export const shapesFile = fileURLToPath(packageFile("catalog/shapes/entry-shapes.ttl"));
 
 /** Where a catalogue's folder has its published facts. */
 const publishedFolder = (catalogDir: string): string => join(catalogDir, "published", "/");

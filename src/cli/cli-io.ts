@@ -11,8 +11,7 @@ import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
 import type { Refreshed } from "../registry/published/refresh-published.ts";
 import type { DescribeOptions } from "../registry/compute/describer.ts";
-import type { createShardCommands } from "../shards/service/commands.ts";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 
 /** The service as the command line uses it. */
 export interface CliApp {
@@ -31,9 +30,6 @@ export interface CliApp {
 
 /** How far a description has come. */
 export type DescribeProgress = Parameters<NonNullable<DescribeOptions["onProgress"]>>[0];
-
-/** What the commands about shards do. */
-export type ShardCommands = ReturnType<typeof createShardCommands>;
 
 /** Who holds the data folder; without `url` it cannot be talked to. */
 export interface FolderHolder {
@@ -72,8 +68,6 @@ export interface CliIo {
   backup(file: string): Promise<{ readonly bytes: number }>;
   readonly serveMcp: typeof serveMcpStdio;
   readonly forwardMcp: typeof forwardMcpStdio;
-  /** Loaded when it is needed. */
-  shards(): Promise<ShardCommands>;
   /** Aborts when the user interrupts or the process is asked to end. */
   readonly interrupted: AbortSignal;
 }
@@ -82,6 +76,9 @@ export interface CliIo {
 export type Running = <Args extends readonly unknown[]>(
   run: (io: CliIo, ...args: Args) => Promise<number>,
 ) => (...args: Args) => Promise<void>;
+
+/** Adds the commands of a plugin. */
+export type CommandPlugin = (program: Command, running: Running) => void;
 
 /** Exit codes of every command; that of an interruption is what shells use for SIGINT. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { type Config, configReference, loadConfig, packageVersion } from "../config/config.ts";
+import { shardCommands } from "../app/plugins.ts";
 import type { CliIo } from "./cli-io.ts";
 import { runCli } from "./program.ts";
 
@@ -61,11 +62,6 @@ const io: CliIo = {
     const { forwardMcpStdio } = await import("../mcp/forward-stdio.ts");
     return forwardMcpStdio({ token: configOf().agents.mcpToken, ...forwarding });
   },
-  async shards() {
-    const { createShardCommands } = await import("../shards/service/commands.ts");
-    const { storeOpener } = await import("../hosting/file-store.ts");
-    return createShardCommands(configOf().dataDir, storeOpener);
-  },
 };
 
 // A reader that closes the pipe (`| head`) has what it wanted.
@@ -74,4 +70,5 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-process.exitCode = await runCli(process.argv.slice(2), io);
+const shards = await shardCommands(process.env["FEDWAY_SHARDS"] === "off", configOf);
+process.exitCode = await runCli(process.argv.slice(2), io, [shards]);

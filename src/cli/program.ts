@@ -2,12 +2,20 @@ import { Command, CommanderError, Option } from "commander";
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import { addAgentCommands } from "./agent-program.ts";
 import { addAsk } from "./ask-command.ts";
-import { type CliIo, examples, exitCodes, httpUrl, milliseconds, type Running, UsageError } from "./cli-io.ts";
+import {
+  type CliIo,
+  type CommandPlugin,
+  examples,
+  exitCodes,
+  httpUrl,
+  milliseconds,
+  type Running,
+  UsageError,
+} from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
 import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./remote-runner.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
-import { addShards } from "./shards-program.ts";
 
 const queryArgument = "a file, - for standard input, or the query itself";
 
@@ -95,8 +103,15 @@ async function codeOf(error: unknown, io: CliIo): Promise<number> {
   return misused ? exitCodes.usage : exitCodes.failed;
 }
 
-/** Runs the command line; `argv` are the arguments after the program's name. Resolves to the exit code. */
-export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+/**
+ * Runs the command line; `argv` are the arguments after the program's name, `plugins` add commands to its own. Resolves to
+ * the exit code.
+ */
+export async function runCli(
+  argv: readonly string[],
+  io: CliIo,
+  plugins: readonly CommandPlugin[] = [],
+): Promise<number> {
   let code: number = exitCodes.ok;
   const running: Running =
     (run) =>
@@ -123,7 +138,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   addCatalog(program, running);
   addBackup(program, running);
   addExport(program, running);
-  addShards(program, running);
+  for (const add of plugins) add(program, running);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

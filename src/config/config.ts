@@ -1,5 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
+import { packageFile } from "../package-file.ts";
 import type { Setting, SettingTree } from "./setting-parsers.ts";
 import { settings } from "./settings.ts";
 import { readFileSync } from "node:fs";
@@ -110,6 +111,6 @@ export function loadConfig(env: Environment): Config {
 
 /** Version of this package, from its package.json. */
 export function packageVersion(): string {
-  const parsed: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const parsed: unknown = JSON.parse(readFileSync(packageFile("package.json"), "utf8"));
   return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
 }

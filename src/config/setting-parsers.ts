@@ -63,6 +63,11 @@ export const folders: Parser<readonly string[]> = {
   parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: partsOf(found) }),
 };
 
+export const foldersOrOff: Parser<readonly string[] | "off"> = {
+  expected: "folders separated by commas, or off",
+  parse: (found) => (found === "off" ? { value: found } : folders.parse(found)),
+};
+
 export const names = (what: string): Parser<readonly string[]> => ({
   expected: `${what} separated by commas`,
   parse: (found) => (/^[a-z0-9_., -]*$/.test(found) ? { value: partsOf(found) } : undefined),

@@ -5,7 +5,7 @@ import {
   adminToken,
   cidrs,
   flag,
-  folders,
+  foldersOrOff,
   httpUrl,
   integer,
   oneOf,
@@ -79,8 +79,9 @@ export const settings = {
   shards: {
     name: "FEDWAY_SHARDS",
     default: "",
-    meaning: "Folders of finished shards, separated by commas, hosted beside those in FEDWAY_DATA_DIR/shards.",
-    ...folders,
+    meaning:
+      "Folders of finished shards, separated by commas, hosted beside those in FEDWAY_DATA_DIR/shards; off: nothing of shards is loaded.",
+    ...foldersOrOff,
   },
   role: {
     name: "ROLE",

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { packageFile } from "../package-file.ts";
 import { type EndpointPool, storeMemoryMb } from "./endpoint-pool.ts";
 import type { HostedEndpoint } from "./hosted-endpoint.ts";
 
@@ -8,7 +9,7 @@ export type ExampleFederation = ReadonlyMap<string, HostedEndpoint>;
 /** Catalogue ids; the data of each is in a file of this name. */
 const exampleIds = ["museums", "people", "places", "library", "weather"] as const;
 
-const dataFolder = new URL("../../catalog/examples/data/", import.meta.url);
+const dataFolder = packageFile("catalog/examples/data/");
 
 /** More than the largest of them has. */
 const largest = { bytes: 800_000, triples: 7_500 };

@@ -10,13 +10,12 @@ import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
 import { clientKey } from "./rate-limiter.ts";
-import { ShardPath } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { addSparqlRoute, idOf, pathPart, shardUnknown } from "./sparql-routes.ts";
+import { addSparqlRoute, idOf } from "./sparql-routes.ts";
 
-/** `/hosted/{id}/sparql` and `/shards/{dataset}/{shard}/sparql`: endpoints of this process, asked without planning. */
+/** `/hosted/{id}/sparql`: endpoints of this process, asked without planning. */
 export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
-  const { hosted, catalog, shards } = shell;
+  const { hosted, catalog } = shell;
   addHostedRoute(app, shell, {
     url: "/hosted/:id/sparql",
     operationId: "queryHosted",
@@ -27,20 +26,9 @@ export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
       throw unknownId("endpoint", idOf(request), { entries: catalog.entries.filter(({ id }) => hosted(id)) });
     },
   });
-  addHostedRoute(app, shell, {
-    url: "/shards/:dataset/:shard/sparql",
-    operationId: "queryShard",
-    params: ShardPath,
-    summary: "Query a shard that this service hosts",
-    endpointOf(request) {
-      const [dataset, shard] = [pathPart(request, "dataset"), pathPart(request, "shard")];
-      const endpoint = shards?.endpoint(dataset, shard);
-      if (endpoint) return endpoint;
-      throw shardUnknown(dataset, shard);
-    },
-  });
 }
 
+/** A route of an endpoint that this process hosts. */
 interface HostedRoute {
   readonly url: string;
   readonly operationId: string;
@@ -50,7 +38,8 @@ interface HostedRoute {
   readonly endpointOf: (request: FastifyRequest) => HostedEndpoint;
 }
 
-function addHostedRoute(app: TypedApp, shell: HttpShell, { endpointOf, ...route }: HostedRoute): void {
+/** Adds a route whose queries a hosted endpoint answers. */
+export function addHostedRoute(app: TypedApp, shell: HttpShell, { endpointOf, ...route }: HostedRoute): void {
   const answer = hostedAnswer(shell, endpointOf);
   addSparqlRoute(app, shell, { ...route, federated: false, check: endpointOf, answer });
 }

@@ -24,7 +24,6 @@ import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { ValueIndex } from "../registry/values/value-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";
-import type { createShardService } from "../shards/service/shard-service.ts";
 import type { HttpLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
@@ -45,9 +44,6 @@ export interface HttpSettings extends Pick<Config, Settings> {
   readonly limits: Pick<Config["limits"], Limits>;
   readonly log: Pick<Config["log"], "queries">;
 }
-
-/** Shards: what is hosted, and building more. */
-export type ShardService = ReturnType<typeof createShardService<HostedEndpoint>>["service"];
 
 /** Keys of an endpoint and of another one: IRIs of properties or classes. */
 interface AdapterWanted {
@@ -81,8 +77,8 @@ export interface HttpDeps {
   readonly hosted: (id: string) => HostedEndpoint | undefined;
   /** What clients may cost; absent: anything. */
   readonly limiter?: RateLimiter | undefined;
-  /** Absent: none are hosted here. */
-  readonly shards?: ShardService | undefined;
+  /** Routes of plugins. */
+  readonly routes?: readonly PluginRoutes[] | undefined;
   /** Absent: there are no tools of agents here. */
   readonly toolbox?: ((profile?: ToolProfile) => Toolbox) | undefined;
   /** Loads what answers at `/mcp`; absent: nothing does. */
@@ -105,6 +101,15 @@ export interface HttpShell extends HttpDeps {
   readonly sendProblem: SendProblem;
   /** Origin under which clients reach the service; the bound port replaces a port of 0. */
   readonly publicUrl: () => string;
+}
+
+/** Routes that a plugin brings. */
+export interface PluginRoutes {
+  /** Section of the API's documentation. */
+  readonly tag?: { readonly name: string; readonly description: string };
+  readonly addRoutes: (app: TypedApp, shell: HttpShell) => void;
+  /** Adds routes of the SPARQL Protocol, in whose scope bodies are read as the protocol has them. */
+  readonly addSparqlRoutes?: (scope: TypedApp, shell: HttpShell) => void;
 }
 
 /** What routes are added to: their schemas type the requests. */

@@ -14,7 +14,9 @@ const tags = [
   { name: "Availability", description: "How endpoints are and were." },
   { name: "Changes", description: "To add, change and remove endpoints and federations." },
   { name: "Jobs", description: "Work in the background." },
-  { name: "Shards", description: "Datasets that this service hosts in parts." },
+];
+
+const lastTags = [
   { name: "Operation", description: "For operators." },
   { name: "Pages", description: "HTML for people." },
 ];
@@ -33,7 +35,7 @@ interface Route {
  * successful answers; what all have in common (errors, security, descriptions of statuses) is added here. A schema with a
  * title becomes a component of that name.
  */
-export async function documentApi(app: TypedApp, { version, config }: HttpDeps): Promise<void> {
+export async function documentApi(app: TypedApp, { version, config, routes = [] }: HttpDeps): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -42,7 +44,7 @@ export async function documentApi(app: TypedApp, { version, config }: HttpDeps):
         version,
         description: "Federated SPARQL proxy: one query in, the answer from the right endpoints out.",
       },
-      tags,
+      tags: [...tags, ...routes.flatMap(({ tag = [] }) => tag), ...lastTags],
       components: {
         securitySchemes: {
           adminToken: {

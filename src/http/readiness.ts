@@ -13,8 +13,8 @@ export interface ReadinessParts {
     | undefined;
   /** Since when nothing can be stored, and why; undefined while it can. */
   readonly writeFault?: { readonly sinceMs: number; readonly reason: string } | undefined;
-  /** Only where several processes share the state: why shards cannot be built. */
-  readonly shards?: { readonly problem: string | undefined } | undefined;
+  /** Where several processes share the state, why shards cannot be built; "off": there are none. */
+  readonly shards?: { readonly problem: string | undefined } | "off" | undefined;
   readonly monitor: Pick<MonitorReader, "heartbeat">;
 }
 
@@ -40,12 +40,7 @@ export function readiness(parts: ReadinessParts): Readiness {
     catalogue: { ok: true, detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out` },
     examples: { ok: true, detail: examples ? `${examples.size} hosted` : "off" },
     state: stateCheck(parts),
-    ...(shards && {
-      shards: {
-        ok: shards.problem === undefined,
-        detail: shards.problem ?? "the data folder is that of all processes",
-      },
-    }),
+    ...(shards && { shards: shardsCheck(shards) }),
     monitor: monitorCheck(monitor),
     network: networkCheck(monitor),
   };
@@ -68,6 +63,11 @@ function stateCheck({ stateWatch: watch, writeFault }: ReadinessParts): Check {
   }
   // Nobody watches a data folder: what is not known is not said to be well.
   return { ok: true, detail: watch === undefined ? "in the data folder" : "shared, and there" };
+}
+
+function shardsCheck(shards: NonNullable<ReadinessParts["shards"]>): Check {
+  if (shards === "off") return { ok: true, detail: "off" };
+  return { ok: shards.problem === undefined, detail: shards.problem ?? "the data folder is that of all processes" };
 }
 
 function monitorCheck(monitor: ReadinessParts["monitor"]): Check {

@@ -111,12 +111,6 @@ export const JobPath = Type.Object({
   id: Type.String({ pattern: "^[A-Za-z0-9._-]{1,128}$", description: "Letters, digits, dots, hyphens, underscores." }),
 });
 
-/** Path of a shard of a dataset. */
-export const ShardPath = Type.Object({
-  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
-  shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
-});
-
 const graphs = (what: string) =>
   Type.Optional(
     Type.Array(Type.String({ pattern: graphPattern, maxLength: longestGraph }), {

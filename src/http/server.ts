@@ -26,7 +26,6 @@ import { addGrammarRoutes } from "./grammar-routes.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
 import { addSessionRoutes } from "./session-routes.ts";
-import { addShardRoutes } from "./shard-routes.ts";
 import { addAskRoutes } from "./ask-routes.ts";
 import { addToolRoutes } from "./tool-routes.ts";
 import { addQueryRoutes, routedUrl } from "./sparql-routes.ts";
@@ -124,6 +123,7 @@ function addSparql(app: TypedApp, shell: HttpShell): void {
     scope.setErrorHandler((error, _request, reply) => shell.sendProblem(reply, protocolError(error, maxQueryBytes)));
     addQueryRoutes(scope, shell);
     addHostedRoutes(scope, shell);
+    for (const { addSparqlRoutes } of shell.routes ?? []) addSparqlRoutes?.(scope, shell);
   });
 }
 
@@ -209,7 +209,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addRegistryRoutes(app, shell);
   addGrammarRoutes(app, shell);
   addJobRoutes(app, shell);
-  addShardRoutes(app, shell);
+  for (const plugin of shell.routes ?? []) plugin.addRoutes(app, shell);
   addMonitorRoutes(app, shell);
   addSystemRoutes(app, shell);
   addPublicationRoutes(app, shell);

@@ -2,7 +2,6 @@ import { unknownId } from "../errors/unknown-id.ts";
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import { FedwayError } from "../errors/fedway-error.ts";
 import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
 import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/void/published-documents.ts";
 import { resultFormats } from "../results/formats.ts";
@@ -276,17 +275,4 @@ const sparqlTarget = /^(?:\/(?:(?:endpoints|federations|hosted)|shards\/[^/?]+)\
  */
 export function routedUrl({ url = "" }: IncomingMessage): string {
   return sparqlTarget.test(url) ? url.slice(0, url.indexOf("?")) : url;
-}
-
-const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
-
-/** The error for shards that are not here. */
-export function shardUnknown(dataset: string, shard?: string): FedwayError {
-  const what =
-    shard === undefined
-      ? `no shards of "${shortened(dataset)}"`
-      : `no shard "${shortened(shard)}" of "${shortened(dataset)}"`;
-  return new FedwayError("SHARDS_UNKNOWN", `This service hosts ${what}.`, {
-    next: "GET /api/shards lists what there is.",
-  });
 }

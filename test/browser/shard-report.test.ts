@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
-import { overviewOf } from "../../src/shards/report/overview.ts";
-import { overviewPage, reportPage } from "../../src/shards/report/report-page.ts";
-import { reportPolicy } from "../../src/shards/report/report-style.ts";
-import { type ReportInput, reportOf } from "../../src/shards/report/shard-report.ts";
+import { overviewOf } from "../../shards/src/report/overview.ts";
+import { overviewPage, reportPage } from "../../shards/src/report/report-page.ts";
+import { reportPolicy } from "../../shards/src/report/report-style.ts";
+import { type ReportInput, reportOf } from "../../shards/src/report/shard-report.ts";
 import { hostileInput, problem, reportInput, shards } from "../support/shard-benchmark.ts";
 import { accessibilityFaults, keepPicture, looks, type Served, useStageOf } from "./browser-fixture.ts";
 import { listening } from "../support/listening.ts";

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
-import { placementOf } from "../../src/shards/rules/placement.ts";
-import type { Cell, Problem, Rule } from "../../src/shards/rules/problem.ts";
-import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
+import { placementOf } from "../../shards/src/rules/placement.ts";
+import type { Cell, Problem, Rule } from "../../shards/src/rules/problem.ts";
+import { createClingoSolver } from "../../shards/src/solver/clingo-solver.ts";
 import {
   chosenBy,
   numbersOf,

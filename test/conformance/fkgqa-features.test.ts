@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { applicability, candidatesOf } from "../../src/shards/rules/candidates.ts";
-import { readOntology, featuresOf, readQueries } from "../../src/shards/rules/query-features.ts";
-import type { QueryFeatures } from "../../src/shards/rules/problem.ts";
-import { type LoadedQueries, loadQueries } from "../../src/shards/load/queries/load-queries.ts";
+import { applicability, candidatesOf } from "../../shards/src/rules/candidates.ts";
+import { readOntology, featuresOf, readQueries } from "../../shards/src/rules/query-features.ts";
+import type { QueryFeatures } from "../../shards/src/rules/problem.ts";
+import { type LoadedQueries, loadQueries } from "../../shards/src/load/queries/load-queries.ts";
 import {
   type Interpretation,
   literalInterpretation,
   interpretationNamed,
-} from "../../src/shards/rules/interpretations.ts";
+} from "../../shards/src/rules/interpretations.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);

@@ -2,12 +2,12 @@ import { storeOpener } from "../../src/hosting/file-store.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createShardCommands } from "../../src/shards/service/commands.ts";
-import type { BuildResult } from "../../src/shards/build.ts";
-import { overviewText } from "../../src/cli/shard-overview-text.ts";
-import { figureRows, overviewOf } from "../../src/shards/report/overview.ts";
-import type { ShardReport } from "../../src/shards/report/shard-report.ts";
-import { type ShardMode, shardModes } from "../../src/shards/spec.ts";
+import { createShardCommands } from "../../shards/src/service/commands.ts";
+import type { BuildResult } from "../../shards/src/build.ts";
+import { overviewText } from "../../shards/src/cli/overview-text.ts";
+import { figureRows, overviewOf } from "../../shards/src/report/overview.ts";
+import type { ShardReport } from "../../shards/src/report/shard-report.ts";
+import { type ShardMode, shardModes } from "../../shards/src/spec.ts";
 import { buildPublishedShards } from "../support/published-shards.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { candidatesOf } from "../../src/shards/rules/candidates.ts";
-import { chooseRules } from "../../src/shards/rules/choose-rules.ts";
-import { featuresOf, readQueries } from "../../src/shards/rules/query-features.ts";
-import { loadQueries } from "../../src/shards/load/queries/load-queries.ts";
-import { interpretationNamed } from "../../src/shards/rules/interpretations.ts";
-import { ruleFileOf } from "../../src/shards/report/rule-file.ts";
-import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
+import { candidatesOf } from "../../shards/src/rules/candidates.ts";
+import { chooseRules } from "../../shards/src/rules/choose-rules.ts";
+import { featuresOf, readQueries } from "../../shards/src/rules/query-features.ts";
+import { loadQueries } from "../../shards/src/load/queries/load-queries.ts";
+import { interpretationNamed } from "../../shards/src/rules/interpretations.ts";
+import { ruleFileOf } from "../../shards/src/report/rule-file.ts";
+import { createClingoSolver } from "../../shards/src/solver/clingo-solver.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);

@@ -1,4 +1,4 @@
-import { shardRunner } from "../../src/app/open-shards.ts";
+import { shardRunner } from "../../shards/src/plugin.ts";
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
@@ -9,13 +9,13 @@ import {
   type ReaderFolders,
   readerKinds,
   sharingReaders,
-} from "../../src/shards/service/slice-readers.ts";
-import { runBuild } from "../../src/shards/service/commands.ts";
+} from "../../shards/src/service/slice-readers.ts";
+import { runBuild } from "../../shards/src/service/commands.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
-import { readShardSpec } from "../../src/shards/spec.ts";
-import { type LocatedSpec, locateSpec } from "../../src/shards/spec-paths.ts";
+import { readShardSpec } from "../../shards/src/spec.ts";
+import { type LocatedSpec, locateSpec } from "../../shards/src/spec-paths.ts";
 import { exampleFolder } from "../support/shard-workspace.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { filesIn } from "../support/shard-build.ts";

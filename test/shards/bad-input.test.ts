@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ShardReport } from "../../src/shards/report/shard-report.ts";
-import { lockTarget } from "../../src/shards/target-lock.ts";
+import type { ShardReport } from "../../shards/src/report/shard-report.ts";
+import { lockTarget } from "../../shards/src/target-lock.ts";
 import { openBuiltWorkspace, openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;

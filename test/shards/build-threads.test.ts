@@ -4,10 +4,10 @@ import type { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { learn } from "../../src/shards/load/learn.ts";
-import type { Progress } from "../../src/shards/load/read-statements.ts";
-import { materialise, type MaterialiseOptions } from "../../src/shards/materialise/materialise.ts";
-import type { Rule } from "../../src/shards/rules/problem.ts";
+import { learn } from "../../shards/src/load/learn.ts";
+import type { Progress } from "../../shards/src/load/read-statements.ts";
+import { materialise, type MaterialiseOptions } from "../../shards/src/materialise/materialise.ts";
+import type { Rule } from "../../shards/src/rules/problem.ts";
 import { buildShards, filesIn, requestFor, writeInput } from "../support/shard-build.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 

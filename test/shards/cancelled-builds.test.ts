@@ -1,12 +1,12 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { buildKind, type BuildQueue, readBuildRequest } from "../../src/shards/service/build-jobs.ts";
-import { shardRunner } from "../../src/app/open-shards.ts";
+import { buildKind, type BuildQueue, readBuildRequest } from "../../shards/src/service/build-jobs.ts";
+import { shardRunner } from "../../shards/src/plugin.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { Job, JobState } from "../../src/jobs/job-queue.ts";
-import { lockTarget } from "../../src/shards/target-lock.ts";
+import { lockTarget } from "../../shards/src/target-lock.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 import { eventually } from "../support/eventually.ts";

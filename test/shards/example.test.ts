@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EndpointPool } from "../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../src/hosting/hosted-endpoint.ts";
 import { fromTurtle, selectFrom } from "../support/rdf-text.ts";
-import type { ShardReport } from "../../src/shards/report/shard-report.ts";
-import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
+import type { ShardReport } from "../../shards/src/report/shard-report.ts";
+import { createClingoSolver } from "../../shards/src/solver/clingo-solver.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import {
   type ExampleQuery,

@@ -4,12 +4,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { learnCells } from "../../src/shards/load/cells.ts";
-import { learn } from "../../src/shards/load/learn.ts";
-import { readManifest } from "../../src/shards/materialise/manifest.ts";
-import { discardBuild, materialise } from "../../src/shards/materialise/materialise.ts";
-import { hashOf, predictShards, placementOf, shardIdOf } from "../../src/shards/rules/placement.ts";
-import type { Precedence, Rule } from "../../src/shards/rules/problem.ts";
+import { learnCells } from "../../shards/src/load/cells.ts";
+import { learn } from "../../shards/src/load/learn.ts";
+import { readManifest } from "../../shards/src/materialise/manifest.ts";
+import { discardBuild, materialise } from "../../shards/src/materialise/materialise.ts";
+import { hashOf, predictShards, placementOf, shardIdOf } from "../../shards/src/rules/placement.ts";
+import type { Precedence, Rule } from "../../shards/src/rules/problem.ts";
 import { buildShards, filesIn, requestFor, writeInput } from "../support/shard-build.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import type { Manifest } from "../../src/shards/materialise/manifest.ts";
-import type { Check, Verification } from "../../src/shards/verify/verification.ts";
+import type { Manifest } from "../../shards/src/materialise/manifest.ts";
+import type { Check, Verification } from "../../shards/src/verify/verification.ts";
 import { openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 const x = (name: string): string => `<https://fleet.example/${name}>`;

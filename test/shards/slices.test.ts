@@ -1,8 +1,8 @@
 import { utimesSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { learn } from "../../src/shards/load/learn.ts";
-import { readSlice, slicesOf } from "../../src/shards/load/read-statements.ts";
+import { learn } from "../../shards/src/load/learn.ts";
+import { readSlice, slicesOf } from "../../shards/src/load/read-statements.ts";
 import { writeInput } from "../support/shard-build.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import type { Manifest } from "../../src/shards/materialise/manifest.ts";
-import type { ShardReport } from "../../src/shards/report/shard-report.ts";
-import type { CheckName } from "../../src/shards/verify/verification.ts";
+import type { Manifest } from "../../shards/src/materialise/manifest.ts";
+import type { ShardReport } from "../../shards/src/report/shard-report.ts";
+import type { CheckName } from "../../shards/src/verify/verification.ts";
 import { openBuiltWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 // Whoever tampers with shards mends the manifest, so that checksums and counts are right again. What is wrong with files and

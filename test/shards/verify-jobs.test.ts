@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { verifyKind, type VerifyJobResult } from "../../src/shards/service/verify-jobs.ts";
-import { shardRunner } from "../../src/app/open-shards.ts";
+import { verifyKind, type VerifyJobResult } from "../../shards/src/service/verify-jobs.ts";
+import { shardRunner } from "../../shards/src/plugin.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { Job } from "../../src/jobs/job-queue.ts";
-import type { Check } from "../../src/shards/verify/verification.ts";
+import type { Check } from "../../shards/src/verify/verification.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import {
   acceptedJob,

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import { verifyShards as verifyAll, type VerifyOptions, type VerifyProgress } from "../../src/shards/verify/verify.ts";
-import type { StoreFile } from "../../src/shards/verify/answer-store.ts";
-import { type Check, type CheckName, type Verification, verdictOf } from "../../src/shards/verify/verification.ts";
+import { verifyShards as verifyAll, type VerifyOptions, type VerifyProgress } from "../../shards/src/verify/verify.ts";
+import type { StoreFile } from "../../shards/src/verify/answer-store.ts";
+import { type Check, type CheckName, type Verification, verdictOf } from "../../shards/src/verify/verification.ts";
 import { manifestWith, sha256 } from "../support/shard-build.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 

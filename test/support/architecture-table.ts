@@ -1,4 +1,4 @@
-/** What a module of `src/` may import from another. */
+/** What a module may import from another. */
 export interface ModuleImport {
   readonly module: string;
   /** Only these files of the module (paths inside it). */
@@ -7,7 +7,7 @@ export interface ModuleImport {
   readonly typesOnly?: boolean;
 }
 
-/** A folder of `src/`, or one of its top-level programs. */
+/** A folder of `src/`, or one of its top-level programs; what lies elsewhere is named from the top of the repository. */
 export interface Module {
   readonly name: string;
   readonly imports: readonly ModuleImport[] | "everything";
@@ -36,6 +36,7 @@ export const modules: readonly Module[] = [
   { name: "errors", imports: [], packages: [] },
   { name: "clock.ts", imports: [], packages: [] },
   { name: "json.ts", imports: [], packages: [] },
+  { name: "package-file.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [], packages: [] },
   { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*", "pino"] },
@@ -211,25 +212,9 @@ export const modules: readonly Module[] = [
     packages: ["oxigraph"],
   },
   {
-    name: "shards",
-    imports: [...whole("html.ts", "rdf", "sparql", "workers"), { module: "results" }],
-    packages: [],
-  },
-  {
-    // Jobs, readers and processes of shards; `app/` hands in hosting, stores and the queue.
-    name: "shards/service",
-    imports: [
-      ...whole("shards", "shards/solver", "workers", "registry", "rdf"),
-      { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
-      { module: "store", files: ["store.ts"], typesOnly: true },
-    ],
-    packages: [],
-  },
-  { name: "shards/solver", imports: whole("shards", "workers"), packages: ["clingo-wasm"] },
-  {
     name: "http",
     imports: [
-      ...whole("html.ts", "query", "query/run-text.ts", "registry", "monitor", "rdf", "shards", "hosting", "results"),
+      ...whole("html.ts", "query", "query/run-text.ts", "registry", "monitor", "rdf", "hosting", "results"),
       { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
@@ -240,7 +225,6 @@ export const modules: readonly Module[] = [
       { module: "mcp", files: ["http-handler.ts"], typesOnly: true },
       // What the shell is handed, in the words of whoever makes it.
       { module: "config", files: ["config.ts"], typesOnly: true },
-      { module: "shards/service", files: ["shard-service.ts"], typesOnly: true },
       { module: "telemetry", typesOnly: true },
     ],
     packages: ["fastify", "@fastify/*", "typebox"],
@@ -259,8 +243,7 @@ export const modules: readonly Module[] = [
   {
     name: "cli",
     imports: [
-      ...whole("html.ts", "query", "registry", "rdf", "shards", "results"),
-      { module: "shards/service", files: ["commands.ts"], typesOnly: true },
+      ...whole("html.ts", "query", "registry", "rdf", "results"),
       {
         module: "agent",
         files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "ask/ask-answer.ts"],
@@ -273,27 +256,59 @@ export const modules: readonly Module[] = [
   // The command line's program builds the service when it answers without a server.
   {
     name: "cli/main.ts",
-    imports: whole("cli", "app.ts", "app", "config", "hosting", "mcp", "shards/service", "store"),
+    imports: whole("cli", "app.ts", "app", "config", "mcp", "store"),
     packages: [],
   },
+  // The benchmark factory, a package beside the service: only `app/` imports it.
+  {
+    name: "shards/src",
+    imports: whole("html.ts", "rdf", "results", "sparql", "workers"),
+    packages: [],
+  },
+  { name: "shards/src/solver", imports: whole("shards/src", "workers"), packages: ["clingo-wasm"] },
+  {
+    name: "shards/src/service",
+    imports: [
+      ...whole("hosting", "http", "rdf", "registry", "shards/src", "shards/src/solver", "workers"),
+      { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
+      { module: "store", files: ["store.ts"], typesOnly: true },
+    ],
+    packages: ["typebox"],
+  },
+  {
+    name: "shards/src/cli",
+    imports: whole("cli", "hosting", "shards/src", "shards/src/service"),
+    packages: ["commander"],
+  },
+  // What `app/` plugs in, and the script of its processes.
+  {
+    name: "shards/src/plugin.ts",
+    imports: [
+      ...whole("hosting", "shards/src/service", "telemetry", "workers"),
+      { module: "config", typesOnly: true },
+      { module: "outbound", files: ["local-answer.ts"], typesOnly: true },
+    ],
+    packages: ["pino"],
+  },
+  { name: "shards/src/shard-process.ts", imports: whole("hosting", "shards/src/service"), packages: [] },
 ];
 
 /** Modules that any other may import. */
-export const ground: readonly string[] = ["errors", "clock.ts", "json.ts"];
+export const ground: readonly string[] = ["errors", "clock.ts", "json.ts", "package-file.ts"];
 
 /** Types that any module may name; erased before anything runs. */
 export const typePackages: readonly string[] = ["@rdfjs/types"];
 
-/** What lies outside `src/` and may be read from inside, seen from `src/`. */
+/** What lies outside the modules and may be read: by `packageFile`, or beside a module. */
 export const outsideFiles: readonly string[] = [
-  "../package.json",
-  "../catalog/examples/",
-  "../catalog/examples/data/",
-  "../catalog/examples/queries/",
-  "../catalog/published/",
-  "../dist/console/",
-  "../catalog/shapes/entry-shapes.ttl",
-  "../shards/",
+  "package.json",
+  "catalog/examples/",
+  "catalog/examples/data/",
+  "catalog/examples/queries/",
+  "catalog/published/",
+  "catalog/shapes/entry-shapes.ttl",
+  "dist/console/",
+  "shards/",
 ];
 
 /** Files that may read the environment. */
@@ -303,5 +318,5 @@ export const environmentReaders: readonly string[] = ["main.ts", "cli/main.ts", 
 export const computedImports: readonly string[] = [
   "embeddings/model-process.ts",
   "hosting/store-thread.ts",
-  "shards/solver/clingo-worker.ts",
+  "shards/src/solver/clingo-worker.ts",
 ];

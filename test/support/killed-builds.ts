@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Manifest } from "../../src/shards/materialise/manifest.ts";
+import type { Manifest } from "../../shards/src/materialise/manifest.ts";
 
 /** What a process that builds shards is told. */
 export interface BuildTask {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { storeOpener } from "../../src/hosting/file-store.ts";
-import { runBuild } from "../../src/shards/service/commands.ts";
-import { type ShardMode, readShardSpec } from "../../src/shards/spec.ts";
-import { locateSpec } from "../../src/shards/spec-paths.ts";
+import { runBuild } from "../../shards/src/service/commands.ts";
+import { type ShardMode, readShardSpec } from "../../shards/src/spec.ts";
+import { locateSpec } from "../../shards/src/spec-paths.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = fileURLToPath(new URL("../../../shared/fkgqa/", import.meta.url));

@@ -1,9 +1,11 @@
 import { Readable, Writable } from "node:stream";
 import type { Tool } from "../../src/agent/tool.ts";
 import { createToolbox } from "../../src/agent/toolbox.ts";
-import type { CliApp, CliIo, FolderHolder, ShardCommands } from "../../src/cli/cli-io.ts";
+import type { CliApp, CliIo, CommandPlugin, FolderHolder } from "../../src/cli/cli-io.ts";
 import { runCli } from "../../src/cli/program.ts";
 import type { CatalogReport } from "../../src/registry/catalog/check-catalog.ts";
+import type { ShardCommands } from "../../shards/src/cli/shard-commands.ts";
+import { addShards } from "../../shards/src/cli/shards-program.ts";
 import { createFakeCatalog, createFakeQueryService, type FakeQueryService } from "./fake-query-service.ts";
 
 /** What a command printed, asked for and how it ended. */
@@ -35,6 +37,8 @@ export interface Setup {
   readonly backup?: CliIo["backup"];
   readonly tools?: readonly Tool[];
   readonly shards?: Partial<ShardCommands>;
+  /** Commands beside its own; those of shards when absent. */
+  readonly plugins?: readonly CommandPlugin[];
 }
 
 const sink = (chunks: Buffer[]): Writable =>
@@ -90,13 +94,14 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     backup: setup.backup ?? unexpected,
     serveMcp: unexpected,
     forwardMcp: unexpected,
-    shards: async () => ({ build: unexpected, report: unexpected, verify: unexpected, ...setup.shards }),
     openApp: async (given) => {
       overrides.push(given);
       return setup.openApp ? setup.openApp() : app;
     },
   };
-  const code = await runCli(argv, io);
+  const shards = async () => ({ build: unexpected, report: unexpected, verify: unexpected, ...setup.shards });
+  const addAll: CommandPlugin = (program, running) => addShards(program, running, shards);
+  const code = await runCli(argv, io, setup.plugins ?? [addAll]);
   return {
     code,
     out: Buffer.concat(out).toString(),

@@ -1,6 +1,6 @@
-import type { Interpretation } from "../../src/shards/rules/interpretations.ts";
-import type { Cell, Pattern, Problem, QueryFeatures, Solution, Rule } from "../../src/shards/rules/problem.ts";
-import type { ReportInput } from "../../src/shards/report/shard-report.ts";
+import type { Interpretation } from "../../shards/src/rules/interpretations.ts";
+import type { Cell, Pattern, Problem, QueryFeatures, Solution, Rule } from "../../shards/src/rules/problem.ts";
+import type { ReportInput } from "../../shards/src/report/shard-report.ts";
 
 /** A small benchmark whose figures are worked out by hand in the tests that use it. */
 

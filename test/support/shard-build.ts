@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Learned, learn } from "../../src/shards/load/learn.ts";
+import { type Learned, learn } from "../../shards/src/load/learn.ts";
 import {
   type MaterialiseOptions,
   materialise,
   type MaterialiseRequest,
-} from "../../src/shards/materialise/materialise.ts";
-import type { Manifest, ManifestShard } from "../../src/shards/materialise/manifest.ts";
-import type { Interpretation } from "../../src/shards/rules/interpretations.ts";
+} from "../../shards/src/materialise/materialise.ts";
+import type { Manifest, ManifestShard } from "../../shards/src/materialise/manifest.ts";
+import type { Interpretation } from "../../shards/src/rules/interpretations.ts";
 import { createHash } from "node:crypto";
 
 /** The literal reading of the paper. */

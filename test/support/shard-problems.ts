@@ -1,7 +1,7 @@
-import type { Candidate, Cell, Problem, Precedence, Rule, RuleKind, Solution } from "../../src/shards/rules/problem.ts";
-import type { AnswerSetSolver } from "../../src/shards/rules/answer-set-solver.ts";
-import { chooseRules } from "../../src/shards/rules/choose-rules.ts";
-import { literalInterpretation } from "../../src/shards/rules/interpretations.ts";
+import type { Candidate, Cell, Problem, Precedence, Rule, RuleKind, Solution } from "../../shards/src/rules/problem.ts";
+import type { AnswerSetSolver } from "../../shards/src/rules/answer-set-solver.ts";
+import { chooseRules } from "../../shards/src/rules/choose-rules.ts";
+import { literalInterpretation } from "../../shards/src/rules/interpretations.ts";
 
 /** Random numbers for tests: seeded, in [0, 1) (mulberry32). */
 export function randomOf(seed: number): () => number {

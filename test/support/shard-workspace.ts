@@ -3,11 +3,11 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { createShardCommands } from "../../src/shards/service/commands.ts";
-import type { ShardCommands } from "../../src/cli/cli-io.ts";
-import type { BuildResult } from "../../src/shards/build.ts";
+import { createShardCommands } from "../../shards/src/service/commands.ts";
+import type { ShardCommands } from "../../shards/src/cli/shard-commands.ts";
+import type { BuildResult } from "../../shards/src/build.ts";
 import type { Job } from "../../src/jobs/job-queue.ts";
-import type { Verification } from "../../src/shards/verify/verification.ts";
+import type { Verification } from "../../shards/src/verify/verification.ts";
 import { newFolder } from "./scratch-folder.ts";
 
 /** The example of the repository. */

@@ -11,9 +11,17 @@ import {
   typePackages,
   type Module,
 } from "../support/architecture-table.ts";
-const folder = new URL("../../src", import.meta.url).pathname;
-const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
-const sources = new Map(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
+const root = new URL("../..", import.meta.url).pathname;
+/** What the table calls a path of the repository, and back. */
+const named = (path: string): string => path.replace(/^src\//u, "");
+const pathOf = (name: string): string => (name.startsWith("shards/") ? name : `src/${name}`);
+const folders = ["src", "shards/src"];
+const files = folders.flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => named(posix.join(folder, name))),
+);
+const sources = new Map(files.map((file) => [file, readFileSync(join(root, pathOf(file)), "utf8")]));
 const used = new Set<string>();
 
 /** A node of the syntax tree (ESTree) with its place in the source. */
@@ -30,6 +38,8 @@ interface ImportReference {
   readonly line: number;
   /** `import type` or `export type`: erased by the compiler. */
   readonly typeOnly: boolean;
+  /** A path from the top of the repository. */
+  readonly isFile?: boolean;
   /** `import(x)` with something else than a literal. */
   readonly computed: boolean;
 }
@@ -52,6 +62,7 @@ function referred(node: Node, textOf: (part: unknown) => string): { readonly to:
   const [first, second] = (node["arguments"] ?? []) as readonly unknown[];
   const isCall = node.type === "CallExpression" && loaders.test(callee);
   const isUrl = node.type === "NewExpression" && callee === "URL" && textOf(second).startsWith("import.meta");
+  if (node.type === "CallExpression" && callee === "packageFile") return { to: first, kind: "file" };
   return { to: (isCall || isUrl) && first };
 }
 
@@ -66,7 +77,9 @@ function scanImports(source: string): readonly ImportReference[] {
     const literal = /^["'`](?<text>.*?)(?:\$\{.*)?["'`]$/su.exec(to ? textOf(to) : "")?.groups?.["text"];
     if (literal === undefined && (!to || kind !== "dynamic")) return [];
     const line = source.slice(0, node.start).split("\n").length;
-    return [{ specifier: literal ?? textOf(to), line, typeOnly: kind === "type", computed: literal === undefined }];
+    const specifier = literal ?? textOf(to);
+    if (kind === "file") return [{ specifier, line, typeOnly: false, computed: false, isFile: true }];
+    return [{ specifier, line, typeOnly: kind === "type", computed: literal === undefined }];
   });
 }
 
@@ -95,8 +108,15 @@ function violation(file: string, reference: ImportReference): string | undefined
   const { specifier, typeOnly } = reference;
   const module = moduleOf(file);
   if (!module) return "the file is in no module of the table";
+  if (reference.isFile) return outsideFiles.includes(specifier) ? undefined : "is no file of the package";
   if (specifier.startsWith("node:")) return undefined;
-  if (specifier.startsWith(".")) return moduleViolation(module, posix.join(posix.dirname(file), specifier), typeOnly);
+  if (specifier.startsWith(".")) {
+    const target = posix.join(posix.dirname(pathOf(file)), specifier);
+    if (outsideFiles.includes(target)) return undefined;
+    return folders.some((folder) => target.startsWith(`${folder}/`))
+      ? moduleViolation(module, named(target), typeOnly)
+      : "leaves the sources";
+  }
   if (typeOnly && !module.ownTypesOnly && typePackages.includes(packageOf(specifier))) return undefined;
   const allowed = module.packages.find((name) =>
     name.endsWith("/*") ? specifier.startsWith(name.slice(0, -1)) : packageOf(specifier) === name,
@@ -107,7 +127,6 @@ function violation(file: string, reference: ImportReference): string | undefined
 }
 
 function moduleViolation(module: Module, target: string, typeOnly: boolean): string | undefined {
-  if (target.startsWith("..")) return outsideFiles.includes(target) ? undefined : "leaves src";
   const to = moduleOf(target);
   if (!to) return `${target} is in no module of the table`;
   if (to.name === module.name || ground.includes(to.name) || module.imports === "everything") return undefined;
@@ -132,6 +151,14 @@ const problems = files.flatMap((file) =>
 test("every import is in the table of architecture.md", () => {
   expect(files.length).toBeGreaterThan(20);
   expect(problems).toEqual([]);
+});
+
+test("only the composition root imports the benchmark factory", () => {
+  const outside = files.filter((file) => !file.startsWith("shards/"));
+  const importing = outside.filter((file) =>
+    scanImports(sources.get(file) ?? "").some(({ specifier }) => specifier.includes("shards/src/")),
+  );
+  expect(importing).toEqual(["app/plugins.ts"]);
 });
 
 test("every rule of the table is used", () => {
@@ -168,6 +195,7 @@ test.each([
   ['const a = require("x"); require.resolve("y");', ["x", "y"]],
   ['const a = createRequire(import.meta.url)("#x") as () => B;', ["#x"]],
   ['new URL("./worker.ts", import.meta.url)', ["./worker.ts"]],
+  ['packageFile("catalog/")', ["catalog/ file"]],
   ["new URL(`./worker.${extension}`, import.meta.url)", ["./worker."]],
   ['new URL("http://x/", base)', []],
   ['// import "x"\n/* from "y" */ const a = "import \\"z\\" from";', []],
@@ -176,9 +204,11 @@ test.each([
   ['throw new Error(`${a} from`, "b"); Array.from("abc");', []],
 ])("imports of %s", (source, expected) => {
   const found = scanImports(source);
-  expect(found.map((r) => `${r.specifier}${r.typeOnly ? " type" : ""}${r.computed ? " computed" : ""}`)).toEqual(
-    expected,
-  );
+  expect(
+    found.map(
+      (r) => `${r.specifier}${r.typeOnly ? " type" : ""}${r.computed ? " computed" : ""}${r.isFile ? " file" : ""}`,
+    ),
+  ).toEqual(expected);
 });
 
 test("the environment is found however it is read", () => {
@@ -187,10 +217,10 @@ test("the environment is found however it is read", () => {
 });
 
 test("the files that the overview names exist", () => {
-  const overview = readFileSync(join(folder, "README.md"), "utf8");
-  const named = [...overview.matchAll(/`((?:\w[\w-]*\/)+[\w-]+\.ts)`/gu)].map(([, file = ""]) => file);
-  expect(named.length).toBeGreaterThan(10);
-  expect(named.filter((file) => !file.startsWith("test/") && !files.includes(file))).toEqual([]);
+  const overview = readFileSync(join(root, "src/README.md"), "utf8");
+  const paths = [...overview.matchAll(/`((?:\w[\w-]*\/)+[\w-]+\.ts)`/gu)].map(([, file = ""]) => file);
+  expect(paths.length).toBeGreaterThan(10);
+  expect(paths.filter((file) => !file.startsWith("test/") && !files.includes(file))).toEqual([]);
 });
 
 test("unit tests open no socket, write no file and start no process or thread", () => {
@@ -202,11 +232,13 @@ test("unit tests open no socket, write no file and start no process or thread", 
 });
 
 test("the size of the house is printed", () => {
-  const texts = [...sources.values()];
-  const lines = texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0);
   const declared =
     /^export (?:default |declare |abstract |async )*(?:const|let|function\*?|class|interface|type|enum) \w+/gmu;
-  const exported = texts.reduce((sum, text) => sum + (text.match(declared)?.length ?? 0), 0);
-  console.log(`src/: ${files.length} files, ${lines} lines, ${exported} exported names`);
-  expect(exported).toBeGreaterThan(0);
+  for (const folder of folders) {
+    const texts = [...sources].filter(([file]) => pathOf(file).startsWith(`${folder}/`)).map(([, text]) => text);
+    const lines = texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0);
+    const exported = texts.reduce((sum, text) => sum + (text.match(declared)?.length ?? 0), 0);
+    console.log(`${folder}/: ${texts.length} files, ${lines} lines, ${exported} exported names`);
+    expect(exported).toBeGreaterThan(0);
+  }
 });

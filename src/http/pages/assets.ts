@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { packageFile } from "../../package-file.ts";
 import { plainHeaders } from "../common-headers.ts";
 import { chooseCoding, compressWhole, type ContentCoding, smallestCompressedBytes } from "../compression.ts";
 import type { TypedApp } from "../http-deps.ts";
@@ -42,7 +43,7 @@ export const assetPaths = { stylesheet: pathOf(stylesheet), icon: pathOf(icon) }
 let bundle: Readonly<Record<"js" | "css", Asset>> | undefined;
 
 const bundled = (name: string, extension: "js" | "css"): Asset =>
-  asset("console", extension, readFileSync(new URL(`../../../dist/console/${name}`, import.meta.url)));
+  asset("console", extension, readFileSync(packageFile(`dist/console/${name}`)));
 
 /** What `deploy/build-console.mjs` made, read when it is first wanted: nothing else needs it. */
 function consoleBundle(): NonNullable<typeof bundle> {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
+import { packageFile } from "../../package-file.ts";
 
-const folder = new URL("../../../catalog/examples/queries/", import.meta.url);
+const folder = packageFile("catalog/examples/queries/");
 
 /** The query in a file, without the comment above it. */
 const queryIn = (file: string): string =>

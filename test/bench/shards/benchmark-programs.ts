@@ -1,15 +1,15 @@
 import { fileURLToPath } from "node:url";
-import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
-import { candidatesOf, ruleKey } from "../../../src/shards/rules/candidates.ts";
-import { coverInstanceOf, chooseRules } from "../../../src/shards/rules/choose-rules.ts";
-import { coverProgram } from "../../../src/shards/rules/encodings.ts";
-import { featuresOf, readQueries } from "../../../src/shards/rules/query-features.ts";
-import { learnCells } from "../../../src/shards/load/cells.ts";
-import { learn } from "../../../src/shards/load/learn.ts";
-import { defaultPrecedence } from "../../../src/shards/rules/placement.ts";
-import type { Problem } from "../../../src/shards/rules/problem.ts";
-import { loadQueries } from "../../../src/shards/load/queries/load-queries.ts";
-import { literalInterpretation, interpretationNamed } from "../../../src/shards/rules/interpretations.ts";
+import type { AnswerSetSolver } from "../../../shards/src/rules/answer-set-solver.ts";
+import { candidatesOf, ruleKey } from "../../../shards/src/rules/candidates.ts";
+import { coverInstanceOf, chooseRules } from "../../../shards/src/rules/choose-rules.ts";
+import { coverProgram } from "../../../shards/src/rules/encodings.ts";
+import { featuresOf, readQueries } from "../../../shards/src/rules/query-features.ts";
+import { learnCells } from "../../../shards/src/load/cells.ts";
+import { learn } from "../../../shards/src/load/learn.ts";
+import { defaultPrecedence } from "../../../shards/src/rules/placement.ts";
+import type { Problem } from "../../../shards/src/rules/problem.ts";
+import { loadQueries } from "../../../shards/src/load/queries/load-queries.ts";
+import { literalInterpretation, interpretationNamed } from "../../../shards/src/rules/interpretations.ts";
 
 /** One program that a build solves, or would solve if nothing were reduced before. */
 export interface BenchmarkProgram {

@@ -1,9 +1,9 @@
-import { chooseRules, coverInstanceOf } from "../../../src/shards/rules/choose-rules.ts";
-import { linearBound, reduceCover } from "../../../src/shards/rules/set-cover.ts";
-import { coverFacts, composeProgram } from "../../../src/shards/rules/encodings.ts";
-import type { Problem, Rule } from "../../../src/shards/rules/problem.ts";
-import { literalInterpretation } from "../../../src/shards/rules/interpretations.ts";
-import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
+import { chooseRules, coverInstanceOf } from "../../../shards/src/rules/choose-rules.ts";
+import { linearBound, reduceCover } from "../../../shards/src/rules/set-cover.ts";
+import { coverFacts, composeProgram } from "../../../shards/src/rules/encodings.ts";
+import type { Problem, Rule } from "../../../shards/src/rules/problem.ts";
+import { literalInterpretation } from "../../../shards/src/rules/interpretations.ts";
+import { createClingoSolver } from "../../../shards/src/solver/clingo-solver.ts";
 import { randomCover } from "../../support/shard-problems.ts";
 import { rounded } from "../proxy/report.ts";
 import { printRows } from "../void/print-rows.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
-import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
+import type { AnswerSetSolver } from "../../../shards/src/rules/answer-set-solver.ts";
+import { createClingoSolver } from "../../../shards/src/solver/clingo-solver.ts";
 import { median, rounded } from "../proxy/report.ts";
 import { printRows } from "../void/print-rows.ts";
 import { type BenchmarkProgram, benchmarkPrograms, datasets } from "./benchmark-programs.ts";

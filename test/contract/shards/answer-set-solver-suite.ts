@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
+import type { AnswerSetSolver } from "../../../shards/src/rules/answer-set-solver.ts";
 
 /** A pigeonhole problem: nothing to find, and nothing provable in the time that a test has. */
 const endless = `pigeon(1..14). hole(1..13). { in(P,H) : hole(H) } = 1 :- pigeon(P). :- in(P,H), in(Q,H), P < Q.`;

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
+import { createClingoSolver } from "../../../shards/src/solver/clingo-solver.ts";
 import { answerSetSolverSuite } from "./answer-set-solver-suite.ts";
 
 describe("clingo", () => {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
-import type { HttpDeps, ShardService } from "../../../src/http/http-deps.ts";
+import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
-import type { ShardDataset } from "../../../src/shards/finished-folder.ts";
+import type { ShardDataset } from "../../../shards/src/finished-folder.ts";
+import { shardRoutes, type ShardService } from "../../../shards/src/service/routes.ts";
 import { fakeAnswer, fakeSettings } from "../../support/fake-query-service.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { fakeNowMs } from "../../support/http-deps.ts";
@@ -53,7 +54,7 @@ function generousDeps(): Partial<HttpDeps> {
   return {
     ...pageDeps({ count: 0 }),
     monitor: createFakeMonitor({ endpoints: pageEntries(0), nowMs: fakeNowMs }),
-    shards,
+    routes: [shardRoutes(shards)],
     hosted: () => endpoint,
     jobs: { get: async () => job, list: async () => [job], cancel: async () => true, watch: () => () => undefined },
     publishSnapshot: async () => ({ schema: 1 }),

@@ -154,7 +154,6 @@ describe("documents", () => {
       "/openapi.json",
       "/query",
       "/runs/{id}",
-      "/shards/{dataset}/{shard}/sparql",
       "/sparql",
       "/status",
     ]);

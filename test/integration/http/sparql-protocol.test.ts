@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { ShardService } from "../../../src/http/http-deps.ts";
+import { shardRoutes, type ShardService } from "../../../shards/src/service/routes.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
 import { fakeAnswer, smallBody } from "../../support/fake-query-service.ts";
 import { askQuery, raw, type Started, start } from "./http-fixture.ts";
@@ -157,7 +157,7 @@ describe("refusals", () => {
   });
 
   it("say those of the route that names most of the path", async () => {
-    const app = await start({ shards: { datasets: [] } as unknown as ShardService });
+    const app = await start({ routes: [shardRoutes({ datasets: [] } as unknown as ShardService)] });
     const response = await fetch(`${app.url}/api/shards/planets/verify`, { method: "OPTIONS" });
     expect(response.headers.get("Allow")).toBe("OPTIONS, POST");
   });

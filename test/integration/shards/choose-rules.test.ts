@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
-import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
+import type { AnswerSetSolver } from "../../../shards/src/rules/answer-set-solver.ts";
+import { createClingoSolver } from "../../../shards/src/solver/clingo-solver.ts";
 import {
   chosenBy,
   numbersOf,

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openShardFolder } from "../../../src/shards/finished-folder.ts";
+import { openShardFolder } from "../../../shards/src/finished-folder.ts";
 import { manifestWith, sha256 } from "../../support/shard-build.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 

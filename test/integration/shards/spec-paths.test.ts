@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { readShardSpec, type ShardSpec } from "../../../src/shards/spec.ts";
-import { isInside, locateSpec } from "../../../src/shards/spec-paths.ts";
+import { readShardSpec, type ShardSpec } from "../../../shards/src/spec.ts";
+import { isInside, locateSpec } from "../../../shards/src/spec-paths.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
 type SpecPlaces = Parameters<typeof locateSpec>[1];

@@ -3,7 +3,7 @@ import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { lockTarget } from "../../../src/shards/target-lock.ts";
+import { lockTarget } from "../../../shards/src/target-lock.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
 const folder = newFolder();

@@ -1,6 +1,6 @@
-import { learn } from "../../../src/shards/load/learn.ts";
-import type { Progress } from "../../../src/shards/load/read-statements.ts";
-import { materialise } from "../../../src/shards/materialise/materialise.ts";
+import { learn } from "../../../shards/src/load/learn.ts";
+import type { Progress } from "../../../shards/src/load/read-statements.ts";
+import { materialise } from "../../../shards/src/materialise/materialise.ts";
 import type { BuildMessage, BuildTask } from "../killed-builds.ts";
 import { requestFor } from "../shard-build.ts";
 

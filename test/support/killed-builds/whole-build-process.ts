@@ -1,7 +1,7 @@
 import { storeOpener } from "../../../src/hosting/file-store.ts";
-import { runBuild } from "../../../src/shards/service/commands.ts";
-import { readShardSpec } from "../../../src/shards/spec.ts";
-import { locateSpec, readSpecFile } from "../../../src/shards/spec-paths.ts";
+import { runBuild } from "../../../shards/src/service/commands.ts";
+import { readShardSpec } from "../../../shards/src/spec.ts";
+import { locateSpec, readSpecFile } from "../../../shards/src/spec-paths.ts";
 import type { BuildMessage, WholeBuildTask } from "../killed-builds.ts";
 
 // A process that builds shards from a description, choice of rules and report included, and says how far it is.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ShardCommands } from "../../../src/cli/cli-io.ts";
-import type { BuildResult } from "../../../src/shards/build.ts";
+import type { ShardCommands } from "../../../shards/src/cli/shard-commands.ts";
+import type { BuildResult } from "../../../shards/src/build.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { reportOf, type ShardReport } from "../../../src/shards/report/shard-report.ts";
+import { reportOf, type ShardReport } from "../../../shards/src/report/shard-report.ts";
 import { reportInput } from "../../support/shard-benchmark.ts";
 import { cli } from "../../support/run-cli.ts";
 

@@ -155,6 +155,7 @@ describe("values", () => {
   shouldRead("FEDWAY_EXAMPLES=off", (c) => c.examples, false);
   shouldRead("FEDWAY_EXAMPLES=TRUE", (c) => c.examples, true);
   shouldRead("FEDWAY_SHARDS=/data/a, ./b ,", (c) => c.shards, ["/data/a", "./b"]);
+  shouldRead("FEDWAY_SHARDS=off", (c) => c.shards, "off");
   shouldRead("FEDWAY_EMBEDDINGS=https://models.example/v1/", (c) => c.embeddings.source, "https://models.example/v1");
   shouldRead("FEDWAY_CHAT_PRICE=0.15/0.6", (c) => c.chat.price, { input: 0.15, output: 0.6 });
   shouldRead("FEDWAY_EMBEDDINGS=./models/e5", (c) => c.embeddings.source, "./models/e5");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type BuildProgress, passProgress } from "../../../src/shards/build-problem.ts";
+import { type BuildProgress, passProgress } from "../../../shards/src/build-problem.ts";
 
 it("tells triples per second and the time left of each pass, by its own pace", () => {
   let ms = 1_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { readShardSpec, readShardSpecs } from "../../../src/shards/spec.ts";
+import { readShardSpec, readShardSpecs } from "../../../shards/src/spec.ts";
 
 const least = { dataset: "harbour", inputs: ["a.nt"], queries: "q.json", licence: "https://example.org/licence" };
 

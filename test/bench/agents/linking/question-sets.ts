@@ -88,7 +88,7 @@ async function shardsOf(dataset: string, folder: string): Promise<readonly Descr
     await buildPublishedShards(dataset, { mode: "balanced", output: folder });
   const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
   return manifest.shards.map(({ id, topic, file, triples }) => {
-    // The texts of `src/shards/service/register.ts`.
+    // The texts of `shards/src/service/register.ts`.
     const about = topic === undefined ? "" : `: ${topic}`;
     const entry = catalogEntry(`${dataset}-${id}`, {
       title: topic ?? `${manifest.title} ${id}`,

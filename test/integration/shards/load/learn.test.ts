@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { learnCells } from "../../../../src/shards/load/cells.ts";
-import { learn } from "../../../../src/shards/load/learn.ts";
-import { loadSubjects, saveSubjects } from "../../../../src/shards/load/subject-classes.ts";
-import { hashOf } from "../../../../src/shards/rules/placement.ts";
-import type { Pattern } from "../../../../src/shards/rules/problem.ts";
+import { learnCells } from "../../../../shards/src/load/cells.ts";
+import { learn } from "../../../../shards/src/load/learn.ts";
+import { loadSubjects, saveSubjects } from "../../../../shards/src/load/subject-classes.ts";
+import { hashOf } from "../../../../shards/src/rules/placement.ts";
+import type { Pattern } from "../../../../shards/src/rules/problem.ts";
 import { writeInput } from "../../../support/shard-build.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
 

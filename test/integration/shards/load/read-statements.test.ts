@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { type InputFormat, namedInputs } from "../../../../src/shards/load/input.ts";
-import { readStatements } from "../../../../src/shards/load/read-statements.ts";
-import type { Statement } from "../../../../src/shards/load/statement.ts";
+import { type InputFormat, namedInputs } from "../../../../shards/src/load/input.ts";
+import { readStatements } from "../../../../shards/src/load/read-statements.ts";
+import type { Statement } from "../../../../shards/src/load/statement.ts";
 import { writeInput } from "../../../support/shard-build.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
 

@@ -1,9 +1,9 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { discardCancelled } from "../../../../src/shards/service/build-jobs.ts";
+import { discardCancelled } from "../../../../shards/src/service/build-jobs.ts";
 import type { Job, JobState } from "../../../../src/jobs/job-queue.ts";
-import { lockTarget } from "../../../../src/shards/target-lock.ts";
+import { lockTarget } from "../../../../shards/src/target-lock.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
 
 const finishedAt = "2026-03-01T12:00:00.000Z";

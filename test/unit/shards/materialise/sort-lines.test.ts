@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sortLines } from "../../../../src/shards/materialise/sort-lines.ts";
+import { sortLines } from "../../../../shards/src/materialise/sort-lines.ts";
 
 /** The lines in the order that `sortLines` gives them. */
 function sorted(lines: readonly string[]): readonly string[] {

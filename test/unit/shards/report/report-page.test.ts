@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { overviewOf, type ShardOverview } from "../../../../src/shards/report/overview.ts";
-import { overviewPage, reportPage } from "../../../../src/shards/report/report-page.ts";
-import { reportOf } from "../../../../src/shards/report/shard-report.ts";
+import { overviewOf, type ShardOverview } from "../../../../shards/src/report/overview.ts";
+import { overviewPage, reportPage } from "../../../../shards/src/report/report-page.ts";
+import { reportOf } from "../../../../shards/src/report/shard-report.ts";
 import {
   brief,
   createNames,
@@ -10,7 +10,7 @@ import {
   partsOfKey,
   shardWords,
   shareText,
-} from "../../../../src/shards/report/words.ts";
+} from "../../../../shards/src/report/words.ts";
 import { hostileInput, literal, problem, reportInput } from "../../../support/shard-benchmark.ts";
 
 const page = reportPage(reportOf(reportInput));

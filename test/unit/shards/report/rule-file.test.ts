@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { chooseRules } from "../../../../src/shards/rules/choose-rules.ts";
-import type { Problem, Solution } from "../../../../src/shards/rules/problem.ts";
-import { ruleFileOf } from "../../../../src/shards/report/rule-file.ts";
-import { createClingoSolver } from "../../../../src/shards/solver/clingo-solver.ts";
+import { chooseRules } from "../../../../shards/src/rules/choose-rules.ts";
+import type { Problem, Solution } from "../../../../shards/src/rules/problem.ts";
+import { ruleFileOf } from "../../../../shards/src/report/rule-file.ts";
+import { createClingoSolver } from "../../../../shards/src/solver/clingo-solver.ts";
 import { literal } from "../../../support/shard-benchmark.ts";
 import { coverProblem, randomCover, randomPlacement } from "../../../support/shard-problems.ts";
 

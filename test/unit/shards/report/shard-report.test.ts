@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { type ComparedFigure, comparedFigures } from "../../../../src/shards/report/compared-figures.ts";
-import { impliedShards, relevantShards, touchedShards } from "../../../../src/shards/report/query-shards.ts";
-import { reportOf, type ShardReport } from "../../../../src/shards/report/shard-report.ts";
+import { type ComparedFigure, comparedFigures } from "../../../../shards/src/report/compared-figures.ts";
+import { impliedShards, relevantShards, touchedShards } from "../../../../shards/src/report/query-shards.ts";
+import { reportOf, type ShardReport } from "../../../../shards/src/report/shard-report.ts";
 import {
   coefficientOfVariation,
   type FanOut,
   type ShardStatistics,
   statisticsOf,
   weightedSummary,
-} from "../../../../src/shards/report/shard-statistics.ts";
-import { placementOf } from "../../../../src/shards/rules/placement.ts";
-import type { Rule } from "../../../../src/shards/rules/problem.ts";
+} from "../../../../shards/src/report/shard-statistics.ts";
+import { placementOf } from "../../../../shards/src/rules/placement.ts";
+import type { Rule } from "../../../../shards/src/rules/problem.ts";
 import { cells, ns, problem, reportInput, shards, solution } from "../../../support/shard-benchmark.ts";
 
 const report = reportOf(reportInput);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CoverInstance, greedyCover, linearBound, reduceCover } from "../../../../src/shards/rules/set-cover.ts";
+import { type CoverInstance, greedyCover, linearBound, reduceCover } from "../../../../shards/src/rules/set-cover.ts";
 import { randomCover, subsets } from "../../../support/shard-problems.ts";
 
 function instanceOf(size: Parameters<typeof randomCover>[0], seed: number): CoverInstance {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ontologyLimits, readOntology } from "../../../../src/shards/rules/query-features.ts";
+import { ontologyLimits, readOntology } from "../../../../shards/src/rules/query-features.ts";
 
 const prologue = `@prefix : <urn:x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .

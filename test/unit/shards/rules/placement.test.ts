@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, placementOf, shardIdOf } from "../../../../src/shards/rules/placement.ts";
-import type { Precedence, Rule } from "../../../../src/shards/rules/problem.ts";
+import { hashOf, placementOf, shardIdOf } from "../../../../shards/src/rules/placement.ts";
+import type { Precedence, Rule } from "../../../../shards/src/rules/problem.ts";
 
 const ex = (name: string): string => `http://example.org/${name}`;
 const rules: readonly Rule[] = [

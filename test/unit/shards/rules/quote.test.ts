@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, constantFrom, string } from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { quote } from "../../../../src/shards/rules/encodings.ts";
-import { createClingoSolver } from "../../../../src/shards/solver/clingo-solver.ts";
+import { quote } from "../../../../shards/src/rules/encodings.ts";
+import { createClingoSolver } from "../../../../shards/src/solver/clingo-solver.ts";
 
 /** The text of a string that `quote` wrote, as clingo prints it. */
 const unquote = (quoted: string): string => JSON.parse(`"${quoted.slice(1, -1).replaceAll(/\\(.)/gu, "$1")}"`);

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { entryIdOf, withOrigin, registerShards, unregisterLost } from "../../../../src/shards/service/register.ts";
+import { entryIdOf, withOrigin, registerShards, unregisterLost } from "../../../../shards/src/service/register.ts";
 import type { EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
 import { documentOf, withFields } from "../../../../src/registry/catalog/document-fields.ts";
-import type { FinishedShard, ShardDataset } from "../../../../src/shards/finished-folder.ts";
+import type { FinishedShard, ShardDataset } from "../../../../shards/src/finished-folder.ts";
 import { createMemoryStore } from "../../../support/memory-store.ts";
 import { fakeSettings } from "../../../support/fake-query-service.ts";
 import { openTestCatalog } from "../../../support/http-deps.ts";

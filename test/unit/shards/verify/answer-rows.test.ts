@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { rowsOf } from "../../../../src/shards/verify/answer-store.ts";
-import { chanceIn } from "../../../../src/shards/verify/compare-answers.ts";
+import { rowsOf } from "../../../../shards/src/verify/answer-store.ts";
+import { chanceIn } from "../../../../shards/src/verify/compare-answers.ts";
 
 type Term = Readonly<Record<string, string>>;
 const xsd = "http://www.w3.org/2001/XMLSchema#";

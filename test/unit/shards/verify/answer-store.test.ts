@@ -1,6 +1,6 @@
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
-import { type StoreAnswer, askStore, rowsOfTerms } from "../../../../src/shards/verify/answer-store.ts";
+import { type StoreAnswer, askStore, rowsOfTerms } from "../../../../shards/src/verify/answer-store.ts";
 
 const subselect = "{ SELECT ?x { ?y <urn:q> ?x } }";
 const exists = (body: string): string => `SELECT * { ?a <urn:p> ?b FILTER EXISTS { ${body} FILTER(?b = ?x) } }`;

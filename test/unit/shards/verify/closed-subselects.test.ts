@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { closedSubselects, solutionsQuery, withSolutions } from "../../../../src/shards/verify/closed-subselects.ts";
+import { closedSubselects, solutionsQuery, withSolutions } from "../../../../shards/src/verify/closed-subselects.ts";
 import { editRange } from "../../../../src/sparql/edit-text.ts";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
 

@@ -1,6 +1,6 @@
 import { Store } from "oxigraph";
 import { expect, it } from "vitest";
-import { rowsOf, type StoreAnswer, type AnswerStore, askStore } from "../../../../src/shards/verify/answer-store.ts";
+import { rowsOf, type StoreAnswer, type AnswerStore, askStore } from "../../../../shards/src/verify/answer-store.ts";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
 import { randomExistsQuery, randomFrom, randomQuads } from "./exists-queries.ts";
 

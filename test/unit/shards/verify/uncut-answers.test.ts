@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { compareAnswers } from "../../../../src/shards/verify/compare-answers.ts";
-import type { AnswerStore } from "../../../../src/shards/verify/answer-store.ts";
+import { compareAnswers } from "../../../../shards/src/verify/compare-answers.ts";
+import type { AnswerStore } from "../../../../shards/src/verify/answer-store.ts";
 
 const never = new AbortController().signal;
 

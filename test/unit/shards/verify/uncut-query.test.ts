@@ -1,7 +1,7 @@
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
-import { uncutQuery } from "../../../../src/shards/verify/uncut-query.ts";
+import { uncutQuery } from "../../../../shards/src/verify/uncut-query.ts";
 
 const prologue = "PREFIX : <urn:x/> ";
 const store = new Store();

@@ -1,0 +1,135 @@
+import { type Command, Option } from "commander";
+import { examples, milliseconds, type Running, UsageError } from "../../../src/cli/cli-io.ts";
+import { runServe } from "../../../src/cli/commands.ts";
+import { shardModes } from "../spec.ts";
+import {
+  runShardBuild,
+  runShardCompare,
+  runShardReport,
+  runShardVerify,
+  type ShardCommands,
+  type ShardIo,
+} from "./shard-commands.ts";
+
+/** Builds and verifications without a service, loaded when a command needs them. */
+export async function loadShardCommands(dataDir: string): Promise<ShardCommands> {
+  const [{ createShardCommands }, { storeOpener }] = await Promise.all([
+    import("../service/commands.ts"),
+    import("../../../src/hosting/file-store.ts"),
+  ]);
+  return createShardCommands(dataDir, storeOpener);
+}
+
+type LoadCommands = () => Promise<ShardCommands>;
+
+/** Adds `shards build`, `shards compare`, `shards report`, `shards verify` and `shards serve`. */
+export function addShards(program: Command, run: Running, load: LoadCommands): void {
+  const running: RunningShards = (command) => run((io, ...args) => command({ ...io, shards: load }, ...args));
+  const shards = program
+    .command("shards")
+    .description("turn a dataset and its queries into a federated benchmark")
+    .addHelpText("after", () =>
+      examples("shards build shards/example/spec.json", "shards serve .fedway/shards/harbour"),
+    );
+  addBuild(shards, running);
+  addCompare(shards, running);
+  shards
+    .command("report")
+    .description("say what became of a build; of several: side by side, with their figures beside the published ones")
+    .argument("<folder...>", "folders of finished shards")
+    .option("--json", "the whole report as JSON")
+    .option("--html <file>", "also write it as a page to this file, replacing it at the end")
+    .addHelpText("after", () =>
+      examples("shards report .fedway/shards/harbour", "shards report .fedway/shards/* --html overview.html"),
+    )
+    .action(running(runShardReport));
+  shards
+    .command("verify")
+    .description(
+      "check finished shards: checksums, nothing twice, missing or misplaced, queries federated, every query's answer",
+    )
+    .argument("<folder>", "folder of finished shards")
+    .option("-i, --input <file...>", "what the shards were made of, when it does not lie where it lay then")
+    .option("--no-answers", "do not ask the queries, of which some may take minutes")
+    .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds; the rest is unknown", milliseconds)
+    .option("--json", "the result as JSON")
+    .addHelpText("after", () => examples("shards verify .fedway/shards/harbour"))
+    .action(running(runShardVerify));
+  shards
+    .command("serve")
+    .description("start the service with these shards, each behind an endpoint of its own (FEDWAY_SHARDS)")
+    .argument("<folder...>", "folders of finished shards")
+    .option("--host <host>", "address to listen on (HOST)")
+    .option("-p, --port <port>", "port to listen on (PORT)")
+    .addHelpText("after", () => examples("shards serve .fedway/shards/harbour --port 8080"))
+    .action(running((io, folders: string[], options: ServeOptions) => runServe(io, serveOverrides(folders, options))));
+}
+
+function addBuild(shards: Command, running: RunningShards): void {
+  shards
+    .command("build")
+    .description("choose the rules and write the shards; a build that was interrupted goes on where it was")
+    .argument("<spec>", "JSON file that names the dataset or datasets, their files and their queries")
+    .option("--dry-run", "choose the rules and predict the sizes, write nothing")
+    .addOption(
+      new Option(
+        "-m, --mode <mode>",
+        "balanced: no shard answers a query alone, rules of all kinds, even sizes; guaranteed: the fewest rules that make every query federated; paper: the published method",
+      ).choices(shardModes),
+    )
+    .option(
+      "-o, --output <folder>",
+      "folder of the result, replaced when it is complete (FEDWAY_DATA_DIR/shards/<dataset>)",
+    )
+    .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
+    .option(
+      "--solve-timeout <ms>",
+      "time limit of the search for the rules in milliseconds (one minute); the best ones found by then are used",
+      milliseconds,
+    )
+    .option("--json", "the outcome as JSON")
+    .addHelpText("after", () =>
+      examples("shards build shards/example/spec.json", "shards build spec.json --dry-run --mode paper --allow /data"),
+    )
+    .action(running(runShardBuild));
+}
+
+function addCompare(shards: Command, running: RunningShards): void {
+  shards
+    .command("compare")
+    .description(
+      `choose rules in every mode (${shardModes.join(", ")}) and put the figures side by side; writes no shards`,
+    )
+    .argument("<spec>", "JSON file that names the dataset, or several, as for build")
+    .option("--html <file>", "also write it as a page to this file, replacing it at the end")
+    .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
+    .option(
+      "--solve-timeout <ms>",
+      "time limit of each search for the rules in milliseconds (one minute)",
+      milliseconds,
+    )
+    .option("--json", "the figures as JSON")
+    .addHelpText("after", () => examples("shards compare shards/example/spec.json"))
+    .action(running(runShardCompare));
+}
+
+/** Runs a command over the outside world and what can be done with shards, and notes its exit code. */
+type RunningShards = <Args extends readonly unknown[]>(
+  command: (io: ShardIo, ...args: Args) => Promise<number>,
+) => (...args: Args) => Promise<void>;
+
+interface ServeOptions {
+  readonly host?: string;
+  readonly port?: string;
+}
+
+function serveOverrides(folders: readonly string[], { host, port }: ServeOptions): Readonly<Record<string, string>> {
+  const split = folders.find((folder) => folder.includes(","));
+  if (split !== undefined)
+    throw new UsageError(`the name of the folder "${split}" has a comma; name it through a link`);
+  return {
+    FEDWAY_SHARDS: folders.join(","),
+    ...(host !== undefined && { HOST: host }),
+    ...(port !== undefined && { PORT: port }),
+  };
+}

@@ -1,0 +1,259 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { compareText } from "../../../../src/rdf/canonical.ts";
+import { readBoundedFile } from "../../bounded-file.ts";
+import { isObject } from "../../guards.ts";
+
+/** Bounds of reading. */
+export interface ReadLimits {
+  /** All files together. */
+  readonly maxBytes: number;
+  readonly maxQueries: number;
+}
+
+/**
+ * The entries of a JSON or CSV file, or of a folder's `.rq` files in the order of their names: the id is the name
+ * without its ending, the question what the comment lines at the beginning say.
+ * @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE`
+ */
+export async function readEntries(
+  path: string,
+  limits: ReadLimits,
+  only?: EntryFilter,
+): Promise<readonly QueryEntry[]> {
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new FedwayError("REQUEST_INVALID", `The queries "${basename(path)}" cannot be read.`, { cause });
+  });
+  if (found.isDirectory()) return readFolder(path, limits);
+  if (!found.isFile()) throw new FedwayError("REQUEST_INVALID", `"${basename(path)}" is not a regular file.`);
+  const read = fileReaders[extname(path).toLowerCase()];
+  if (read === undefined) {
+    throw new FedwayError("REQUEST_INVALID", `The queries "${basename(path)}" are neither JSON nor CSV.`, {
+      next: "Give a .json or .csv file, or a folder of .rq files.",
+    });
+  }
+  return read(await readText(path, limits.maxBytes), only);
+}
+
+const fileReaders: Readonly<Record<string, typeof entriesFromJson>> = {
+  ".json": entriesFromJson,
+  ".csv": entriesFromCsv,
+};
+
+async function readFolder(path: string, limits: ReadLimits): Promise<readonly QueryEntry[]> {
+  const entries = await readdir(path, { withFileTypes: true });
+  const queryFiles = entries
+    .filter(({ name }) => extname(name) === ".rq")
+    .toSorted((left, right) => compareText(left.name, right.name));
+  if (queryFiles.length > limits.maxQueries) throw tooMany(limits.maxQueries);
+  const found: QueryEntry[] = [];
+  let left = limits.maxBytes;
+  for (const entry of queryFiles) {
+    const id = basename(entry.name, ".rq");
+    if (!entry.isFile()) {
+      // A symbolic link could lead anywhere.
+      found.push({ place: entry.name, id, problem: "This is not a regular file." });
+      continue;
+    }
+    const text = await readText(join(path, entry.name), left);
+    left -= Buffer.byteLength(text);
+    found.push({ place: entry.name, id, text, question: leadingComment(text) || undefined });
+  }
+  return found;
+}
+
+/** The error for more queries than allowed. */
+export function tooMany(maxQueries: number): FedwayError {
+  return new FedwayError("REQUEST_TOO_LARGE", `There are more than ${maxQueries} queries.`);
+}
+
+function leadingComment(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (!line.startsWith("#")) break;
+    lines.push(line.replace(/^#+\+?/, "").trim());
+  }
+  return lines.join(" ").trim();
+}
+
+/** A file's text. */
+async function readText(path: string, maxBytes: number): Promise<string> {
+  const bytes = await readBoundedFile(path, maxBytes, (fault, cause) =>
+    fault === "too large"
+      ? tooLarge(maxBytes)
+      : new FedwayError("REQUEST_INVALID", `The file "${basename(path)}" cannot be read.`, { cause }),
+  );
+  return decoded(bytes, basename(path));
+}
+
+const tooLarge = (maxBytes: number): FedwayError =>
+  new FedwayError("REQUEST_TOO_LARGE", `The queries are larger than ${maxBytes} bytes.`);
+
+function decoded(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new FedwayError("REQUEST_INVALID", `The file "${name}" is not UTF-8 text.`, { cause });
+  }
+}
+
+/**
+ * The entries of a CSV file whose first record names the columns, in any order and case. A record with another number
+ * of cells than the header becomes an entry without text.
+ * @throws FedwayError `REQUEST_INVALID` with `where.line` for a quote that is never closed or stands in the middle of a
+ *   cell, and for a header without a column for the query
+ */
+export function entriesFromCsv(text: string, only: EntryFilter = {}): readonly QueryEntry[] {
+  const [header, ...records] = csvRecords(text);
+  if (!header) return [];
+  const names = header.cells.map((name) => name.trim().toLowerCase());
+  if (!textFields.some((name) => names.includes(name))) {
+    throw new FedwayError("REQUEST_INVALID", "The queries are CSV, but no column is named sparql, query or text.", {
+      where: { line: header.line },
+      next: "Begin the file with a line such as id,sparql,question.",
+    });
+  }
+  return records.flatMap(({ line, cells }) => {
+    const place = `line ${line}`;
+    if (cells.length !== names.length) {
+      return [{ place, problem: `The record has ${cells.length} cells, the header has ${names.length}.` }];
+    }
+    const fields = Object.fromEntries(names.map((name, column) => [name, cells[column]]));
+    return isWanted(fields, only) ? [entryOf(fields, place)] : [];
+  });
+}
+
+/** The records of a CSV text (RFC 4180), each with the line on which it starts; empty lines are none. */
+function csvRecords(text: string) {
+  const records: { readonly line: number; readonly cells: readonly string[] }[] = [];
+  let cells: string[] = [];
+  let line = 1;
+  let start = 1;
+  for (let at = 0; at < text.length || cells.length > 0; ) {
+    const { value, end, next } = cellAt(text, at, line);
+    cells.push(value);
+    line += lineBreaks(text, at, next);
+    at = next;
+    if (end === ",") continue;
+    if (cells.length > 1 || value !== "") records.push({ line: start, cells });
+    cells = [];
+    start = line;
+  }
+  return records;
+}
+
+interface Cell {
+  readonly value: string;
+  readonly end: string;
+  readonly next: number;
+}
+
+/** No regular expression reads quoted cells: a long one would overflow its stack. */
+function cellAt(text: string, at: number, line: number): Cell {
+  return text[at] === '"' ? quotedCell(text, at, line) : plainCell(text, at, line);
+}
+
+function quotedCell(text: string, at: number, line: number): Cell {
+  let close = text.indexOf('"', at + 1);
+  while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+  if (close < 0) throw badQuote(line, "is never closed");
+  const end = separatorAt(text, close + 1);
+  if (end === undefined) throw badQuote(line, "is followed by more text");
+  return { value: text.slice(at + 1, close).replaceAll('""', '"'), end, next: close + 1 + end.length };
+}
+
+const cellEnd = /[",\r\n]/g;
+
+function plainCell(text: string, at: number, line: number): Cell {
+  cellEnd.lastIndex = at;
+  const stop = cellEnd.exec(text)?.index ?? text.length;
+  const end = separatorAt(text, stop);
+  if (end === undefined) throw badQuote(line, "stands in the middle of a cell");
+  return { value: text.slice(at, stop), end, next: stop + end.length };
+}
+
+/** What separates cells or records at an offset, the end of the text included. */
+function separatorAt(text: string, at: number): Cell["end"] | undefined {
+  if (at >= text.length) return "";
+  return [",", "\r\n", "\n", "\r"].find((separator) => text.startsWith(separator, at));
+}
+
+function badQuote(line: number, what: string): FedwayError {
+  return new FedwayError("REQUEST_INVALID", `The queries are not valid CSV: a quote on line ${line} ${what}.`, {
+    where: { line },
+    next: "Put the whole cell in quotes and double each quote in it.",
+  });
+}
+
+function lineBreaks(text: string, from: number, to: number): number {
+  return text.slice(from, to).match(/\r\n|\n|\r/g)?.length ?? 0;
+}
+
+/**
+ * The entries of a JSON array of objects with `id`, `sparql` (or `query`, `text`) and `question`. What is no object
+ * becomes an entry without text.
+ * @throws FedwayError `REQUEST_INVALID` for what is no JSON array
+ */
+export function entriesFromJson(text: string, only: EntryFilter = {}): readonly QueryEntry[] {
+  const value = parsed(text);
+  if (!Array.isArray(value)) {
+    throw new FedwayError("REQUEST_INVALID", "The queries file must be a JSON array.", {
+      next: 'Write [{"id": "q1", "sparql": "SELECT ...", "question": "..."}].',
+    });
+  }
+  return value.flatMap((entry: unknown, index) => {
+    const place = `entry ${index + 1}`;
+    if (!isObject(entry)) return [{ place, problem: "The entry must be an object." }];
+    return isWanted(entry, only) ? [entryOf(entry, place)] : [];
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.replaceAll(/\s+/g, " ").slice(0, 200) : "";
+    throw new FedwayError("REQUEST_INVALID", `The queries are not valid JSON: ${reason}.`, { cause });
+  }
+}
+
+/** A query as a file gives it, not yet looked at. */
+export interface QueryEntry {
+  /** Where it was found, for messages: "entry 3", "line 12", "all-dogs.rq". */
+  readonly place: string;
+  readonly id?: string | undefined;
+  readonly text?: string | undefined;
+  readonly question?: string | undefined;
+  /** Why it cannot be used, a sentence. */
+  readonly problem?: string | undefined;
+}
+
+/** Values that fields of an entry must have for the entry to count. */
+export type EntryFilter = Readonly<Record<string, string>>;
+
+/** Names of the field that holds the query, the first that is there counts. */
+const textFields = ["sparql", "query", "text"] as const;
+
+/** The entry that some fields make; a number is taken as text. */
+function entryOf(fields: Readonly<Record<string, unknown>>, place: string): QueryEntry {
+  const text = textFields.map((name) => textIn(fields, name)).find((found) => found !== undefined);
+  return {
+    place,
+    problem: text === undefined ? "The entry has no text under sparql, query or text." : undefined,
+    id: textIn(fields, "id")?.trim() || undefined,
+    text,
+    question: textIn(fields, "question")?.trim() || undefined,
+  };
+}
+
+/** The entry is one of those asked for. */
+function isWanted(fields: Readonly<Record<string, unknown>>, only: EntryFilter): boolean {
+  return Object.entries(only).every(([name, value]) => textIn(fields, name) === value);
+}
+
+function textIn(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,135 @@
+import type * as RDF from "@rdfjs/types";
+import type { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { dataFactory } from "../../../src/rdf/triple-index.ts";
+import type { GraphDecoder, GraphDecoderOptions } from "../../../src/results/decoder.ts";
+import { graphDecoders } from "../../../src/results/parse-graphs.ts";
+import { invalidInput, type InputFormat, type NamedInput, skolemBase, skolemLabel, skolemNumber } from "./input.ts";
+import { type FileFacts, InputBytes, type ReadOptions } from "./read-bytes.ts";
+import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
+
+/** Bytes that a parser may take without giving a statement: it holds them in memory. */
+const maxHeldBytes = 64 * 1024 * 1024;
+/** Small pieces bound what a parser gives at once, and locate its errors. */
+const pieceBytes = 32 * 1024;
+
+const xsdString = "http://www.w3.org/2001/XMLSchema#string";
+
+type Factory = (options: GraphDecoderOptions) => GraphDecoder;
+
+const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, Factory>> = {
+  turtle: graphDecoders.turtle,
+  trig: graphDecoders.trig,
+  "rdf-xml": graphDecoders.rdfxml,
+  "json-ld": graphDecoders.jsonld,
+};
+
+/**
+ * Reads Turtle, TriG, RDF/XML or JSON-LD.
+ * @throws FedwayError `DATASET_INVALID` with the number of the line, as near as the parser tells it
+ */
+export async function readQuads(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
+  if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
+  const decoder = decoders[input.format]({ factory: skolemisingFactory(), keepLabels: true });
+  const parsing = { input, decoder, writer: new QuadWriter(skolemBase(input.name)), place: { line: 1, heldBytes: 0 } };
+  const bytes = new InputBytes(input, options);
+  for await (const chunk of bytes.chunks()) {
+    for (let at = 0; at < chunk.length; at += pieceBytes) {
+      for (const statement of await statementsOf(chunk.subarray(at, at + pieceBytes), parsing)) visit(statement);
+    }
+    await options.afterChunk?.();
+  }
+  for (const statement of await statementsOf(undefined, parsing)) visit(statement);
+  return bytes.facts(false);
+}
+
+interface Parsing {
+  readonly input: NamedInput;
+  readonly decoder: GraphDecoder;
+  readonly writer: QuadWriter;
+  readonly place: { line: number; heldBytes: number };
+}
+
+/** What comes out for a piece, or for the end of the file. */
+async function statementsOf(piece: Buffer | undefined, parsing: Parsing): Promise<Iterable<Statement>> {
+  const { decoder, writer, place, input } = parsing;
+  try {
+    const quads = await (piece === undefined ? decoder.end() : decoder.push(piece));
+    const lines = quads.map((quad) => writer.lineOf(quad));
+    place.line += piece === undefined ? 0 : linesIn(piece);
+    place.heldBytes = quads.length > 0 || piece === undefined ? 0 : place.heldBytes + piece.length;
+    if (place.heldBytes > maxHeldBytes) throw new Error(`there is no statement in ${maxHeldBytes} bytes`);
+    return lines;
+  } catch (error) {
+    throw asSyntaxError(input, error, place.line);
+  }
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
+  return lines;
+}
+
+/** Blank nodes get the name that stands behind the input's skolem base. */
+function skolemisingFactory(): RDF.DataFactory {
+  let anonymous = 0;
+  const blankNode = (label?: string): RDF.BlankNode => {
+    if (label !== undefined) return dataFactory.blankNode(skolemLabel(label));
+    anonymous += 1;
+    return dataFactory.blankNode(skolemNumber(anonymous));
+  };
+  return { ...dataFactory, blankNode };
+}
+
+/** Writes quads as canonical lines. */
+class QuadWriter {
+  readonly #skolemBase: string;
+
+  constructor(base: string) {
+    this.#skolemBase = base;
+  }
+
+  lineOf(quad: RDF.Quad): Statement {
+    const subject = this.#text(quad.subject);
+    const predicate = this.#text(quad.predicate);
+    const object = this.#text(quad.object);
+    const graph = quad.graph.termType === "DefaultGraph" ? "" : ` ${this.#text(quad.graph)}`;
+    const bytes = Buffer.from(`${subject} ${predicate} ${object}${graph} .\n`);
+    const subjectEnd = Buffer.byteLength(subject);
+    const predicateEnd = subjectEnd + 1 + Buffer.byteLength(predicate);
+    const objectEnd = predicateEnd + 1 + Buffer.byteLength(object);
+    return { bytes, start: 0, subjectEnd, predicateEnd, objectEnd, end: bytes.length };
+  }
+
+  #text(term: RDF.Term): string {
+    if (term.termType === "NamedNode") return iri(term.value);
+    if (term.termType === "BlankNode") return `<${this.#skolemBase}${term.value}>`;
+    if (term.termType === "Literal") return literal(term);
+    throw new Error(`a ${term.termType} as a term is not read`);
+  }
+}
+
+function iri(value: string): string {
+  if (absoluteIri.test(value)) return `<${value}>`;
+  throw new Error(`the IRI <${value.slice(0, 200)}> is not absolute or has characters that IRIs may not have`);
+}
+
+function literal(term: RDF.Literal): string {
+  if (!term.value.isWellFormed()) throw new Error("a literal has half of a surrogate pair");
+  const value = canonicalString(term.value);
+  if (term.direction !== undefined && term.direction !== null && term.direction !== "") {
+    throw new Error("a literal with a base direction is not read");
+  }
+  if (term.language !== "") return `${value}@${term.language.toLowerCase()}`;
+  return term.datatype.value === xsdString ? value : `${value}^^${iri(term.datatype.value)}`;
+}
+
+/** Messages of decoders speak of an endpoint's answer, and some give a line. */
+function asSyntaxError(input: NamedInput, error: unknown, line: number): FedwayError {
+  const message = error instanceof Error ? error.message : "it cannot be read";
+  const reason = message.replace(/^The endpoint's \S+ answer (?:is malformed: )?/u, "").replace(/\.$/u, "");
+  const named = /^(.*?) on line (\d{1,9})$/su.exec(reason);
+  const isAt = named === null ? {} : { line: Number(named[2]) };
+  const text = named === null ? `${reason} (at or behind line ${line})` : (named[1] ?? reason);
+  return invalidInput(input.name, text, { line, ...isAt, cause: error });
+}

@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "../load/cells.ts";
+import type { Learned } from "../load/learn.ts";
+import { type PassOptions, slicesOf } from "../load/read-statements.ts";
+import type { Pattern } from "../rules/problem.ts";
+import { hasState, readPlan, writePlan, type BuildFolder, placeOf, removeFolder } from "./build-folder.ts";
+import { asDiskFull, freeBytesAt, needRoom } from "./seal.ts";
+import {
+  type GatherPlan,
+  gatherSlice,
+  isSliceWhole,
+  readSliceFacts,
+  sliceFolder,
+  sliceRequest,
+  splittersOf,
+} from "./gather-slice.ts";
+import { gatherInThreads, threadsFor } from "./threads.ts";
+
+/** Bytes of one range, which sorts in a few hundredths of a second. */
+const defaultPartBytes = 8 * 1024 * 1024;
+const maxParts = 1024;
+/** Statements of this many bytes or more are read in several slices and threads. */
+const leastThreadBytes = 64 * 1024 * 1024;
+/** The same on each machine, so that another one can resume a build. */
+const partsOfLarge = 4;
+const spareBytes = 16 * 1024 * 1024;
+
+/** What is gathered. */
+export interface GatherRequest {
+  readonly learned: Learned;
+  /** Number of buckets that subjects are divided into; a multiple of those of the rules. */
+  readonly buckets: number;
+  /** For each query its patterns. */
+  readonly patterns: readonly (readonly Pattern[])[];
+}
+
+/** Reads slices, in this process or in others; resolves when all are read. */
+export type RunSlices = (work: SliceWork, options: PassOptions) => Promise<void>;
+
+/** Slices to be read. */
+export interface SliceWork {
+  readonly place: BuildFolder;
+  readonly plan: GatherPlan;
+  readonly learned: Learned;
+  /** Numbers of the slices that are not read yet. */
+  readonly open: readonly number[];
+}
+
+export interface GatherOptions extends PassOptions {
+  /** Free bytes at a folder; asks the file system by default. */
+  readonly freeBytes?: ((folder: string) => Promise<number>) | undefined;
+  /** Bytes of a range. */
+  readonly partBytes?: number | undefined;
+  /** Bytes of the inputs that one reader goes through; by default a few slices of the same size when they are large. */
+  readonly sliceBytes?: number | undefined;
+  /** In threads of this process by default. */
+  readonly runSlices?: RunSlices | undefined;
+  /** Threads that work side by side; as many as there are processors, up to a few, when the inputs are large by default. */
+  readonly threads?: number | undefined;
+}
+
+/** The dataset as rules see it, and its statements on the disk, parted so that they can be sorted. */
+export interface Gathered {
+  readonly fingerprint: string;
+  readonly cells: LearnedCells;
+  /** For each slice, the places of its cells in `cells`. */
+  readonly places: readonly Uint32Array[];
+  readonly ranges: number;
+  /** No statement has been taken out yet to be sorted. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the inputs for the second and last time, before the rules are chosen: which cells there are, which of them queries
+ * touch, and the statements themselves in ranges of subjects, each with the number of its cell. The rules decide later which
+ * shard a cell goes to. Resumes an earlier run of the same request.
+ * @throws FedwayError `DISK_FULL` (nothing is left), `DATASET_INVALID`; the signal's reason when that is aborted
+ */
+export async function gather(target: string, request: GatherRequest, options: GatherOptions = {}): Promise<Gathered> {
+  const place = placeOf(target);
+  const plan = planOf(request, options);
+  try {
+    if ((await readPlan(place.building)) !== plan.fingerprint) await begin(place, { request, plan }, options);
+    const isWhole = !(await hasState(place.building));
+    if (isWhole) await runOpen(place, { request, plan }, options);
+    return await gathered(place, plan, isWhole);
+  } catch (error) {
+    const full = asDiskFull(error);
+    if (full instanceof FedwayError && full.code === "DISK_FULL") await removeFolder(place.building);
+    throw full;
+  }
+}
+
+function planOf({ learned, buckets, patterns }: GatherRequest, options: GatherOptions): GatherPlan {
+  const wanted = Math.ceil(learned.statementBytes / (options.partBytes ?? defaultPartBytes));
+  const splitters = splittersOf(learned.sample, Math.min(maxParts, Math.max(1, wanted)));
+  const slices = slicesOf(learned.inputs, options.sliceBytes ?? sliceBytesOf(learned));
+  const plan = { buckets, patterns, slices, splitters: splitters.map((splitter) => splitter.toString("base64")) };
+  // A file that was moved, or written again with the same bytes, is the same.
+  const inputs = slices.map((slice) => slice.map((input) => ({ ...input, path: "", modifiedMs: 0 })));
+  const text = JSON.stringify({ version: 4, ...plan, slices: inputs });
+  return { ...plan, fingerprint: createHash("sha256").update(text).digest("hex") };
+}
+
+function sliceBytesOf({ inputs, statementBytes }: Learned): number {
+  if (statementBytes < leastThreadBytes) return Number.POSITIVE_INFINITY;
+  return Math.ceil(inputs.reduce((sum, { bytes }) => sum + bytes, 0) / partsOfLarge);
+}
+
+type Work = { readonly request: GatherRequest; readonly plan: GatherPlan };
+
+async function begin(place: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
+  const { statementBytes, statements } = request.learned;
+  await removeFolder(place.building);
+  // Parts are removed as shards are written, most of them at once.
+  const needed = statementBytes * 1.25 + statements * 8 + spareBytes;
+  needRoom(needed, await (options.freeBytes ?? freeBytesAt)(dirname(place.target)));
+  await mkdir(place.parts, { recursive: true });
+  await writePlan(place.building, plan.fingerprint);
+}
+
+async function runOpen(place: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
+  const open: number[] = [];
+  for (let slice = 0; slice < plan.slices.length; slice += 1) {
+    if (!(await isSliceWhole(sliceFolder(place, slice), plan.fingerprint))) open.push(slice);
+  }
+  if (open.length === 0) return;
+  const work = { place, plan, learned: request.learned, open };
+  const threads = Math.min(
+    open.length,
+    options.threads ?? threadsFor(request.learned.statementBytes, leastThreadBytes),
+  );
+  if (options.runSlices !== undefined) await options.runSlices(work, options);
+  else if (threads > 1) await gatherInThreads(work, options, threads);
+  else await runHere(work, options);
+}
+
+/** Reads slices one after the other in this process. */
+export async function runHere(
+  { place, plan, learned: { subjects }, open }: SliceWork,
+  options: PassOptions,
+): Promise<void> {
+  for (const slice of open) await gatherSlice(sliceRequest(place, { plan, slice, subjects }), options);
+}
+
+async function gathered(place: BuildFolder, plan: GatherPlan, isWhole: boolean): Promise<Gathered> {
+  const facts: CellFacts[] = [];
+  for (let slice = 0; slice < plan.slices.length; slice += 1) {
+    const found = await readSliceFacts(sliceFolder(place, slice), plan.fingerprint);
+    if (found === undefined) throw new Error(`what was gathered of slice ${slice} is gone`);
+    facts.push(found);
+  }
+  const { learned: cells, places } = mergeCells(facts);
+  if (cells.cells.length > maxCells) throw tooManyCells();
+  return { fingerprint: plan.fingerprint, cells, places, ranges: plan.splitters.length + 1, isWhole };
+}

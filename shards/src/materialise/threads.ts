@@ -1,0 +1,162 @@
+import { availableParallelism } from "node:os";
+import { type PassOptions, type Progress, sizeOfSlice } from "../load/read-statements.ts";
+import type { SharedSubjects } from "../load/subject-classes.ts";
+import { type GatherPlan, removeUnfinished } from "./gather-slice.ts";
+import type { SliceWork } from "./gather.ts";
+import { Threads } from "../../../src/workers/threads.ts";
+import { statSync } from "node:fs";
+import type { LineSink } from "./sort-part.ts";
+
+const script = new URL("./build-thread.ts", import.meta.url);
+
+/** Each takes 40 to 60 MB; what is read and written in sequence does not get quicker with more. */
+const mostThreads = 4;
+
+/**
+ * How many threads are worth their start for `bytes`; 1: that of the caller. A thread costs a third of a second of a
+ * processor until it has started and compiled its code, much of it at the same time as the others.
+ * @param leastBytes what one thread alone goes through in a second or two
+ */
+export const threadsFor = (bytes: number, leastBytes: number): number =>
+  bytes < leastBytes ? 1 : Math.min(mostThreads, availableParallelism());
+
+/** What a thread that reads slices is started with. */
+export interface GatherData {
+  readonly kind: "gather";
+  readonly parts: string;
+  readonly plan: GatherPlan;
+  readonly shared: SharedSubjects;
+}
+
+/**
+ * Reads slices side by side. When it ends, no thread is left, nor anything of a slice that is not complete.
+ * @throws of several slices that fail, what the first of them in the inputs throws
+ */
+export async function gatherInThreads(work: SliceWork, options: PassOptions, count: number): Promise<void> {
+  const { place, plan, learned, open } = work;
+  const data: GatherData = { kind: "gather", parts: place.parts, plan, shared: learned.subjects.share() };
+  const threads = new Threads<number, void, Progress>({
+    script,
+    data,
+    count,
+    signal: options.signal,
+  });
+  const listener = sumOfSlices(work, options);
+  try {
+    const running = open.map((slice) => threads.run(slice, { onProgress: listener() }));
+    for (const slice of running) slice.catch(() => {});
+    for (const slice of running) await slice;
+  } finally {
+    await threads.close();
+    await removeUnfinished(place.parts);
+  }
+}
+
+type Listen = (progress: Progress) => void;
+
+/** For each slice one who hears how far it is, and tells how far all are together. */
+function sumOfSlices({ plan, open }: SliceWork, { onProgress }: PassOptions): () => Listen {
+  const totalBytes = open.reduce((sum, slice) => sum + sizeOfSlice(plan.slices[slice] ?? []), 0);
+  const sum = { phase: "split" as const, triples: 0, bytes: 0, totalBytes };
+  return () => {
+    let before = { triples: 0, bytes: 0 };
+    return ({ triples, bytes }) => {
+      sum.triples += triples - before.triples;
+      sum.bytes += bytes - before.bytes;
+      before = { triples, bytes };
+      onProgress?.({ ...sum });
+    };
+  };
+}
+
+/** What a thread that sorts is started with. */
+export interface SortData {
+  readonly kind: "sort";
+  /** For each slice, the shards of its cells. */
+  readonly shardsOfSlices: readonly Uint32Array[];
+}
+
+/** The files of a range, one of each slice. */
+export interface SortTask {
+  readonly paths: readonly string[];
+  /** Bytes of the files. */
+  readonly size: number;
+  /** For the sorted lines: memory of a range that is added, since new memory costs more time than adding does. */
+  readonly spare: Uint8Array<ArrayBuffer>;
+}
+
+/** What a range gives. */
+export interface SortedRange {
+  /** The lines, those of one shard behind those of the other. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly lines: readonly { readonly shard: number; readonly bytes: number; readonly triples: number }[];
+  /** Lines that there were, repetitions included. */
+  readonly count: number;
+}
+
+/** Adds the lines of a range to the ends of their shards; ranges come in order. Returns how many there were. */
+export type AddRange = (range: number) => Promise<number>;
+
+interface SortInThreads {
+  readonly shardsOfSlices: readonly Uint32Array[];
+  readonly filesOf: (range: number) => readonly string[];
+  readonly ranges: number;
+  readonly sink: LineSink;
+  /** For ranges that are too large to be held several at a time, or than `maxPartBytes`. */
+  readonly addHere: AddRange;
+  readonly maxPartBytes: number;
+  readonly count: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Ranges have about 8 MB. A thread holds a range three times, and two ranges a thread wait at most. */
+const mostBytes = 16 * 1024 * 1024;
+const aheadPerThread = 2;
+
+/** Adds ranges that threads sort while others are added. */
+export class RangesAhead {
+  readonly #work: SortInThreads;
+  readonly #threads: Threads<SortTask, SortedRange>;
+  /** By range; undefined for one that is sorted here. */
+  readonly #ahead = new Map<number, Promise<SortedRange> | undefined>();
+  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
+
+  constructor(work: SortInThreads) {
+    const { shardsOfSlices, count, signal } = work;
+    const data: SortData = { kind: "sort", shardsOfSlices };
+    this.#work = work;
+    this.#threads = new Threads({ script, data, count, signal });
+  }
+
+  readonly add: AddRange = async (range) => {
+    const { ranges, addHere, sink } = this.#work;
+    const end = Math.min(ranges, range + this.#threads.count * aheadPerThread);
+    for (let next = range; next < end; next += 1) if (!this.#ahead.has(next)) this.#ahead.set(next, this.#begin(next));
+    const sorting = this.#ahead.get(range);
+    this.#ahead.delete(range);
+    if (sorting === undefined) return addHere(range);
+    const { bytes, lines, count } = await sorting;
+    let from = 0;
+    for (const { shard, bytes: length, triples } of lines) {
+      sink.append(shard, bytes.subarray(from, from + length), triples);
+      from += length;
+    }
+    this.#spare.push(bytes);
+    return count;
+  };
+
+  close(): Promise<void> {
+    return this.#threads.close();
+  }
+
+  #begin(range: number): Promise<SortedRange> | undefined {
+    const paths = this.#work.filesOf(range);
+    const size = paths.reduce((sum, path) => sum + statSync(path).size, 0);
+    if (size > Math.min(mostBytes, this.#work.maxPartBytes)) return undefined;
+    const spare = this.#spare.pop() ?? new Uint8Array();
+    const sorting = this.#threads.run({ paths, size, spare }, { transfer: [spare.buffer] });
+    // Its error is thrown when its turn comes.
+    sorting.catch(() => {});
+    return sorting;
+  }
+}

@@ -1,0 +1,87 @@
+import { irisOfRule } from "../rules/candidates.ts";
+import type { PlacementOf } from "../rules/placement.ts";
+import type { Cell, Pattern, Problem, QueryFeatures, Rule } from "../rules/problem.ts";
+import { compareText } from "../../../src/rdf/canonical.ts";
+
+/** For each query, the shards with a match, from the cells with a match. */
+export function touchedShards(
+  { cells, touches }: NonNullable<Problem["placement"]>,
+  placement: PlacementOf,
+): readonly (readonly string[])[] {
+  const keys = cells.map(({ types, predicate, bucket }) => placement(types, predicate, bucket));
+  return touches.map((touched) => sortedKeys(touched.map((cell) => keys[cell]!)));
+}
+
+const typePredicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const iriOf = (term: string | undefined): string | undefined =>
+  term?.startsWith("<") === true ? term.slice(1, -1) : term;
+
+const put = (index: Map<string, Set<string>>, name: string, key: string): void => {
+  index.set(name, (index.get(name) ?? new Set()).add(key));
+};
+
+/** Keys of shards by the predicates of their triples, and by the classes that triples with `rdf:type` give to subjects. */
+function indexOf(cells: readonly Cell[], placement: PlacementOf) {
+  const byPredicate = new Map<string, Set<string>>();
+  const byClass = new Map<string, Set<string>>();
+  for (const { types, predicate, bucket } of cells) {
+    const key = placement(types, predicate, bucket);
+    put(byPredicate, predicate, key);
+    if (predicate === typePredicate) for (const iri of types) put(byClass, iri, key);
+  }
+  return { byPredicate, byClass };
+}
+
+/** Groups of keys of the shards with the vocabulary of the pattern, whatever its other constants are. */
+function shardsOfPattern(
+  { byPredicate, byClass }: ReturnType<typeof indexOf>,
+  pattern: Pattern,
+): readonly ReadonlySet<string>[] {
+  const predicate = iriOf(pattern.predicate);
+  if (predicate === undefined) {
+    const except = new Set(pattern.exceptPredicates);
+    return [...byPredicate].flatMap(([iri, keys]) => (except.has(iri) ? [] : keys));
+  }
+  const named = predicate === typePredicate ? iriOf(pattern.object) : undefined;
+  return [(named === undefined ? byPredicate.get(predicate) : byClass.get(named)) ?? new Set()];
+}
+
+/** For each query, the shards that hold one of its predicates, or instances of a class where it asks for the class. */
+export function relevantShards(
+  queries: readonly QueryFeatures[],
+  cells: readonly Cell[],
+  placement: PlacementOf,
+): readonly (readonly string[])[] {
+  const index = indexOf(cells, placement);
+  return queries.map(({ patterns }) => {
+    const found = new Set<string>();
+    for (const pattern of patterns) {
+      for (const keys of shardsOfPattern(index, pattern)) for (const key of keys) found.add(key);
+    }
+    return sortedKeys(found);
+  });
+}
+
+/** Stands for the shards, whichever they are, that hold what a rule of a single class or predicate leaves. */
+export const elsewhere = "elsewhere";
+
+/** Keys of the shards that one rule makes; one of a single class or predicate parts it from `elsewhere`. */
+function shardsOfRule(rule: Rule): readonly string[] {
+  if (rule.kind === "horizontal") {
+    return Array.from({ length: rule.buckets }, (_, bucket) => `h/${rule.class}/${bucket}`);
+  }
+  const letter = rule.kind === "class" ? "c" : "v";
+  const keys = irisOfRule(rule).map((member) => `${letter}/${member}`);
+  return keys.length === 1 ? [...keys, elsewhere] : keys;
+}
+
+/** Each key once, by code unit. */
+const sortedKeys = (keys: Iterable<string>): readonly string[] => [...new Set(keys)].toSorted(compareText);
+
+/**
+ * The shards that a query needs by the rules alone: those that the rules which cover it make, each counted once. Their
+ * number is the *implied fan-out*. It knows nothing of the data: a rule may be shadowed by one that claims first, and a
+ * shard may be empty.
+ */
+export const impliedShards = (covering: readonly Rule[]): readonly string[] =>
+  sortedKeys(covering.flatMap(shardsOfRule));

@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import { compareText } from "../../../src/rdf/canonical.ts";
+import type { Precedence, Rule } from "./problem.ts";
+import type { LearnedCells } from "../load/cells.ts";
+
+/** The order that leaves the fewest queries at one shard, of guaranteed and paper mode. */
+export const defaultPrecedence: Precedence = ["horizontal", "vertical", "class"];
+
+/** That of balanced mode: what a query asks of one subject is taken apart too, which lies in one bucket. */
+export const balancedPrecedence: Precedence = ["vertical", "horizontal", "class"];
+
+/**
+ * Which rule takes a triple: a shard that is known already, or the instances of a class, spread over buckets.
+ * `buckets` is 1 where the subject's hash has no say.
+ */
+interface Claim {
+  /** The key of the shard; of a horizontal rule all of it but the bucket. */
+  readonly key: string;
+  readonly buckets: number;
+}
+
+/** Which claim takes the triples of subjects with these classes (sorted IRIs) and this predicate (IRI). */
+type ClaimOf = (types: readonly string[], predicate: string) => Claim;
+
+/**
+ * The key of the one shard that holds a triple: `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>` or `base`, IRIs without
+ * angle brackets.
+ * @param subjectBucket the subject's bucket among as many as the rules have, or its whole `hashOf`
+ */
+export type PlacementOf = (types: readonly string[], predicate: string, subjectBucket: number) => string;
+
+const base: Claim = { key: "base", buckets: 1 };
+
+/**
+ * The kinds of rules are asked in the order of precedence. Of the rules of a kind that claim a triple, the one whose
+ * class or predicate comes first by IRI takes it: for a subject with several types its first claimed class. A rule of a
+ * pair claims both of its members, each for a shard of its own.
+ */
+export function claimantOf(rules: readonly Rule[], precedence: Precedence): ClaimOf {
+  const buckets = bucketsByClass(rules);
+  const classes = new Set(rules.flatMap((rule) => (rule.kind === "class" ? rule.classes : [])));
+  const predicates = new Set(rules.flatMap((rule) => (rule.kind === "vertical" ? rule.predicates : [])));
+  const claims = {
+    horizontal: (types: readonly string[]): Claim | undefined => {
+      const found = first(types, buckets);
+      return found === undefined ? undefined : { key: `h/${found}`, buckets: buckets.get(found) ?? 1 };
+    },
+    class: (types: readonly string[]): Claim | undefined => {
+      const found = first(types, classes);
+      return found === undefined ? undefined : { key: `c/${found}`, buckets: 1 };
+    },
+    vertical: (_types: readonly string[], predicate: string): Claim | undefined =>
+      predicates.has(predicate) ? { key: `v/${predicate}`, buckets: 1 } : undefined,
+  };
+  return (types, predicate) => {
+    for (const kind of precedence) {
+      const claim = claims[kind](types, predicate);
+      if (claim !== undefined) return claim;
+    }
+    return base;
+  };
+}
+
+/** Among several rules for one class, the one with the fewest buckets counts. */
+function bucketsByClass(rules: readonly Rule[]): ReadonlyMap<string, number> {
+  const buckets = new Map<string, number>();
+  for (const rule of rules) {
+    if (rule.kind !== "horizontal") continue;
+    buckets.set(rule.class, Math.min(rule.buckets, buckets.get(rule.class) ?? rule.buckets));
+  }
+  return buckets;
+}
+
+function first(types: readonly string[], claimed: { has(type: string): boolean }): string | undefined {
+  let found: string | undefined;
+  for (const type of types)
+    if (claimed.has(type) && (found === undefined || compareText(type, found) < 0)) found = type;
+  return found;
+}
+
+/** The key of a claim's shard for a subject with this bucket or hash. */
+export const keyOfClaim = ({ key, buckets }: Claim, subjectBucket: number): string =>
+  key.startsWith("h/") ? `${key}/${subjectBucket % buckets}` : key;
+
+/** Where the rules put triples. */
+export function placementOf(rules: readonly Rule[], precedence: Precedence = defaultPrecedence): PlacementOf {
+  const claimOf = claimantOf(rules, precedence);
+  return (types, predicate, subjectBucket) => keyOfClaim(claimOf(types, predicate), subjectBucket);
+}
+
+/** md5 of a subject's IRI (text, or its UTF-8 bytes), the first 8 hex digits as a number. */
+export const hashOf = (subjectIri: string | Uint8Array): number =>
+  // As text, which takes a third of the time of a buffer.
+  Number.parseInt(hash("md5", subjectIri, "hex").slice(0, 8), 16);
+
+/** `telling` ids say which rule made a shard, `opaque` ones do not: an agent that sees URLs is to find out by asking. */
+export type ShardNaming = "opaque" | "telling";
+
+/**
+ * A name for a shard that is fit for file names and paths of URLs: `[a-z0-9.-]`, at most 64 characters, unique by a hash of
+ * the key. A telling one has the kind and the local name of the key's IRI too.
+ */
+export function shardIdOf(key: string, naming: ShardNaming = "opaque"): string {
+  if (naming === "opaque") return `s${hash("sha256", `shard ${key}`).slice(0, 10)}`;
+  if (key === "base") return "base";
+  const kind = key.slice(0, 1);
+  const bucketAt = kind === "h" ? key.lastIndexOf("/") : key.length;
+  const local = localName(key.slice(2, bucketAt));
+  const digest = hash("sha256", key).slice(0, 10);
+  return [kind, local, key.slice(bucketAt + 1), digest].filter((part) => part !== "").join(".");
+}
+
+function localName(iri: string): string {
+  const last = iri.split(/[/#:]/u).findLast((part) => part !== "") ?? "";
+  const plain = last.toLowerCase().replaceAll(/[^a-z0-9]+/gu, "-");
+  return plain.slice(0, 32).replaceAll(/^-+|-+$/gu, "");
+}
+
+/**
+ * The shards that rules would give, by key, without writing anything; of their triples those that the inputs repeat count
+ * each time.
+ */
+export function predictShards(
+  { cells }: Pick<LearnedCells, "cells">,
+  placement: PlacementOf,
+): readonly { readonly key: string; readonly triples: number }[] {
+  const shards = new Map<string, number>();
+  for (const { types, predicate, bucket, triples } of cells) {
+    const key = placement(types, predicate, bucket);
+    shards.set(key, (shards.get(key) ?? 0) + triples);
+  }
+  return [...shards]
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([key, triples]) => ({ key, triples }));
+}

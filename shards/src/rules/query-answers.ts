@@ -1,0 +1,202 @@
+import { performance } from "node:perf_hooks";
+import type { LearnedCells } from "../load/cells.ts";
+import type { QueryFeatures, Cell } from "./problem.ts";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { withDefaultGraphs } from "../../../src/sparql/edit-text.ts";
+import { parseQuery } from "../../../src/sparql/parse-query.ts";
+import type { Learned } from "../load/learn.ts";
+import { readStatements } from "../load/read-statements.ts";
+import { SubjectCursor } from "../load/subject-classes.ts";
+import { areSameRows, rowsOf, type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
+
+/**
+ * Where the answer of a query comes from. `none`: it has no row over the whole dataset (an ASK says no, a graph is empty);
+ * `one-shard`: some shard alone gives the whole answer; `several-shards`: none does.
+ */
+export type AnswerSource = "none" | "one-shard" | "several-shards";
+
+/** What the answers of queries say about shards. */
+export type QueryAnswers = NonNullable<Awaited<ReturnType<typeof openQueryAnswers>>>;
+
+/** What is asked, over which data. */
+interface QueryAnswersInput extends Omit<CellData, "cells"> {
+  readonly queries: readonly QueryFeatures[];
+  readonly cells: Pick<LearnedCells, "cells" | "touches">;
+}
+
+/**
+ * Undefined for data that cannot be asked: see `openCellAnswers`.
+ * @param options `totalMs`: what is not known after it, for what is needed and for the sources each, is undefined
+ */
+export async function openQueryAnswers(
+  { queries, cells: { cells, touches }, ...data }: QueryAnswersInput,
+  { totalMs, ...options }: CellAnswersOptions & { readonly totalMs: number },
+) {
+  const answers = await openCellAnswers({ ...data, cells }, options);
+  if (answers === undefined) return undefined;
+  let all: Promise<readonly WholeAnswer[]> | undefined;
+  const within = async <Result>(
+    work: (ask: Ask, whole: WholeAnswer) => Promise<Result>,
+  ): Promise<readonly Result[]> => {
+    const untilMs = performance.now() + totalMs;
+    const ask: Ask = (query, some) => answers.rows(query, some, untilMs);
+    // No triple of another cell has a say in an answer.
+    all ??= inTurn(queries, async (query, at) => {
+      const touched = touches[at] ?? [];
+      return { query, touched, rows: await ask(query, touched) };
+    });
+    return inTurn(await all, (whole) => work(ask, whole));
+  };
+  return {
+    /**
+     * Of each query, the cells that must not all lie in one shard, which would then give the whole answer alone: those without
+     * any one of which the answer differs. Where fewer than two are so, or that is unknown, all cells that it touches.
+     */
+    neededCells: () => within(neededBy),
+    /** Asks each shard that a query touches alone. @param keyOf the shard of a cell */
+    sources: (keyOf: (cell: number) => string) => within((ask, whole) => sourceOf(ask, whole, keyOf)),
+    close: () => answers.close(),
+  };
+}
+
+/** Sorted rows of a query over these cells alone; undefined when they are not known. */
+type Ask = (query: QueryFeatures, cells: readonly number[]) => Promise<readonly string[] | undefined>;
+
+/** A query's answer over the whole dataset. */
+interface WholeAnswer {
+  readonly query: QueryFeatures;
+  readonly touched: readonly number[];
+  /** Sorted; undefined when they are not known. */
+  readonly rows: readonly string[] | undefined;
+}
+
+/** The store works on one query at a time. */
+async function inTurn<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, at: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (const [at, item] of items.entries()) results.push(await work(item, at));
+  return results;
+}
+
+async function neededBy(ask: Ask, { query, touched, rows }: WholeAnswer): Promise<readonly number[]> {
+  if (rows === undefined || isNone(rows)) return touched;
+  const needed: number[] = [];
+  for (const cell of touched) {
+    const others = touched.filter((other) => other !== cell);
+    const rest = await ask(query, others);
+    if (rest === undefined) return touched;
+    if (!areSameRows(rest, rows)) needed.push(cell);
+  }
+  return needed.length < 2 ? touched : needed;
+}
+
+async function sourceOf(
+  ask: Ask,
+  { query, touched, rows }: WholeAnswer,
+  keyOf: (cell: number) => string,
+): Promise<AnswerSource | undefined> {
+  if (rows === undefined) return undefined;
+  if (isNone(rows)) return "none";
+  const parts = [...Map.groupBy(touched, keyOf).values()];
+  if (parts.length < 2) return "one-shard";
+  for (const part of parts) {
+    const alone = await ask(query, part);
+    if (alone === undefined) return undefined;
+    if (areSameRows(alone, rows)) return "one-shard";
+  }
+  return "several-shards";
+}
+
+const isNone = (rows: readonly string[]): boolean => rows.length === 0 || (rows.length === 1 && rows[0] === "false");
+
+/** What the answers are taken from. */
+interface CellData {
+  readonly learned: Learned;
+  readonly buckets: number;
+  readonly cells: LearnedCells["cells"];
+}
+
+type CellAnswersOptions = { readonly openStore: OpenStore; readonly signal: AbortSignal };
+
+/** Larger datasets are not loaded into a store for this. */
+const answerLimits = { statements: 250_000, bytes: 64 * 1024 * 1024 } as const;
+
+/**
+ * Loads a dataset into a store with each cell as a named graph: a query with the graphs of some cells as its default graph
+ * is answered from these alone. Undefined for a dataset that is too large or has named graphs itself, and when no store
+ * takes it.
+ */
+async function openCellAnswers(data: CellData, options: CellAnswersOptions) {
+  const { statements, statementBytes, hasGraphs } = data.learned;
+  if (hasGraphs || statements > answerLimits.statements || statementBytes > answerLimits.bytes) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), "fedway-cells-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    const path = join(folder, "cells.nq");
+    await writeFile(path, await quadsOf(data, options));
+    const store = await options.openStore([{ path, format: "n-quads", gzip: false }], options.signal);
+    return {
+      /** @param untilMs what is asked later than this, by `performance.now()`, is unknown */
+      rows: (query: QueryFeatures, cells: readonly number[], untilMs: number) =>
+        rowsFrom(store, { query, cells, untilMs, signal: options.signal }),
+      async close(): Promise<void> {
+        await store.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    options.signal.throwIfAborted();
+    if (error instanceof FedwayError && error.code !== "DATASET_INVALID") return undefined;
+    throw error;
+  }
+}
+
+const graphOf = (cell: number): string => `urn:fedway:cell:${cell}`;
+
+async function quadsOf({ learned, buckets, cells }: CellData, options: CellAnswersOptions): Promise<string> {
+  const numbers = new Map(cells.map((cell, number) => [keyOf(cell), number]));
+  const cursor = new SubjectCursor(learned.subjects);
+  let quads = "";
+  await readStatements(
+    learned.inputs,
+    (statement) => {
+      cursor.move(statement);
+      const { bytes, start, subjectEnd, predicateEnd, objectEnd } = statement;
+      const types = learned.subjects.classSets[cursor.classSet] ?? [];
+      const predicate = bytes.toString("utf8", subjectEnd + 2, predicateEnd - 1);
+      const cell = numbers.get(keyOf({ types, predicate, bucket: cursor.hash(statement) % buckets }));
+      quads += `${bytes.toString("utf8", start, objectEnd)} <${graphOf(cell ?? -1)}> .\n`;
+    },
+    { signal: options.signal, phase: "cells" },
+  );
+  return quads;
+}
+
+const keyOf = ({ types, predicate, bucket }: Omit<Cell, "triples">): string =>
+  JSON.stringify([types, predicate, bucket]);
+
+interface Asked {
+  readonly query: QueryFeatures;
+  readonly cells: readonly number[];
+  readonly untilMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function rowsFrom(store: AnswerStore, asked: Asked): Promise<readonly string[] | undefined> {
+  const { query, cells, untilMs, signal } = asked;
+  if (performance.now() >= untilMs || query.patterns.some(({ graph }) => graph !== undefined)) return undefined;
+  const graphs = cells.length === 0 ? [graphOf(-1)] : cells.map(graphOf);
+  try {
+    return rowsOf(await askStore(store, withDefaultGraphs(parseQuery(query.query.text), graphs), signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof FedwayError) return undefined;
+    throw error;
+  }
+}

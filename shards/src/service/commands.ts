@@ -1,0 +1,172 @@
+import { realpath } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { readReport, readOrigins } from "../finished-folder.ts";
+import { readManifest } from "../materialise/manifest.ts";
+import { readShardSpecs, type ShardMode } from "../spec.ts";
+import { type LocatedSpec, locateSpec, readSpecFile } from "../spec-paths.ts";
+import { type BuildOptions, type BuildResult, buildShards } from "../build.ts";
+import { createClingoSolver } from "../solver/clingo-solver.ts";
+import { systemClock } from "../../../src/clock.ts";
+import type { OpenStores, StoreLimits } from "../verify/answer-store.ts";
+import type { JobProgress } from "../../../src/jobs/job-queue.ts";
+import type { Verification } from "../verify/verification.ts";
+import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify/verify.ts";
+
+type Running = Pick<BuildOptions, "signal" | "onProgress">;
+
+interface BuildCommand extends Running, Pick<BuildOptions, "dryRun" | "solveMs"> {
+  readonly mode?: ShardMode;
+  readonly output?: string;
+  readonly allow: readonly string[];
+}
+
+interface VerifyCommand extends Running {
+  readonly inputs: readonly string[];
+  readonly answers: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** What the command line does with shards, without a service. */
+export const createShardCommands = (dataDir: string, openStores: OpenStores) => ({
+  async build(specFile: string, options: BuildCommand): Promise<readonly BuildResult[]> {
+    const outcomes: BuildResult[] = [];
+    for (const spec of await locateAll(dataDir, specFile, options)) {
+      outcomes.push(await runBuild(spec, { ...options, openStores }));
+    }
+    return outcomes;
+  },
+  report: reportAt,
+  verify: (folder: string, options: VerifyCommand) => verifyFolder(folder, { ...options, openStores }),
+});
+
+/** The manifest must be there, too: a folder that is still being built has none, and may have a report. */
+async function reportAt(path: string): Promise<BuildResult> {
+  const folder = resolve(path);
+  try {
+    await readManifest(folder);
+    return { report: await readReport(folder), folder };
+  } catch (error) {
+    if (!(error instanceof FedwayError)) throw error;
+    // Several folders may have been named.
+    throw new FedwayError(error.code, `${path}: ${error.message}`, error.details);
+  }
+}
+
+/** A path on the command line may lead anywhere; one in a description, which may come from others, may not. */
+async function locateAll(
+  dataDir: string,
+  specFile: string,
+  { mode, output, allow }: BuildCommand,
+): Promise<readonly LocatedSpec[]> {
+  const specs = readShardSpecs(await readSpecFile(specFile));
+  const baseDir = dirname(await realpath(specFile));
+  const located = specs.map(async ({ output: described, ...spec }) => {
+    const wanted = output === undefined ? described : undefined;
+    const given = output !== undefined && specs.length > 1 ? join(output, spec.dataset) : output;
+    return locateSpec(
+      { ...spec, mode: mode ?? spec.mode, output: wanted },
+      {
+        baseDir,
+        readable: [baseDir, process.cwd(), ...allow],
+        output: given ?? join(dataDir, "shards", spec.dataset),
+        writable: [baseDir, process.cwd(), join(dataDir, "shards")],
+      },
+    );
+  });
+  const found = await Promise.all(located);
+  const twice = found.find(({ output: folder }, index) => found.findIndex((each) => each.output === folder) !== index);
+  if (twice === undefined) return found;
+  throw new FedwayError(
+    "REQUEST_INVALID",
+    "The description of the shards: output names one folder for several datasets.",
+    {
+      next: 'Put "{dataset}" into it.',
+    },
+  );
+}
+
+/** Limits of the queries that a build asks: the solutions of one that exceeds them stay unknown. */
+const quick = { timeoutMs: 20_000, memoryMb: 768, maxAnswerBytes: 64 * 1024 * 1024 };
+
+type WithStores = { readonly openStores: OpenStores };
+
+/** Builds shards with a solver of their own. @throws FedwayError what `buildShards` throws */
+export async function runBuild(
+  spec: LocatedSpec,
+  {
+    openStores,
+    ...options
+  }: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "readers" | "solveMs" | "answersMs"> & WithStores,
+): Promise<BuildResult> {
+  const solver = createClingoSolver();
+  try {
+    return await buildShards(spec, { ...options, solver, openStore: openStores(quick), now: systemClock.now });
+  } finally {
+    await solver.close();
+  }
+}
+
+/** A person waits: two minutes a query, and nearly all the memory that WebAssembly can address. */
+const generous = { timeoutMs: 120_000, memoryMb: 3_584, maxAnswerBytes: 512 * 1024 * 1024 };
+
+/**
+ * Verifies a finished folder against what it was made of.
+ * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `DISK_FULL`; the signal's reason when it is aborted
+ */
+export async function verifyFolder(path: string, options: VerifyCommand & WithStores): Promise<Verification> {
+  const folder = resolve(path);
+  // First, so that a folder without shards is reported as such.
+  await readManifest(folder);
+  const { queries } = await readReport(folder);
+  const { answers, timeoutMs, signal, onProgress, openStores } = options;
+  const inputs = options.inputs.length > 0 ? options.inputs.map((each) => resolve(each)) : await readOrigins(folder);
+  return verifyFinished({
+    folder,
+    inputs: inputs.map((each) => ({ path: each })),
+    queries: queries.map(({ id, text, federated }) => ({ id, text, federated })),
+    answers,
+    limits: generous,
+    openStores,
+    timeUp: timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs),
+    signal,
+    onProgress,
+  });
+}
+
+/** What is verified, and how far the stores that are asked may go. */
+export interface FinishedOptions extends Omit<VerifyOptions, "openStore" | "onProgress"> {
+  /** Compare the answers of all queries too. */
+  readonly answers: boolean;
+  /** Limits of each of the two stores; both hold the whole dataset. */
+  readonly limits: StoreLimits;
+  readonly onProgress: (progress: JobProgress) => void;
+}
+
+/** Verifies with stores of this process. @throws FedwayError as `verifyShards` */
+export function verifyFinished({
+  answers,
+  limits,
+  openStores,
+  onProgress,
+  ...options
+}: FinishedOptions & WithStores): Promise<Verification> {
+  return verifyShards({
+    ...options,
+    openStore: answers ? openStores(limits) : undefined,
+    onProgress: (progress) => onProgress(shown(progress)),
+  });
+}
+
+const stages = {
+  read: "reading inputs and shards",
+  compare: "comparing triples",
+  place: "checking where triples lie",
+  answers: "comparing answers",
+} as const;
+
+const shown = ({ stage, step, steps, done, total }: VerifyProgress): JobProgress => ({
+  stage: `${stages[stage]} (${step} of ${steps})`,
+  done,
+  total,
+});

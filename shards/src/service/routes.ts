@@ -1,0 +1,299 @@
+import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { ShardDataset } from "../finished-folder.ts";
+import { shardModes } from "../spec.ts";
+import { anyOriginHeaders, plainHeaders, sendJson } from "../../../src/http/common-headers.ts";
+import type { HttpShell, PluginRoutes, TypedApp } from "../../../src/http/http-deps.ts";
+import { sendAccepted } from "../../../src/http/job-view.ts";
+import { accepted } from "../../../src/http/registry-schemas.ts";
+import { answers, answersAs, view, strictObject } from "../../../src/http/schemas.ts";
+import { requestValidator } from "../../../src/http/request-validator.ts";
+import { addHostedRoute } from "../../../src/http/hosted-routes.ts";
+import { pathPart } from "../../../src/http/sparql-routes.ts";
+import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
+import type { createShardService } from "./shard-service.ts";
+import { guarded } from "../../../src/http/write-access.ts";
+import { type Static, Type } from "typebox";
+
+/** Shards: what is hosted, and building more. */
+export type ShardService = ReturnType<typeof createShardService<HostedEndpoint>>["service"];
+
+/** Shards of datasets: what there is, their data and reports, their endpoints, and having more of them built. */
+export const shardRoutes = (shards: ShardService): PluginRoutes => ({
+  tag: { name: "Shards", description: "Datasets that this service hosts in parts." },
+  addRoutes(app, shell) {
+    addReading(app, { ...shell, shards });
+    addRuleFile(app, { ...shell, shards });
+    addDownload(app, shards);
+    addBuilding(app, shards);
+  },
+  addSparqlRoutes: (scope, shell) =>
+    addHostedRoute(scope, shell, {
+      url: "/shards/:dataset/:shard/sparql",
+      operationId: "queryShard",
+      params: ShardPath,
+      summary: "Query a shard that this service hosts",
+      endpointOf(request) {
+        const [dataset, shard] = [pathPart(request, "dataset"), pathPart(request, "shard")];
+        const endpoint = shards.endpoint(dataset, shard);
+        if (endpoint) return endpoint;
+        throw shardUnknown(dataset, shard);
+      },
+    }),
+});
+
+const tags = ["Shards"];
+
+/** The page has its own style inside, which its own policy names by hash; this one is about everything else. */
+const reportHeaders = {
+  ...plainHeaders,
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "no-cache",
+};
+
+interface Shell extends HttpShell {
+  readonly shards: ShardService;
+}
+
+function known({ shards }: Shell, id: string): ShardDataset {
+  const dataset = shards.dataset(id);
+  if (dataset === undefined) throw shardUnknown(id);
+  return dataset;
+}
+
+function summaryOf({ dataset, title, triples, licence, citation, source }: ShardDataset, { publicUrl }: Shell) {
+  const federation = `${publicUrl()}/federations/${dataset}/sparql`;
+  return { dataset, title, triples, licence, citation, source, federation };
+}
+
+function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
+  return shards.map(({ id, key, triples, bytes, sha256 }) => ({
+    id,
+    key,
+    triples,
+    bytes,
+    sha256,
+    endpoint: `${publicUrl()}/shards/${dataset}/${id}/sparql`,
+    file: `${publicUrl()}/api/shards/${dataset}/${id}`,
+  }));
+}
+
+function addReading(app: TypedApp, shell: Shell): void {
+  const { shards } = shell;
+  app.get("/api/shards", {
+    schema: {
+      tags,
+      operationId: "listShards",
+      summary: "List the datasets that are hosted as shards",
+      response: answers(DatasetList),
+    },
+    handler: async (_request, reply) =>
+      sendJson(reply, {
+        datasets: shards.datasets.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length })),
+      }),
+  });
+  app.get("/api/shards/:dataset", {
+    schema: {
+      tags,
+      operationId: "getShards",
+      summary: "Get a dataset: its shards and the report",
+      params: DatasetPath,
+      response: answers(Dataset),
+    },
+    handler: async (request, reply) => {
+      const dataset = known(shell, request.params.dataset);
+      const report = await shards.report(dataset.dataset);
+      return sendJson(reply, { ...summaryOf(dataset, shell), shards: shardsOf(dataset, shell), report });
+    },
+  });
+  app.get("/api/shards/:dataset/report", {
+    schema: {
+      tags,
+      operationId: "showShardReport",
+      summary: "Read the report of a dataset as a page",
+      params: DatasetPath,
+      response: answersAs(["text/html"]),
+    },
+    handler: async (request, reply) => {
+      const { dataset } = known(shell, request.params.dataset);
+      return reply
+        .headers(reportHeaders)
+        .type("text/html; charset=utf-8")
+        .send(await shards.reportPage(dataset));
+    },
+  });
+}
+
+function addRuleFile(app: TypedApp, shell: Shell): void {
+  app.get("/api/shards/:dataset/rules.lp", {
+    schema: {
+      tags,
+      operationId: "downloadShardRules",
+      summary: "Download the candidate rules, the queries and the chosen rules, for clingo to check",
+      params: DatasetPath,
+      response: answersAs(["text/plain"]),
+    },
+    handler: async (request, reply) => {
+      const { dataset } = known(shell, request.params.dataset);
+      const { path, bytes } = await shell.shards.ruleFile(dataset);
+      return reply
+        .headers({ ...anyOriginHeaders, "Content-Length": bytes, "Cache-Control": "no-cache" })
+        .type("text/plain; charset=utf-8")
+        .send(createReadStream(path, { end: Math.max(0, bytes - 1) }));
+    },
+  });
+}
+
+/** Opens the file before any header is sent, so that a missing one can be reported. */
+async function opened(path: string, { dataset, shard }: Static<typeof ShardPath>): Promise<FileHandle> {
+  return open(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== "ENOENT") throw cause;
+    throw new FedwayError("SHARDS_UNKNOWN", `The data of the shard "${shard}" of "${dataset}" is gone.`, {
+      next: "GET /api/shards lists what there is.",
+      cause,
+    });
+  });
+}
+
+function addDownload(app: TypedApp, shards: ShardService): void {
+  app.get("/api/shards/:dataset/:shard", {
+    schema: {
+      tags,
+      operationId: "downloadShard",
+      summary: "Download the data of one shard",
+      params: ShardPath,
+      response: answersAs(["application/n-triples", "application/n-quads", "application/gzip"]),
+    },
+    handler: async (request, reply) => {
+      const { dataset, shard } = request.params;
+      const file = shards.download(dataset, shard);
+      if (file === undefined) throw shardUnknown(dataset, shard);
+      const handle = await opened(file.path, request.params);
+      return reply
+        .headers({
+          ...anyOriginHeaders,
+          "Content-Length": file.bytes,
+          "Content-Disposition": `attachment; filename="${file.fileName}"`,
+          ETag: `"${file.sha256}"`,
+          // Exactly as many bytes as were said, also when the file should have grown.
+        })
+        .type(file.mediaType)
+        .send(handle.createReadStream({ end: Math.max(0, file.bytes - 1) }));
+    },
+  });
+}
+
+function addBuilding(app: TypedApp, shards: ShardService): void {
+  app.post("/api/shards", {
+    ...guarded,
+    // The schema documents; the reader of descriptions checks, as it does for files.
+    validatorCompiler: ({ schema, ...rest }) =>
+      rest.httpPart === "body" ? () => true : requestValidator({ schema, ...rest }),
+    schema: {
+      tags,
+      operationId: "buildShards",
+      body: BuildBody,
+      summary: "Have shards built: from a description, or {file} naming one below shards-input/ of the data folder",
+      querystring: BuildParameters,
+      response: accepted,
+    },
+    handler: async ({ body, query: { dryRun = false } }, reply) =>
+      sendAccepted(reply, await shards.build(body, { dryRun })),
+  });
+  app.post("/api/shards/:dataset/verify", {
+    ...guarded,
+    schema: {
+      tags,
+      operationId: "verifyShards",
+      summary: "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
+      params: DatasetPath,
+      querystring: VerifyParameters,
+      response: accepted,
+    },
+    handler: async ({ params, query: { answers: compared = true } }, reply) =>
+      sendAccepted(reply, await shards.verify(params.dataset, { answers: compared })),
+  });
+}
+
+const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
+
+function shardUnknown(dataset: string, shard?: string): FedwayError {
+  const what =
+    shard === undefined
+      ? `no shards of "${shortened(dataset)}"`
+      : `no shard "${shortened(shard)}" of "${shortened(dataset)}"`;
+  return new FedwayError("SHARDS_UNKNOWN", `This service hosts ${what}.`, {
+    next: "GET /api/shards lists what there is.",
+  });
+}
+
+/** Path of a shard of a dataset. */
+const ShardPath = Type.Object({
+  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
+  shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
+});
+
+/** Path of `/api/shards/{dataset}`. */
+const DatasetPath = Type.Object({
+  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
+});
+
+/** Body of `POST /api/shards`; shards/README.md says what the other fields of a description are. */
+const BuildBody = Type.Union([
+  strictObject({ file: Type.String({ minLength: 1, description: "Name of a description below shards-input/." }) }),
+  Type.Object({
+    dataset: Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,31}$" }),
+    inputs: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: "RDF files below shards-input/." }),
+    queries: Type.String({ minLength: 1, description: "A JSON or CSV file, or a folder of .rq files." }),
+    licence: Type.String({ description: "IRI of the licence of the source." }),
+    title: Type.Optional(Type.String({ minLength: 1 })),
+    mode: Type.Optional(Type.Enum([...shardModes])),
+    gzip: Type.Optional(Type.Boolean()),
+  }),
+]);
+
+/** Parameters of `POST /api/shards`. */
+const BuildParameters = strictObject({
+  dryRun: Type.Optional(Type.Boolean({ description: "Choose rules and predict sizes, write nothing." })),
+});
+
+/** Parameters of `POST /api/shards/{dataset}/verify`. */
+const VerifyParameters = strictObject({
+  answers: Type.Optional(
+    Type.Boolean({
+      description: "Also compare the answers of all queries over the shards and the whole; default true.",
+    }),
+  ),
+});
+
+const Shard = view("Shard", {
+  id: Type.String(),
+  key: Type.String({ description: "h/<class>/<bucket>, c/<class>, v/<predicate> or base." }),
+  triples: Type.Integer(),
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  endpoint: Type.String({ description: "URL of its SPARQL endpoint." }),
+  file: Type.String({ description: "URL of its data." }),
+});
+
+const dataset = {
+  dataset: Type.String(),
+  title: Type.String(),
+  triples: Type.Integer(),
+  licence: Type.String(),
+  citation: Type.Optional(Type.String()),
+  source: Type.Optional(Type.String()),
+  federation: Type.String({ description: "URL of the endpoint over all shards." }),
+};
+
+const DatasetList = view("DatasetList", {
+  datasets: Type.Array(Type.Object({ ...dataset, shards: Type.Integer() })),
+});
+
+const Dataset = view("Dataset", {
+  ...dataset,
+  shards: Type.Array(Shard),
+  report: Type.Any({ description: "report.json" }),
+});

@@ -1,0 +1,189 @@
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { every, systemClock } from "../../../src/clock.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { Job, JobKind } from "../../../src/jobs/job-queue.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
+import type { DescriptionService } from "../../../src/registry/void/description-service.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { readReport, readReportPage, findRuleFile, type ShardDataset } from "../finished-folder.ts";
+import {
+  buildKind,
+  type BuildQueue,
+  discardCancelled,
+  enqueueBuild,
+  readBuildRequest,
+  readerFolders,
+} from "./build-jobs.ts";
+import { builtFactsOf } from "./built-parts.ts";
+import type { Closable, ShardHost } from "./host.ts";
+import { entryIdOf, type RegisterParts, registerShards, unregisterLost, withOrigin } from "./register.ts";
+import type { RunShardTask } from "./run-task.ts";
+import { SharedFolder } from "./shared-folder.ts";
+import { readerKinds } from "./slice-readers.ts";
+import { enqueueVerify, verifyKind } from "./verify-jobs.ts";
+
+/** The part of the configuration that shards read; `Config` fits. */
+export interface ShardSettings {
+  readonly dataDir: string;
+  readonly publicUrl: string;
+  readonly role: string;
+  readonly limits: {
+    readonly hostedTimeoutMs: number;
+    readonly hostedTotalMb: number;
+    readonly shardSliceBytes: number;
+  };
+}
+
+/** What the shards of the service work with. */
+export interface ShardServiceParts<Endpoint extends Closable> {
+  readonly config: ShardSettings;
+  readonly host: ShardHost<Endpoint>;
+  readonly catalog: RegisterParts["catalog"] & { refresh(): Promise<unknown> };
+  readonly descriptions: Pick<DescriptionService, "get" | "put" | "request" | "onChange">;
+  readonly jobs: BuildQueue;
+  readonly store: Store;
+  /** No other process shares the state. */
+  readonly soleOwner: boolean;
+  readonly runTask: RunShardTask;
+  readonly log: RegisterParts["log"] & { error(problem: string): void };
+  readonly onFault: (error: unknown) => void;
+}
+
+const rescanEveryMs = 15_000;
+
+/** Shards as the service has them: hosted, registered, built on request. */
+export function createShardService<Endpoint extends Closable>(parts: ShardServiceParts<Endpoint>) {
+  const { config, host, jobs, runTask, log, soleOwner, descriptions } = parts;
+  const folder = new SharedFolder(config.dataDir, soleOwner ? undefined : parts.store, (problem) => log.error(problem));
+  let looking: ReturnType<typeof every> | undefined;
+  const register = async (): Promise<void> => {
+    if (soleOwner) await unregisterLost(host.datasets, registerParts(parts));
+    await registerAll(parts);
+  };
+  const rescan = async (): Promise<void> => {
+    if (await host.scan()) await register();
+  };
+  const stopCompleting = descriptions.onChange(
+    (id) => void completeDescription(id, parts, rescan).catch(parts.onFault),
+  );
+  const look = async (): Promise<void> => {
+    await folder.look();
+    await rescan();
+    if (config.role !== "web") await discardCancelled(join(config.dataDir, "shards"), jobs);
+  };
+  return {
+    service: serviceOf(parts, folder),
+    /** Only where several processes share the state: why shards cannot be built, if they cannot. */
+    folder: soleOwner ? undefined : folder,
+    /** Jobs that it enqueues; to be started with the queue. */
+    kinds: [
+      buildKind({ config, jobs, runTask, onBuilt: rescan }),
+      ...readerKinds(readerFolders(config), runTask),
+      verifyKind({ config, host, runTask }),
+    ].map((kind) => whereShared(kind, folder)),
+    /** Puts what is hosted into the catalogue and follows what other processes build; once the queue has started. */
+    async start(): Promise<void> {
+      await folder.look().catch(parts.onFault);
+      await register();
+      looking = every(rescanEveryMs, look, { clock: systemClock, onFault: parts.onFault, firstAfterMs: rescanEveryMs });
+    },
+    async close(): Promise<void> {
+      await looking?.stop();
+      stopCompleting();
+      await folder.close();
+    },
+  };
+}
+
+/** A worker with another data folder would miss the inputs, or build shards that no process hosts. */
+const whereShared = (kind: JobKind, folder: SharedFolder): JobKind => ({
+  ...kind,
+  async run(payload, context) {
+    await folder.ensure();
+    return kind.run(payload, context);
+  },
+});
+
+const registerParts = ({ config, log, catalog }: ShardServiceParts<Closable>): RegisterParts => ({
+  catalog,
+  publicUrl: config.publicUrl,
+  log,
+});
+
+/** New entries are described like other endpoints are: by asking them, which costs nothing in-process. */
+async function registerAll(parts: ShardServiceParts<Closable>): Promise<void> {
+  // So that what another replica has registered is not registered again.
+  if (!parts.soleOwner) await parts.catalog.refresh();
+  for (const dataset of parts.host.datasets) {
+    for (const id of await registerShards(dataset, registerParts(parts))) {
+      await parts.descriptions.request(id, { again: true });
+    }
+  }
+}
+
+/** Probing a shard finds its content; titles, licence and citation come from its entry and the manifest. */
+async function completeDescription(
+  id: string,
+  { config, host, catalog, descriptions }: ShardServiceParts<Closable>,
+  rescan: () => Promise<void>,
+): Promise<void> {
+  const entry = catalog.byId(id);
+  if (entry === undefined || !isOwnShard(entry, config)) return;
+  const hosted = () =>
+    host.datasets
+      .flatMap((dataset) => dataset.shards.map((shard) => ({ dataset, shard })))
+      .find(({ dataset, shard }) => entryIdOf(dataset.dataset, shard.id) === id);
+  // Another replica has hosted and registered it, and this one has not looked since.
+  if (hosted() === undefined) await rescan();
+  const own = hosted();
+  const found = own && (await descriptions.get(id));
+  if (found === undefined || own === undefined) return;
+  const completed = withOrigin(found, entry, { ...own.dataset, built: builtFactsOf(own.dataset, own.shard) });
+  if (!isDeepStrictEqual(completed, found)) await descriptions.put(id, completed);
+}
+
+const isOwnShard = ({ url, keywords }: CatalogEntry, { publicUrl }: ShardSettings): boolean =>
+  keywords.includes("shard") && url.startsWith(`${publicUrl}/shards/`);
+
+function serviceOf<Endpoint extends Closable>(
+  { config, host, jobs }: ShardServiceParts<Endpoint>,
+  folder: SharedFolder,
+) {
+  return {
+    get datasets(): readonly ShardDataset[] {
+      return host.datasets;
+    },
+    dataset: (id: string) => host.dataset(id),
+    endpoint: (dataset: string, shard: string) => host.endpoint(dataset, shard),
+    download(dataset: string, shard: string) {
+      const found = host.dataset(dataset)?.shards.find(({ id }) => id === shard);
+      if (found === undefined) return undefined;
+      const { path, bytes, sha256 } = found;
+      const ending = /\.n[tq](?:\.gz)?$/u.exec(path)?.[0] ?? ".nt";
+      return { path, bytes, sha256, fileName: `${dataset}-${shard}${ending}`, mediaType: mediaTypeOf(ending) };
+    },
+    report: async (id: string) => readReport(folderOf(host, id)),
+    reportPage: async (id: string) => readReportPage(folderOf(host, id)),
+    ruleFile: async (id: string) => findRuleFile(folderOf(host, id)),
+    async build(request: unknown, { dryRun }: { readonly dryRun: boolean }): Promise<Job> {
+      await folder.ensure();
+      return enqueueBuild(jobs, await readBuildRequest(config, request, dryRun));
+    },
+    async verify(dataset: string, { answers }: { readonly answers: boolean }): Promise<Job> {
+      await folder.ensure();
+      return enqueueVerify(jobs, host, { dataset, answers });
+    },
+  };
+}
+
+function mediaTypeOf(ending: string): string {
+  if (ending.endsWith(".gz")) return "application/gzip";
+  return ending === ".nq" ? "application/n-quads" : "application/n-triples";
+}
+
+function folderOf(host: ShardHost, id: string): string {
+  const folder = host.dataset(id)?.folder;
+  if (folder !== undefined) return folder;
+  throw new FedwayError("SHARDS_UNKNOWN", `This service hosts no shards of "${id.slice(0, 32)}".`);
+}

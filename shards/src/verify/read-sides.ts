@@ -1,0 +1,144 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { toFedwayError } from "../../../src/errors/fedway-error.ts";
+import { type Input, type NamedInput, namedInputs } from "../load/input.ts";
+import { readStatements } from "../load/read-statements.ts";
+import type { Statement, Visit } from "../load/statement.ts";
+import type { Manifest } from "../materialise/manifest.ts";
+import { inputNumber } from "./check-triples.ts";
+import type { DigestSpool } from "./digest-spool.ts";
+import type { Findings } from "./verification.ts";
+
+/** Where the shards are. */
+type ShardSide = { readonly folder: string; readonly manifest: Manifest };
+
+/** What reading needs. */
+export interface Reading {
+  readonly spool: DigestSpool;
+  readonly findings: Findings;
+  readonly signal: AbortSignal;
+  /** Statements and bytes since the last call. */
+  readonly onProgress: (triples: number, bytes: number) => void;
+  /** A file was read, to its end or to where it is damaged. */
+  readonly onFile: () => void;
+}
+
+/** A file as the manifest has it. */
+type Expected = { readonly sha256: string; readonly bytes: number; readonly triples?: number };
+
+/** Files that a shard's name stands for, as inputs. */
+export const shardInputs = ({ folder, manifest }: ShardSide): readonly NamedInput[] =>
+  manifest.shards.map(({ id, file }) => ({ path: join(folder, file), name: id, format: manifest.format }));
+
+/** Reads one file to its end; undefined when it cannot be read, which is a finding. */
+async function readOne(
+  input: NamedInput,
+  { visit, afterChunk }: { readonly visit: Visit; readonly afterChunk?: (() => Promise<void>) | undefined },
+  { spool, findings, signal, onProgress, onFile }: Reading,
+): Promise<(Expected & { readonly triples: number }) | undefined> {
+  let [triples, bytes] = [0, 0];
+  const settle = async (): Promise<void> => {
+    await spool.settle();
+    await afterChunk?.();
+  };
+  try {
+    const [facts] = await readStatements([input], visit, {
+      phase: "verify",
+      signal,
+      afterChunk: settle,
+      onProgress: (now) => {
+        onProgress(now.triples - triples, now.bytes - bytes);
+        ({ triples, bytes } = now);
+      },
+    });
+    await settle();
+    onFile();
+    return { sha256: facts?.sha256 ?? "", bytes: facts?.bytes ?? 0, triples };
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message } = toFedwayError(error);
+    // Whatever else fails, the disk for instance, is no fault of the file.
+    if (code !== "DATASET_INVALID") throw error;
+    findings.wrongIs(input.name, message);
+    onFile();
+    return undefined;
+  }
+}
+
+function compareFacts(name: string, found: Expected, [expected, findings]: readonly [Expected, Findings]): void {
+  if (found.bytes !== expected.bytes) {
+    findings.wrongIs(name, `The file has ${found.bytes} bytes, the manifest says ${expected.bytes}.`);
+  } else if (found.sha256 !== expected.sha256) {
+    findings.wrongIs(name, "The checksum of the file is not the manifest's.");
+  }
+  if (expected.triples !== undefined && found.triples !== expected.triples) {
+    findings.wrongIs(name, `The file has ${found.triples} triples, the manifest says ${expected.triples}.`);
+  }
+}
+
+const cutShort = "A file could not be read to its end.";
+
+/** Reads the shards; resolves to why not all of them is known, where that is so. */
+export async function readShards(sides: ShardSide, reading: Reading): Promise<string | undefined> {
+  let isWhole = true;
+  for (const [at, input] of shardInputs(sides).entries()) {
+    const found = await readOne(input, { visit: (statement) => reading.spool.add(statement, at + 1) }, reading);
+    const expected = sides.manifest.shards[at];
+    isWhole &&= found !== undefined;
+    if (found !== undefined && expected !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
+  }
+  return isWhole ? undefined : cutShort;
+}
+
+/** Writes the lines of statements to a file, so that a store can load them as the shards have them. */
+function createCopy(file: FileHandle) {
+  let lines: Buffer[] = [];
+  return {
+    add({ bytes, start, end }: Statement): void {
+      lines.push(Buffer.from(bytes.subarray(start, end)));
+    },
+    settle: async (): Promise<void> => {
+      const ready = lines;
+      lines = [];
+      if (ready.length > 0) await file.appendFile(Buffer.concat(ready));
+    },
+  };
+}
+
+/**
+ * Reads the inputs, and copies them to `copyPath` where one is given; resolves to why not all of them is known, where that
+ * is so.
+ */
+export async function readInputs(
+  sides: ShardSide & { readonly inputs: readonly Input[] },
+  reading: Reading,
+  copyPath?: string,
+): Promise<string | undefined> {
+  const file = copyPath === undefined ? undefined : await open(copyPath, "wx");
+  const copy = file === undefined ? undefined : createCopy(file);
+  const inputs = namedInputs(sides.inputs);
+  let isWhole = true;
+  try {
+    for (const input of inputs) {
+      const visit: Visit = (statement) => {
+        reading.spool.add(statement, inputNumber);
+        copy?.add(statement);
+      };
+      const found = await readOne(input, { visit, afterChunk: copy?.settle }, reading);
+      isWhole &&= found !== undefined;
+      const expected = sides.manifest.inputs.find(({ name }) => name === input.name);
+      if (expected === undefined) reading.findings.wrongIs(input.name, "The manifest knows no such input.");
+      else if (found !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
+    }
+  } finally {
+    await file?.close();
+  }
+  if (!isWhole) return cutShort;
+  return inputs.length < sides.manifest.inputs.length ? notGiven(sides.manifest, inputs, reading.findings) : undefined;
+}
+
+function notGiven({ inputs }: Manifest, given: readonly NamedInput[], findings: Findings): string {
+  const names = new Set(given.map(({ name }) => name));
+  for (const { name } of inputs) if (!names.has(name)) findings.unknownIs(name, "It was not given.");
+  return "Not all inputs were given.";
+}

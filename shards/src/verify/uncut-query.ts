@@ -1,0 +1,95 @@
+import { editText, type TextEdit, textOf } from "../../../src/sparql/edit-text.ts";
+import type { TokenRange } from "../../../src/sparql/outline.ts";
+import type { ParsedQuery } from "../../../src/sparql/parse-query.ts";
+import { mentionedVariables, projectedVariables, projectsAll } from "../../../src/sparql/scope.ts";
+import { isWord, type Token, tokenAt } from "../../../src/sparql/tokens.ts";
+
+/**
+ * The text of a SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. Data that gives it
+ * the same multiset of rows gives the query itself the same possible answers, among which a store chooses where the
+ * order has ties (SPARQL 1.1 Query, sections 15.1, 15.4 and 18.5: Slice, OrderBy): those are the slices of the rows in any
+ * order that agrees with the keys.
+ *
+ * Undefined without LIMIT and OFFSET, and where a key would have to be added to the columns of DISTINCT, REDUCED or `*`,
+ * which would be another query, or is an EXISTS.
+ */
+export function uncutQuery(query: ParsedQuery): string | undefined {
+  const { tokens, outline, form } = query;
+  const cuts = [...slices(tokens, outline.tail)];
+  if (form !== "SELECT" || cuts.length === 0) return undefined;
+  const keys = orderKeys(tokens, outline.tail);
+  if (keys === undefined) return undefined;
+  const columns = projectedVariables(tokens, outline);
+  const more = keys.filter((key) => !columns.has(variableOf(tokens, key) ?? ""));
+  const isSet = isWord(tokens[outline.head.from + 1], "DISTINCT", "REDUCED") || projectsAll(outline);
+  if (isSet && more.length > 0) return undefined;
+  const last = { from: outline.head.to - 1, to: outline.head.to };
+  const names = freshNames(query, more.length);
+  const added = more.map((key, at) => ` (${textOf(query, key)} AS ?${names[at]})`).join("");
+  const edits: TextEdit[] = cuts.map((range) => ({ range, replacement: "" }));
+  return editText(query, [...edits, { range: last, replacement: textOf(query, last) + added }]);
+}
+
+function* slices(tokens: readonly Token[], tail: TokenRange): Generator<TokenRange> {
+  for (const { at, token, depth } of bracketed(tokens, tail)) {
+    if (depth === 0 && isWord(token, "LIMIT", "OFFSET")) yield { from: at, to: at + 2 };
+  }
+}
+
+/** A token outside of inner brackets, with the number of brackets around it. */
+interface BracketedToken {
+  readonly at: number;
+  readonly token: Token;
+  readonly depth: number;
+}
+
+/** The tokens of a range with their depth in round brackets; a bracket has the depth of what is around it. */
+function* bracketed(tokens: readonly Token[], range: TokenRange): Generator<BracketedToken> {
+  let depth = 0;
+  for (let at = range.from; at < range.to; at++) {
+    const token = tokenAt(tokens, at);
+    if (token.kind === "punct" && token.text === ")") depth--;
+    yield { at, token, depth };
+    if (token.kind === "punct" && token.text === "(") depth++;
+  }
+}
+
+/** The expressions behind ORDER BY; undefined when one has a group, whose brackets are not those of an expression. */
+function orderKeys(tokens: readonly Token[], tail: TokenRange): readonly TokenRange[] | undefined {
+  const keys: TokenRange[] = [];
+  for (let at = behindOrderBy(tokens, tail); at < tail.to && !isWord(tokens[at], "LIMIT", "OFFSET"); ) {
+    const from = isWord(tokens[at], "ASC", "DESC") ? at + 1 : at;
+    const to = keyEnd(tokens, { from, to: tail.to });
+    for (let inside = from; inside < to; inside++) if (tokens[inside]?.text === "{") return undefined;
+    keys.push({ from, to });
+    at = to;
+  }
+  return keys;
+}
+
+function behindOrderBy(tokens: readonly Token[], tail: TokenRange): number {
+  for (const { at, token, depth } of bracketed(tokens, tail)) if (depth === 0 && isWord(token, "ORDER")) return at + 2;
+  return tail.to;
+}
+
+/** A variable; otherwise everything up to the bracket that closes the first one. */
+function keyEnd(tokens: readonly Token[], range: TokenRange): number {
+  if (tokenAt(tokens, range.from).kind === "var") return range.from + 1;
+  for (const { at, token, depth } of bracketed(tokens, range)) {
+    if (depth === 0 && token.kind === "punct" && token.text === ")") return at + 1;
+  }
+  return range.to;
+}
+
+/** The variable that is all of a key, in brackets or not. */
+function variableOf(tokens: readonly Token[], { from, to }: TokenRange): string | undefined {
+  const token = tokenAt(tokens, to - from === 3 ? from + 1 : from);
+  return token.kind === "var" && to - from <= 3 ? token.text.slice(1) : undefined;
+}
+
+function freshNames({ tokens }: ParsedQuery, count: number): readonly string[] {
+  const taken = mentionedVariables(tokens, { from: 0, to: tokens.length });
+  const names: string[] = [];
+  for (let number = 1; names.length < count; number++) if (!taken.has(`key${number}`)) names.push(`key${number}`);
+  return names;
+}
