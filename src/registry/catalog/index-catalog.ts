@@ -19,20 +19,10 @@ export interface CatalogOptions extends OwnAddresses {
   readonly isDescribed?: ((id: string) => boolean) | undefined;
   /** What others published about endpoints; default nothing. */
   readonly published?: readonly PublishedFacts[] | undefined;
-}
-
-interface CatalogParts {
-  readonly version: number;
-  readonly entries: readonly CatalogEntry[];
-  readonly federations: readonly Federation[];
-  readonly problems: readonly CatalogProblem[];
-  readonly keyOf: UrlKey;
+  /** Default 1. */
+  readonly version?: number;
   /** The key of an entry's URL; a catalogue that is rebuilt often remembers it. */
-  readonly keyOfEntry: (entry: CatalogEntry) => string | undefined;
-  readonly publicUrl: string;
-  readonly search?: CatalogOptions["search"] | undefined;
-  readonly isDescribed?: CatalogOptions["isDescribed"];
-  readonly published?: CatalogOptions["published"];
+  readonly keyOfEntry?: (entry: CatalogEntry) => string | undefined;
 }
 
 /** The comparison key of a URL; undefined when it is no http(s) URL. */
@@ -41,34 +31,26 @@ export type UrlKey = (url: string) => string | undefined;
 const ownRoute = /^\/(endpoints|federations)\/([a-z0-9._-]{1,64})\/sparql$/;
 
 /**
- * Indexes entries by id and by URL. URLs are compared after WHATWG normalisation of scheme, host and default port;
- * path and query as written. All names of this service's own origin are equal. Of entries with equal id or URL the
+ * One state of the catalogue, frozen: entries by id and by URL. URLs are compared after WHATWG normalisation of scheme, host and
+ * default port; path and query as written. All names of this service's own origin are equal. Of entries with equal id or URL the
  * first one wins; those who read a catalogue report the others before they come here.
  */
 export function createCatalog(
-  entries: readonly CatalogEntry[],
+  all: readonly CatalogEntry[],
   problems: readonly CatalogProblem[],
   options: CatalogOptions,
 ): Catalog {
-  const { federations = [], publicUrl, search, isDescribed, published } = options;
   const keyOf = urlKeys(options);
-  const keyOfEntry = (entry: CatalogEntry): string | undefined => keyOf(entry.url);
-  const shown = { entries, federations, problems, keyOf, keyOfEntry };
-  return indexCatalog({ version: 1, ...shown, publicUrl, search, isDescribed, published });
-}
-
-/** One state of the catalogue, frozen. */
-export function indexCatalog(parts: CatalogParts): Catalog {
-  const { keyOf, keyOfEntry, version } = parts;
-  const ids = firstById(parts.entries);
-  const builtIn = parts.isDescribed ? [describedFederation] : [];
-  const federations = firstById([...builtIn, ...parts.federations]);
+  const { version = 1, keyOfEntry = ({ url }) => keyOf(url) } = options;
+  const ids = firstById(all);
+  const builtIn = options.isDescribed ? [describedFederation] : [];
+  const federations = firstById([...builtIn, ...(options.federations ?? [])]);
   const urls = new Map<string, CatalogEntry>();
   for (const entry of ids.values()) {
     const key = keyOfEntry(entry);
     if (key !== undefined && !urls.has(key)) urls.set(key, entry);
   }
-  const prefix = keyOf(parts.publicUrl)?.replace(/\/$/, "");
+  const prefix = keyOf(options.publicUrl)?.replace(/\/$/, "");
   /** The id in one of this service's own routes. */
   const ownId = (key: string | undefined, kind: "endpoints" | "federations"): string => {
     if (prefix === undefined || key?.startsWith(prefix) !== true) return "";
@@ -80,18 +62,18 @@ export function indexCatalog(parts: CatalogParts): Catalog {
     const key = keyOf(url);
     return key === undefined ? undefined : (urls.get(key) ?? ids.get(ownId(key, "endpoints")));
   };
-  const published = publishedCatalog(parts.published ?? [], { entries, byUrl, keyOf });
+  const published = publishedCatalog(options.published ?? [], { entries, byUrl, keyOf });
   return Object.freeze({
     version,
     entries,
     federations: inIdOrder(federations),
-    problems: Object.freeze([...parts.problems]),
+    problems: Object.freeze([...problems]),
     byId: (id: string) => ids.get(id),
     byUrl,
     published,
     federation: (id: string) => federations.get(id),
     federationByUrl: (url: string) => federations.get(ownId(keyOf(url), "federations")),
-    membersOf: createMembership(entries, { ...parts, published }),
+    membersOf: createMembership(entries, { ...options, published }),
   });
 }
 
@@ -124,7 +106,7 @@ function createMembership(
     search,
     isDescribed = () => false,
     published,
-  }: Pick<CatalogParts, "search" | "isDescribed"> & Pick<Catalog, "published">,
+  }: Pick<CatalogOptions, "search" | "isDescribed"> & Pick<Catalog, "published">,
 ): Catalog["membersOf"] {
   const find = search ?? ((text: string) => entries.filter((entry) => hasWords(entry, text)).map(({ id }) => id));
   let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;

@@ -1,6 +1,5 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { PublishedFacts } from "../published/published-facts.ts";
 import type { Store } from "../../store/store.ts";
 import type {
   Catalog,
@@ -16,7 +15,7 @@ import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type Documen
 import { describedFederation } from "./described-federation.ts";
 import { documentOf } from "./document-fields.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
-import { indexCatalog, looseKey, urlKeys } from "./index-catalog.ts";
+import { type CatalogOptions, createCatalog, looseKey, urlKeys } from "./index-catalog.ts";
 import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";
 import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
@@ -46,14 +45,15 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<Editable
   const { published, ...files } = await readCatalogFiles(options, keyOf);
   const shapes = shapesFile === undefined ? undefined : createShapeCheck(shapesFile);
   const rules = { baseUrl, keyOf, shapes, refuseUrl };
-  const catalog = new OpenCatalog({ baseUrl, search, isDescribed, published, files, rules, store, now });
+  const shown = { publicUrl: baseUrl, ownOrigins, search, isDescribed, published };
+  const catalog = new OpenCatalog({ shown, files, rules, store, now });
   await catalog.refresh();
   return catalog;
 }
 
-interface Parts extends Pick<OpenCatalogOptions, "baseUrl" | "search" | "isDescribed" | "store" | "now"> {
+interface Parts extends Pick<OpenCatalogOptions, "store" | "now"> {
+  readonly shown: CatalogOptions;
   readonly files: CatalogFiles;
-  readonly published: readonly PublishedFacts[];
   readonly rules: DocumentRules;
 }
 
@@ -132,7 +132,7 @@ class OpenCatalog implements EditableCatalog {
     }
     const isChange = "stored" in source;
     const turtle = isChange ? source.stored?.turtle : source.text;
-    const quads = Object.freeze(parseDocument(turtle ?? "", this.#parts.baseUrl));
+    const quads = Object.freeze(parseDocument(turtle ?? "", this.#parts.rules.baseUrl));
     const origin = isChange ? ({ origin: "api", changedAt: source.changedAt } as const) : ({ origin: "file" } as const);
     return Object.freeze({ id, kind, ...origin, quads, etag: etagOf(quads) });
   }
@@ -256,10 +256,8 @@ class OpenCatalog implements EditableCatalog {
 
   #index(version: number): Catalog {
     const { entries, federations, problems, urlKeys: keys } = this.#resolved;
-    const { baseUrl: publicUrl, rules, search, isDescribed, published } = this.#parts;
     const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
-    const shown = { entries, federations, problems, keyOf: rules.keyOf, keyOfEntry };
-    return indexCatalog({ version, ...shown, publicUrl, search, isDescribed, published });
+    return createCatalog(entries, problems, { ...this.#parts.shown, federations, version, keyOfEntry });
   }
 
   #serially<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -87,11 +87,10 @@ interface FileReading {
  * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read or holds more than 20,000 files
  */
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
-  const { baseUrl: publicUrl, ownOrigins, search } = options;
-  const addresses = { publicUrl, ownOrigins };
+  const addresses = { publicUrl: options.baseUrl, ownOrigins: options.ownOrigins };
   const { published, ...files } = await readCatalogFiles(options, urlKeys(addresses));
   const { entries, federations, problems } = resolveCatalog(files, []);
-  return createCatalog(entries, problems, { ...addresses, federations, search, published });
+  return createCatalog(entries, problems, { ...addresses, federations, search: options.search, published });
 }
 
 const maxFiles = 20_000;
