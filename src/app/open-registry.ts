@@ -6,8 +6,8 @@ import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { CapabilityService, type Found, type NotedEndpoint } from "../registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../registry/capabilities/capabilities.ts";
-import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
-import { createCapabilityProber } from "../registry/capabilities/prober.ts";
+import { documentCanary } from "../registry/capabilities/document-canary.ts";
+import { probeCapabilities } from "../registry/capabilities/prober.ts";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { openCatalog } from "../registry/catalog/open-catalog.ts";
@@ -234,11 +234,16 @@ function openCapabilities(
 ): CapabilityService {
   const { asker } = clients;
   const clock = steadyClock;
-  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ asker, clock, pauseMs }));
   return new CapabilityService({
     catalog,
-    prober: { probe: (endpoint, options) => proberOf(endpoint.url).probe(endpoint, options) },
-    documentCanary: createDocumentCanary({ asker, clock }),
+    probe: (endpoint, context) =>
+      probeCapabilities(endpoint, {
+        asker,
+        clock,
+        pauseMs: isOwn(local, endpoint.url) ? 0 : politePauseMs,
+        ...context,
+      }),
+    documentCanary: (entry, { signal }) => documentCanary(entry, { asker, clock, signal }),
     capabilities: createCapabilityStore({ store: state.store, onDropped }),
     jobs,
     clock,

@@ -2,20 +2,18 @@ import { unknownId } from "../../errors/unknown-id.ts";
 import { Type } from "typebox";
 import { jobKind } from "../../jobs/job-kind.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
-import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import type { AskedEndpoint, Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
 import type { EndpointTarget, LearnedManner } from "../../outbound/sparql-client.ts";
 import type { Collection } from "../../store/collection.ts";
 import { Mirror } from "../../store/mirror.ts";
-import type { CapabilityProber } from "./prober.ts";
-import type { DocumentCanary } from "./document-canary.ts";
 
 interface CapabilityServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
-  readonly prober: CapabilityProber;
+  readonly probe: (endpoint: AskedEndpoint, context: JobContext) => Promise<Capabilities>;
   /** Looks at endpoints that do not speak SPARQL. */
-  readonly documentCanary: DocumentCanary;
+  readonly documentCanary: (entry: CatalogEntry, context: JobContext) => Promise<Capabilities>;
   readonly capabilities: Collection<Capabilities>;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly clock: { now(): number };
@@ -50,7 +48,6 @@ export class CapabilityService {
   /** Grows with every change of a view. */
   version = 0;
   readonly #options: CapabilityServiceOptions;
-  readonly #listeners = new Set<(id: string) => void>();
   /** When an endpoint was asked for last, whatever the result. */
   readonly #triedAtMs = new Map<string, number>();
   readonly #known: Mirror<Capabilities>;
@@ -88,21 +85,10 @@ export class CapabilityService {
     return known && this.#views.get(known);
   }
 
-  /** Calls back with the id whenever capabilities were stored or removed here, until the returned function is called. */
-  onChange(listener: (id: string) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
   /** @throws FedwayError `STORE_FAILED` */
   async remove(id: string): Promise<void> {
     await this.#known.delete(id);
-    this.#changed(id);
-  }
-
-  #changed(id: string): void {
     this.version += 1;
-    for (const listener of this.#listeners) listener(id);
   }
 
   /** Takes in what is stored: at the start, and what other processes have probed since. @throws FedwayError `STORE_FAILED` */
@@ -126,22 +112,19 @@ export class CapabilityService {
     return entry;
   }
 
-  #find(entry: CatalogEntry, { signal, progress }: JobContext): Promise<Capabilities> {
-    const { prober, documentCanary } = this.#options;
-    if (entry.interface !== "sparql") return documentCanary(entry, signal);
-    const { id, url, method } = entry;
-    return prober.probe({ id, url, method }, { signal, onProgress: progress });
-  }
-
   /** Resolves to the job's result; with `stored` false an earlier, better result was kept instead. */
   async #probe(id: string, context: JobContext) {
-    const found = await this.#find(this.#entry(id), context);
+    const entry = this.#entry(id);
+    const { url, method } = entry;
+    const { probe, documentCanary } = this.#options;
+    const isSparql = entry.interface === "sparql";
+    const found = await (isSparql ? probe({ id, url, method }, context) : documentCanary(entry, context));
     this.#triedAtMs.set(id, this.#options.clock.now());
     const earlier = await this.get(id);
     const stored = earlier === undefined || isWhole(found) || !isWhole(earlier);
     if (stored) {
       await this.#known.put(id, found);
-      this.#changed(id);
+      this.version += 1;
     }
     const lacks = [...(endpointView(found)?.lacks ?? [])];
     return { id, reachable: found.reachable, unfinished: found.unfinished ?? false, lacks, stored };
@@ -157,7 +140,7 @@ export class CapabilityService {
     const noted = withFound(known, found, new Date(this.#options.clock.now()).toISOString());
     if (noted === undefined) return;
     await this.#known.put(id, noted);
-    this.#changed(id);
+    this.version += 1;
   }
 
   /** Enqueues the endpoints that were never probed or too long ago, the oldest first. */

@@ -18,27 +18,24 @@ const timeoutMs = 30_000;
  * A canary for RDF files and Triple Pattern Fragments: the document comes and is RDF; a fragment has the search form
  * (Hydra) by which it is asked. What such endpoints hold is not looked at.
  */
-export function createDocumentCanary(options: {
-  readonly asker: Pick<Asker, "fetchDocument">;
-  readonly clock: Pick<Clock, "now">;
-}) {
-  const { asker, clock } = options;
-  return async (
-    { id, url, interface: kind }: Pick<CatalogEntry, "id" | "url" | "interface">,
-    signal: AbortSignal,
-  ): Promise<Capabilities> => {
-    const frame = { endpoint: url, probedAt: new Date(clock.now()).toISOString(), constructs: {}, methods: [] };
-    try {
-      const limits = kind === "tpf" ? bounds.tpf : bounds.file;
-      const { quads, mediaType } = await asker.fetchDocument({ url, signal, timeoutMs, ...limits, endpoint: id });
-      const reachable = kind !== "tpf" || hasSearchForm(quads);
-      return { ...frame, reachable, formats: reachable ? [mediaType] : [] };
-    } catch (thrown) {
-      if (toFedwayError(thrown).code === "CANCELLED") throw thrown;
-      return { ...frame, reachable: false, formats: [] };
-    }
-  };
+export async function documentCanary(
+  { id, url, interface: kind }: Pick<CatalogEntry, "id" | "url" | "interface">,
+  { asker, clock, signal }: Canary,
+): Promise<Capabilities> {
+  const frame = { endpoint: url, probedAt: new Date(clock.now()).toISOString(), constructs: {}, methods: [] };
+  try {
+    const limits = kind === "tpf" ? bounds.tpf : bounds.file;
+    const { quads, mediaType } = await asker.fetchDocument({ url, signal, timeoutMs, ...limits, endpoint: id });
+    const reachable = kind !== "tpf" || hasSearchForm(quads);
+    return { ...frame, reachable, formats: reachable ? [mediaType] : [] };
+  } catch (thrown) {
+    if (toFedwayError(thrown).code === "CANCELLED") throw thrown;
+    return { ...frame, reachable: false, formats: [] };
+  }
 }
 
-/** Whether an endpoint that does not speak SPARQL gives what its interface promises. */
-export type DocumentCanary = ReturnType<typeof createDocumentCanary>;
+interface Canary {
+  readonly asker: Pick<Asker, "fetchDocument">;
+  readonly clock: Pick<Clock, "now">;
+  readonly signal: AbortSignal;
+}

@@ -1,5 +1,6 @@
 import type { Asker } from "../../outbound/whole-answer.ts";
 import { type Clock, systemClock } from "../../clock.ts";
+import type { JobContext } from "../../jobs/job-queue.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
 import type { RequestMethod } from "../../outbound/sparql-client.ts";
@@ -22,52 +23,35 @@ import {
 import { outcomeOf } from "./judges.ts";
 import { sampleOf, sampleProbes, type TextSearch, textProbes } from "./text-search.ts";
 
-/** How one run goes. */
+/** What a run works with; `clock` is the asker's own. */
 interface ProbeOptions {
-  readonly signal: AbortSignal;
-  /** Called before each part of the run. */
-  readonly onProgress?:
-    | ((progress: { readonly stage: string; readonly done: number; readonly total: number }) => void)
-    | undefined;
-}
-
-interface CapabilityProberOptions {
   readonly asker: Asker;
   readonly clock?: Clock;
+  readonly signal: AbortSignal;
+  /** Called before each part of the run. */
+  readonly progress?: JobContext["progress"];
   /** Milliseconds between an answer and the next question; default 250. */
-  readonly pauseMs?: number | undefined;
+  readonly pauseMs?: number;
   /** HTTP requests of one run; default 80. */
-  readonly requests?: number | undefined;
+  readonly requests?: number;
 }
 
 const limits = { timeoutMs: 20_000, maxRows: 1_000, maxBytes: 16 * 1024 * 1024 };
 const runMs = 300_000;
 
-/** Finds out what endpoints can do. */
-export type CapabilityProber = ReturnType<typeof createCapabilityProber>;
-
-/** A prober; `clock` is the asker's own. */
-export function createCapabilityProber({
-  asker,
-  clock = systemClock,
-  pauseMs = 250,
-  requests = 80,
-}: CapabilityProberOptions) {
-  const bounds = { level: 1, limits, budget: { requests, ms: runMs }, pause: { ms: pauseMs, clock } } as const;
-  return {
-    /**
-     * Asks questions that touch no data and whose right answers are known, one at a time. An endpoint that does not
-     * answer is a result, too.
-     * @throws FedwayError `CANCELLED`
-     */
-    async probe(endpoint: AskedEndpoint, { signal, onProgress }: ProbeOptions): Promise<Capabilities> {
-      const probedAt = new Date(clock.now()).toISOString();
-      const run = new Run(new RequestLog({ asker, clock, endpoint, signal, ...bounds }), endpoint);
-      const unfinished = !(await run.finish(onProgress));
-      const constructs = Object.fromEntries(run.findings.constructs);
-      return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, unfinished: unfinished || undefined };
-    },
-  };
+/**
+ * Finds out what an endpoint can do: asks questions that touch no data and whose right answers are known, one at a time. An
+ * endpoint that does not answer is a result, too. @throws FedwayError `CANCELLED`
+ */
+export async function probeCapabilities(endpoint: AskedEndpoint, options: ProbeOptions): Promise<Capabilities> {
+  const { asker, clock = systemClock, signal, pauseMs = 250, requests = 80 } = options;
+  const probedAt = new Date(clock.now()).toISOString();
+  const budget = { requests, ms: runMs };
+  const pause = { ms: pauseMs, clock };
+  const run = new Run(new RequestLog({ asker, clock, endpoint, signal, level: 1, limits, budget, pause }), endpoint);
+  const unfinished = !(await run.finish(options.progress)) || undefined;
+  const constructs = Object.fromEntries(run.findings.constructs);
+  return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, unfinished };
 }
 
 /** What has been found so far. */
@@ -114,12 +98,12 @@ class Run {
   }
 
   /** False when the run ended early. */
-  async finish(onProgress: ProbeOptions["onProgress"]): Promise<boolean> {
+  async finish(progress: ProbeOptions["progress"]): Promise<boolean> {
     const parts = this.#parts();
     try {
       for (const [done, [stage, run]] of parts.entries()) {
         if (this.#isPlain && withTables.has(stage)) continue;
-        onProgress?.({ stage, done, total: parts.length });
+        progress?.({ stage, done, total: parts.length });
         if ((await run()) === "unreachable") return true;
       }
       return true;

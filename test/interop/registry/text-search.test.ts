@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCapabilityProber } from "../../../src/registry/capabilities/prober.ts";
+import { probeCapabilities } from "../../../src/registry/capabilities/prober.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { createEngineSearch } from "../../../src/registry/values/engine-search.ts";
@@ -18,7 +18,6 @@ const data = [
 
 const client = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"], retry: { limit: 0 } });
 const asker = sparqlAsker({ client });
-const prober = createCapabilityProber({ asker, pauseMs: 0 });
 const { signal } = new AbortController();
 
 const started: Engine[] = [];
@@ -46,7 +45,7 @@ describe.each([
 ])("the full-text search of %s", (name, syntax) => {
   async function finder() {
     const entry = catalogEntry(name, { url: engines[name]?.url ?? "" });
-    const { textSearch } = await prober.probe(entry, { signal });
+    const { textSearch } = await probeCapabilities(entry, { asker, pauseMs: 0, signal });
     expect(textSearch).toEqual({ syntax });
     const catalog = createCatalog([entry], [], { publicUrl: "http://localhost" });
     return createEngineSearch({ asker, catalog, textSearchOf: () => textSearch, mayAsk: () => true });
@@ -69,6 +68,9 @@ describe.each([
 });
 
 it.each(["bare", "plain"])("an engine without an index (%s) has none", async (name) => {
-  const { textSearch, reachable } = await prober.probe({ id: name, url: engines[name]?.url ?? "" }, { signal });
+  const { textSearch, reachable } = await probeCapabilities(
+    { id: name, url: engines[name]?.url ?? "" },
+    { asker, pauseMs: 0, signal },
+  );
   expect([reachable, textSearch]).toEqual([true, undefined]);
 });

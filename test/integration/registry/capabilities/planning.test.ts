@@ -7,7 +7,7 @@ import { createPatternSources } from "../../../../src/engine/sources/pattern-sou
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../../src/plan/query-plan.ts";
 import { type EndpointView, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
-import { createCapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
+import { probeCapabilities } from "../../../../src/registry/capabilities/prober.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import {
@@ -36,7 +36,7 @@ const engine = createTestedEngine({
   maxSolutions: 100_000,
   now,
 });
-const prober = createCapabilityProber({ asker: sparqlAsker({ client }), pauseMs: 0, requests: 22 });
+const bounds = { asker: sparqlAsker({ client }), pauseMs: 0, requests: 22 };
 
 const data = [
   ...Array.from(
@@ -72,7 +72,7 @@ function oracle(query: string): CanonicalAnswer {
 async function ask(limits: LimitedEndpointOptions, query: string) {
   opened = await startLimitedEndpoint({ data, ...limits });
   const { signal } = new AbortController();
-  const capabilities = await prober.probe({ id: "limited", url: opened.url }, { signal });
+  const capabilities = await probeCapabilities({ id: "limited", url: opened.url }, { ...bounds, signal });
   const view: EndpointView | undefined = endpointView(capabilities);
   const catalog = createCatalog([catalogEntry("limited", { url: opened.url })], [], {
     publicUrl: "http://fedway.example",

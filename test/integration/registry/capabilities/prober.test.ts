@@ -1,7 +1,7 @@
 import { sparqlAsker } from "../../../support/sparql-asker.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ProbedConstruct, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
-import { createCapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
+import { probeCapabilities } from "../../../../src/registry/capabilities/prober.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import {
@@ -12,7 +12,7 @@ import {
   startLimitedEndpoint,
 } from "../../../support/limited-endpoint.ts";
 
-type Setting = Pick<Parameters<typeof createCapabilityProber>[0], "requests">;
+type Setting = Pick<Parameters<typeof probeCapabilities>[1], "requests">;
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -27,13 +27,14 @@ async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
     retry: { limit: 0 },
   });
   opened.push(endpoint, client);
-  const prober = createCapabilityProber({
+  const { signal } = new AbortController();
+  const target = { id: "limited", url: endpoint.url };
+  const capabilities = await probeCapabilities(target, {
     asker: sparqlAsker({ client }),
     pauseMs: 0,
+    signal,
     ...setting,
   });
-  const { signal } = new AbortController();
-  const capabilities = await prober.probe({ id: "limited", url: endpoint.url }, { signal });
   return { capabilities, endpoint };
 }
 
@@ -308,8 +309,8 @@ describe("bounds", () => {
     const endpoint = await startLimitedEndpoint();
     const client = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"] });
     opened.push(endpoint, client);
-    const prober = createCapabilityProber({ asker: sparqlAsker({ client }), pauseMs: 5_000 });
-    const run = prober.probe({ url: endpoint.url }, { signal: AbortSignal.timeout(50) });
+    const options = { asker: sparqlAsker({ client }), pauseMs: 5_000, signal: AbortSignal.timeout(50) };
+    const run = probeCapabilities({ url: endpoint.url }, options);
     await expect(run).rejects.toMatchObject({ code: "CANCELLED" });
     expect(endpoint.requests.length).toBeLessThan(3);
   });

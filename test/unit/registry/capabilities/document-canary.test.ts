@@ -3,7 +3,7 @@ import type { RdfDocument } from "../../../../src/outbound/documents.ts";
 import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { createDocumentCanary } from "../../../../src/registry/capabilities/document-canary.ts";
+import { documentCanary } from "../../../../src/registry/capabilities/document-canary.ts";
 
 const namedNode = (iri: string) => DataFactory.namedNode(iri);
 const url = "http://data.example/x";
@@ -12,13 +12,17 @@ const link = (predicate: string) =>
 const form = link("http://www.w3.org/ns/hydra/core#search");
 const fact = link("http://data.example/p");
 
-const canaryOver = (fetchDocument: Asker["fetchDocument"]) =>
-  createDocumentCanary({ asker: { fetchDocument }, clock: { now: () => Date.parse("2026-01-01T00:00:00Z") } });
+const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
+const canary = (fetchDocument: Asker["fetchDocument"], kind: "tpf" | "file") =>
+  documentCanary(
+    { id: "x", url, interface: kind },
+    { asker: { fetchDocument }, clock, signal: AbortSignal.timeout(1_000) },
+  );
 
 const shouldBe = (reachable: boolean, kind: "tpf" | "file", quads: RdfDocument["quads"]): void =>
   it(`a ${kind} with ${quads.length} triples is ${reachable ? "" : "not "}reachable`, async () => {
     const document = { url, httpStatus: 200, mediaType: "text/turtle", quads, bytes: 10, durationMs: 1 };
-    const found = await canaryOver(async () => document)({ id: "x", url, interface: kind }, AbortSignal.timeout(1000));
+    const found = await canary(async () => document, kind);
     expect(found).toStrictEqual({
       endpoint: url,
       probedAt: "2026-01-01T00:00:00.000Z",
@@ -35,13 +39,11 @@ shouldBe(true, "tpf", [fact, form]);
 shouldBe(false, "tpf", [fact]);
 
 it("a failure is a finding", async () => {
-  const failing = canaryOver(async () => Promise.reject(new FedwayError("ENDPOINT_UNREACHABLE", "nobody is there")));
-  expect(await failing({ id: "x", url, interface: "file" }, AbortSignal.timeout(1000))).toMatchObject({
-    reachable: false,
-  });
+  const failing = async () => Promise.reject(new FedwayError("ENDPOINT_UNREACHABLE", "nobody is there"));
+  expect(await canary(failing, "file")).toMatchObject({ reachable: false });
 });
 
 it("a cancelled probe is none", async () => {
-  const cancelled = canaryOver(async () => Promise.reject(new FedwayError("CANCELLED", "cancelled")));
-  await expect(cancelled({ id: "x", url, interface: "file" }, AbortSignal.timeout(1000))).rejects.toThrow("cancelled");
+  const cancelled = async () => Promise.reject(new FedwayError("CANCELLED", "cancelled"));
+  await expect(canary(cancelled, "file")).rejects.toThrow("cancelled");
 });
