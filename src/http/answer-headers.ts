@@ -29,11 +29,13 @@ export function headersOf(answer: QueryAnswer): readonly string[] {
   return headers;
 }
 
-function factsText({ seenAt, verifiedAt = "never", withheld = [] }: NonNullable<QueryAnswer["facts"]>): string {
+function factsText({ known, seenAt, verifiedAt = "never", withheld = [] }: NonNullable<QueryAnswer["facts"]>): string {
   const more = withheld.length > namedAtMost ? ` and ${withheld.length - namedAtMost} more` : "";
   const by =
     withheld.length > 0 ? `; by copies not asked for all: ${withheld.slice(0, namedAtMost).join(", ")}${more}` : "";
-  return `sources chosen by facts of ${seenAt}, last verified ${verifiedAt}${by}`;
+  const chosen = seenAt === undefined ? [] : [`sources chosen by facts of ${seenAt}, last verified ${verifiedAt}${by}`];
+  const of = known === undefined ? [] : [`facts of ${known.known} of ${known.members} members`];
+  return [...chosen, ...of].join("; ");
 }
 
 /** Endpoints that a header names. */

@@ -103,11 +103,23 @@ const certificate = Type.Object({
   members: Type.Integer(),
 });
 
-/** By which facts endpoints were left out. */
+const factsKnown = Type.Optional(
+  Type.Object(
+    { known: Type.Integer(), members: Type.Integer() },
+    { description: "Of a federation: of how many members facts are known; the others are asked for every pattern." },
+  ),
+);
+
+/** By which facts sources were chosen. */
 const facts = Type.Optional(
   Type.Object(
     {
-      seenAt: Type.String({ description: "When the oldest fact was seen." }),
+      known: factsKnown,
+      seenAt: Type.Optional(
+        Type.String({
+          description: "When the oldest fact was seen by which endpoints were left out; absent: none was.",
+        }),
+      ),
       verifiedAt: Type.Optional(
         Type.String({ description: "Since when all are verified; absent: some are not, lately." }),
       ),
@@ -123,7 +135,7 @@ const facts = Type.Optional(
         }),
       ),
     },
-    { description: "The facts by which endpoints were left out." },
+    { description: "The facts by which sources were chosen." },
   ),
 );
 
@@ -154,12 +166,7 @@ export const PlanDescription = view("Plan", {
       description: "Of a federation: who is asked for each pattern, and what proves that the others have no match.",
     }),
   ),
-  facts: Type.Optional(
-    Type.Object(
-      { known: Type.Integer(), members: Type.Integer() },
-      { description: "Of a federation: of how many members facts are known; the others are asked for every pattern." },
-    ),
-  ),
+  facts: factsKnown,
   notes,
   problem: Type.Optional(Problem),
   text: Type.String({ description: "The plan as indented text for people." }),

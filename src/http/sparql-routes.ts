@@ -137,7 +137,7 @@ const sparqlAnswer: object = {
       "Fedway-Status": runHeader("What is known at the first byte: running, ok, empty or partial."),
       "Fedway-Partial": runHeader("Of an answer that is known to be partial at its first byte: subset or uncertain."),
       "Fedway-Facts": runHeader(
-        "Of an answer that left endpoints out by facts: when the oldest fact was seen, and since when all are verified, as far as is known at the first byte.",
+        "Of how many members facts are known; of an answer that left endpoints out, when the oldest fact was seen, and since when all are verified, as far as is known at the first byte.",
       ),
       "Fedway-Notes": runHeader("Codes of what the reader should know, separated by commas."),
     },

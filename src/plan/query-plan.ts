@@ -1,7 +1,7 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { ClauseText } from "../sparql/split-clauses.ts";
-import type { Exclusions, SourceSelection, ValueKind } from "./source-selection.ts";
+import type { Exclusions, FactsKnown, SourceSelection, ValueKind } from "./source-selection.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */
 export interface PlannedEndpoint {
@@ -101,6 +101,8 @@ export interface DirectPlan {
   readonly nonMonotone?: true | undefined;
   /** Absent: nothing was left out by facts. */
   readonly exclusions?: Exclusions | undefined;
+  /** Where one member alone answers for a federation: of how many members facts are known. */
+  readonly facts?: FactsKnown | undefined;
   readonly notes: readonly PlanNote[];
   /** What the reader of an empty answer should know too. */
   readonly notesIfEmpty?: readonly PlanNote[] | undefined;

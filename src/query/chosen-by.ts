@@ -1,11 +1,14 @@
-import type { Exclusion, Exclusions } from "../plan/source-selection.ts";
+import type { QueryPlan } from "../plan/query-plan.ts";
+import type { Exclusion, Exclusions, FactsKnown } from "../plan/source-selection.ts";
 import type { Run } from "./run-log.ts";
 import type { Refutation, SourceVerifier } from "./proven-answer.ts";
 
-/** The facts by which endpoints were left out. */
+/** The facts by which sources were chosen, and endpoints left out. */
 export interface ChosenBy {
-  /** ISO 8601: when the oldest of them was seen. */
-  readonly seenAt: string;
+  /** Of a federation: of how many of its members facts are known; the others are asked for every pattern. */
+  readonly known?: FactsKnown | undefined;
+  /** ISO 8601: when the oldest of those by which endpoints were left out was seen. Absent: none was left out. */
+  readonly seenAt?: string | undefined;
   /** ISO 8601: since when all of them are verified. Absent: some are not, lately. */
   readonly verifiedAt?: string | undefined;
   /** Endpoints that were not asked for some patterns, or join keys, because copies of their triples have no match. */
@@ -25,16 +28,24 @@ export function isTouched(
   return exclusions?.list.some(isTheirs) === true || withheld.has(endpoint, patterns);
 }
 
-/** By which facts endpoints are left out; undefined where none is, or only such as were asked. */
+/** Of how many members of the federation that a plan is for facts are known; undefined where sources were not chosen by them. */
+export function factsKnown(plan: QueryPlan): FactsKnown | undefined {
+  if (plan.kind === "rejected") return undefined;
+  return plan.kind === "direct" ? plan.facts : plan.over?.selection?.facts;
+}
+
+/** By which facts sources are chosen; undefined where all endpoints are asked, or those that were asked whether they have matches. */
 export function chosenBy(
-  exclusions: Exclusions | undefined,
-  withheld: readonly string[],
+  plan: QueryPlan,
+  { exclusions, withheld }: { readonly exclusions: Exclusions | undefined; readonly withheld: readonly string[] },
   sources: Pick<SourceVerifier, "verifiedAt"> | undefined,
 ): ChosenBy | undefined {
+  const known = factsKnown(plan);
   const seenAt = Math.min(...(exclusions?.list.map((one) => one.seenAt) ?? []));
-  if (exclusions === undefined || !Number.isFinite(seenAt)) return undefined;
+  if (exclusions === undefined || !Number.isFinite(seenAt)) return known && { known };
   const verifiedAt = sources?.verifiedAt(exclusions);
   return {
+    known,
     seenAt: isoOf(seenAt),
     verifiedAt: verifiedAt === undefined ? undefined : isoOf(verifiedAt),
     withheld: withheld.length > 0 ? withheld : undefined,

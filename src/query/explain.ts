@@ -11,6 +11,7 @@ import type {
 import type { Certificate, FactsKnown, SourceSelection } from "../plan/source-selection.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
 import type { StepReport } from "../engine/step-reports.ts";
+import { factsKnown } from "./chosen-by.ts";
 import { notesOf, type RunRecord } from "./run-log.ts";
 import { counted, kilobytes } from "./run-text.ts";
 import type { AnswerKind } from "../results/model.ts";
@@ -96,9 +97,8 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
   }
   const { kind, answer, query } = plan;
   const shown = { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
-  const facts = plan.kind === "federated" ? plan.over?.selection?.facts : undefined;
   const sources = plan.kind === "federated" ? sourcesOf(plan) : undefined;
-  return { ...shown, sources, facts, portable: portablePlan(plan) };
+  return { ...shown, sources, facts: factsKnown(plan), portable: portablePlan(plan) };
 }
 
 function sourcesOf({ over, clauses }: FederatedPlan): PlannedSources | undefined {

@@ -52,7 +52,7 @@ export interface RunRecord {
   readonly code?: ErrorCode | undefined;
   readonly detail?: string | undefined;
   readonly notes: readonly PlanNote[];
-  /** Absent: every endpoint was asked that could have matches. */
+  /** Absent: sources were not chosen by facts. */
   readonly facts?: ChosenBy | undefined;
   /** Absent for anybody but the owner. */
   readonly asked?: AskedQuery | undefined;

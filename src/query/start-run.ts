@@ -118,7 +118,8 @@ export class StartedRun {
 
   /** By what the answer's sources were chosen. */
   get facts(): ChosenBy | undefined {
-    return chosenBy(this.#resting, this.withheld.endpoints, this.#context.sources);
+    const left = { exclusions: this.#resting, withheld: this.withheld.endpoints };
+    return chosenBy(this.plan, left, this.#context.sources);
   }
 
   /** What the answer leaves out by facts, be it while it is evaluated. */

@@ -223,7 +223,8 @@ function exclusivePlan(
   if (!hasFewRows(query, limit) && !cutsKnown(endpoint)) return asClause(plan, query, endpoint);
   const none = { silent: undefined, defaultGraphs: [], namedGraphs: [] };
   const columns = columnsOf(query);
-  return { kind: "direct", answer, endpoint, query: plan.query, columns, limit, ...none, notes, exclusions };
+  const facts = plan.over?.selection?.facts;
+  return { kind: "direct", answer, endpoint, query: plan.query, columns, limit, ...none, notes, exclusions, facts };
 }
 
 /** The query as a SERVICE clause; undefined where its form or order would be lost. */

@@ -37,11 +37,12 @@ function requestOf(name: string) {
 /** Rows and requests of a query over the shop. */
 async function ask(name: string) {
   const { signal } = new AbortController();
-  const { rows, status, run } = await app.queries.table({ ...requestOf(name), signal, maxRows: 10_000 });
+  const { rows, status, run, facts } = await app.queries.table({ ...requestOf(name), signal, maxRows: 10_000 });
   expect(status).toBe("ok");
-  const { sources } = (await app.queries.runRecord(run)) ?? {};
+  const { sources, facts: kept } = (await app.queries.runRecord(run)) ?? {};
+  expect(kept?.known).toEqual(facts?.known);
   const requests = (sources ?? []).reduce((sum, source) => sum + source.requests, 0);
-  return { rows: rows.map((row) => row.join(" ")).toSorted(), requests };
+  return { rows: rows.map((row) => row.join(" ")).toSorted(), requests, known: facts?.known };
 }
 
 it("a federation that nobody has described needs the requests of a described one once the service has run for a while", async () => {
@@ -49,8 +50,8 @@ it("a federation that nobody has described needs the requests of a described one
   const first = new Map<string, Awaited<ReturnType<typeof ask>>>();
   // Before the service listens it does nothing in the background.
   for (const name of names) first.set(name, await ask(name));
-  expect(app.queries.explain(requestOf("q01"))).toMatchObject({ facts: { known: 0, members: 20 } });
-  await app.listen();
+  for (const { known } of first.values()) expect(known).toEqual({ known: 0, members: 20 });
+  const url = await app.listen();
   await eventually(async () => {
     for (const name of names) {
       const { rows, requests } = await ask(name);
@@ -58,6 +59,15 @@ it("a federation that nobody has described needs the requests of a described one
       expect(requests).toBeLessThanOrEqual(asked[name as keyof typeof asked].after);
     }
   });
+  const headers = new Map<string, string | null>();
+  for (const prune of ["true", "false"]) {
+    const body = new URLSearchParams({ query: requestOf("q01").text, prune });
+    const response = await fetch(`${url}/federations/shop/sparql`, { method: "POST", body });
+    await response.text();
+    headers.set(prune, response.headers.get("Fedway-Facts"));
+  }
+  expect(headers.get("true")).toMatch(/^sources chosen by facts of .*; facts of 20 of 20 members$/u);
+  expect(headers.get("false")).toBeNull();
   const { facts, text } = app.queries.explain(requestOf("q01"));
   expect(facts).toEqual({ known: 20, members: 20 });
   expect(text).toContain("facts of 20 of 20 members");

@@ -175,7 +175,9 @@ describe("twelve small members that were described and read", () => {
     const query = `${prefix} SELECT ?s { <http://site5.example/review/2> v:stars ?s ; v:about ?p }`;
     const first = await asked(query);
     expect(first).toMatchObject({ rows: ["2"], requests: { site5: 1 } });
-    expect(first.facts).toMatch(/^sources chosen by facts of \d{4}-.*, last verified never$/u);
+    expect(first.facts).toMatch(
+      /^sources chosen by facts of \d{4}-.*, last verified never; facts of 12 of 12 members$/u,
+    );
     await eventually(async () => expect((await asked(query)).facts).toMatch(/, last verified \d{4}-/u));
     expect(await asked(query)).toMatchObject({ rows: first.rows, requests: { site5: 1 }, verified: 0 });
   });
