@@ -28,7 +28,7 @@ export interface TypedRegistry {
   /** Values that were read, by id. */
   readonly values?: ReadonlyMap<string, Harvest>;
   readonly federations?: Readonly<Record<string, readonly string[]>>;
-  /** "read": all triples were read; "counted": classes and properties; "partial": a part of them; "old": long ago. */
+  /** "read": all triples were read; "counted": classes and properties; "partial": the lists are not complete; "old": long ago. */
   readonly known?: "read" | "counted" | "partial" | "old" | undefined;
 }
 
@@ -45,7 +45,8 @@ export async function typedCheck({
   const described = Object.entries(data).map(([id, text]): [string, VoidDescription] => {
     const whole = truthfulDescription(truthOf(triplesOf(text)));
     const endpoint = `http://${id}.example/sparql`;
-    return [id, { ...whole, endpoint, startedAt, finishedAt: startedAt, unfinished: known === "partial" }];
+    const partial = { unfinished: true, classesComplete: false, propertiesComplete: false };
+    return [id, { ...whole, endpoint, startedAt, finishedAt: startedAt, ...(known === "partial" && partial) }];
   });
   const entries = described.map(([id]) => catalogEntry(id));
   const { models, search } = describedModels({ entries, descriptions: described });

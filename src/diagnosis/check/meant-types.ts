@@ -1,13 +1,14 @@
 import type { Repair } from "../../errors/fedway-error.ts";
 import { literalText, stringText } from "../../rdf/term-text.ts";
 import { rdf, xsd } from "../../rdf/vocabularies.ts";
+import { literalFromParts } from "../../results/terms.ts";
 import { textOf } from "../../sparql/edit-text.ts";
 import type { Constraint, JoinedPattern, PlacedTerm } from "../../sparql/joined-patterns.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
 import type { Offer } from "./query-scope.ts";
-import { isNumeric } from "./term-types.ts";
-import { type Contradiction, isType, type TypeChecker } from "./type-check.ts";
+import { isNumeric, type TermType } from "./term-types.ts";
+import { type Contradiction, isType, type TypeChecker, typesOf } from "./type-check.ts";
 
 interface Known {
   readonly parsed: ParsedQuery;
@@ -24,6 +25,8 @@ interface Rewriting {
   readonly why: string;
 }
 
+/** Offered to be looked at, never suggested. */
+const possible = 0.45;
 const mostForms = 3;
 const mostOffered = 3;
 const mostTerms = 500;
@@ -40,11 +43,23 @@ export function meantBy(found: Contradiction, known: Known, isCertain: boolean):
   const isTurned = turned.length > 0;
   const others = (side: JoinedPattern) => fitting(side, isType(side) ? otherClasses : otherSteps, known);
   const meant = isTurned || !isCertain ? turned : sides.flatMap(others);
-  const score = isTurned ? 0.8 : meant.length === 1 ? 0.7 : 0.45;
+  const isLikely = meant.length === 1 && !areKeysUnlike(found);
+  const score = isTurned ? 0.8 : isLikely ? 0.7 : possible;
   return meant
     .slice(0, mostOffered)
     .map(({ repair, edits, why }, rank) => ({ repair, edits, why, score: score - rank / 100 }));
 }
+
+/** Literals are joined with what has none: by what key they were meant to be joined is not known. */
+function areKeysUnlike({ name = "", one, other }: Contradiction): boolean {
+  const [mine = [], its = []] = [one, other].map(({ of, choices }) =>
+    choices.flatMap((choice) => typesOf(of, choice, name)),
+  );
+  return (areLiterals(mine) && areNoLiterals(its)) || (areLiterals(its) && areNoLiterals(mine));
+}
+
+const areLiterals = (types: readonly TermType[]): boolean => types.every(({ iris }) => iris?.length === 0);
+const areNoLiterals = (types: readonly TermType[]): boolean => types.every(({ literals }) => literals?.length === 0);
 
 type Rewrite = (pattern: JoinedPattern, written: string, known: Known) => readonly Rewriting[];
 
@@ -124,31 +139,44 @@ function termsOf(pattern: JoinedPattern, kind: "classes" | "properties", { check
 const placedIri = (iri: string): PlacedTerm => ({ term: { kind: "iri", iri } });
 const lastName = (iri: string): string => /[^/#:]*$/u.exec(iri)?.[0] ?? iri;
 
-/** Constants in the forms that the values of their property have. */
-function otherForms({ one, other }: Contradiction, { parsed, checker }: Known): readonly Offer[] {
-  const pattern = [one.of, other.of].find((each) => each.kind === "pattern");
-  const { term } = pattern?.predicate ?? {};
-  if (pattern === undefined || term?.kind !== "iri") return [];
+/** A constant in the forms that the values of its property have. */
+function otherForms(found: Contradiction, { parsed, checker }: Known): readonly Offer[] {
+  const { pattern, constant, range } = constantOf(found) ?? {};
+  if (pattern === undefined || constant === undefined || range === undefined) return [];
+  const { term } = pattern.predicate;
   const vocabularies = checker.endpoints(pattern).flatMap(({ vocabulary }) => vocabulary ?? []);
-  const facts = vocabularies.flatMap(({ properties }) => properties.get(term.iri) ?? []);
+  const facts = vocabularies.flatMap(({ properties }) => properties.get(term.kind === "iri" ? term.iri : "") ?? []);
   if (facts.some(({ objects }) => objects.size > 0)) return [];
   const datatypes = new Set(facts.flatMap((each) => Array.from(each.datatypes)));
   const languages = new Set(vocabularies.flatMap((each) => Array.from(each.languages)));
-  const constants = new Set([one.of, other.of].map((each) => (each.kind === "pattern" ? each.object : each.constant)));
-  return [...constants].flatMap(({ term: constant, range }) => {
-    if (range === undefined || constant.kind === "variable") return [];
-    const isLiteral = constant.kind === "literal";
-    const forms = formsOf(isLiteral ? constant.literal.value : nameIn(constant.iri), datatypes, languages);
-    if (isLiteral && forms.includes(literalText(constant.literal))) return [];
-    const kind = isLiteral && constant.literal.language !== "" ? "language" : "datatype";
-    return forms.map((after, rank) => ({
-      repair: { kind, before: textOf(parsed, range), after, applied: false },
-      edits: [{ range, replacement: ` ${after} ` }],
-      score: 0.85 - rank / 100,
-      why: "the property has no values of this kind by its description",
-    }));
-  });
+  const literal = constant.kind === "literal" ? constant.literal : literalFromParts(nameIn(constant.iri));
+  const forms = formsOf(literal.value, datatypes, languages);
+  if (constant.kind === "literal" && forms.includes(literalText(literal))) return [];
+  // Who writes a number for a text does not know the text.
+  const score = isNumeric(literal.datatype.value) && [...datatypes].every(isText) ? possible : 0.85;
+  return forms.map((after, rank) => ({
+    repair: {
+      kind: literal.language === "" ? "datatype" : "language",
+      before: textOf(parsed, range),
+      after,
+      applied: false,
+    },
+    edits: [{ range, replacement: ` ${after} ` }],
+    score: score - rank / 100,
+    why: "the property has no values of this kind by its description",
+  }));
 }
+
+/** The constant of a contradiction, and the pattern that has no such value; two patterns contradict each other by a variable. */
+function constantOf({ name, one, other }: Contradiction) {
+  const pattern = [one.of, other.of].find((each) => each.kind === "pattern");
+  const compared = [one.of, other.of].find((each) => each.kind === "comparison");
+  const placed = compared?.constant ?? (name === undefined ? pattern?.object : undefined);
+  if (pattern === undefined || placed === undefined || placed.term.kind === "variable") return undefined;
+  return { pattern, constant: placed.term, range: placed.range };
+}
+
+const isText = (datatype: string): boolean => datatype === xsd.string || datatype === rdf.langString;
 
 /** The text that somebody made an IRI of. */
 function nameIn(iri: string): string {

@@ -203,7 +203,7 @@ async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
   if (filter) return explainFilter(inquiry, filter, needless.includes(filter));
   const likely = findingFrom(goodEnough);
   // Between endpoints unlike keys are the likeliest mistake, and another class by chance; within one any other is.
-  const isBetween = new Set(core.map(serviceOf)).size > 1;
+  const isBetween = new Set(inquiry.parts.map(serviceOf)).size > 1;
   if (likely && !isBetween) return likely;
   const { finding, examples } = await explainJoin(inquiry, core);
   const told = togetherEmpty(core);

@@ -149,6 +149,25 @@ describe("what known facts contradict is said with both sides, and what may have
   });
 });
 
+describe("what was meant is not known: it is offered, never suggested", async () => {
+  const { check } = await checkOf();
+  it.each([
+    ["a number for a text", "{ ?c :countryCode 42 ; :people ?n }", land, ['"42"']],
+    ["keys of clauses", "{ @cities { ?c :countryCode ?x } @countries { ?x a :Country ; :label ?l } }", {}, []],
+    [
+      "keys within a federation",
+      "{ ?c :countryCode ?x . ?x :label ?l }",
+      land,
+      [":countryCode/^:code ?x", "^:code/:label ?l"],
+    ],
+  ] as const)("%s", async (_, where, place, offered) => {
+    const { suggested, repairs, contradictions } = await check(full(`SELECT * ${where}`), place);
+    expect(contradictions.length).toBeGreaterThan(0);
+    expect(suggested).toBeUndefined();
+    expect(repairs.map(({ after }) => after)).toEqual(offered);
+  });
+});
+
 it("keys that known values join are said with the expression that does", async () => {
   const read = (property: string | undefined, keys: readonly string[]): Harvest => ({
     endpoint: "http://x.example/sparql",
