@@ -1,29 +1,27 @@
-/** Edit distance (Levenshtein) of two short strings, given up on and answered with `cap + 1` beyond `cap`. */
+/**
+ * Edit distance of two short strings, given up on and answered with `cap + 1` beyond `cap`. Neighbouring letters that changed
+ * places are one edit (optimal string alignment).
+ */
 export function editDistance(left: string, right: string, cap: number): number {
   if (Math.abs(left.length - right.length) > cap) return cap + 1;
-  let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
+  let earlier: readonly number[] = [];
+  let previous: readonly number[] = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (let row = 1; row <= left.length; row++) {
     const current = [row];
     for (let column = 1; column <= right.length; column++) {
       const substitution = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-      current.push(Math.min(substitution, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const swap = areSwapped(left, right, [row, column]) ? (earlier[column - 2] ?? 0) + 1 : substitution;
+      current.push(Math.min(substitution, swap, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
     }
     if (current.every((distance) => distance > cap)) return cap + 1;
-    previous = current;
+    [earlier, previous] = [previous, current];
   }
   return previous[right.length] ?? cap + 1;
 }
 
-/** The same, but two neighbouring letters that changed places are one mistake, not two. */
-export const mistypedDistance = (left: string, right: string, cap: number): number =>
-  areSwapped(left, right) ? 1 : editDistance(left, right, cap);
-
-function areSwapped(one: string, other: string): boolean {
-  if (one.length !== other.length || one === other) return false;
-  let at = 0;
-  while (one[at] === other[at]) at++;
-  return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2);
-}
+/** Whether the two letters before a place of one text stand in the other order before a place of another. */
+const areSwapped = (left: string, right: string, [row, column]: readonly [number, number]): boolean =>
+  row > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
 
 /**
  * The known names most like `wanted`, best first, for messages that suggest a correction: small edit distances, and

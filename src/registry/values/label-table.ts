@@ -1,4 +1,4 @@
-import { mistypedDistance } from "../../errors/nearest.ts";
+import { editDistance } from "../../errors/nearest.ts";
 import { foldedWords } from "../words/words.ts";
 
 /** A row of the table that a text met. */
@@ -24,6 +24,8 @@ const mostEqual = 50;
 const mostCompared = 150;
 /** Nearly the same: at least so much of the letters. */
 const leastAlike = 0.6;
+/** Letters as written that may differ, beyond which their number does not matter. */
+const mostAccents = 6;
 const placeBits = 2 ** 20;
 
 /**
@@ -80,22 +82,29 @@ interface Wanted {
   readonly words: readonly string[];
 }
 
-function compared(
-  { at, label }: { at: number; label: string },
-  { text, folded, words }: Wanted,
-): LabelMatch | undefined {
+function compared({ at, label }: { at: number; label: string }, wanted: Wanted): LabelMatch | undefined {
+  const { text, folded, words } = wanted;
   if (label === text) return sameText(at);
   const own = foldedWords(label);
   if (own === folded) return sameWords(at);
   const longest = mayDiffer(words, own) ? Math.max(own.length, folded.length) : 0;
   const cap = Math.floor(longest * (1 - leastAlike));
-  const distance = mistypedDistance(own, folded, cap);
-  const alike = longest === 0 || distance > cap ? 0 : 0.95 * (1 - distance / longest);
+  const distance = editDistance(own, folded, cap);
+  const alike = longest === 0 || distance > cap ? 0 : 0.95 * (1 - distance / longest) - tieBreak(label, wanted, own);
   const ownWords = ` ${own} `;
   const hasAll = words.every((word) => ownWords.includes(` ${word} `));
   const share = hasAll ? 0.5 + 0.4 * (folded.length / own.length) : 0;
   if (Math.max(alike, share) === 0) return undefined;
   return share > alike ? { at, score: share, how: "words" } : { at, score: alike, how: "spelling" };
+}
+
+const accent = /\P{ASCII}/u;
+const tieWeight = 0.002;
+
+/** What orders labels with as many errors: few people mistype the first letter, and accents are rather left out than made up. */
+function tieBreak(label: string, { text, folded }: Wanted, own: string): number {
+  const accents = accent.test(label + text) ? editDistance(label.toLowerCase(), text.toLowerCase(), mostAccents) : 0;
+  return tieWeight * (accents + (own.charAt(0) === folded.charAt(0) ? 0 : 1));
 }
 
 /** The least that a text must have, numbers and codes left out, to be looked for with typing errors. */

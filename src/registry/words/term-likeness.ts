@@ -1,4 +1,4 @@
-import { editDistance, mistypedDistance } from "../../errors/nearest.ts";
+import { editDistance } from "../../errors/nearest.ts";
 import { iriParts } from "../schema/text.ts";
 import { stemOf } from "./forms.ts";
 import { nameWords } from "./words.ts";
@@ -98,7 +98,7 @@ function spaceFactor(one: string, other: string): number {
 
 function misspelt(left: string, right: string): TermLikeness | undefined {
   const cap = Math.max(1, Math.floor(Math.max(left.length, right.length) / 3));
-  const distance = mistypedDistance(left, right, cap);
+  const distance = editDistance(left, right, cap);
   if (distance > cap) return undefined;
   const share = distance / Math.max(left.length, right.length);
   return { kind: "spelling", score: 0.93 - share };

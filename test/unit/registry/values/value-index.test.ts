@@ -23,7 +23,8 @@ async function found(text: string): Promise<readonly string[]> {
 
 describe("values of a text", () => {
   const cases = [
-    ["Pollnad", ['"Poland"@en']],
+    ["Pollnad", ['"Poland"@en', '"Holland"@en']],
+    ["Bjrön", ['"Björn"']],
     ["Poland", ['"Poland"@en']],
     ["born", []],
     ["P-000123", ['"P-000123"']],
