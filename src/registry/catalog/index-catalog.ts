@@ -13,7 +13,7 @@ interface OwnAddresses {
 
 export interface CatalogOptions extends OwnAddresses {
   readonly federations?: readonly Federation[];
-  /** Ids of the entries that a search for a text finds; without it, words are looked for in the entries' texts. */
+  /** Ids of the entries that a search for a text finds; none without it. */
   readonly search?: ((text: string) => readonly string[]) | undefined;
   /** Whether an endpoint is described; without it there is no federation of all that are. */
   readonly isDescribed?: ((id: string) => boolean) | undefined;
@@ -103,12 +103,11 @@ export const looseKey = (key: string): string => key.replace(/^https?:/, "").rep
 function createMembership(
   entries: readonly CatalogEntry[],
   {
-    search,
+    search = () => [],
     isDescribed = () => false,
     published,
   }: Pick<CatalogOptions, "search" | "isDescribed"> & Pick<Catalog, "published">,
 ): Catalog["membersOf"] {
-  const find = search ?? ((text: string) => entries.filter((entry) => hasWords(entry, text)).map(({ id }) => id));
   let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;
   // A copy would be asked for what its original is asked for.
   const isCopy = (id: string): boolean => published.originalOf(id) !== id && isDescribed(published.originalOf(id));
@@ -117,7 +116,7 @@ function createMembership(
     const ids = new Set(members);
     if (memberKeywords.length > 0) byKeyword ??= indexKeywords(entries);
     for (const keyword of memberKeywords) for (const id of byKeyword?.get(folded(keyword)) ?? []) ids.add(id);
-    if (memberQuery !== undefined) for (const id of find(memberQuery)) ids.add(id);
+    if (memberQuery !== undefined) for (const id of search(memberQuery)) ids.add(id);
     return Object.freeze(entries.filter(({ id }) => ids.has(id)));
   };
 }
@@ -136,14 +135,6 @@ function indexKeywords(entries: readonly CatalogEntry[]): ReadonlyMap<string, re
 }
 
 const folded = (text: string): string => text.normalize("NFC").toLowerCase();
-
-/** Whether every word of a text occurs in what the entry says of itself. */
-function hasWords({ id, title, description = "", keywords }: CatalogEntry, text: string): boolean {
-  const said = folded([id, title, description, ...keywords].join(" "));
-  return folded(text)
-    .split(/\s+/)
-    .every((word) => said.includes(word));
-}
 
 const absolute = /^([a-z][a-z0-9+.-]{0,30}):\/\/([^/?#\\]*)([^\\]*)$/i;
 

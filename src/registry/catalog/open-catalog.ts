@@ -20,7 +20,7 @@ import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays
 import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 
-interface OpenCatalogOptions extends LoadCatalogOptions {
+interface OpenCatalogOptions extends LoadCatalogOptions, Pick<CatalogOptions, "search" | "isDescribed"> {
   /** Where changes live. */
   readonly store: Store;
   /** Milliseconds since the epoch. */

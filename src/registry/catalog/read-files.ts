@@ -4,7 +4,7 @@ import type { PublishedFacts } from "../published/published-facts.ts";
 import { readPublished } from "../published/read-published.ts";
 import type { Catalog, CatalogProblem } from "./catalog.ts";
 import { maxDocumentBytes, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
-import { type CatalogOptions, createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";
+import { createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 import { EntryProblem } from "./statements.ts";
@@ -23,10 +23,6 @@ export interface LoadCatalogOptions {
   readonly ownOrigins?: readonly string[] | undefined;
   /** Folders of published facts; of two files for one URL the first is kept. */
   readonly published?: readonly string[] | undefined;
-  /** See `CatalogOptions.search`. */
-  readonly search?: CatalogOptions["search"] | undefined;
-  /** See `CatalogOptions.isDescribed`. */
-  readonly isDescribed?: CatalogOptions["isDescribed"];
 }
 
 /** Files that are read before timers and sockets have their turn. */
@@ -90,7 +86,7 @@ export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog>
   const addresses = { publicUrl: options.baseUrl, ownOrigins: options.ownOrigins };
   const { published, ...files } = await readCatalogFiles(options, urlKeys(addresses));
   const { entries, federations, problems } = resolveCatalog(files, []);
-  return createCatalog(entries, problems, { ...addresses, federations, search: options.search, published });
+  return createCatalog(entries, problems, { ...addresses, federations, published });
 }
 
 const maxFiles = 20_000;

@@ -70,8 +70,6 @@ describe("membersOf", () => {
   it("leaves unknown ones out", shouldHave({ members: ["zoo", "constructor"] }, ["zoo"]));
   it("finds keywords in any case", shouldHave({ memberKeywords: ["life SCIENCES"] }, ["bio", "zoo"]));
   it("finds whole keywords only", shouldHave({ memberKeywords: ["life"] }, []));
-  it("finds all words of a query", shouldHave({ memberQuery: " protein  COLOURS" }, ["art"]));
-  it("finds words in titles and keywords", shouldHave({ memberQuery: "portal proteins" }, ["bio"]));
   it("adds everything up", shouldHave({ members: ["art"], memberKeywords: ["proteins"] }, ["art", "bio"]));
   it("asks the search", () => {
     const texts: string[] = [];
