@@ -1,4 +1,4 @@
-import type { KnownFederations } from "./known-federations.ts";
+import { type KnownFederations, withFederations } from "./known-federations.ts";
 import { aboutPlace, type GraphSources, KnownGraphs } from "./known-graphs.ts";
 import type { ValueHit, ValueIndex } from "../values/value-index.ts";
 import type { TextVectors } from "../words/text-vectors.ts";
@@ -48,21 +48,6 @@ function mergedCosines(meant: Meaning, merged: SchemaGraph, members: readonly (S
   return best.size === 0 ? undefined : merged.nodes.map((node) => best.get(keyOf(node)) ?? Number.NaN);
 }
 
-/** Adds the federations to what is known of their members. */
-function withFederations<Known>(
-  known: Map<string, Known>,
-  { keysOf }: Pick<KnownFederations, "keysOf">,
-  together: (one: Known, other: Known) => Known,
-): ReadonlyMap<string, Known> {
-  for (const [id, own] of known) {
-    for (const key of keysOf(id)) {
-      const before = known.get(key);
-      known.set(key, before === undefined ? own : together(before, own));
-    }
-  }
-  return known;
-}
-
 /** Ranks questions over graphs and vectors that are kept up to date in the background. */
 export function createQuestionRanking({ values, search, ...sources }: RankingSources) {
   const known = new KnownGraphs(sources);
@@ -75,11 +60,11 @@ export function createQuestionRanking({ values, search, ...sources }: RankingSou
       const meant = await meaningOf(question, known.vectors, signal);
       const lexical = known.words.rank(words);
       const hits = (await values?.find({ texts: [question], limit: mostMentions })) ?? [];
-      const own = new Map(mentionsByEndpoint(hits, lexical.length === 0));
-      const mentioned = withFederations(own, federations, (one, other) => [...one, ...other]);
+      const own = mentionsByEndpoint(hits, lexical.length === 0);
+      const mentioned = withFederations(own, federations.keysOf, (one, other) => [...one, ...other]);
       const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
       const nearest = meant === undefined ? new Map<string, number>() : nearestEndpoints(meant, lexical);
-      const near = withFederations(nearest, federations, Math.max);
+      const near = withFederations(nearest, federations.keysOf, Math.max);
       const fused = complete && near.size > 0;
       return {
         complete,

@@ -1,6 +1,7 @@
 import { editDistance } from "../../errors/nearest.ts";
 import { likeness, mistakesIn } from "../words/likeness.ts";
 import type { QuestionWords } from "../words/question-words.ts";
+import { withFederations } from "./known-federations.ts";
 import { rarity } from "./rank-terms.ts";
 import type { SchemaGraph } from "./schema-graph.ts";
 
@@ -55,7 +56,7 @@ export function createWordIndex({ graphOf, federationsOf }: WordSources) {
     rank(question: QuestionWords): readonly RankedEndpoint[] {
       const matched = matchedWords(byStem, question, stems.size);
       const scores = wordScores(
-        matched.map(({ word, weight, best }) => ({ word, weight, best: withFederations(best, federationsOf) })),
+        matched.map(({ word, weight, best }) => ({ word, weight, best: withFederations(best, federationsOf, better) })),
       );
       for (const each of scores.toSorted(byScore).slice(0, mostInContext)) {
         each.score += classContext * contextScore(graphOf(each.id)?.nodes ?? [], each.weights);
@@ -66,6 +67,9 @@ export function createWordIndex({ graphOf, federationsOf }: WordSources) {
     },
   };
 }
+
+/** A federation has of each word what the best of its members has. */
+const better = (one: WordMatch, other: WordMatch): WordMatch => (other.like > one.like ? other : one);
 
 /** Ties by id. */
 export const byScore = (
@@ -101,15 +105,6 @@ function matchedWords(
     const having = best.values().reduce((sum, { like }) => sum + (like > 0.5 ? 1 : 0.5), 0);
     return { word, weight: rarity(having, endpoints), best };
   });
-}
-
-/** A federation has of each word what the best of its members has. */
-function withFederations(best: MatchedWord["best"], federationsOf: WordSources["federationsOf"]): MatchedWord["best"] {
-  const all = new Map(best);
-  for (const [id, match] of best) {
-    for (const key of federationsOf(id)) if (match.like > (all.get(key)?.like ?? 0)) all.set(key, match);
-  }
-  return all;
 }
 
 /** Known words that differ in a letter or two; few people mistype the first. */

@@ -1,4 +1,4 @@
-import type { Catalog, Federation } from "../catalog/catalog.ts";
+import type { Federation } from "../catalog/catalog.ts";
 import type { ClassPartition, Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
 import { DescribedSchema } from "./described-schema.ts";
 import type { EndpointModel, EndpointModels } from "./endpoint-models.ts";
@@ -24,31 +24,8 @@ export interface FederationModel extends EndpointModel {
   readonly description: VoidDescription;
 }
 
-/** Federations with a model in memory, and members that one is made of. */
-const mostFederations = 200;
+/** Members that one is made of. */
 const mostMembers = 300;
-
-/** Makes a federation's model from those of its members when asked, and again when any of these changed. */
-export function createFederationModels(models: EndpointModels, catalog: Catalog) {
-  const kept = new Map<string, { readonly version: string; readonly model: FederationModel }>();
-  return {
-    /** Undefined for an unknown federation, and while nothing is known of its members. */
-    get(id: string): FederationModel | undefined {
-      const federation = catalog.federation(id);
-      if (federation === undefined) return undefined;
-      const version = `${catalog.version} ${models.version}`;
-      const before = kept.get(id);
-      if (before?.version === version) return before.model;
-      const members = catalog.membersOf(federation).map((member) => member.id);
-      const model = federationModel(models, federation, members);
-      if (model === undefined) return undefined;
-      // The longest kept goes first.
-      for (const [oldest] of kept) if (kept.size >= mostFederations) kept.delete(oldest);
-      kept.set(id, { version, model });
-      return model;
-    },
-  };
-}
 
 /** The merged model: each class with the properties that any member has of it, references with the classes that they lead to. */
 export function federationModel(

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeForAgent } from "../../../../src/agent/tools/describe-endpoint.ts";
-import {
-  createFederationModels,
-  federationModel,
-  splitTerms,
-} from "../../../../src/registry/model/federation-model.ts";
+import { federationModel, splitTerms } from "../../../../src/registry/model/federation-model.ts";
 import { joinsOf } from "../../../../src/registry/model/joins.ts";
 import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
@@ -105,7 +101,8 @@ describe("describe_endpoint", () => {
       catalog,
       models,
       values: createValueIndex(),
-      federation: (id: string) => createFederationModels(models, catalog).get(id),
+      federation: (id: string) =>
+        federationModel(models, catalog.federation(id)!, [...catalog.federation(id)!.members]),
       descriptions: {
         get: async (id: string) => descriptions[id],
         freshness: async () => ({ state: "fresh" as const }),
