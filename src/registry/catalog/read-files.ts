@@ -5,7 +5,7 @@ import { readPublished } from "../published/read-published.ts";
 import type { Catalog, CatalogProblem } from "./catalog.ts";
 import { maxDocumentBytes, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
 import { createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";
-import { type CatalogItem, readItem } from "./parse-entry.ts";
+import { readItem } from "./parse-entry.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 import { EntryProblem } from "./statements.ts";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
@@ -51,30 +51,15 @@ export async function readCatalogFiles(
       characters += text.length;
       if (characters > maxCharacters) throw new EntryProblem("The catalogue's files are too large together.");
       texts.set(file, text);
-      files.push(toCatalogFile(file, readItem(parseDocument(text, options.baseUrl)), { text, keyOf }));
+      const item = readItem(parseDocument(text, options.baseUrl));
+      const key = documentKey(item.kind, item.id);
+      files.push({ key, file, text, item, hash: hash("sha256", text, "base64url"), urlKey: keyOfItem(item, keyOf) });
     } catch (problem) {
       problems.push(toProblem(file, problem, text));
     }
   }
   const published = await readPublished(options.published ?? []);
   return { files, problems: [...problems, ...published.problems], texts, published: published.facts };
-}
-
-function toCatalogFile(file: string, item: CatalogItem, { text, keyOf }: FileReading): CatalogFile {
-  const urlKey = keyOfItem(item, keyOf);
-  return {
-    key: documentKey(item.kind, item.id),
-    file,
-    text,
-    item,
-    hash: hash("sha256", text, "base64url"),
-    urlKey,
-  };
-}
-
-interface FileReading {
-  readonly text: string;
-  readonly keyOf: UrlKey;
 }
 
 /**
