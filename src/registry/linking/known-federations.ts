@@ -64,12 +64,12 @@ function membershipsIn(catalog: Catalog): ReadonlyMap<string, readonly string[]>
 /** Adds the federations to what is known of their members. */
 export function withFederations<Known>(
   known: ReadonlyMap<string, Known>,
-  keysOf: KnownFederations["keysOf"],
+  federations: Pick<KnownFederations, "keysOf">,
   together: (one: Known, other: Known) => Known,
 ): ReadonlyMap<string, Known> {
   const all = new Map(known);
   for (const [id, own] of known) {
-    for (const key of keysOf(id)) {
+    for (const key of federations.keysOf(id)) {
       const before = all.get(key);
       all.set(key, before === undefined ? own : together(before, own));
     }

@@ -35,7 +35,7 @@ export const aboutPlace = -1;
 export class KnownGraphs {
   readonly words = createWordIndex({
     graphOf: (id) => this.graph(id),
-    federationsOf: (id) => this.federations.keysOf(id),
+    federations: { keysOf: (id) => this.federations.keysOf(id) },
   });
   readonly federations: KnownFederations;
   readonly vectors: TextVectors | undefined;

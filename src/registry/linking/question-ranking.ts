@@ -61,10 +61,10 @@ export function createQuestionRanking({ values, search, ...sources }: RankingSou
       const lexical = known.words.rank(words);
       const hits = (await values?.find({ texts: [question], limit: mostMentions })) ?? [];
       const own = mentionsByEndpoint(hits, lexical.length === 0);
-      const mentioned = withFederations(own, federations.keysOf, (one, other) => [...one, ...other]);
+      const mentioned = withFederations(own, federations, (one, other) => [...one, ...other]);
       const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
       const nearest = meant === undefined ? new Map<string, number>() : nearestEndpoints(meant, lexical);
-      const near = withFederations(nearest, federations.keysOf, Math.max);
+      const near = withFederations(nearest, federations, Math.max);
       const fused = complete && near.size > 0;
       return {
         complete,

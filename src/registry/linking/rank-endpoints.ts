@@ -1,7 +1,7 @@
 import { editDistance } from "../../errors/nearest.ts";
 import { likeness, mistakesIn } from "../words/likeness.ts";
 import type { QuestionWords } from "../words/question-words.ts";
-import { withFederations } from "./known-federations.ts";
+import { type KnownFederations, withFederations } from "./known-federations.ts";
 import { rarity } from "./rank-terms.ts";
 import type { SchemaGraph } from "./schema-graph.ts";
 
@@ -29,12 +29,12 @@ const mostInContext = 50;
 interface WordSources {
   /** Classes and properties of an endpoint or federation. */
   readonly graphOf: (id: string) => SchemaGraph | undefined;
-  /** The federations that an endpoint is a member of: they have the words of all their members. */
-  readonly federationsOf: (id: string) => readonly string[];
+  /** They have the words of all their members. */
+  readonly federations: Pick<KnownFederations, "keysOf">;
 }
 
 /** The words of all endpoints, for questions. */
-export function createWordIndex({ graphOf, federationsOf }: WordSources) {
+export function createWordIndex({ graphOf, federations }: WordSources) {
   const byStem = new Map<string, Map<string, number>>();
   const stems = new Map<string, readonly string[]>();
   return {
@@ -56,7 +56,7 @@ export function createWordIndex({ graphOf, federationsOf }: WordSources) {
     rank(question: QuestionWords): readonly RankedEndpoint[] {
       const matched = matchedWords(byStem, question, stems.size);
       const scores = wordScores(
-        matched.map(({ word, weight, best }) => ({ word, weight, best: withFederations(best, federationsOf, better) })),
+        matched.map(({ word, weight, best }) => ({ word, weight, best: withFederations(best, federations, better) })),
       );
       for (const each of scores.toSorted(byScore).slice(0, mostInContext)) {
         each.score += classContext * contextScore(graphOf(each.id)?.nodes ?? [], each.weights);
