@@ -14,7 +14,7 @@ import {
 } from "../sparql/scope.ts";
 import { isWord, tokenAt } from "../sparql/tokens.ts";
 import { type TripleText, type TripleTerm, tripleTexts } from "../sparql/triple-texts.ts";
-import type { DirectPlan, FederatedPlan, MergedMembers, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import type { DirectPlan, FederatedPlan, MergedMembers, PlanNote } from "./query-plan.ts";
 import { patternSources } from "./source-selection.ts";
 
 /** A plan as one query that any SPARQL 1.1 engine with federated query can run, or why there is none. */
@@ -80,13 +80,46 @@ function portableFederated(plan: FederatedPlan): PortablePlan {
   const query = analyseQuery(parseQuery(plan.query));
   const hindered = hindrance(query);
   if (hindered) return hindered;
-  const writer = new PatternWriter(query.parsed, plan.over);
-  const edits = query.outside.map((range) => ({ range, replacement: writer.block(range) }));
-  const blocked = writer.hindrance ?? (writer.addsVariables ? helperHindrance(query.parsed) : undefined);
-  if (blocked) return blocked;
-  const text = editText(query.parsed, writer.addsVariables ? [...edits, ...explicit(query.parsed)] : edits);
-  return { query: text, notes: joinsNodes(query.parsed, writer.nodes) ? [blankNodesNote] : undefined };
+  const writer = new PatternWriter(query.parsed, homesIn(plan.over));
+  const written = writtenQuery(query, writer);
+  if ("why" in written) return written;
+  return { ...written, notes: joinsNodes(query.parsed, writer.nodes) ? [blankNodesNote] : undefined };
 }
+
+/** Which endpoints have matches of a pattern. */
+export interface PatternHomes {
+  /** URLs, each once. */
+  urlsOf(triple: TripleText): readonly string[];
+  /** Where no two endpoints have a triple in common: a UNION then has each match once. */
+  readonly disjoint?: {
+    /** Whether all matches with one subject are at one of these, so that patterns of one subject are asked together. */
+    keepSubjects(urls: readonly string[]): boolean;
+  };
+}
+
+/** Writes a query without SERVICE as one in which every pattern stands in a SERVICE at each of its homes. */
+export function serviceQuery(parsed: ParsedQuery, homes: PatternHomes): PortablePlan {
+  const query = analyseQuery(parsed);
+  const hindered = hindrance(query);
+  return hindered ?? writtenQuery(query, new PatternWriter(parsed, homes));
+}
+
+function writtenQuery({ parsed, outside }: AnalysedQuery, writer: PatternWriter): PortablePlan {
+  const edits = outside.map((range) => ({ range, replacement: writer.block(range) }));
+  const blocked = writer.hindrance ?? (writer.addsVariables ? helperHindrance(parsed) : undefined);
+  if (blocked) return blocked;
+  return { query: editText(parsed, writer.addsVariables ? [...edits, ...explicit(parsed)] : edits) };
+}
+
+/** The members of a federation whose facts do not leave them out of a pattern. */
+const homesIn = ({ members, selection }: MergedMembers): PatternHomes => ({
+  urlsOf({ subject, predicate, object }) {
+    const terms = { subject: keyText(subject), predicate: keyText(predicate), object: keyText(object) };
+    const isKnown = predicate.term !== undefined && selection !== undefined;
+    const sources = isKnown ? patternSources(selection, terms)?.sources : undefined;
+    return (sources?.flatMap(({ member }) => members[member] ?? []) ?? members).map(({ url }) => url);
+  },
+});
 
 const blankNodesNote: PlanNote = {
   code: "PORTABLE_BLANK_NODES",
@@ -159,7 +192,7 @@ function joinsNodes({ tokens, outline }: ParsedQuery, blocks: BlockNodes): boole
 /** Writes blocks of triples as SERVICE clauses. */
 class PatternWriter {
   readonly #query: ParsedQuery;
-  readonly #over: MergedMembers;
+  readonly #homes: PatternHomes;
   /** In front of the names of variables that the query does not have. */
   readonly #helper: string;
   /** The text has variables that the query does not have. */
@@ -168,26 +201,27 @@ class PatternWriter {
   /** Set when a pattern cannot be written. */
   hindrance: NoPortablePlan | undefined;
 
-  constructor(query: ParsedQuery, over: MergedMembers) {
+  constructor(query: ParsedQuery, homes: PatternHomes) {
     this.#query = query;
-    this.#over = over;
+    this.#homes = homes;
     this.#helper = freshPrefix(query);
   }
 
   block(range: OutsidePattern): string {
     const parts: Part[] = [];
     for (const triple of tripleTexts(this.#query, range.triples)) {
-      const endpoints = this.#endpoints(triple);
+      const urls = this.#homes.urlsOf(triple);
       const terms = [triple.subject, triple.predicate, triple.object].map((term) => this.#named(term));
       const text = terms.map((term) => term.text).join(" ");
       const variables = terms.flatMap(variableOf);
       const nodes = [triple.subject, triple.object].flatMap(variableOf);
-      if (endpoints.length > 1 && triple.predicate.term === undefined) this.hindrance ??= wandering(triple);
-      const [only, second] = endpoints;
-      const shared = only && !second ? parts.find((part) => part.only === only) : undefined;
-      if (!shared) parts.push({ endpoints, only: second ? undefined : only, triples: [text], variables, nodes });
+      if (urls.length > 1 && triple.predicate.term === undefined) this.hindrance ??= wandering(triple);
+      const key = this.#keyOf(urls, triple);
+      const shared = key === undefined ? undefined : parts.find((part) => part.key === key);
+      if (!shared) parts.push({ urls, key, triples: [text], variables, nodes });
       else {
         shared.triples.push(text);
+        shared.variables.push(...variables);
         shared.nodes.push(...nodes);
       }
     }
@@ -208,18 +242,18 @@ class PatternWriter {
     return { ...term, text: `?${name}`, term: { kind: "variable", name } };
   }
 
-  #endpoints({ subject, predicate, object }: TripleText): readonly PlannedEndpoint[] {
-    const { members, selection } = this.#over;
-    if (predicate.term === undefined || selection === undefined) return members;
-    const terms = { subject: keyText(subject), predicate: keyText(predicate), object: keyText(object) };
-    return patternSources(selection, terms)?.sources.flatMap(({ member }) => members[member] ?? []) ?? members;
+  /** Triples with the same key are asked together. */
+  #keyOf(urls: readonly string[], { subject }: TripleText): string | undefined {
+    if (urls.length === 1) return urls[0];
+    return this.#homes.disjoint?.keepSubjects(urls) === true ? `${subject.text} ${urls.join(" ")}` : undefined;
   }
 
-  #service({ endpoints, triples, variables }: Part): string {
-    const clauses = endpoints.map(({ url }) => `SERVICE <${url}> { ${triples.join(" . ")} }`);
+  #service({ urls, triples, variables }: Part): string {
+    const clauses = urls.map((url) => `SERVICE <${url}> { ${triples.join(" . ")} }`);
     if (clauses.length === 1) return clauses[0] ?? "";
     const names = [...new Set(variables)].map((name) => `?${name}`).join(" ");
     const branches = clauses.length === 0 ? "FILTER(1 = 0)" : clauses.map((clause) => `{ ${clause} }`).join(" UNION ");
+    if (this.#homes.disjoint !== undefined && clauses.length > 1) return branches;
     // SELECT would have to name a variable, which a SELECT * around it would show.
     return names === "" ? `{ FILTER EXISTS { ${branches} } }` : `{ SELECT DISTINCT ${names} WHERE { ${branches} } }`;
   }
@@ -236,11 +270,11 @@ function freshPrefix({ tokens }: ParsedQuery): string {
 
 /** Triples that the same endpoints are asked for. */
 interface Part {
-  readonly endpoints: readonly PlannedEndpoint[];
-  /** Set when there is one endpoint: its triples are one clause. */
-  readonly only: PlannedEndpoint | undefined;
+  readonly urls: readonly string[];
+  /** Of triples that are one clause with others; absent: it stays alone. */
+  readonly key: string | undefined;
   readonly triples: string[];
-  readonly variables: readonly string[];
+  readonly variables: string[];
   /** Variables that are the subject or object of a triple. */
   readonly nodes: string[];
 }

@@ -276,8 +276,17 @@ export const modules: readonly Module[] = [
     packages: ["typebox"],
   },
   {
+    // The benchmark of a dataset as one folder.
+    name: "shards/src/package",
+    imports: [
+      ...whole("rdf", "registry", "shards/src", "shards/src/service", "sparql"),
+      { module: "plan", files: ["portable-plan.ts"] },
+    ],
+    packages: [],
+  },
+  {
     name: "shards/src/cli",
-    imports: whole("cli", "hosting", "shards/src", "shards/src/service"),
+    imports: whole("cli", "hosting", "shards/src", "shards/src/package", "shards/src/service"),
     packages: ["commander"],
   },
   // What `app/` plugs in, and the script of its processes.

@@ -99,7 +99,13 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
       return setup.openApp ? setup.openApp() : app;
     },
   };
-  const shards = async () => ({ build: unexpected, report: unexpected, verify: unexpected, ...setup.shards });
+  const shards = async () => ({
+    build: unexpected,
+    package: unexpected,
+    report: unexpected,
+    verify: unexpected,
+    ...setup.shards,
+  });
   const addAll: CommandPlugin = (program, running) => addShards(program, running, shards);
   const code = await runCli(argv, io, setup.plugins ?? [addAll]);
   return {

@@ -4,11 +4,19 @@ import type { BuildResult } from "../build.ts";
 import { type ShardMode, shardModes } from "../spec.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import type { createShardCommands } from "../service/commands.ts";
+import type { PackageOptions, PackageResult } from "../package/package-shards.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
 
 /** What the commands do with shards. */
-export type ShardCommands = ReturnType<typeof createShardCommands>;
+export interface ShardCommands extends ReturnType<typeof createShardCommands> {
+  package(folder: string, options: PackageCommand): Promise<PackageResult>;
+}
+
+/** What the command line decides of a package; without `output` it lies in the data folder. */
+type PackageCommand = Pick<PackageOptions, "baseUrl" | "version" | "signal" | "onProgress"> & {
+  readonly output?: string | undefined;
+};
 
 /** Everything the commands touch outside themselves. */
 export interface ShardIo extends CliIo {
@@ -177,7 +185,7 @@ const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}
 type Work<Result> = (onProgress: (progress: BuildProgress) => void) => Promise<Result>;
 
 /** The result; undefined, with a word about it, when the user ended the work. */
-async function unlessInterrupted<Result>(io: ShardIo, work: Work<Result>): Promise<Result | undefined> {
+export async function unlessInterrupted<Result>(io: ShardIo, work: Work<Result>): Promise<Result | undefined> {
   try {
     return await withProgress(io, work);
   } catch (error) {

@@ -10,19 +10,21 @@ import {
   type ShardCommands,
   type ShardIo,
 } from "./shard-commands.ts";
+import { runShardPackage } from "./package-command.ts";
 
 /** Builds and verifications without a service, loaded when a command needs them. */
 export async function loadShardCommands(dataDir: string): Promise<ShardCommands> {
-  const [{ createShardCommands }, { storeOpener }] = await Promise.all([
+  const [{ createShardCommands }, { storeOpener }, { createPackager }] = await Promise.all([
     import("../service/commands.ts"),
     import("../../../src/hosting/file-store.ts"),
+    import("../package/create-packager.ts"),
   ]);
-  return createShardCommands(dataDir, storeOpener);
+  return { ...createShardCommands(dataDir, storeOpener), package: createPackager(dataDir, storeOpener) };
 }
 
 type LoadCommands = () => Promise<ShardCommands>;
 
-/** Adds `shards build`, `shards compare`, `shards report`, `shards verify` and `shards serve`. */
+/** Adds `shards build`, `shards package`, `shards compare`, `shards report`, `shards verify` and `shards serve`. */
 export function addShards(program: Command, run: Running, load: LoadCommands): void {
   const running: RunningShards = (command) => run((io, ...args) => command({ ...io, shards: load }, ...args));
   const shards = program
@@ -33,6 +35,7 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
     );
   addBuild(shards, running);
   addCompare(shards, running);
+  addPackage(shards, running);
   shards
     .command("report")
     .description("say what became of a build; of several: side by side, with their figures beside the published ones")
@@ -111,6 +114,29 @@ function addCompare(shards: Command, running: RunningShards): void {
     .option("--json", "the figures as JSON")
     .addHelpText("after", () => examples("shards compare shards/example/spec.json"))
     .action(running(runShardCompare));
+}
+
+function addPackage(shards: Command, running: RunningShards): void {
+  shards
+    .command("package")
+    .description(
+      "make a benchmark of finished shards: questions, gold and trivial federated queries, gold answers, endpoints, and exports for other tools",
+    )
+    .argument("<source>", "folder of finished shards, or the JSON file of a description, whose shards are built first")
+    .option(
+      "-o, --out <folder>",
+      "folder of the result, replaced when it is complete (FEDWAY_DATA_DIR/packages/<dataset>)",
+    )
+    .option("--base-url <url>", "where the endpoints will be", "http://localhost:3000")
+    .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
+    .option("--json", "the manifest as JSON")
+    .addHelpText("after", () =>
+      examples(
+        "shards package .fedway/shards/harbour",
+        "shards package shards/example/spec.json --out harbour --base-url https://benchmark.example",
+      ),
+    )
+    .action(running(runShardPackage));
 }
 
 /** Runs a command over the outside world and what can be done with shards, and notes its exit code. */

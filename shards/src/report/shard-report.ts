@@ -75,6 +75,8 @@ export interface QueryReport {
   /** Ids of all questions that ask it. */
   readonly same: readonly string[];
   readonly question?: string | undefined;
+  /** Questions of the others, by id, where they differ. */
+  readonly questions?: Readonly<Record<string, string>> | undefined;
   readonly text: string;
   /** Names of the chosen rules that cover it. */
   readonly rules: readonly string[];
@@ -170,7 +172,7 @@ function queryReports({ problem, solution, ...of }: ReportInput): readonly Query
     covers: covers.get(ruleKey(rule)),
     shards: impliedShards([rule]),
   }));
-  return problem.queries.map(({ query: { id, same, question, text } }, at) => {
+  return problem.queries.map(({ query: { id, same, question, questions, text } }, at) => {
     const touched = of.touched[at] ?? [];
     const covering = rules.filter((rule) => rule.covers?.has(at));
     const federated = touched.length >= 2;
@@ -179,6 +181,7 @@ function queryReports({ problem, solution, ...of }: ReportInput): readonly Query
       id,
       same,
       question,
+      questions,
       text,
       rules: covering.map(({ name }) => name),
       apartBy: rules.filter(({ shards }) => shards.some((key) => touched.includes(key))).map(({ name }) => name),

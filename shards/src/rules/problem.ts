@@ -7,6 +7,8 @@ export interface ShardQuery {
   readonly question?: string | undefined;
   /** Ids of queries with the same text, this one first. */
   readonly same: readonly string[];
+  /** Their questions, by id, where they differ from the first one. */
+  readonly questions?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A place in a triple. */

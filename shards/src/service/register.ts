@@ -98,7 +98,7 @@ export async function unregisterLost(datasets: readonly ShardDataset[], parts: R
 }
 
 /** The URL of a shard's endpoint. */
-const shardUrl = (publicUrl: string, dataset: string, shard: string): string =>
+export const shardUrl = (publicUrl: string, dataset: string, shard: string): string =>
   `${publicUrl}/shards/${dataset}/${shard}/sparql`;
 
 const mostIdLength = 64;

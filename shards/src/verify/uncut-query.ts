@@ -8,33 +8,59 @@ import { isWord, type Token, tokenAt } from "../../../src/sparql/tokens.ts";
  * The text of a SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. Data that gives it
  * the same multiset of rows gives the query itself the same possible answers, among which a store chooses where the
  * order has ties (SPARQL 1.1 Query, sections 15.1, 15.4 and 18.5: Slice, OrderBy): those are the slices of the rows in any
- * order that agrees with the keys.
- *
- * Undefined without LIMIT and OFFSET, and where a key would have to be added to the columns of DISTINCT, REDUCED or `*`,
- * which would be another query, or is an EXISTS.
+ * order that agrees with the keys. Undefined without LIMIT and OFFSET, and where `keyedQuery` is.
  */
-export function uncutQuery(query: ParsedQuery): string | undefined {
+export const uncutQuery = (query: ParsedQuery): string | undefined =>
+  slices(query).length === 0 ? undefined : keyedQuery(query)?.text;
+
+/** A SELECT without its LIMIT and OFFSET, whose rows also have what they are ordered by. */
+export interface KeyedQuery {
+  readonly text: string;
+  /** Variables with the values of the keys; those that the query itself does not project come last among its columns. */
+  readonly keys: readonly string[];
+  /** The query's own columns. */
+  readonly columns: readonly string[];
+  readonly offset: number;
+  readonly limit: number | undefined;
+}
+
+/**
+ * Undefined for other forms, and where a key would have to be added to the columns of DISTINCT, REDUCED or `*`, which would
+ * be another query, or is an EXISTS.
+ */
+export function keyedQuery(query: ParsedQuery): KeyedQuery | undefined {
   const { tokens, outline, form } = query;
-  const cuts = [...slices(tokens, outline.tail)];
-  if (form !== "SELECT" || cuts.length === 0) return undefined;
+  if (form !== "SELECT") return undefined;
   const keys = orderKeys(tokens, outline.tail);
   if (keys === undefined) return undefined;
   const columns = projectedVariables(tokens, outline);
-  const more = keys.filter((key) => !columns.has(variableOf(tokens, key) ?? ""));
+  const isColumn = (key: TokenRange): boolean => columns.has(variableOf(tokens, key) ?? "");
+  const more = keys.filter((key) => !isColumn(key));
   const isSet = isWord(tokens[outline.head.from + 1], "DISTINCT", "REDUCED") || projectsAll(outline);
   if (isSet && more.length > 0) return undefined;
   const last = { from: outline.head.to - 1, to: outline.head.to };
   const names = freshNames(query, more.length);
-  const added = more.map((key, at) => ` (${textOf(query, key)} AS ?${names[at]})`).join("");
-  const edits: TextEdit[] = cuts.map((range) => ({ range, replacement: "" }));
-  return editText(query, [...edits, { range: last, replacement: textOf(query, last) + added }]);
+  const nameOf = (key: TokenRange): string =>
+    (isColumn(key) ? variableOf(tokens, key) : names[more.indexOf(key)]) ?? "";
+  const added = more.map((key) => ` (${textOf(query, key)} AS ?${nameOf(key)})`).join("");
+  const cuts = slices(query);
+  const edits: TextEdit[] = cuts.map(({ range }) => ({ range, replacement: "" }));
+  return {
+    text: editText(query, [...edits, { range: last, replacement: textOf(query, last) + added }]),
+    keys: keys.map(nameOf),
+    columns: [...columns],
+    offset: cuts.find(({ word }) => word === "OFFSET")?.rows ?? 0,
+    limit: cuts.find(({ word }) => word === "LIMIT")?.rows,
+  };
 }
 
-function* slices(tokens: readonly Token[], tail: TokenRange): Generator<TokenRange> {
-  for (const { at, token, depth } of bracketed(tokens, tail)) {
-    if (depth === 0 && isWord(token, "LIMIT", "OFFSET")) yield { from: at, to: at + 2 };
-  }
-}
+/** LIMIT and OFFSET behind the query. */
+const slices = ({ tokens, outline }: ParsedQuery) =>
+  [...bracketed(tokens, outline.tail)].flatMap(({ at, token, depth }) =>
+    depth === 0 && isWord(token, "LIMIT", "OFFSET")
+      ? [{ word: token.text, rows: Number(tokenAt(tokens, at + 1).text), range: { from: at, to: at + 2 } }]
+      : [],
+  );
 
 /** A token outside of inner brackets, with the number of brackets around it. */
 interface BracketedToken {

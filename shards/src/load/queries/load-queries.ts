@@ -70,7 +70,7 @@ export async function collectQueries(
   const limits = { ...defaultLimits, ...options.limits };
   const prologue = prologueOf(options);
   if (entries.length > limits.maxQueries) throw tooMany(limits.maxQueries);
-  const byText = new Map<string, ShardQuery & { readonly same: string[] }>();
+  const byText = new Map<string, GrowingQuery>();
   const ids = new Set<string>();
   const rejected: RejectedQuery[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -83,7 +83,7 @@ export async function collectQueries(
       if (!byText.has(text)) parseAlone(text);
       ids.add(id);
       const found = byText.get(text) ?? firstWith(text, id, entry.question);
-      found.same.push(id);
+      addQuestion(found, id, entry.question);
       byText.set(text, found);
     } catch (thrown) {
       rejected.push(rejection({ id, place: entry.place }, toFedwayError(thrown), prologue === "" ? 0 : 1));
@@ -101,8 +101,16 @@ function shownId(id: string | undefined): string | undefined {
   return id?.replaceAll(/\p{Cc}+/gu, " ").slice(0, maxIdLength);
 }
 
-function firstWith(text: string, id: string, question: string | undefined): ShardQuery & { readonly same: string[] } {
+type GrowingQuery = ShardQuery & { readonly same: string[]; questions?: Record<string, string> };
+
+function firstWith(text: string, id: string, question: string | undefined): GrowingQuery {
   return { id, text, same: [], question: question?.slice(0, maxQuestionLength) };
+}
+
+function addQuestion(query: GrowingQuery, id: string, asked: string | undefined): void {
+  query.same.push(id);
+  const question = asked?.slice(0, maxQuestionLength);
+  if (question !== undefined && question !== query.question) query.questions = { ...query.questions, [id]: question };
 }
 
 function checkedText(entry: QueryEntry, limits: QueryLimits): string {

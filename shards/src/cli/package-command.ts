@@ -1,0 +1,78 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
+import { oneLine, write } from "../../../src/cli/output.ts";
+import type { PackageManifest, PackageResult } from "../package/package-shards.ts";
+import { type ShardCommands, type ShardIo, unlessInterrupted } from "./shard-commands.ts";
+
+/** Options of `fedway shards package`. */
+interface PackageCommandOptions {
+  readonly out?: string;
+  readonly baseUrl: string;
+  readonly allow?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** `fedway shards package`: builds where it is given a description. Resolves to the exit code. @throws UsageError, FedwayError */
+export async function runShardPackage(
+  io: ShardIo,
+  source: string,
+  { out, baseUrl: written, allow = [], json = false }: PackageCommandOptions,
+): Promise<number> {
+  const baseUrl = checkedUrl(written);
+  const commands = await io.shards();
+  const results = await unlessInterrupted(io, async (onProgress) => {
+    const running = { signal: io.interrupted, onProgress };
+    const folders = await foldersOf(source, commands, { ...running, allow });
+    const made: PackageResult[] = [];
+    for (const { folder, dataset } of folders) {
+      const output = out !== undefined && folders.length > 1 ? join(out, dataset) : out;
+      made.push(await commands.package(folder, { ...running, output, baseUrl, version: io.version }));
+    }
+    return made;
+  });
+  if (results === undefined) return exitCodes.interrupted;
+  const manifests = results.map(({ manifest }) => manifest);
+  const shown = json
+    ? `${JSON.stringify(manifests.length === 1 ? manifests[0] : manifests, undefined, 2)}\n`
+    : undefined;
+  await write(io.stdout, shown ?? results.map(resultText).join(""));
+  return exitCodes.ok;
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/u.test(url.protocol) && `${url.username}${url.search}${url.hash}` === "";
+  if (isPlain) return url.href.replace(/\/+$/u, "");
+  throw new UsageError(`--base-url has to be an http(s) URL such as https://benchmark.example, not "${oneLine(text)}"`);
+}
+
+type Building = Omit<Parameters<ShardCommands["build"]>[1], "dryRun">;
+
+async function foldersOf(source: string, commands: ShardCommands, options: Building) {
+  const found = await stat(source).catch(() => undefined);
+  if (found?.isDirectory() === true) return [{ folder: source, dataset: "" }];
+  const built = await commands.build(source, { ...options, dryRun: false });
+  return built.flatMap(({ folder, report }) => (folder === undefined ? [] : [{ folder, dataset: report.dataset.id }]));
+}
+
+function resultText({ folder, manifest }: PackageResult): string {
+  const { dataset, questions, queries, outcomes, leftOut } = manifest;
+  const counted = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
+  const lines = [
+    `${dataset}: ${questions} questions, ${queries} queries (${counted.join(", ")})`,
+    ...leftOutLines(leftOut),
+    `The package is in ${oneLine(folder)}.`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+const mostShown = 10;
+
+function leftOutLines(leftOut: PackageManifest["leftOut"]): readonly string[] {
+  const shown = leftOut
+    .slice(0, mostShown)
+    .map(({ id, outcome, where, why }) => oneLine(`- ${id} (${where}) left out, ${outcome}: ${why}`));
+  const rest = leftOut.length - mostShown;
+  return rest > 0 ? [...shown, `- ${rest} more; manifest.json has all.`] : shown;
+}

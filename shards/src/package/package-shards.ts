@@ -1,0 +1,273 @@
+import { createHash } from "node:crypto";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { isObject, parsedAs } from "../guards.ts";
+import { openShardFolder, readReport, type ShardDataset } from "../finished-folder.ts";
+import { type Manifest, manifestName, readManifest } from "../materialise/manifest.ts";
+import type { ShardReport } from "../report/shard-report.ts";
+import { builtFactsOf } from "../service/built-parts.ts";
+import { entryIdOf, shardUrl } from "../service/register.ts";
+import type { BuildProgress } from "../build-problem.ts";
+import { lockTarget } from "../target-lock.ts";
+import type { OpenStore } from "../verify/answer-store.ts";
+import { exportFiles, type ExportedQuestion } from "./exports.ts";
+import type { ShardEndpoint } from "./federated-forms.ts";
+import { leftOutOf, type LeftOut, type PackageItem, packageQuery, type QueryOutcome } from "./package-items.ts";
+import { readmeOf } from "./package-readme.ts";
+import { describeShard } from "./shard-descriptions.ts";
+import { openWholeStore, type WholeStore } from "./whole-store.ts";
+
+/** How a package is made. */
+export interface PackageOptions {
+  /** Folder of the result. */
+  readonly output: string;
+  /** Where the endpoints will be: `<baseUrl>/shards/<dataset>/<shard>/sparql`. */
+  readonly baseUrl: string;
+  /** Fedway's version. */
+  readonly version: string;
+  readonly openStore: OpenStore;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: BuildProgress) => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+const format = "fedway-benchmark-package";
+
+/** `manifest.json` of a package. The same shards, base URL and version of Fedway give the same bytes. */
+export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" | "licence" | "citation" | "source"> {
+  readonly format: typeof format;
+  readonly version: 1;
+  readonly engine: { readonly name: "fedway"; readonly version: string };
+  readonly baseUrl: string;
+  /** The files that the shards were made of, and how many different triples they have. */
+  readonly data: { readonly files: Manifest["inputs"]; readonly triples: number };
+  /** What the shards depend on; `sha256` is that of their manifest, `specification` that of mode, reading, queries and rules. */
+  readonly build: Pick<ShardReport, "mode" | "reading" | "precedence" | "rules"> & {
+    readonly sha256: string;
+    readonly specification: string;
+  };
+  readonly questions: number;
+  readonly queries: number;
+  readonly outcomes: Readonly<Partial<Record<QueryOutcome, number>>>;
+  readonly leftOut: readonly LeftOut[];
+  /** Every file beside the manifest. */
+  readonly files: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[];
+}
+
+/** A finished package. */
+export interface PackageResult {
+  readonly folder: string;
+  readonly manifest: PackageManifest;
+}
+
+/**
+ * Makes the package of finished shards: one folder, there when it is complete. Queries that have no answer or no federated form are
+ * in it, each with the name of its outcome.
+ * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `REQUEST_INVALID` (the output holds something else), `SHARDS_BUSY`; the
+ *   signal's reason
+ */
+export async function packageShards(folder: string, options: PackageOptions): Promise<PackageResult> {
+  const output = resolve(options.output);
+  await refuseOther(output);
+  const lock = await lockTarget(output, options);
+  const signal = AbortSignal.any([options.signal, lock.lost]);
+  const building = `${output}.building`;
+  try {
+    await rm(building, { recursive: true, force: true });
+    const manifest = await writePackage(resolve(folder), building, { ...options, signal });
+    await putInPlace(building, output);
+    return { folder: output, manifest };
+  } finally {
+    await rm(building, { recursive: true, force: true });
+    await lock.release();
+  }
+}
+
+/** @throws FedwayError `REQUEST_INVALID` */
+async function refuseOther(output: string): Promise<void> {
+  const text = await readFile(join(output, manifestName), "utf8").catch(() => undefined);
+  const isOurs = text !== undefined && parsedAs(text, isObject)?.["format"] === format;
+  const isThere = await readFile(output).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== "ENOENT",
+  );
+  if (!isThere || isOurs) return;
+  throw new FedwayError("REQUEST_INVALID", `There is something else than a package at ${output}.`, {
+    next: "Choose another folder with --out.",
+  });
+}
+
+async function putInPlace(building: string, output: string): Promise<void> {
+  const replaced = `${output}.replaced`;
+  await rm(replaced, { recursive: true, force: true });
+  await rename(output, replaced).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  await rename(building, output);
+  await rm(replaced, { recursive: true, force: true });
+}
+
+/** The parts of a package that its files are written from. */
+interface Parts {
+  readonly dataset: ShardDataset;
+  readonly shards: Manifest;
+  readonly report: ShardReport;
+  readonly endpoints: readonly ShardEndpoint[];
+  readonly store: WholeStore;
+  readonly options: PackageOptions;
+}
+
+async function writePackage(folder: string, target: string, options: PackageOptions): Promise<PackageManifest> {
+  const { baseUrl, openStore, signal } = options;
+  const dataset = await openShardFolder(folder);
+  const [shards, report] = [await readManifest(folder), await readReport(folder)];
+  const urlOf = (id: string): string => shardUrl(baseUrl, dataset.dataset, id);
+  const endpoints = shards.shards.map(({ id, key }) => ({ id, key, url: urlOf(id) }));
+  options.onProgress({ stage: "loading the dataset", done: 0 });
+  const store = await openWholeStore({ folder, manifest: shards, urlOf }, { openStore, signal });
+  try {
+    const parts: Parts = { dataset, shards, report, endpoints, store, options };
+    const items = await packageItems(parts);
+    const texts = { ...(await endpointFiles(parts)), ...queryFiles(parts, items) };
+    const files = new FolderWriter(target);
+    for (const [name, text] of Object.entries(texts)) await files.write(name, text);
+    for (const name of [manifestName, "report.json", "report.html", "rules.lp"]) await files.copy(folder, name);
+    for (const { file } of shards.shards) await files.copy(folder, file);
+    const manifest = manifestOf(parts, items, files.written);
+    await writeFile(join(target, manifestName), json(manifest));
+    return manifest;
+  } finally {
+    await store.close();
+  }
+}
+
+async function packageItems({ report, endpoints, store, options }: Parts): Promise<readonly PackageItem[]> {
+  const { signal, onProgress } = options;
+  const items: PackageItem[] = [];
+  for (const query of report.queries) {
+    onProgress({ stage: "answering the queries", done: items.length, total: report.queries.length });
+    items.push(await packageQuery(query, { report, store, shards: endpoints, signal }));
+  }
+  return items;
+}
+
+/** `endpoints.json`, and the VoID documents of each shard. */
+async function endpointFiles(parts: Parts): Promise<Readonly<Record<string, string>>> {
+  const { dataset, endpoints, store, options } = parts;
+  const { title, licence, citation, source } = dataset;
+  const files: Record<string, string> = {};
+  const listed: object[] = [];
+  for (const shard of dataset.shards) {
+    options.onProgress({ stage: "describing the shards", done: listed.length, total: dataset.shards.length });
+    const url = endpoints.find(({ id }) => id === shard.id)?.url ?? "";
+    const entry = entryIdOf(dataset.dataset, shard.id);
+    const topic = shard.topic ?? `${title} ${shard.id}`;
+    const { standard, extended } = await describeShard(store, {
+      id: entry,
+      endpoint: url,
+      dataset: `${options.baseUrl}/endpoints/${entry}#dataset`,
+      title: topic,
+      license: licence,
+      citation,
+      origin: source,
+      built: builtFactsOf(dataset, shard),
+    });
+    files[`void/${shard.id}.standard.ttl`] = standard;
+    files[`void/${shard.id}.extended.ttl`] = extended;
+    listed.push({ id: shard.id, entry, url, topic, triples: shard.triples, sha256: shard.sha256 });
+  }
+  return { "endpoints.json": json(listed), ...files };
+}
+
+/** The questions and queries, and the exports of those that have all forms. */
+function queryFiles(parts: Parts, items: readonly PackageItem[]): Readonly<Record<string, string>> {
+  const { dataset, options } = parts;
+  const { dataset: id } = dataset;
+  const questions = items.flatMap((item) => questionsOf(item, parts));
+  const exported = questions.flatMap(({ gold, trivial, answer, ...each }): readonly ExportedQuestion[] =>
+    gold === undefined || trivial === undefined || answer === undefined ? [] : [{ ...each, gold, trivial, answer }],
+  );
+  const federation = `${options.baseUrl}/federations/${id}/sparql`;
+  return {
+    "README.md": readmeOf(dataset, { baseUrl: options.baseUrl, federation }),
+    "questions.jsonl": lines(questions.map(({ id: name, question, of }) => ({ id: name, question, query: of }))),
+    "queries.jsonl": lines(items.map(({ packaged }) => packaged)),
+    ...exportFiles({ id, iri: `${options.baseUrl}/federations/${id}`, sparql: federation }, exported),
+  };
+}
+
+/** Each question that asks the query, with what exports say of it. */
+function questionsOf({ packaged, parsed, solutions }: PackageItem, { report, endpoints }: Parts) {
+  const { gold, trivial, answer, query, id: of } = packaged;
+  const asked = report.queries.find(({ id }) => id === of);
+  const urls = endpoints.filter(({ id }) => packaged.endpoints.includes(id)).map(({ url }) => url);
+  return packaged.questions.map((id) => {
+    const question = asked?.questions?.[id] ?? asked?.question ?? "";
+    return { id, of, question, form: parsed.form, query, gold, trivial, endpoints: urls, answer, solutions };
+  });
+}
+
+const lines = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join("");
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+const sha256 = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+
+/** Writes files below a folder and notes their sizes and checksums. The shards lie in `build/`, which a service hosts as it is. */
+class FolderWriter {
+  readonly written: PackageManifest["files"][number][] = [];
+  readonly #target: string;
+
+  constructor(target: string) {
+    this.#target = target;
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await mkdir(dirname(join(this.#target, name)), { recursive: true });
+    await writeFile(join(this.#target, name), text);
+    this.written.push({ name, bytes: Buffer.byteLength(text), sha256: sha256(text) });
+  }
+
+  async copy(folder: string, file: string): Promise<void> {
+    const name = `build/${file}`;
+    const path = join(this.#target, name);
+    await mkdir(dirname(path), { recursive: true });
+    await copyFile(join(folder, file), path);
+    const content = await readFile(path);
+    this.written.push({ name, bytes: content.length, sha256: sha256(content) });
+  }
+}
+
+function manifestOf(parts: Parts, items: readonly PackageItem[], files: PackageManifest["files"]): PackageManifest {
+  const { dataset: named, shards, report, options } = parts;
+  const { dataset, title, licence, citation, source } = named;
+  const { mode, reading, precedence, rules } = report;
+  const outcomes: Partial<Record<QueryOutcome, number>> = {};
+  for (const { packaged } of items) outcomes[packaged.outcome] = (outcomes[packaged.outcome] ?? 0) + 1;
+  const queries = report.queries.map(({ id, text, same }) => ({ id, text, same }));
+  return {
+    format,
+    version: 1,
+    engine: { name: "fedway", version: options.version },
+    dataset,
+    title,
+    licence,
+    citation,
+    source,
+    baseUrl: options.baseUrl,
+    data: { files: shards.inputs, triples: shards.triples },
+    build: {
+      mode,
+      reading,
+      precedence,
+      rules,
+      sha256: files.find(({ name }) => name === `build/${manifestName}`)?.sha256 ?? "",
+      specification: sha256(JSON.stringify([mode, reading, precedence, queries, shards.rules])),
+    },
+    questions: items.reduce((sum, { packaged }) => sum + packaged.questions.length, 0),
+    queries: items.length,
+    outcomes,
+    leftOut: leftOutOf(report),
+    files: files.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
+  };
+}

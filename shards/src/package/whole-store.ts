@@ -1,0 +1,113 @@
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { readStatements } from "../load/read-statements.ts";
+import type { Manifest } from "../materialise/manifest.ts";
+import { type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
+import { shardInputs } from "../verify/read-sides.ts";
+import { isObject, parsedAs } from "../guards.ts";
+
+/** A term of SPARQL results JSON. */
+export type JsonTerm = Readonly<Record<string, unknown>>;
+
+/** The lexical form, IRI or label of a term; empty for an unbound variable. */
+export const valueOf = (term: JsonTerm | undefined): string => {
+  const value = term?.["value"];
+  return typeof value === "string" ? value : "";
+};
+
+/** A solution of SPARQL results JSON: its bound variables. */
+export type Solution = Readonly<Record<string, JsonTerm>>;
+
+/** An answer of the store, as it came. */
+export type Answer =
+  | { readonly kind: "bindings"; readonly columns: readonly string[]; readonly solutions: readonly Solution[] }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  | { readonly kind: "graph"; readonly lines: readonly string[] };
+
+/** The whole dataset as default graph and, but for datasets with named graphs, each shard as the graph named by its URL. */
+export interface WholeStore {
+  /** @throws FedwayError as the store */
+  ask(query: string): Promise<Answer>;
+  /** The shards are there as graphs. */
+  readonly hasShards: boolean;
+  close(): Promise<void>;
+}
+
+/** Loads finished shards into one store. @throws FedwayError `DATASET_INVALID`, or as the store: too little memory */
+export async function openWholeStore(
+  shards: { readonly folder: string; readonly manifest: Manifest; readonly urlOf: (id: string) => string },
+  { openStore, signal }: { readonly openStore: OpenStore; readonly signal: AbortSignal },
+): Promise<WholeStore> {
+  const { manifest, urlOf } = shards;
+  const folder = await mkdtemp(join(tmpdir(), "fedway-package-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const hasShards = manifest.format === "n-triples";
+  try {
+    const path = join(folder, "whole.nq");
+    await writeQuads(path, shardInputs(shards), { graphOf: hasShards ? urlOf : undefined, signal });
+    const store = await openStore([{ path, format: "n-quads", gzip: false }], signal);
+    return {
+      hasShards,
+      ask: (query) => answerOf(store, query, signal),
+      async close(): Promise<void> {
+        await store.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function writeQuads(
+  path: string,
+  inputs: ReturnType<typeof shardInputs>,
+  { graphOf, signal }: { readonly graphOf: ((id: string) => string) | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  const file = createWriteStream(path);
+  const lines: Buffer[] = [];
+  const settle = async (): Promise<void> => {
+    const isFull = lines.length > 0 && !file.write(Buffer.concat(lines.splice(0)));
+    if (isFull) await once(file, "drain");
+  };
+  for (const input of inputs) {
+    const graph = graphOf && Buffer.from(` <${graphOf(input.name)}> .\n`);
+    await readStatements(
+      [input],
+      ({ bytes, start, objectEnd, end }) => {
+        lines.push(Buffer.from(bytes.subarray(start, end)));
+        if (graph !== undefined) lines.push(Buffer.from(bytes.subarray(start, objectEnd)), graph);
+      },
+      { phase: "verify", signal, afterChunk: settle },
+    );
+    await settle();
+  }
+  file.end();
+  await once(file, "close");
+}
+
+async function answerOf(store: AnswerStore, query: string, signal: AbortSignal): Promise<Answer> {
+  const { mediaType, body } = await askStore(store, query, signal);
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  if (!/\bjson\b/iu.test(mediaType)) return { kind: "graph", lines: text.split("\n").filter((line) => line !== "") };
+  const json = parsedAs(text, isObject) ?? {};
+  if (typeof json["boolean"] === "boolean") return { kind: "boolean", value: json["boolean"] };
+  return readSolutions(json);
+}
+
+/** The solutions of an answer in SPARQL results JSON; none for what is no such answer. */
+export function readSolutions({ head, results }: Readonly<Record<string, unknown>>): Answer & { kind: "bindings" } {
+  const columns: unknown = isObject(head) ? head["vars"] : undefined;
+  const solutions: unknown = isObject(results) ? results["bindings"] : undefined;
+  return {
+    kind: "bindings",
+    columns: Array.isArray(columns) ? columns.map(String) : [],
+    solutions: Array.isArray(solutions) ? solutions.filter(isSolution) : [],
+  };
+}
+
+const isSolution = (value: unknown): value is Solution => isObject(value) && Object.values(value).every(isObject);
