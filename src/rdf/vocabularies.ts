@@ -16,7 +16,10 @@ function vocabulary(namespace: string, ...lines: readonly string[]): Readonly<Re
 }
 
 /** IRIs of the vocabularies that Fedway reads and writes; only terms that are used. */
-export const rdf = vocabulary("http://www.w3.org/1999/02/22-rdf-syntax-ns#", "first langString nil rest type");
+export const rdf = vocabulary(
+  "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+  "first langString nil predicate rest type",
+);
 
 export const rdfs = vocabulary("http://www.w3.org/2000/01/rdf-schema#", "comment label seeAlso");
 
@@ -101,6 +104,9 @@ export const fedway = vocabulary(
   "blocksService engine Federation form keyAdapter matches member memberKeyword memberQuery mirrorOf neverKept",
   "needsUserAgent objectClass other part parts prefix pseudoService rawQueries requestMethod rowCap sibling step",
   "subjectClass subjectPartition",
+  // How a description was found out: see the README of registry/void.
+  "bytes classesComplete describedGraph durationMs factStatus graphsComplete httpStatus objectsComplete outcome position",
+  "propertiesComplete query requests rung source unfinished unknown what why",
 );
 
 /** Prefixes of the vocabularies that Fedway writes, by namespace. */

@@ -16,8 +16,9 @@ import { factKinds } from "./fact-kinds.ts";
 import { askAll, computeFacts, keepAnswer } from "./compute-facts.ts";
 import { computeTermTexts } from "./term-labels.ts";
 import { startList } from "./lists.ts";
-import { inconsistentAnswers, missingKeys, noteChange, proveLists } from "./verdicts.ts";
-import { reconcile } from "./reconcile.ts";
+import { inconsistentAnswers, missingKeys } from "./verdicts/keys.ts";
+import { reconcile } from "./verdicts/reconcile.ts";
+import { noteChange, proveLists } from "./verdicts/totals.ts";
 import type { Run } from "./run.ts";
 import { Session, StopRun } from "./session.ts";
 

@@ -1,9 +1,10 @@
 import { Batcher, type Weighed, weighed } from "./batches.ts";
 import { factKinds, type FactKind } from "./fact-kinds.ts";
+import { recordGroups } from "./kind-facts.ts";
 import { askProperty } from "./queries.ts";
 import { isSeen, observe, type Run } from "./run.ts";
 import type { Unanswered } from "./session.ts";
-import { giveUp, keepBounds, keepGroups } from "./verdicts.ts";
+import { giveUp, keepBounds } from "./verdicts/keys.ts";
 
 /** A key whose own query failed. */
 export interface FailedKey {
@@ -76,6 +77,6 @@ async function askProperties(run: Run, { key }: FailedKey): Promise<void> {
     if (!outcome.ok) return;
     if (outcome.answer.boolean !== true) continue;
     const groups = new Map([[property, { detail: [property] }]]);
-    keepGroups(run, factKinds.classProperties, { key, groups, status: "exists", record: outcome.record });
+    recordGroups(run.base, factKinds.classProperties, { key, groups, status: "exists", record: outcome.record });
   }
 }

@@ -11,33 +11,32 @@ export const keysOf = (base: FactBase, { path: [keys] }: Pick<FactKind, "path">)
 export const sizeOf = ({ key }: Pick<FactKind, "key">, fact: Fact | undefined): Count | undefined =>
   key === "c" ? fact?.entities : fact?.triples;
 
-/** One group of a key, and how it is known. */
-interface GroupFinding extends Known {
+/** Groups of one key, and how they are known. */
+interface Finding extends Known {
   readonly key: string;
-  readonly group: Group;
+  readonly groups: Groups | undefined;
 }
 
-/** Puts a group into the facts: that it exists, and its counts. */
-export function recordGroup(base: FactBase, kind: FactKind, { key, group, ...known }: GroupFinding): void {
+/** Puts the groups of a key into the facts: that they exist, and their counts. */
+export function recordGroups(base: FactBase, kind: FactKind, { key, groups, ...known }: Finding): void {
   const [, ...parts] = kind.path;
-  const iris = [key, ...group.detail];
-  const last = iris.pop() ?? key;
-  let facts = keysOf(base, kind);
-  for (const [at, iri] of iris.entries()) {
-    const fact = facts.known(iri, existing(known));
-    facts = fact[parts[at] ?? "properties"];
-  }
-  if (last === objectKinds.iri || last === objectKinds.blank) return;
-  const fact = facts.known(last, known);
-  const count = (value: number | undefined): Count | undefined =>
+  const counted = (value: number | undefined): Count | undefined =>
     value === undefined || known.status === "exists" ? undefined : { value, ...known };
-  if (kind.name === "classes") {
-    fact.entities = mergedCount(fact.entities, count(group.ds ?? group.n));
-    return;
+  for (const { detail, n, ds, do: objects } of groups?.values() ?? []) {
+    const iris = [key, ...detail];
+    const last = iris.pop() ?? key;
+    let facts = keysOf(base, kind);
+    for (const [at, iri] of iris.entries()) facts = facts.known(iri, existing(known))[parts[at] ?? "properties"];
+    if (last === objectKinds.iri || last === objectKinds.blank) continue;
+    const fact = facts.known(last, known);
+    if (kind.name === "classes") {
+      fact.entities = mergedCount(fact.entities, counted(ds ?? n));
+      continue;
+    }
+    fact.triples = mergedCount(fact.triples, counted(n));
+    fact.distinctSubjects = mergedCount(fact.distinctSubjects, counted(ds));
+    fact.distinctObjects = mergedCount(fact.distinctObjects, counted(objects));
   }
-  fact.triples = mergedCount(fact.triples, count(group.n));
-  fact.distinctSubjects = mergedCount(fact.distinctSubjects, count(group.ds));
-  fact.distinctObjects = mergedCount(fact.distinctObjects, count(group.do));
 }
 
 type Found = readonly [detail: readonly string[], fact: Fact];

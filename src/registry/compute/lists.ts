@@ -4,7 +4,7 @@ import type { Known } from "../void/facts.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { keysOf } from "./kind-facts.ts";
 import { computeFacts } from "./compute-facts.ts";
-import { type AnsweredList, countList, isProven, keepTotals, listed, mostListed } from "./verdicts.ts";
+import { type AnsweredList, countList, isProven, keepTotals, listed, mostListed } from "./verdicts/totals.ts";
 import { iriOf } from "../void/values.ts";
 import type { Groups, Observation } from "./observation.ts";
 import { keysQuery } from "./queries.ts";

@@ -16,7 +16,7 @@ import { askCount, leastCap, probeRowCap, type Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { startList } from "./lists.ts";
-import { markInconsistent } from "./verdicts.ts";
+import { markInconsistent } from "./verdicts/keys.ts";
 
 /**
  * Finds out what the endpoint understands and after how many rows its answers are cut, as far as the target does not say

@@ -2,6 +2,8 @@ import type { Clock } from "../../clock.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import type { RetrievedVoid, VoidRetriever } from "../void/void-retriever.ts";
 import type { Describer, DescribeOptions, DescribeTarget } from "./describer.ts";
+import { buildDescription } from "./description-builder.ts";
+import { emptyFacts } from "./fact-base.ts";
 import { Todo } from "./todo.ts";
 
 /** What a run works with. */
@@ -83,24 +85,17 @@ function budgetLeft(
 /** A description of which nothing is known yet and everything is left to do. */
 function emptyDescription({ endpoint, dataset }: RunTarget, startedMs: number): VoidDescription {
   const startedAt = new Date(startedMs).toISOString();
-  return {
+  return buildDescription(emptyFacts(), {
     endpoint: endpoint.url,
     id: endpoint.id,
     dataset,
-    source: "computed",
+    known: undefined,
     startedAt,
     finishedAt: startedAt,
     unfinished: true,
-    classPartitions: [],
-    classesComplete: false,
-    propertyPartitions: [],
-    propertiesComplete: false,
-    languages: [],
-    namespaces: [],
-    linksets: [],
     // A description without work that is left would be taken for a finished one.
     unknown: new Todo().unknown(),
     records: [],
     cost: { requests: 0, bytes: 0, ms: 0 },
-  };
+  });
 }

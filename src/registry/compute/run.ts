@@ -81,7 +81,7 @@ export async function observe(
 }
 
 /** The outcome of a query that counts. */
-interface Counted {
+export interface Counted {
   /** Undefined when no such number came. */
   readonly value: number | undefined;
   readonly sound: boolean;

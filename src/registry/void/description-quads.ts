@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, fedway, foaf, prov, rdfs, sd, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { measured, QuadWriter, StatusNotes } from "./quad-writer.ts";
+import { QuadWriter, StatusNotes } from "./quad-writer.ts";
 import type { Count, Linkset, ObjectPartition, PropertyPartition, VoidDescription } from "./void-description.ts";
 
 /** How a description is written down. */
@@ -70,7 +70,7 @@ function* writeClasses(
     writer.link(node, v.class, iri);
     notes?.add(node, v.class, partition);
     writeCounts(view, node, { entities, distinctSubjects: entities, triples });
-    if (notes !== undefined) writer.flag(node, measured.propertiesComplete, partition.propertiesComplete);
+    if (notes !== undefined) writer.flag(node, fedway.propertiesComplete, partition.propertiesComplete);
     const list = { partitions: partition.properties, complete: extended && partition.propertiesComplete };
     yield* writeProperties(view, { parent: node, prefix: `${node}-`, ...list });
   }
@@ -110,7 +110,7 @@ function* writeProperties(view: View, { parent, prefix, partitions, complete }: 
     notes?.add(node, v.property, partition);
     writeCounts(view, node, partition);
     if (notes !== undefined) {
-      writer.flag(node, measured.objectsComplete, partition.objectsComplete);
+      writer.flag(node, fedway.objectsComplete, partition.objectsComplete);
       writeObjects(view, { node, partitions: partition.objectClasses }, objectClassKind);
       writeObjects(view, { node, partitions: partition.datatypes }, datatypeKind);
     }
@@ -153,16 +153,16 @@ function writeDataset(view: NotedView, description: VoidDescription): void {
   const { writer, extended, base } = view;
   const { dataset, cost } = description;
   const run = `${base}#run`;
-  writer.text(base, measured.source, description.source);
-  writer.flag(base, measured.unfinished, description.unfinished);
+  writer.text(base, fedway.source, description.source);
+  writer.flag(base, fedway.unfinished, description.unfinished);
   writer.link(base, prov.wasDerivedFrom, description.retrievedFrom);
   writer.link(base, prov.wasGeneratedBy, run);
   writer.type(run, prov.Activity);
   writer.time(run, prov.startedAtTime, description.startedAt);
   writer.time(run, prov.endedAtTime, description.finishedAt);
-  writer.number(run, measured.requests, cost.requests);
-  writer.number(run, measured.bytes, cost.bytes);
-  writer.number(run, measured.durationMs, cost.ms);
+  writer.number(run, fedway.requests, cost.requests);
+  writer.number(run, fedway.bytes, cost.bytes);
+  writer.number(run, fedway.durationMs, cost.ms);
   writer.text(dataset, dcterms.identifier, description.id);
   writer.text(dataset, dcterms.title, description.title);
   writer.text(dataset, dcterms.description, description.description);
@@ -171,16 +171,16 @@ function writeDataset(view: NotedView, description: VoidDescription): void {
   writer.link(dataset, dcterms.source, description.origin);
   for (const dump of description.dumps ?? []) writer.link(dataset, v.dataDump, dump);
   for (const vocabulary of description.vocabularies ?? []) writer.link(dataset, v.vocabulary, vocabulary);
-  writer.flag(dataset, measured.classesComplete, description.classesComplete);
-  writer.flag(dataset, measured.propertiesComplete, description.propertiesComplete);
-  for (const graph of description.graphs ?? []) writer.link(dataset, measured.describedGraph, graph);
+  writer.flag(dataset, fedway.classesComplete, description.classesComplete);
+  writer.flag(dataset, fedway.propertiesComplete, description.propertiesComplete);
+  for (const graph of description.graphs ?? []) writer.link(dataset, fedway.describedGraph, graph);
   for (const language of description.languages) writer.text(dataset, `${dcterms.namespace}language`, language);
   if (extended) for (const namespace of description.namespaces) writer.text(dataset, v.uriSpace, namespace);
   for (const { what, why, record } of description.unknown) {
     const node = writer.blank();
-    writer.link(dataset, measured.unknown, node);
-    writer.text(node, measured.what, what);
-    writer.text(node, measured.why, why);
+    writer.link(dataset, fedway.unknown, node);
+    writer.text(node, fedway.what, what);
+    writer.text(node, fedway.why, why);
     if (record !== undefined) writer.link(node, prov.wasGeneratedBy, view.notes.requestIri(record));
   }
   writeNamedGraphs(view, description);
@@ -201,7 +201,7 @@ function writeNamedGraphs(view: NotedView, { dataset, namedGraphs, graphsBeside 
     writer.type(empty, sd.Graph);
     writer.number(empty, v.triples, 0);
   }
-  writer.flag(dataset, measured.graphsComplete, graphs.complete);
+  writer.flag(dataset, fedway.graphsComplete, graphs.complete);
   for (const [at, fact] of graphs.list.entries()) {
     const node = `${base}#graph-${at + 1}`;
     const data = `${node}-data`;
@@ -232,14 +232,14 @@ function* writeRest(view: NotedView, description: VoidDescription): Generator<RD
   for (const [at, record] of description.records.entries()) {
     const node = notes.requestIri(at);
     writer.type(node, prov.Activity);
-    writer.number(node, measured.position, at);
+    writer.number(node, fedway.position, at);
     writer.link(node, prov.used, description.endpoint);
     writer.time(node, prov.startedAtTime, record.at);
-    writer.number(node, measured.rung, record.rung);
-    writer.text(node, measured.query, record.query);
-    writer.number(node, measured.httpStatus, record.httpStatus);
-    writer.number(node, measured.durationMs, record.durationMs);
-    writer.text(node, measured.outcome, record.outcome);
+    writer.number(node, fedway.rung, record.rung);
+    writer.text(node, fedway.query, record.query);
+    writer.number(node, fedway.httpStatus, record.httpStatus);
+    writer.number(node, fedway.durationMs, record.durationMs);
+    writer.text(node, fedway.outcome, record.outcome);
   }
   yield* writer.take();
 }
@@ -259,7 +259,7 @@ function writeBuilt({ writer, base }: View, description: VoidDescription): void 
     const node = `${base}#part-${at + 1}`;
     writer.link(dataset, fedway.part, node);
     writer.link(node, v.class, part.class);
-    writer.text(node, measured.source, "builder");
+    writer.text(node, fedway.source, "builder");
     writer.number(node, fedway.parts, part.parts);
     for (const { endpoint } of part.siblings) {
       const sibling = writer.blank();

@@ -32,11 +32,6 @@ interface DescriptionServiceOptions {
   readonly clock: Pick<Clock, "now">;
   /** Own origin, for the IRIs of datasets that have none. */
   readonly publicUrl: string;
-  readonly budget?: DescribeBudget | undefined;
-  /** Milliseconds after which a description is stale; default 30 days. */
-  readonly maxAgeMs?: number;
-  /** Endpoints described at once, and beside them those whose lists are made; default 2. */
-  readonly concurrency?: number;
   /** Keeps all triples of an endpoint that is described from them. @throws FedwayError `STORE_FAILED` */
   readonly keepTriples?:
     | ((id: string, description: VoidDescription, triples: readonly ReadTriple[]) => Promise<void>)
@@ -47,7 +42,10 @@ interface DescriptionServiceOptions {
 }
 
 const [kindName, listsName] = ["describe-endpoint", "describe-lists"];
-const monthMs = 30 * 24 * 60 * 60 * 1000;
+/** A description is stale then. */
+const maxAgeMs = 30 * 24 * 60 * 60 * 1000;
+/** Endpoints described at once, and beside them those whose lists are made. */
+const concurrency = 2;
 
 /** For automatic descriptions of public endpoints; the rest is done another day. */
 const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64 * 1024 * 1024 };
@@ -73,7 +71,7 @@ export type DescriptionService = ReturnType<typeof createDescriptionService>;
 
 /** The service over a store, a queue, a retriever and a describer. */
 export function createDescriptionService(options: DescriptionServiceOptions) {
-  const { catalog, descriptions, jobs, clock, publicUrl, maxAgeMs = monthMs, concurrency = 2 } = options;
+  const { catalog, descriptions, jobs, clock, publicUrl } = options;
   const listeners = new Set<Listener>();
   /** The description as far as it is known; undefined when there is none. @throws FedwayError `STORE_FAILED` */
   const get = async (id: string, reading?: { readonly once?: boolean }): Promise<VoidDescription | undefined> => {
@@ -93,14 +91,14 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
   const describe: Describe = async (asked, context) => {
     const { id, isPolite = false, onlyLists } = asked;
-    const parts = { ...options, ...(isPolite && { budget: politeBudget }), get, put, target: target(id) };
+    const parts = { ...options, budget: isPolite ? politeBudget : undefined, get, put, target: target(id) };
     const result = await describeEndpoint(parts, asked, context);
     if (!onlyLists || !result.unfinished) await options.readMore?.(id, isPolite);
     return result;
   };
   return {
     /** The jobs that describe one endpoint, and list its classes and properties before; to be started with the queue. */
-    kinds: [false, true].map((onlyLists) => describeKind(describe, onlyLists, concurrency)),
+    kinds: [false, true].map((onlyLists) => describeKind(describe, onlyLists)),
     /**
      * Asks for a description to be made or gone on with; a job that is waiting or running already is returned.
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (its interface cannot be asked), `STORE_FAILED`
@@ -144,7 +142,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
 
 type Describe = (asked: AskedRun, context: JobContext) => Promise<Summary>;
 
-function describeKind(describe: Describe, onlyLists: boolean, concurrency: number) {
+function describeKind(describe: Describe, onlyLists: boolean) {
   return jobKind(payload, {
     name: onlyLists ? listsName : kindName,
     needs: "the id of an endpoint",
@@ -161,6 +159,7 @@ function describeKind(describe: Describe, onlyLists: boolean, concurrency: numbe
 }
 
 interface RunOptions extends DescriptionServiceOptions {
+  readonly budget: DescribeBudget | undefined;
   readonly target: RunTarget;
   readonly get: (id: string) => Promise<VoidDescription | undefined>;
   readonly put: (id: string, description: VoidDescription) => Promise<void>;

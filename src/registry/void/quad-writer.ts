@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
-import { rdf, xsd, dqv, prov } from "../../rdf/vocabularies.ts";
+import { rdf, xsd, dqv, fedway, prov } from "../../rdf/vocabularies.ts";
 import type { Count } from "./void-description.ts";
 
 /** An IRI, or a blank node of the same writer. */
@@ -66,35 +66,6 @@ export class QuadWriter {
   }
 }
 
-const namespace = "https://w3id.org/fedway/ns#";
-
-/** Fedway's own terms for how a description was found out; described in this folder's README. */
-export const measured = {
-  at: `${namespace}at`,
-  bytes: `${namespace}bytes`,
-  classesComplete: `${namespace}classesComplete`,
-  durationMs: `${namespace}durationMs`,
-  factStatus: `${namespace}factStatus`,
-  describedGraph: `${namespace}describedGraph`,
-  graphsComplete: `${namespace}graphsComplete`,
-  httpStatus: `${namespace}httpStatus`,
-  objectsComplete: `${namespace}objectsComplete`,
-  outcome: `${namespace}outcome`,
-  position: `${namespace}position`,
-  propertiesComplete: `${namespace}propertiesComplete`,
-  query: `${namespace}query`,
-  requests: `${namespace}requests`,
-  rung: `${namespace}rung`,
-  source: `${namespace}source`,
-  unfinished: `${namespace}unfinished`,
-  unknown: `${namespace}unknown`,
-  what: `${namespace}what`,
-  why: `${namespace}why`,
-} as const;
-
-/** The term under which a note names the property it speaks of. */
-const noteSubject = `${rdf.namespace}predicate`;
-
 /** Notes how statements are known; statements known alike share one measurement, which keeps documents small. */
 export class StatusNotes {
   readonly #nodesByNote = new Map<string, string[]>();
@@ -125,8 +96,8 @@ export class StatusNotes {
       position += 1;
       const note = `${this.#base}#measurement-${position}`;
       writer.type(note, dqv.QualityMeasurement);
-      writer.link(note, dqv.isMeasurementOf, measured.factStatus);
-      writer.link(note, noteSubject, predicate);
+      writer.link(note, dqv.isMeasurementOf, fedway.factStatus);
+      writer.link(note, rdf.predicate, predicate);
       writer.text(note, dqv.value, status);
       writer.link(note, prov.wasGeneratedBy, this.requestIri(Number(record)));
       for (const node of nodes) {

@@ -1,7 +1,8 @@
-import type { Count } from "../void/void-description.ts";
-import type { Todo } from "./todo.ts";
-import type { CountName, Counts, Fact, FactList } from "../void/facts.ts";
-import { type DatasetCount, existing, type FactBase } from "./fact-base.ts";
+import type { Count } from "../../void/void-description.ts";
+import type { Todo } from "../todo.ts";
+import type { CountName, Counts, Fact, FactList } from "../../void/facts.ts";
+import { existing, type FactBase } from "../fact-base.ts";
+import { weakenTotals } from "./totals.ts";
 
 /**
  * Makes the facts agree with each other. Whatever is seen anywhere belongs into the lists: one that lacked it was not
@@ -13,7 +14,7 @@ export function reconcile(base: FactBase, todo: Pick<Todo, "note">): void {
   for (const { properties } of [base, ...base.classes.values()])
     for (const { objectClasses } of properties.values()) list(base.classes, objectClasses);
   compareCounts(base, todo);
-  weaken(base);
+  weakenTotals(base);
 }
 
 /** What is seen of a part of the dataset belongs into the list of the dataset. */
@@ -150,16 +151,4 @@ function summed(parts: FactList): Count | undefined {
   const exact = parts.complete && known.length === parts.size && known.every(({ status }) => status === "exact");
   const value = known.reduce((sum, count) => sum + count.value, 0);
   return { value, status: exact ? "exact" : "lowerBound", record: first.record };
-}
-
-/** Counts of a complete list's totals are exact only while the list is. */
-function weaken({ totals, classes, properties }: FactBase): void {
-  const weakened = (name: DatasetCount, { complete }: FactList, least: number): void => {
-    const count = totals[name];
-    if (count?.status !== "exact" || complete) return;
-    totals[name] = { ...count, value: Math.max(count.value, least), status: "lowerBound" };
-  };
-  weakened("classes", classes, classes.size);
-  weakened("properties", properties, properties.size);
-  weakened("triples", properties, 0);
 }

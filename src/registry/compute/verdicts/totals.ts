@@ -1,163 +1,11 @@
-import type { FactStatus, UnknownFact } from "../void/void-description.ts";
-import type { Fact } from "../void/facts.ts";
-import type { DatasetCount, FactBase } from "./fact-base.ts";
-import { type FactKind, factKinds } from "./fact-kinds.ts";
-import { completeLists, isProvenKey, keysOf, recordGroup, sizeOf } from "./kind-facts.ts";
-import {
-  countOf,
-  type Groups,
-  type KeyObservation,
-  type Observation,
-  solutionsOf,
-  sumsByFirst,
-} from "./observation.ts";
-import { listTotalQuery, missingKeyQuery, solutionQuery } from "./queries.ts";
-import { rdf } from "../../rdf/vocabularies.ts";
-import { keepTotal, type ListTotal, type Run } from "./run.ts";
-import type { Todo } from "./todo.ts";
-
-// What an answer proves of a key.
-
-/** The keys of a kind about which something is missing: not dealt with, not proven, not stated by the publisher. */
-export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
-  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !isProvenKey(base, kind, key));
-}
-
-/** An answer about this much work (solutions) lacked some of it: nothing found from now on is called exact or complete. */
-export function markInconsistent(run: Run, work: number, record: number): void {
-  run.inconsistent = true;
-  run.inconsistentFrom = Math.min(run.inconsistentFrom, Math.max(1, work));
-  run.todo.note({ what: inconsistentAnswers, why: "partial", record });
-}
-
-/** Name of the unknown fact that keeps an endpoint's contradictions across runs. */
-export const inconsistentAnswers = "answers that contradict each other without saying that they are partial";
-
-/** What is known already says of one key of an answer. */
-export function judgeKey(run: Run, kind: FactKind, { key, observation }: KeyObservation): Verdict {
-  if (!run.dialect.count || observation.flawed.has(key)) return "unknown";
-  const verdict = compareWithKnown(run.base, kind, { key, groups: observation.groups.get(key) ?? new Map() });
-  return verdict === "agrees" && run.inconsistent ? "unknown" : verdict;
-}
-
-/** Keeps what an answer about keys shows at least. */
-export function keepBounds(
-  run: Run,
-  kind: FactKind,
-  { keys, observation }: { readonly keys: readonly string[]; readonly observation: Observation },
-): void {
-  const status: FactStatus = run.dialect.count ? "lowerBound" : "exists";
-  for (const key of keys) {
-    keepGroups(run, kind, { key, groups: observation.groups.get(key), status, record: observation.record });
-  }
-}
-
-/**
- * A second way agrees with an answer about a key: its counts are exact and its lists complete. Without counts there is no
- * way to see that both lack the same, so lists are then left open.
- */
-export function accept(run: Run, kind: FactKind, { key, observation }: KeyObservation): void {
-  if (observation.flawed.has(key)) {
-    giveUp(run, kind, { key, why: "refused", record: observation.record });
-    return;
-  }
-  const { count } = run.dialect;
-  const groups = observation.groups.get(key);
-  keepGroups(run, kind, { key, groups, status: count ? "exact" : "exists", record: observation.record });
-  if (count) completeLists(run.base, kind, key);
-  run.todo.settle(kind, key);
-}
-
-/** Settles keys by whether a second way agrees with the answer about each; none is proven by an endpoint that contradicts itself. */
-export function settle(
-  run: Run,
-  kind: FactKind,
-  {
-    observations,
-    agrees,
-  }: { readonly observations: Iterable<KeyObservation>; readonly agrees: (key: string) => boolean },
-): void {
-  for (const { key, observation } of observations) {
-    if (agrees(key) && !run.inconsistent) accept(run, kind, { key, observation });
-    else giveUp(run, kind, { key, why: "partial", record: observation.record });
-  }
-}
-
-/** A key stays as it is: known in part. */
-export function giveUp(run: Run, kind: FactKind, at: { readonly key: string } & Omit<UnknownFact, "what">): void {
-  const { key, ...unknown } = at;
-  run.todo.settle(kind, key, unknown);
-}
-
-/** Groups of one key, and how they are known. */
-interface Finding {
-  readonly key: string;
-  readonly groups: Groups | undefined;
-  readonly status: FactStatus;
-  readonly record: number;
-}
-
-/** Puts the groups of a key into the facts. */
-export function keepGroups(run: Run, kind: FactKind, { groups, ...found }: Finding): void {
-  for (const group of groups?.values() ?? []) recordGroup(run.base, kind, { ...found, group });
-}
-
-/** What facts that are exact already say of new groups: they fit, they lack something, or nothing is known. */
-type Verdict = "agrees" | "contradicts" | "unknown";
-
-/**
- * Compares the groups of a key with what is known exactly from queries of another kind. Kinds of objects add up to the
- * triples of their property, which proves the groups; the instances of a class are the subjects of its `rdf:type`
- * triples, which can only refute them ("unknown" when it does not).
- */
-export function compareWithKnown(
-  base: FactBase,
-  kind: FactKind,
-  found: { readonly key: string; readonly groups: Groups },
-): Verdict {
-  switch (kind.name) {
-    case "classProperties":
-      return instancesFit(base, found);
-    case "classDatatypes":
-      return sumsFit(base.classes.get(found.key)?.properties, found.groups);
-    case "propertyDatatypes": {
-      const property = base.properties.get(found.key);
-      return fits(property, sumsByFirst(found.groups, 1).get("") ?? 0);
-    }
-    default:
-      return "unknown";
-  }
-}
-
-function instancesFit(base: FactBase, { key, groups }: { readonly key: string; readonly groups: Groups }): Verdict {
-  const entities = base.classes.get(key)?.entities;
-  const typing = groups.get(rdf.type);
-  // Every instance of a class has an rdf:type.
-  if (typing === undefined) return "contradicts";
-  if (entities?.status !== "exact" || typing.ds === undefined) return "unknown";
-  return typing.ds === entities.value ? "unknown" : "contradicts";
-}
-
-function sumsFit(properties: ReadonlyMap<string, Fact> | undefined, groups: Groups): Verdict {
-  if (properties === undefined || properties.size === 0) return "unknown";
-  const sums = sumsByFirst(groups, 2);
-  if ([...sums.keys()].some((property) => !properties.has(property))) return "contradicts";
-  let verdict: Verdict = "agrees";
-  for (const [property, fact] of properties) {
-    const one = fits(fact, sums.get(property) ?? 0);
-    if (one === "contradicts") return one;
-    if (one === "unknown") verdict = one;
-  }
-  return verdict;
-}
-
-function fits(property: Fact | undefined, sum: number): Verdict {
-  const triples = property?.triples;
-  if (triples?.status === "exact") return triples.value === sum ? "agrees" : "contradicts";
-  return triples?.status === "lowerBound" && triples.value > sum ? "contradicts" : "unknown";
-}
-
-// What answers prove of a list.
+import { rdf } from "../../../rdf/vocabularies.ts";
+import type { DatasetCount, FactBase } from "../fact-base.ts";
+import { type FactKind, factKinds } from "../fact-kinds.ts";
+import { keysOf, sizeOf } from "../kind-facts.ts";
+import { countOf, type Observation, solutionsOf } from "../observation.ts";
+import { listTotalQuery, missingKeyQuery, solutionQuery } from "../queries.ts";
+import { type Counted, keepTotal, type ListTotal, type Run } from "../run.ts";
+import { markInconsistent, type Verdict } from "./keys.ts";
 
 /** The longest lists that are made, by the variable of their keys. */
 export const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
@@ -294,4 +142,37 @@ export function keepTotals(run: Run, kind: FactKind, { complete, total, record }
   if (kind.key !== "p") return;
   const triples = list.values().reduce((sum, fact) => sum + (fact.triples?.value ?? 0), 0);
   keep("triples", triples, total?.solutions);
+}
+
+/**
+ * Keeps what two shapes of a query say of the dataset's nodes: exact where nothing was cut and both agree. Where nothing was cut
+ * and they differ, one of the shapes is wrong, and nothing is kept.
+ */
+export function keepNodes(
+  run: Run,
+  name: DatasetCount,
+  { one, other }: { readonly one: Counted | undefined; readonly other: Counted },
+): Verdict {
+  const whole = isTrusted(run) && one?.sound === true && other.sound;
+  const [first, second] = [one?.value ?? 0, other.value ?? 0];
+  if (whole && first !== second) return "contradicts";
+  const { record } = one ?? other;
+  keepTotal(run, name, { value: Math.max(first, second), status: whole ? "exact" : "lowerBound", record });
+  return whole ? "agrees" : "unknown";
+}
+
+/** All triples were counted whole, so an answer over all of them is not beyond the endpoint. */
+const isTrusted = (run: Run): boolean => !run.inconsistent && run.base.totals.triples?.status === "exact";
+
+/** Totals that follow from lists are exact only while these are complete. */
+export function weakenTotals({ totals, classes, properties }: FactBase): void {
+  for (const [name, { complete }, least] of [
+    ["classes", classes, classes.size],
+    ["properties", properties, properties.size],
+    ["triples", properties, 0],
+  ] as const) {
+    const count = totals[name];
+    if (count?.status === "exact" && !complete)
+      totals[name] = { ...count, value: Math.max(count.value, least), status: "lowerBound" };
+  }
 }
