@@ -19,7 +19,7 @@ export function openDiagnosis(
   registry: Registry,
   execution: Parameters<typeof createProbe>[0] & { readonly admission: Admission } & Pick<CheckOptions, "availability">,
 ) {
-  const { catalog, search, values } = registry;
+  const { catalog, search } = registry;
   const { planner, now, admission, availability } = execution;
   const maxRequests = agents.diagnosisRequests;
   const probe = createProbe(execution);
@@ -30,7 +30,6 @@ export function openDiagnosis(
     planner,
     catalog,
     terms: search,
-    values,
     now,
     admission,
     maxRequests,

@@ -9,7 +9,7 @@ import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from 
 import { endpointsWithAll, misnamed, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { constraintsOf } from "../../sparql/joined-patterns.ts";
 import { editText, type TextEdit } from "../../sparql/edit-text.ts";
-import { editsOf, type Offer, type QueryScope, scopesOf } from "./query-scope.ts";
+import { editsOf, likelyScore, type Offer, type QueryScope, scopesOf } from "./query-scope.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
 import { otherValues } from "./other-values.ts";
 import type { UnrepairedText } from "./repair-text.ts";
@@ -42,8 +42,8 @@ export interface CheckedQuery extends PreparedQuery {
   readonly contradictions: readonly TypeFinding[];
   /** The query with the best of the offers applied, where there are any; parsed, never run unasked. */
   readonly suggested?: string | undefined;
-  /** What `suggested` changes, by the tokens of a query that nothing else was repaired of. */
-  readonly edits?: readonly TextEdit[] | undefined;
+  /** Changes that are only offered, best first, by the tokens of a query that nothing else was repaired of. */
+  readonly offers?: readonly Offer[];
   /** Endpoints by catalogue id, else by URL. Absent when it does not parse. */
   readonly plan?: {
     readonly kind: QueryPlan["kind"];
@@ -137,7 +137,7 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
     unknown,
     contradictions: isSwapped ? [] : types.findings,
     suggested,
-    edits,
+    offers,
     plan: summaryOf(plan),
     cost: costWarning(parsed, { scopes, models: options.models }),
     problem,
@@ -208,9 +208,6 @@ function missedService(
     ];
   });
 }
-
-/** What is less likely is not suggested before the answer is known. */
-const likelyScore = 0.5;
 
 /** The best offers together; those alone that can be planned. */
 function suggestedEdits(

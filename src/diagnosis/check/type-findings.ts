@@ -20,6 +20,8 @@ export interface TypeFinding {
   readonly isEmpty: boolean;
   /** One sentence that says both sides. */
   readonly message: string;
+  /** Tokens in its patterns: of their predicates, or objects. */
+  readonly places: readonly number[];
 }
 
 /** A query, and the catalogue ids of the endpoints that a SERVICE, or what stands outside of all, is asked of. */
@@ -75,9 +77,13 @@ function findingOf(found: Contradiction, certain: boolean, shownOf: Shown): Type
       ? constantText(one, parsed)
       : `${shown} is both ${sideText(one, name, parsed)} and ${sideText(other, name, parsed)}`;
   const isEmpty = isWhole(found);
+  const sides = [one.of, other.of].flatMap((of) =>
+    of.kind === "pattern" ? [of.predicate.range ?? of.object.range] : [],
+  );
   return {
     certain,
     isEmpty,
+    places: sides.flatMap((range) => range?.from ?? []),
     message: `${what}: ${isEmpty ? "no row matches" : "this part matches nothing"}, ${by}.${keysText(found, shownOf)}`,
   };
 }

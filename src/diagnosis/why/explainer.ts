@@ -6,17 +6,13 @@ import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Admission, Admitted } from "../../query/admission.ts";
 import type { Probe } from "../../query/probe.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
-import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
 import type { QueryCheck } from "../check/query-check.ts";
-import { type Evidence, evidenceText } from "../evidence.ts";
-import { findCause } from "./find-cause.ts";
-import { describedBy, type EvidentFinding, type Finding, type Inquiry, whereOf } from "./inquiry.ts";
-import { leftOut } from "./left-out.ts";
-import { knownLack, verifiedLack } from "./known-lack.ts";
-import { namedMember } from "./mistaken-endpoint.ts";
-import { BudgetSpent, Prober, type ProbeBudget } from "./prober.ts";
-import { headOf, partsOf, renderParts, serviceOf } from "./query-parts.ts";
+import { evidenceText } from "../evidence.ts";
+import { type EvidentFinding, type Inquiry, whereOf } from "./inquiry.ts";
+import { Prober, type ProbeBudget } from "./prober.ts";
+import { headOf, partsOf } from "./query-parts.ts";
+import { findingOf } from "./search-cause.ts";
 import { shareWork } from "./share-work.ts";
 
 /** A query whose answer was empty. */
@@ -57,8 +53,6 @@ interface ExplainerOptions {
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "membersOf">;
   /** What descriptions say; absent: nothing is known. */
   readonly terms?: Inquiry["terms"];
-  /** Harvested values; absent: none are known. */
-  readonly values?: Pick<ValueIndex, "find"> | undefined;
   /** What is known of a query without asking; absent: nothing is. */
   readonly check?: QueryCheck["check"] | undefined;
   /** Milliseconds since the epoch, with fractions. */
@@ -129,7 +123,7 @@ type Diagnosed = EmptyDiagnosis & { readonly isFinal: boolean };
 
 async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Promise<Diagnosed> {
   const startedAt = options.now();
-  const inquiry = openInquiry(options, asked, budget);
+  const opened = openInquiry(options, asked, budget);
   const end = (problem: Problem | null, prober?: Prober): Diagnosed => ({
     problem,
     questions: prober?.asked ?? 0,
@@ -138,99 +132,12 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
     complete: prober?.spent === undefined,
     isFinal: prober?.spent !== "time" && problem?.code !== "EMPTY_UNDECIDED",
   });
-  if (inquiry instanceof FedwayError) return end(toProblem(inquiry));
-  const known = await knownLack(inquiry, { ...options, asked, signal: budget.signal });
-  const finding = await findingOf(inquiry, known);
+  if (opened instanceof FedwayError) return end(toProblem(opened));
+  const { signal } = budget;
+  const known = { ...opened.known, ...(await options.check?.({ ...asked, owner: "" }, { signal })) };
+  const inquiry = { ...opened, known };
+  const finding = await findingOf(inquiry);
   return end(finding === null ? null : problemOf(inquiry, finding), inquiry.prober);
-}
-
-/** What a diagnosis has found so far. */
-interface Progress {
-  best: Finding | undefined;
-  evidence: Evidence;
-}
-
-/** The best that could be found within the budget; null when the query has solutions. */
-async function findingOf(inquiry: Inquiry, known: Finding | undefined): Promise<EvidentFinding | null> {
-  const progress: Progress = { best: known, evidence: { kind: "asked" } };
-  try {
-    return await searched(inquiry, known, progress);
-  } catch (error) {
-    if (!(error instanceof BudgetSpent)) throw error;
-    const { best: finding, evidence } = progress;
-    return finding ? { finding, evidence } : { finding: notAsked(inquiry) };
-  }
-}
-
-/** @throws BudgetSpent */
-async function searched(
-  inquiry: Inquiry,
-  known: Finding | undefined,
-  progress: Progress,
-): Promise<EvidentFinding | null> {
-  const { prober } = inquiry;
-  const verified = known && (await verifiedLack(inquiry, known));
-  if (verified) return verified;
-  const cause = await findCause(inquiry, (finding) => void (progress.best = finding));
-  if (cause === "solvable" && known && !prober.prune) return outdated;
-  return prober.byFacts && typeof cause === "object"
-    ? await askedOfAll(inquiry, cause, progress)
-    : await concluded(inquiry, cause, progress);
-}
-
-/** What was found by facts, asked of everybody. @throws BudgetSpent */
-async function askedOfAll(inquiry: Inquiry, found: Finding, progress: Progress): Promise<EvidentFinding | null> {
-  progress.best = found;
-  progress.evidence = describedBy(inquiry, found);
-  inquiry.prober.prune = false;
-  const isConfirmed = await confirmed(inquiry, found);
-  if (isConfirmed === undefined) return { finding: found, evidence: progress.evidence };
-  const cause = isConfirmed ? found : await findCause(inquiry, (finding) => void (progress.best = finding));
-  progress.evidence = { kind: "asked" };
-  return cause === "solvable" ? outdated : concluded(inquiry, cause, progress);
-}
-
-/** @throws BudgetSpent */
-async function concluded(
-  inquiry: Inquiry,
-  cause: Awaited<ReturnType<typeof findCause>>,
-  progress: Progress,
-): Promise<EvidentFinding | null> {
-  const { evidence } = progress;
-  if (cause === "unknown") return { finding: notAsked(inquiry) };
-  if (cause !== "solvable") {
-    progress.best = cause;
-    return { finding: namedMember(inquiry, cause), evidence };
-  }
-  const finding = await leftOut(inquiry);
-  return finding && { finding, evidence };
-}
-
-/** Whether what was found is so when everybody is asked; undefined when that is not known. @throws BudgetSpent */
-async function confirmed({ parts, prober }: Inquiry, { part, isEmptyAlone }: Finding): Promise<boolean | undefined> {
-  const groups = part && isEmptyAlone ? [parts, [part]] : [parts];
-  const has = await prober.anySolutions(groups.map(renderParts));
-  return has.includes(true) ? false : has.includes(undefined) ? undefined : true;
-}
-
-const outdated: EvidentFinding = {
-  finding: {
-    code: "EMPTY_OUTDATED",
-    message:
-      "The query has solutions, though descriptions of its endpoints say that it has none: the data have changed",
-    next: "Send the query with prune=false, and have the endpoints described anew.",
-  },
-  evidence: { kind: "asked" },
-};
-
-function notAsked({ prober, parts }: Inquiry): Finding {
-  const hasService = parts.some((part) => serviceOf(part) !== undefined);
-  const end = prober.spent === undefined ? "" : `; then its ${prober.spent} had been used up`;
-  return {
-    code: "EMPTY_UNDECIDED",
-    message: `Which part of the query has no solutions is not known after ${prober.asked} questions${end}.`,
-    next: `Ask each ${hasService ? "SERVICE" : "pattern with a constant"} alone.`,
-  };
 }
 
 function problemOf(inquiry: Inquiry, { finding, evidence }: EvidentFinding): Problem {
@@ -249,7 +156,7 @@ function problemOf(inquiry: Inquiry, { finding, evidence }: EvidentFinding): Pro
 
 /** Undecided when the query is none whose parts can be asked. */
 function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
-  const { catalog, terms, values, planner, run, now } = options;
+  const { catalog, terms, planner, run, now } = options;
   const { query: written, endpoint, federation } = asked;
   const wanted = { text: written, endpointId: endpoint, federationId: federation };
   const { plan } = planner.plan({ ...wanted, strict: false, defaultGraphs: [], namedGraphs: [] });
@@ -261,12 +168,24 @@ function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: Probe
   if (parts.length === 0 || parts.length > mostParts) return cannotAsk();
   const target = targetOf(plan, asked);
   const prober = new Prober({ run, now, head: headOf(query), target }, budget);
-  const known = federation === undefined ? undefined : catalog.federation(federation);
-  const ids = known ? catalog.membersOf(known).map(({ id }) => id) : [];
+  const members = federation === undefined ? undefined : catalog.federation(federation);
+  const ids = members ? catalog.membersOf(members).map(({ id }) => id) : [];
   const home = target.endpointId ?? (plan.kind === "direct" ? plan.endpoint.url : undefined);
-  const members = home === undefined ? ids : [];
   const relocated = (error: FedwayError): unknown => substituted.relocated(error);
-  return { query, written, relocated, parts, prober, target, catalog, terms, values, home, members };
+  const known = { offers: [], unknown: [], contradictions: [] };
+  return {
+    query,
+    written,
+    relocated,
+    parts,
+    prober,
+    target,
+    catalog,
+    terms,
+    known,
+    home,
+    members: home === undefined ? ids : [],
+  };
 }
 
 const mostParts = 60;

@@ -9,13 +9,14 @@ import {
   withCandidate,
 } from "./vary-triple.ts";
 import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
-import { knownValues } from "./known-values.ts";
 import { likeness } from "./alike.ts";
+import { coreOf } from "./core-of-parts.ts";
 import { explainJoin } from "./join-adapters.ts";
 import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { prefixEdit } from "../check/unknown-terms.ts";
 import { explainFilter } from "./vary-filter.ts";
 import { mistakenEndpoint, termOf } from "./mistaken-endpoint.ts";
+import { offeredValues } from "./try-offers.ts";
 
 /** Called with each finding as soon as it is sure, so that a budget that runs out loses only what would have been better. */
 type Note = (finding: Finding) => void;
@@ -217,53 +218,6 @@ async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
   );
 }
 
-/** Parts that have no solutions together; needless are those without any one of which the query has some. */
-async function coreOf(
-  inquiry: Inquiry,
-): Promise<{ readonly core: readonly QueryPart[]; readonly needless: readonly QueryPart[] }> {
-  const { parts, prober } = inquiry;
-  const filters = parts.filter(({ kind }) => kind === "filter");
-  const patterns = parts.filter(({ kind }) => kind !== "filter");
-  const removable = parts.filter(({ kind }) => kind !== "optional" && kind !== "bind");
-  const groups = [patterns, ...removable.map((part) => without(parts, part))];
-  const [unfiltered, ...left] = await prober.anySolutions(groups.map(renderParts));
-  const needless = removable.filter((_, at) => left[at] === true);
-  if (needless.length > 0) return { core: needless, needless };
-  const failing = unfiltered === true ? await firstFailing(inquiry, patterns, filters) : [];
-  return { core: failing.length > 0 ? failing : await firstFailing(inquiry, [], patterns), needless };
-}
-
-/** All parts but one, and but the filters that need what only that one binds. */
-function without(parts: readonly QueryPart[], part: QueryPart): readonly QueryPart[] {
-  const rest = parts.filter((other) => other !== part);
-  const bound = new Set(rest.flatMap(({ kind, variables }) => (kind === "filter" ? [] : [...variables])));
-  const lost = part.kind === "filter" ? [] : [...part.variables].filter((name) => !bound.has(name));
-  return rest.filter(({ kind, variables }) => kind !== "filter" || !lost.some((name) => variables.has(name)));
-}
-
-/**
- * The first part with which those before it have no solutions, found by halving: more parts never have more solutions. Empty
- * when that is unknown.
- */
-async function firstFailing(
-  { prober }: Inquiry,
-  given: readonly QueryPart[],
-  growing: readonly QueryPart[],
-): Promise<QueryPart[]> {
-  const inOrder = (count: number): string =>
-    renderParts([...given, ...growing.slice(0, count)].toSorted((left, right) => left.range.from - right.range.from));
-  let [low, high] = [0, growing.length];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    const [has] = await prober.anySolutions([inOrder(middle)]);
-    if (has === undefined) return [];
-    if (has) low = middle;
-    else high = middle;
-  }
-  const failing = growing[high - 1];
-  return failing === undefined ? [] : [failing];
-}
-
 function togetherEmpty(core: readonly QueryPart[]): Finding {
   const last = core.at(-1);
   const names = core.slice(0, 3).map(shownPart).join("  and  ");
@@ -284,7 +238,7 @@ const undecided = (inquiry: Inquiry): Finding => ({
   next: "Ask parts of the query alone, beginning with the pattern that has the fewest solutions.",
 });
 
-/** What some parts' variations find, best first; where nothing likely is among it, harvested values too. */
+/** What some parts' variations find, best first; where nothing likely is among it, the values that the check offers too. */
 async function bestCandidates(
   inquiry: Inquiry,
   suspects: readonly QueryPart[],
@@ -296,5 +250,5 @@ async function bestCandidates(
     .flatMap((variation, at) => candidatesOf(variation, found[at], hintsOf(variation)))
     .toSorted((left, right) => right.likeness.score - left.likeness.score);
   const isLikely = best.some((candidate) => candidate.likeness.score >= goodEnough && isRepair(candidate, suspects));
-  return isLikely || among !== inquiry.parts ? best : [...(await knownValues(inquiry, suspects)), ...best];
+  return isLikely || among !== inquiry.parts ? best : [...(await offeredValues(inquiry, suspects)), ...best];
 }

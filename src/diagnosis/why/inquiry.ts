@@ -4,13 +4,13 @@ import type { ErrorWhere, FedwayError, Repair, Suggestion } from "../../errors/f
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
-import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { termToText } from "../../results/terms.ts";
 import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { writtenIri } from "../../sparql/resolve-iri.ts";
 import { placeOf } from "../../sparql/edit-text.ts";
+import type { CheckedQuery } from "../check/query-check.ts";
 import { isNumeric } from "../check/term-types.ts";
 import type { Evidence } from "../evidence.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
@@ -28,13 +28,16 @@ export interface Inquiry {
   readonly target: ProbeTarget;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
   readonly terms: Pick<KnownTerms, "hasTerm" | "endpointsWith" | "descriptionVersion"> | undefined;
-  /** Harvested values of endpoints; absent: none are known. */
-  readonly values?: Pick<ValueIndex, "find"> | undefined;
+  /** What the check says of the query. */
+  readonly known: KnownOfQuery;
   /** Id or URL of the only endpoint that patterns outside of every SERVICE are sent to. */
   readonly home: string | undefined;
   /** Ids of the endpoints that such a pattern is matched at together. */
   readonly members: readonly string[];
 }
+
+/** What is known of a query without asking. */
+export type KnownOfQuery = Pick<CheckedQuery, "unknown" | "contradictions"> & Required<Pick<CheckedQuery, "offers">>;
 
 /** Why an answer is empty. */
 export interface Finding {

@@ -62,18 +62,12 @@ function variationsAt(part: TriplePart, end: "subject" | "object", among: readon
 
 function directionOf(part: TriplePart, among: readonly QueryPart[]): readonly Variation[] {
   const { triple } = part;
-  const { range } = triple.predicate;
+  const { range, text } = triple.predicate;
   const isPossible = triple.object.term?.kind !== "literal" && triple.predicate.term?.kind === "iri";
   if (!isPossible || range === undefined || iriOf(triple.predicate) === rdf.type) return [];
-  const wanted = { group: renderParts(turnedAt(among, range)), of: "1", most: 1 };
+  const turned = { text: `^${text}`, range, term: undefined };
+  const wanted = { group: renderParts(replacedAt(among, range, { term: turned })), of: "1", most: 1 };
   return [{ part, place: "direction", range, written: undefined, wanted }];
-}
-
-const turnedAt = (among: readonly QueryPart[], range: TokenRange): readonly QueryPart[] =>
-  among.map((part) => (part.triple && isAt(part.triple.predicate, range) ? turned(part, part.triple) : part));
-
-function turned(part: QueryPart, { subject, predicate, object }: TripleText): QueryPart {
-  return withTriple(part, { subject: object, predicate, object: subject });
 }
 
 function predicateOf(part: TriplePart, among: readonly QueryPart[]): readonly Variation[] {
@@ -108,9 +102,9 @@ function replacedAt(
 
 /** The parts with a candidate in its place. */
 export function withCandidate(among: readonly QueryPart[], { variation, found }: Candidate): readonly QueryPart[] {
-  const { range } = variation;
-  if (found === undefined) return turnedAt(among, range);
-  return replacedAt(among, range, { term: { text: termToText(found), range, term: undefined } });
+  const { range, part } = variation;
+  const text = found === undefined ? `^${part.triple?.predicate.text ?? ""}` : termToText(found);
+  return replacedAt(among, range, { term: { text, range, term: undefined } });
 }
 
 const isAt = (term: TripleTerm, { from, to }: TokenRange): boolean => term.range?.from === from && term.range.to === to;

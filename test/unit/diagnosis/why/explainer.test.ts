@@ -143,22 +143,25 @@ describe("why a query has no solutions", () => {
     expect(problem).toMatchObject({ code: "EMPTY_PATTERN", where: { pattern: '?a <http://v/name> "name 1"' } });
   });
 
-  it("tries harvested values that are worded like a literal", async () => {
+  const unchecked = { valid: true, repairs: [], contradictions: [], unknown: [], next: "" };
+  /** A check that offers these in the place of the token at an index. */
+  const offering =
+    (at: number, kind: string, ...terms: readonly string[]): NonNullable<Known["check"]> =>
+    async ({ query }) => ({
+      ...unchecked,
+      query,
+      offers: terms.map((after) => ({
+        repair: { kind, before: query.split(" ")[at] ?? "", after, applied: false },
+        edits: [{ range: { from: at, to: at + 1 }, replacement: after }],
+        score: 0.6,
+        why: "spelling",
+      })),
+    });
+
+  it("tries values of the check that are worded like a literal", async () => {
     const query = 'SELECT * WHERE { ?a <http://v/name> "the fourth of them" ; <http://v/size> ?m }';
-    const hit = {
-      text: "",
-      kind: "value",
-      endpoint: "a",
-      term: "",
-      label: "",
-      property: "http://v/name",
-      why: "words",
-    } as const;
-    const find = async () => [
-      { ...hit, literal: '"Name 9"', score: 0.6 },
-      { ...hit, literal: '"Name 4"', score: 0.6 },
-    ];
-    const { problem } = await explainerOver(overStore, { values: { find } }).explain(
+    const check = offering(6, "value", '"Name 9"', '"Name 4"');
+    const { problem } = await explainerOver(overStore, { check }).explain(
       { query, endpoint: "a" },
       { signal: new AbortController().signal },
     );
@@ -166,6 +169,36 @@ describe("why a query has no solutions", () => {
       suggestions: expect.arrayContaining([expect.objectContaining({ term: '"Name 4"' })]),
     });
     expect(problem?.repairs).toBeUndefined();
+  });
+
+  it.each([
+    ["direction-reversed", "EMPTY_DIRECTION", "^<http://v/p0>"],
+    ["property", "EMPTY_TERM", "<http://v/p1>"],
+    ["node-skipped", "EMPTY_TERM", "<http://v/p1>/<http://v/p2>"],
+  ])("asks what the check offers beside the whole, in one question: %s", async (kind, code, after) => {
+    const query = "SELECT * WHERE { <http://x/1> <http://v/p0> ?b . ?b <http://v/size> ?m }";
+    const { problem, questions } = await explainerOver(overStore, {
+      check: offering(5, kind, "<http://v/none>", after),
+    }).explain({ query, endpoint: "a" }, { signal: new AbortController().signal });
+    expect({ problem, questions }).toMatchObject({
+      problem: {
+        code,
+        detail: expect.stringContaining(`with ${after} instead of <http://v/p0> the query has some (spelling)`),
+        repairs: [{ before: "<http://v/p0>", after }],
+      },
+      questions: 1,
+    });
+  });
+
+  it("asks about the patterns that contradict each other, before it looks for them", async () => {
+    const query = 'SELECT * WHERE { ?a <http://v/name> "Name 1" . ?a <http://v/size> 3 . ?a a ?c }';
+    const contradictions = [{ certain: true, isEmpty: true, message: "", places: [5, 9] }];
+    const check: Known["check"] = async () => ({ ...unchecked, query, contradictions });
+    const asked = async (more: Partial<Known>) =>
+      explainerOver(overStore, more).explain({ query, endpoint: "a" }, { signal: new AbortController().signal });
+    const [found, without] = [await asked({ check }), await asked({})];
+    expect(found.problem).toMatchObject({ code: without.problem?.code, repairs: without.problem?.repairs });
+    expect(found.questions).toBe(without.questions - 1);
   });
 
   it.each([
@@ -246,17 +279,15 @@ describe("why a query has no solutions", () => {
     const hasTerm: NonNullable<Known["terms"]>["hasTerm"] = (_, { iri }) => (iri.endsWith("nme") ? "no" : "yes");
     const terms = { hasTerm, endpointsWith: () => [], descriptionVersion: () => "2026-01-02T03:04:05Z" } as const;
     const suggesting = (replacement: string): Known["check"] => {
+      const repair = { kind: "term-unknown", before: "<http://v/nme>", after: replacement, applied: false };
       const edits = [{ range: { from: 4, to: 5 }, replacement }];
       const term = { kind: "property", iri: "http://v/nme", endpoints: ["a"], certain: true, elsewhere: [] } as const;
       const unknown = [{ ...term, nearest: [{ term: replacement, score: 0.9, why: "spelling" }] }];
       return async ({ query }) => ({
+        ...unchecked,
         query,
-        valid: true,
-        repairs: [],
-        contradictions: [],
         unknown,
-        edits,
-        next: "Replace it.",
+        offers: [{ repair, edits, score: 0.9, why: "spelling" }],
       });
     };
     const explained = (check: Known["check"], run: Probe = overStore) =>
@@ -271,7 +302,7 @@ describe("why a query has no solutions", () => {
           code: "EMPTY_TERM",
           detail: "?a <http://v/nme> ?n has no solutions at a, which has no property <http://v/nme> (asked now).",
           repairs: [{ before: "<http://v/nme>", after: "<http://v/name>" }],
-          next: "Replace it.",
+          next: "Replace <http://v/nme> by <http://v/name>; the query then has solutions (checked).",
         },
         questions: 1,
       });

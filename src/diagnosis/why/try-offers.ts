@@ -1,0 +1,158 @@
+import type { ErrorCode } from "../../errors/codes.ts";
+import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
+import { nodeFromIri, termFromText } from "../../results/terms.ts";
+import { editText } from "../../sparql/edit-text.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { editsOf, likelyScore, type Offer } from "../check/query-scope.ts";
+import { likeness } from "./alike.ts";
+import {
+  atEndpoint,
+  describedBy,
+  endpointOf,
+  type EvidentFinding,
+  type Finding,
+  type Inquiry,
+  repairOf,
+  shownPart,
+  shownTerm,
+} from "./inquiry.ts";
+import { termOf } from "./mistaken-endpoint.ts";
+import { headOf, partsOf, type QueryPart, renderParts } from "./query-parts.ts";
+import { type Candidate, variationsOf, withCandidate } from "./vary-triple.ts";
+
+/** Offers that are tried together. */
+const mostTried = 3;
+
+/** A change that the check offers, with what it would mend. */
+export interface Trial {
+  readonly finding: Finding;
+  readonly edits: Offer["edits"];
+}
+
+/**
+ * What the check offers and may be a repair, best first: its likely offers together, then each alone. Another value asks another
+ * question. Asks nothing.
+ */
+export function trialsOf(inquiry: Inquiry): readonly Trial[] {
+  const offers = inquiry.known.offers.filter(({ repair }) => repair.kind !== "value");
+  const likely = offers.filter(({ score }) => score >= likelyScore);
+  const [first] = likely;
+  const edits = editsOf(likely);
+  const together = first && edits.length > first.edits.length ? [{ ...first, edits }] : [];
+  return [...together, ...offers].slice(0, mostTried).flatMap((offer) => trialOf(inquiry, offer) ?? []);
+}
+
+/** What descriptions alone prove, and no question. */
+export function lackOf(inquiry: Inquiry, [first]: readonly Trial[]): Required<EvidentFinding> | undefined {
+  if (first === undefined || lackingPart(inquiry) === undefined) return undefined;
+  return { finding: { ...first.finding, repairs: [] }, evidence: describedBy(inquiry, first.finding) };
+}
+
+function trialOf(inquiry: Inquiry, { repair, edits, why }: Offer): Trial | undefined {
+  const { parts, known } = inquiry;
+  const part = lackingPart(inquiry) ?? parts.find((each) => isChanged(each, edits));
+  if (part === undefined) return undefined;
+  const { kind, before, after } = repair;
+  const term = isLacking(inquiry, part) ? termOf(part) : undefined;
+  const lack = term && known.unknown.find(({ iri }) => iri === term.iri);
+  const change = before === "" ? `${after} added` : `${after} instead of ${before}`;
+  const because = term
+    ? `, which has no ${term.kind} ${shownTerm(inquiry, nodeFromIri(term.iri))}`
+    : ` with the rest of the query; with ${change} the query has some (${why})`;
+  const elsewhere = lack?.elsewhere ?? [];
+  const finding: Finding = {
+    code: codeOf(kind, part),
+    message: `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}${because}`,
+    part,
+    endpoints: elsewhere.length > 0 ? elsewhere : undefined,
+    repairs: [repairOf(inquiry, kind, edits)],
+    edits,
+    suggestions: lack?.nearest,
+    next: `${before === "" ? `Add ${after}` : `Replace ${before} by ${after}`}; the query then has solutions (checked).`,
+  };
+  return { finding, edits };
+}
+
+function codeOf(kind: string, part: QueryPart): ErrorCode {
+  if (kind.startsWith("service-")) return "EMPTY_ENDPOINT";
+  if (kind === "direction-reversed") return "EMPTY_DIRECTION";
+  if (kind !== "datatype" && kind !== "language") return "EMPTY_TERM";
+  return part.kind === "filter" ? "EMPTY_FILTER" : "EMPTY_VALUE";
+}
+
+const isChanged = ({ range, wrappers }: QueryPart, edits: Offer["edits"]): boolean =>
+  edits.some((edit) => isWithin(edit.range, range) || wrappers.some(({ target }) => target?.from === edit.range.from));
+
+const isWithin = (inner: TokenRange, outer: TokenRange): boolean => outer.from <= inner.from && inner.to <= outer.to;
+
+/** A part whose class or property none of its endpoints has, by complete descriptions. */
+const lackingPart = (inquiry: Inquiry): QueryPart | undefined => inquiry.parts.find((part) => isLacking(inquiry, part));
+
+function isLacking(inquiry: Inquiry, part: QueryPart): boolean {
+  const { terms, members } = inquiry;
+  const [term, own] = [termOf(part), endpointOf(inquiry, part)];
+  const ids = own === undefined ? members : [own];
+  return term !== undefined && ids.length > 0 && ids.every((id) => terms?.hasTerm(id, term) === "no");
+}
+
+/**
+ * The first of some trials with which the query has solutions, asked beside the whole in one question, or one more each where a
+ * prefix changes. What lacks a term is asked of everybody; where facts say so wrongly they decide nothing more. Undefined where
+ * no trial helps: then the parts are looked into. @throws BudgetSpent
+ */
+export async function firstThatHelps(inquiry: Inquiry, trials: readonly Trial[]): Promise<EvidentFinding | undefined> {
+  const { prober, query, parts } = inquiry;
+  if (trials.length === 0) return undefined;
+  const lacking = lackingPart(inquiry);
+  const mended = trials.flatMap(({ finding, edits }) => {
+    const changed = parsedIfLegal(editText(query, edits));
+    return changed ? [{ finding, changed, isMoved: headOf(changed).prologue !== headOf(query).prologue }] : [];
+  });
+  const inPlace = mended.filter(({ isMoved }) => !isMoved);
+  const suspects = lacking ? [parts, [lacking]] : [parts];
+  const groups = [...suspects, ...inPlace.map(({ changed }) => partsOf(changed))];
+  prober.prune = lacking === undefined;
+  const has = await prober.anySolutions(groups.map(renderParts));
+  const own = new Set(has.slice(0, suspects.length));
+  prober.prune = lacking === undefined || !own.has(true);
+  if (own.has(true)) return undefined;
+  const described = own.has(undefined) ? lackOf(inquiry, trials) : undefined;
+  if (described) return described;
+  for (const each of mended) {
+    const isRight = each.isMoved
+      ? await hasRows(inquiry, each.changed)
+      : has[suspects.length + inPlace.indexOf(each)] === true;
+    if (isRight) return { finding: each.finding, evidence: { kind: "asked" } };
+  }
+  return undefined;
+}
+
+async function hasRows({ prober }: Inquiry, changed: ParsedQuery): Promise<boolean> {
+  const { prologue, dataset } = headOf(changed);
+  const group = renderParts(partsOf(changed));
+  return (await prober.rows(`${prologue}SELECT * ${dataset} WHERE { ${group} } LIMIT 1`, 1))?.length === 1;
+}
+
+/** Values that the check offers for constants of some patterns, and with which the query has solutions. @throws BudgetSpent */
+export async function offeredValues(
+  { known, prober, parts }: Inquiry,
+  suspects: readonly QueryPart[],
+): Promise<readonly Candidate[]> {
+  const values = known.offers.filter(({ repair }) => repair.kind === "value");
+  const candidates = suspects.flatMap((part) => {
+    const variation = variationsOf(part, parts).find(({ place }) => place === "object");
+    const { range, written } = variation ?? {};
+    if (variation === undefined || range === undefined || written === undefined) return [];
+    const own = values.filter(({ edits: [edit] }) => edit?.range.from === range.from);
+    return own.map(({ repair }): Candidate => {
+      const found = termFromText(repair.after);
+      const { kind, score } = likeness(written, found);
+      return { variation, found, likeness: { kind: kind === "other" ? "words" : kind, score: Math.max(0.5, score) } };
+    });
+  });
+  const has = await prober.anySolutions(candidates.map((one) => renderParts(withCandidate(parts, one))));
+  return candidates
+    .filter((_, at) => has[at] === true)
+    .toSorted((left, right) => right.likeness.score - left.likeness.score);
+}
