@@ -211,16 +211,19 @@ const nameOf = ({ scope: { ids, service } }: Estimate): string =>
   (ids.length === 1 ? ids[0] : service) ?? "The endpoints";
 
 function estimateOf(scope: QueryScope, patterns: readonly PlacedPattern[]): Estimate {
-  const { vocabulary } = scope;
-  const counts = patterns.flatMap((pattern) => (vocabulary && countOf(pattern, vocabulary)) ?? []);
+  const counts = patterns.flatMap((pattern) => countOf(pattern, scope.vocabularies) ?? []);
   const rows = counts.length === 0 ? undefined : Math.min(...counts);
   return { scope, rows, isNarrowed: patterns.some((pattern) => isNarrowing(pattern)) };
 }
 
-function countOf({ predicate, object }: PlacedPattern, { classes, properties }: Vocabulary): number | undefined {
-  if (predicate.kind !== "iri") return undefined;
-  if (predicate.iri !== rdf.type) return properties.get(predicate.iri)?.triples;
-  return object.kind === "iri" ? classes.get(object.iri)?.entities : undefined;
+/** Of all endpoints together. */
+function countOf({ predicate, object }: PlacedPattern, vocabularies: readonly Vocabulary[]): number | undefined {
+  const counts = vocabularies.flatMap(({ classes, properties }) => {
+    if (predicate.kind !== "iri") return [];
+    if (predicate.iri !== rdf.type) return properties.get(predicate.iri)?.triples ?? [];
+    return (object.kind === "iri" && classes.get(object.iri)?.entities) || [];
+  });
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
 }
 
 const isNarrowing = ({ subject, predicate, object }: PlacedPattern): boolean =>

@@ -9,7 +9,7 @@ import {
   type Place,
   placeMeant,
   sourcesFor,
-  vocabularyFor,
+  vocabulariesFor,
 } from "./lookups.ts";
 import { endpointsWithAll, wrappedFor } from "./missing-service.ts";
 import { scopesOf } from "./query-scope.ts";
@@ -43,7 +43,7 @@ export function* draftOf(
 ): Steps<{ readonly place: Place; readonly draft: Draft | UnrepairedText }> {
   const place = placeMeant(request, options);
   const ids = endpointsOf(request.query, place, options);
-  const sources = sourcesFor(ids, vocabularyFor(ids, options), options);
+  const sources = sourcesFor(ids, vocabulariesFor(ids, options), options);
   yield;
   const draft = yield* planned(request.query, { place, sources, ...offering }, options);
   return { place, draft: "error" in draft ? draft : withService(draft, options) };
@@ -129,7 +129,7 @@ export const lacksService: ReadonlySet<string> = new Set(["SERVICE_REQUIRED", "P
 function withService(draft: Draft, options: CheckOptions): Draft {
   const { parsed, plan: before, place } = draft;
   if (parsed === undefined || before.kind !== "rejected" || !lacksService.has(before.reason.code)) return draft;
-  const outside = scopesOf(parsed, () => ({ ids: [], vocabulary: undefined })).filter(
+  const outside = scopesOf(parsed, () => ({ ids: [], vocabularies: [] })).filter(
     ({ service }) => service === undefined,
   );
   const [entry, ...others] = endpointsWithAll(

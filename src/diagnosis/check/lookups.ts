@@ -82,19 +82,17 @@ export function endpointsOf(text: string, place: Place, { catalog }: CheckOption
   );
 }
 
-/** The vocabulary of these endpoints, as far as they are described. */
-export function vocabularyFor(
+/** The vocabularies of these endpoints, as far as they are described. */
+export const vocabulariesFor = (
   ids: readonly string[],
   { models }: Pick<CheckOptions, "models">,
-): Vocabulary | undefined {
-  const found = ids.flatMap((id) => models.get(id)?.described ?? []);
-  return found.length === 0 ? undefined : vocabularyOf(found);
-}
+): readonly Vocabulary[] =>
+  ids.flatMap((id) => models.get(id)?.described ?? []).map((described) => vocabularyOf(described));
 
 /** What repairs of the text look up: the endpoints of the query first, then the catalogue, then what is well known. */
 export function sourcesFor(
   ids: readonly string[],
-  vocabulary: Vocabulary | undefined,
+  vocabularies: readonly Vocabulary[],
   { catalog, search, models }: CheckOptions,
 ): RepairSources {
   const { published } = catalog;
@@ -107,13 +105,15 @@ export function sourcesFor(
   return {
     urlOf: (id) => catalog.byId(id)?.url,
     isKnown: (iri) =>
-      vocabulary === undefined ? anywhere(iri) : vocabulary.classes.has(iri) || vocabulary.properties.has(iri),
+      vocabularies.length === 0
+        ? anywhere(iri)
+        : vocabularies.some(({ classes, properties }) => classes.has(iri) || properties.has(iri)),
     namespacesOf: (prefix) => [
-      ...(vocabulary?.prefixes ?? []).flatMap((table) => table.namespace(prefix) ?? []),
+      ...vocabularies.flatMap(({ prefixes }) => prefixes.namespace(prefix) ?? []),
       ...named.flatMap((id) => published.facts(id)?.prefixes.get(prefix)?.namespace ?? []),
       ...[wellKnownNamespaces.get(prefix)].filter((namespace) => namespace !== undefined),
     ],
-    namespacesWith: (local) => namespacesFound(local, vocabulary && ids, search),
+    namespacesWith: (local) => namespacesFound(local, vocabularies.length === 0 ? undefined : ids, search),
   };
 }
 

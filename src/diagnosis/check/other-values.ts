@@ -30,12 +30,14 @@ export async function otherValues(
     values.holdsAll(id, iri) || terms.hasTerm(id, { kind: "property", iri }) === "no";
   // A property whose values are labels is known whole when each of its triples gave one.
   const labelsAll = ({ property }: ValueConstant): boolean => {
-    const { isCounted = false, triples = 0 } = scope.vocabulary?.properties.get(property) ?? {};
-    return isCounted && triples > 0 && sumOf(scope.ids.map((id) => values.labelsBy(id, property))) >= triples;
+    const facts = scope.vocabularies.flatMap(({ properties }) => properties.get(property) ?? []);
+    const triples = sumOf(facts.map((each) => each.triples ?? 0));
+    const isCounted = triples > 0 && facts.every((each) => each.isCounted);
+    return isCounted && sumOf(scope.ids.map((id) => values.labelsBy(id, property))) >= triples;
   };
   const isText = ({ service, property, range }: ValueConstant): boolean =>
     service === scope.service &&
-    scope.vocabulary?.properties.has(property) === true &&
+    scope.vocabularies.some(({ properties }) => properties.has(property)) &&
     parsed.tokens[range.from]?.kind === "string";
   const texts = valueConstants(constraints).filter(isText);
   const found = texts.slice(0, mostConstants).map(async (constant) => {

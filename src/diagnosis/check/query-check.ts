@@ -5,7 +5,7 @@ import { entryMeant } from "../../plan/meant-entries.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { costWarning } from "./cost.ts";
 import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
-import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
+import { type CheckOptions, type CheckRequest, type Place, vocabulariesFor } from "./lookups.ts";
 import { endpointsWithAll, misnamed, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { constraintsOf } from "../../sparql/joined-patterns.ts";
 import { editText, type TextEdit } from "../../sparql/edit-text.ts";
@@ -152,7 +152,7 @@ function askedIn(
   service: string | undefined,
   { plan, place }: Draft,
   options: CheckOptions,
-): Pick<QueryScope, "ids" | "vocabulary"> {
+): Pick<QueryScope, "ids" | "vocabularies"> {
   const { catalog } = options;
   const ids = (): readonly string[] => {
     if (service !== undefined) return [entryMeant(service, { catalog })?.id].filter((id) => id !== undefined);
@@ -162,7 +162,7 @@ function askedIn(
     return plan.kind === "direct" && plan.endpoint.id !== undefined ? [plan.endpoint.id] : [];
   };
   const found = ids();
-  return { ids: found, vocabulary: vocabularyFor(found, options) };
+  return { ids: found, vocabularies: vocabulariesFor(found, options) };
 }
 
 /** The likeliest explanation first: another endpoint has all of the terms; a term is misspelt; the rest of the evidence. */

@@ -16,8 +16,8 @@ export interface QueryScope {
   readonly target: number | undefined;
   /** Catalogue ids of the endpoints that are asked. */
   readonly ids: readonly string[];
-  /** Of those endpoints; undefined when none of them is described. */
-  readonly vocabulary: Vocabulary | undefined;
+  /** Of those endpoints that are described. */
+  readonly vocabularies: readonly Vocabulary[];
   readonly patterns: readonly PlacedPattern[];
   /** Tokens of the scope's patterns. */
   readonly ranges: readonly TokenRange[];
@@ -39,7 +39,7 @@ export interface Offer {
 /** The scopes of a query: one for each SERVICE, one for the patterns outside of all. */
 export function scopesOf(
   parsed: ParsedQuery,
-  known: (service: string | undefined) => Pick<QueryScope, "ids" | "vocabulary">,
+  known: (service: string | undefined) => Pick<QueryScope, "ids" | "vocabularies">,
 ): readonly QueryScope[] {
   const { services } = analyseQuery(parsed);
   const byClause = new Map<ServiceClause | undefined, PlacedPattern[]>();
@@ -54,8 +54,8 @@ export function scopesOf(
   return [...byClause].map(([clause, patterns]) => {
     const service = clause?.target.kind === "iri" ? clause.target.iri : undefined;
     const ranges = withoutRanges(clause?.element.group ?? whole, groups);
-    const { ids, vocabulary } = known(service);
-    return { service, target: clause?.element.name, patterns, ranges, ids, vocabulary };
+    const { ids, vocabularies } = known(service);
+    return { service, target: clause?.element.name, patterns, ranges, ids, vocabularies };
   });
 }
 

@@ -58,7 +58,7 @@ export class EndpointTypes {
     const { described, entry } = models.get(id) ?? {};
     this.#id = id;
     this.#isCertain = certainty === "certain";
-    this.vocabulary = described && vocabularyOf([described]);
+    this.vocabulary = described && vocabularyOf(described);
     this.#facts = sources?.facts({ id, url: entry?.url ?? described?.endpoint ?? "" });
   }
 

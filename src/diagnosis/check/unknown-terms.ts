@@ -46,19 +46,15 @@ export async function unknownTerms(scope: QueryScope, terms: SearchIndex): Promi
 }
 
 /** Properties of the classes, and classes of the properties, that the same subjects have in the query. */
-function neighboursOf(term: UsedTerm, { patterns, vocabulary }: QueryScope): ReadonlySet<string> {
-  const near = new Set<string>();
-  if (vocabulary === undefined) return near;
+function neighboursOf(term: UsedTerm, { patterns, vocabularies }: QueryScope): ReadonlySet<string> {
   const isTerm = ({ predicate, object }: PlacedPattern): boolean =>
     (predicate.kind === "iri" && predicate.iri === term.iri) || (object.kind === "iri" && object.iri === term.iri);
   const subjects = new Set(patterns.filter(isTerm).map(nameOfSubject));
   const beside = patterns.filter((pattern) => subjects.has(nameOfSubject(pattern)) && !isTerm(pattern));
-  const classes = new Set(beside.flatMap((pattern) => Array.from(classesOfSubject(pattern, vocabulary))));
+  const classes = new Set(beside.flatMap((pattern) => classesOfSubject(pattern, vocabularies)));
   if (term.kind === "class") return classes;
-  for (const [iri, { subjects: having }] of vocabulary.properties) {
-    if ([...classes].some((each) => having.has(each))) near.add(iri);
-  }
-  return near;
+  const properties = vocabularies.flatMap((each) => [...each.properties]);
+  return new Set(properties.flatMap(([iri, { subjects: its }]) => (its.isDisjointFrom(classes) ? [] : [iri])));
 }
 
 const nameOfSubject = ({ subject }: PlacedPattern): string => JSON.stringify(subject);

@@ -177,7 +177,7 @@ export function hintsOf({ part, place }: Variation): readonly string[] {
 
 /** Where the patterns that are asked together with a place write an IRI. */
 function placesOf(query: ParsedQuery, iri: string, { from, to }: TokenRange): readonly TokenRange[] {
-  const scopes = scopesOf(query, () => ({ ids: [], vocabulary: undefined }));
+  const scopes = scopesOf(query, () => ({ ids: [], vocabularies: [] }));
   const scope = scopes.find(({ ranges }) => ranges.some((range) => range.from <= from && to <= range.to));
   return tokensOf(query, iri, scope?.ranges ?? []).map((at) => ({ from: at, to: at + 1 }));
 }
