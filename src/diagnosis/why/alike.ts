@@ -13,6 +13,7 @@ export const differences = {
   number: "another way to write the number",
   node: "an IRI instead of a literal, or the other way round",
   hint: "the name of the variable",
+  direction: "the other direction",
   other: "one of the values there are",
 } as const;
 

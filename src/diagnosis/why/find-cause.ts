@@ -1,16 +1,9 @@
 import type { Candidate, Variation } from "./vary-triple.ts";
-import {
-  candidateFinding,
-  candidatesOf,
-  hintsOf,
-  isRepair,
-  suggestionsOf,
-  variationsOf,
-  withCandidate,
-} from "./vary-triple.ts";
+import { candidateFinding, candidatesOf, hintsOf, isRepair, suggestionsOf, variationsOf } from "./vary-triple.ts";
 import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
 import { likeness } from "./alike.ts";
 import { coreOf } from "./core-of-parts.ts";
+import { mending } from "./mending.ts";
 import { explainJoin } from "./join-adapters.ts";
 import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { prefixEdit } from "../check/unknown-terms.ts";
@@ -101,7 +94,6 @@ async function blameSeveral(
   const others = new Set(inquiry.parts.filter((part) => !empty.includes(part)));
   const findings: Finding[] = [];
   const moved: { readonly iri: string; readonly by: string }[] = [];
-  let mended: readonly QueryPart[] = inquiry.parts;
   for (const part of suspects) {
     const among = inquiry.parts.filter((other) => other === part || others.has(other));
     const best = await bestCandidates(inquiry, [part], among);
@@ -111,17 +103,16 @@ async function blameSeveral(
       isLikely ? candidateFinding(inquiry, [candidate, ...best], true) : await unlikely(inquiry, part, best),
     );
     if (!isLikely) continue;
-    mended = withCandidate(mended, candidate);
     moved.push({ iri: candidate.variation.written?.value ?? "", by: candidate.found?.value ?? "" });
   }
   const [finding] = findings;
-  const [has] = await inquiry.prober.anySolutions([renderParts(mended)]);
   const told = emptyPattern(inquiry, suspects[0], empty.length - 1);
   const edits = new Map(findings.flatMap((each) => each.edits ?? []).map((edit) => [edit.range.from, edit]));
   const known = new Set([...others].flatMap((part) => termOf(part)?.iri ?? []));
   const prefix = prefixEdit(inquiry.query, moved, (iri) => known.has(iri));
-  const repairs = has === true ? [repairOf(inquiry, "terms", prefix ? [prefix] : [...edits.values()])] : [];
-  const next = has === true ? "Take the repair; the query then has solutions (checked)." : told.next;
+  const [way] = await mending(inquiry, [{ edits: prefix ? [prefix] : [...edits.values()] }]);
+  const repairs = way ? [repairOf(inquiry, "terms", way.edits)] : [];
+  const next = way ? "Take the repair; the query then has solutions (checked)." : told.next;
   return { ...told, ...finding, message: told.message, repairs, next };
 }
 

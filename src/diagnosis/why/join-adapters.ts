@@ -1,15 +1,15 @@
 import type * as RDF from "@rdfjs/types";
 import type { TextEdit } from "../../sparql/edit-text.ts";
-import { editText, textOf } from "../../sparql/edit-text.ts";
+import { textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
-import { parseQuery } from "../../sparql/parse-query.ts";
 import { tokenAt } from "../../sparql/tokens.ts";
 import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { termToText } from "../../results/terms.ts";
 import { termOf } from "./mistaken-endpoint.ts";
 import { type KeyAdapter, keyAdapters } from "./join-keys.ts";
-import { partsOf, type QueryPart, renderParts, type Wrapper } from "./query-parts.ts";
+import { mending } from "./mending.ts";
+import { type QueryPart, renderParts, type Wrapper } from "./query-parts.ts";
 
 /** A variable that joins two sides of a query. The right side stands behind the left one, so that a BIND can come between. */
 interface Join {
@@ -46,7 +46,7 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
       [join.left, join.right].map((side) => ({ group: renderParts(side), of: `?${join.name}`, most: mostSampled })),
     );
     const [left = [], right = []] = samples;
-    const mended = await firstVerified(inquiry, mendingsOf(inquiry, join, { left, right }));
+    const [mended] = await mending(inquiry, mendingsOf(inquiry, join, { left, right }));
     const values = { left: left[0], right: right[0] };
     if (mended) return { finding: keysFinding(inquiry, join, { mended, ...values }), examples };
     examples ||= examplesOf(inquiry, join, values);
@@ -215,26 +215,6 @@ const endOf = (inquiry: Inquiry, group: TokenRange, text: string): TextEdit => {
 function needsDot({ query }: Inquiry, at: number, added: string): string {
   const { text } = tokenAt(query.tokens, at);
   return added.trimStart().startsWith("?") && ![".", "}", "{"].includes(text) ? " ." : "";
-}
-
-/** The first of some mendings with which the query has solutions. */
-async function firstVerified(inquiry: Inquiry, mendings: readonly Mending[]): Promise<Mending | undefined> {
-  const legal = mendings.flatMap((mending) => {
-    const group = groupWith(inquiry, mending.edits);
-    return group === undefined ? [] : [{ mending, group }];
-  });
-  const has = await inquiry.prober.anySolutions(legal.map(({ group }) => group));
-  return legal.find((_, at) => has[at] === true)?.mending;
-}
-
-/** The group of the edited query; undefined when the edits do not fit, such as a name that is bound already. */
-function groupWith({ query }: Inquiry, edits: readonly TextEdit[]): string | undefined {
-  if (edits.length === 0) return undefined;
-  try {
-    return renderParts(partsOf(parseQuery(editText(query, edits))));
-  } catch {
-    return undefined;
-  }
 }
 
 interface Values {

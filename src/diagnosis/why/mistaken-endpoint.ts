@@ -1,7 +1,8 @@
-import { rdf } from "../../rdf/vocabularies.ts";
-import type { UsedTerm } from "../../sparql/used-terms.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
 import type { TripleTerm } from "../../sparql/triple-texts.ts";
 import { endpointOf, type Finding, type Inquiry, repairOf, shownPart } from "./inquiry.ts";
+import { mending } from "./mending.ts";
 import { type QueryPart, renderParts, withTriple, type Wrapper } from "./query-parts.ts";
 
 /** Other endpoints that are tried for a part. */
@@ -18,11 +19,11 @@ export async function mistakenEndpoint(inquiry: Inquiry, empty: readonly QueryPa
   if (first === undefined || (await knowsAny(inquiry, sent))) return undefined;
   const wrapper = serviceWrapper(first);
   const others = otherEndpoints(inquiry, sent);
-  const found = wrapper ? await serviceElsewhere(inquiry, wrapper, others) : await homeElsewhere(inquiry, others);
+  const target = wrapper?.target;
+  const found = target ? await serviceElsewhere(inquiry, target, others) : await homeElsewhere(inquiry, others);
   const [id] = found;
   if (id === undefined) return undefined;
   const here = endpointOf(inquiry, first) ?? "here";
-  const target = wrapper?.target;
   return {
     code: "EMPTY_ENDPOINT",
     message: `${here} has nothing for ${shownPart(first)}${sent.length > 1 ? ` and ${sent.length - 1} more` : ""}, not even the terms; at ${id} the query has solutions.`,
@@ -54,10 +55,8 @@ const serviceWrapper = ({ wrappers }: QueryPart): Wrapper | undefined =>
 
 /** The class or property of a pattern. */
 export function termOf({ triple }: QueryPart): UsedTerm | undefined {
-  const { predicate, object } = triple ?? {};
-  if (predicate?.term?.kind !== "iri") return undefined;
-  if (predicate.term.iri !== rdf.type) return { kind: "property", iri: predicate.term.iri };
-  return object?.term?.kind === "iri" ? { kind: "class", iri: object.term.iri } : undefined;
+  const [predicate, object] = [triple?.predicate.term, triple?.object.term];
+  return predicate && object && termsOf([{ predicate, object }])[0];
 }
 
 const variable = (name: string): TripleTerm => ({ text: `?${name}`, term: { kind: "variable", name } });
@@ -90,22 +89,13 @@ function otherEndpoints(inquiry: Inquiry, sent: readonly QueryPart[]): readonly 
 }
 
 async function serviceElsewhere(
-  { parts, prober, catalog }: Inquiry,
-  wrapper: Wrapper,
+  inquiry: Inquiry,
+  range: TokenRange,
   others: readonly string[],
 ): Promise<readonly string[]> {
-  const groups = others.map((id) => {
-    const head = `SERVICE <${catalog.byId(id)?.url ?? id}>`;
-    const moved = { ...wrapper, head };
-    return renderParts(parts.map((part) => inWrapper(part, moved)));
-  });
-  const has = await prober.anySolutions(groups);
-  return others.filter((_, at) => has[at] === true);
-}
-
-/** A part with another wrapper in the place of its own. */
-function inWrapper(part: QueryPart, moved: Wrapper): QueryPart {
-  return { ...part, wrappers: part.wrappers.map((each) => (each.range === moved.range ? moved : each)) };
+  const url = (id: string): string => inquiry.catalog.byId(id)?.url ?? id;
+  const ways = others.map((id) => ({ id, edits: [{ range, replacement: `<${url(id)}>` }] }));
+  return (await mending(inquiry, ways)).map(({ id }) => id);
 }
 
 async function homeElsewhere({ parts, prober }: Inquiry, others: readonly string[]): Promise<readonly string[]> {

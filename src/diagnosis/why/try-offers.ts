@@ -1,9 +1,6 @@
 import type { ErrorCode } from "../../errors/codes.ts";
-import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { nodeFromIri, termFromText } from "../../results/terms.ts";
-import { editText } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
-import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { editsOf, likelyScore, type Offer } from "../check/query-scope.ts";
 import { likeness } from "./alike.ts";
 import {
@@ -18,8 +15,9 @@ import {
   shownTerm,
 } from "./inquiry.ts";
 import { termOf } from "./mistaken-endpoint.ts";
-import { headOf, partsOf, type QueryPart, renderParts } from "./query-parts.ts";
-import { type Candidate, variationsOf, withCandidate } from "./vary-triple.ts";
+import type { QueryPart } from "./query-parts.ts";
+import { mending, mendingBeside } from "./mending.ts";
+import { type Candidate, variationsOf } from "./vary-triple.ts";
 
 /** Offers that are tried together. */
 const mostTried = 3;
@@ -97,62 +95,37 @@ function isLacking(inquiry: Inquiry, part: QueryPart): boolean {
 }
 
 /**
- * The first of some trials with which the query has solutions, asked beside the whole in one question, or one more each where a
- * prefix changes. What lacks a term is asked of everybody; where facts say so wrongly they decide nothing more. Undefined where
- * no trial helps: then the parts are looked into. @throws BudgetSpent
+ * The first of some trials with which the query has solutions. What lacks a term is asked of everybody; where facts say so
+ * wrongly they decide nothing more. Undefined where no trial helps: then the parts are looked into. @throws BudgetSpent
  */
 export async function firstThatHelps(inquiry: Inquiry, trials: readonly Trial[]): Promise<EvidentFinding | undefined> {
-  const { prober, query, parts } = inquiry;
+  const { prober, parts } = inquiry;
   if (trials.length === 0) return undefined;
   const lacking = lackingPart(inquiry);
-  const mended = trials.flatMap(({ finding, edits }) => {
-    const changed = parsedIfLegal(editText(query, edits));
-    return changed ? [{ finding, changed, isMoved: headOf(changed).prologue !== headOf(query).prologue }] : [];
-  });
-  const inPlace = mended.filter(({ isMoved }) => !isMoved);
-  const suspects = lacking ? [parts, [lacking]] : [parts];
-  const groups = [...suspects, ...inPlace.map(({ changed }) => partsOf(changed))];
   prober.prune = lacking === undefined;
-  const has = await prober.anySolutions(groups.map(renderParts));
-  const own = new Set(has.slice(0, suspects.length));
+  const { own, helping } = await mendingBeside(inquiry, lacking ? [parts, [lacking]] : [parts], trials);
   prober.prune = lacking === undefined || !own.has(true);
   if (own.has(true)) return undefined;
-  const described = own.has(undefined) ? lackOf(inquiry, trials) : undefined;
-  if (described) return described;
-  for (const each of mended) {
-    const isRight = each.isMoved
-      ? await hasRows(inquiry, each.changed)
-      : has[suspects.length + inPlace.indexOf(each)] === true;
-    if (isRight) return { finding: each.finding, evidence: { kind: "asked" } };
-  }
-  return undefined;
-}
-
-async function hasRows({ prober }: Inquiry, changed: ParsedQuery): Promise<boolean> {
-  const { prologue, dataset } = headOf(changed);
-  const group = renderParts(partsOf(changed));
-  return (await prober.rows(`${prologue}SELECT * ${dataset} WHERE { ${group} } LIMIT 1`, 1))?.length === 1;
+  const [best] = helping;
+  if (own.has(undefined)) return lackOf(inquiry, trials);
+  return best && { finding: best.finding, evidence: { kind: "asked" } };
 }
 
 /** Values that the check offers for constants of some patterns, and with which the query has solutions. @throws BudgetSpent */
-export async function offeredValues(
-  { known, prober, parts }: Inquiry,
-  suspects: readonly QueryPart[],
-): Promise<readonly Candidate[]> {
-  const values = known.offers.filter(({ repair }) => repair.kind === "value");
+export async function offeredValues(inquiry: Inquiry, suspects: readonly QueryPart[]): Promise<readonly Candidate[]> {
+  const values = inquiry.known.offers.filter(({ repair }) => repair.kind === "value");
   const candidates = suspects.flatMap((part) => {
-    const variation = variationsOf(part, parts).find(({ place }) => place === "object");
+    const variation = variationsOf(part, inquiry.parts).find(({ place }) => place === "object");
     const { range, written } = variation ?? {};
     if (variation === undefined || range === undefined || written === undefined) return [];
     const own = values.filter(({ edits: [edit] }) => edit?.range.from === range.from);
-    return own.map(({ repair }): Candidate => {
+    return own.map(({ repair, edits }) => {
       const found = termFromText(repair.after);
       const { kind, score } = likeness(written, found);
-      return { variation, found, likeness: { kind: kind === "other" ? "words" : kind, score: Math.max(0.5, score) } };
+      const alike = { kind: kind === "other" ? "words" : kind, score: Math.max(0.5, score) } as const;
+      return { variation, found, likeness: alike, edits };
     });
   });
-  const has = await prober.anySolutions(candidates.map((one) => renderParts(withCandidate(parts, one))));
-  return candidates
-    .filter((_, at) => has[at] === true)
-    .toSorted((left, right) => right.likeness.score - left.likeness.score);
+  const helping = await mending(inquiry, candidates);
+  return helping.toSorted((left, right) => right.likeness.score - left.likeness.score);
 }

@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
-import type { Repair } from "../../errors/fedway-error.ts";
 import { xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts, termToText } from "../../results/terms.ts";
-import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
+import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { tokenAt } from "../../sparql/tokens.ts";
@@ -10,6 +9,7 @@ import { isNumeric } from "../check/term-types.ts";
 import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { bounding, type Comparison, comparing, comparisonsOf, nearestEnd, searching } from "./comparisons.ts";
 import { type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
+import { mending } from "./mending.ts";
 import { type QueryPart, renderParts } from "./query-parts.ts";
 
 /** Conditions of one FILTER that are looked at. */
@@ -84,7 +84,11 @@ async function compared(
   const type = otherType(comparison, values);
   const all = comparisonsOf(query, filter.range);
   const ways = type === undefined ? [mendingEdits(inquiry, comparison, alike[0])] : typedWays(inquiry, all, type);
-  const mended = await firstVerified(inquiry, filter, ways);
+  const [way] = await mending(
+    inquiry,
+    ways.map((edits) => ({ edits })),
+  );
+  const mended = way && repairOf(inquiry, "filter-value", way.edits);
   const repairs = mended ? [mended] : [];
   const extreme = bounding.has(operator) ? end.map((value) => shownTerm(inquiry, value)) : [];
   const some =
@@ -206,20 +210,4 @@ function mendingEdits(
   )
     return [];
   return [{ range: constant, replacement: writtenTerm(inquiry, nearest.value) }];
-}
-
-async function firstVerified(
-  inquiry: Inquiry,
-  filter: QueryPart,
-  ways: readonly (readonly TextEdit[])[],
-): Promise<Repair | undefined> {
-  const { query, parts, prober } = inquiry;
-  const tried = ways.filter(({ length }) => length > 0);
-  const groups = tried.map((edits) => {
-    const text = editRange(query, filter.range, edits);
-    return renderParts(parts.with(parts.indexOf(filter), { ...filter, text }));
-  });
-  const has = await prober.anySolutions(groups);
-  const found = tried.find((_, at) => has[at] === true);
-  return found && repairOf(inquiry, "filter-value", found);
 }

@@ -100,13 +100,6 @@ function replacedAt(
   });
 }
 
-/** The parts with a candidate in its place. */
-export function withCandidate(among: readonly QueryPart[], { variation, found }: Candidate): readonly QueryPart[] {
-  const { range, part } = variation;
-  const text = found === undefined ? `^${part.triple?.predicate.text ?? ""}` : termToText(found);
-  return replacedAt(among, range, { term: { text, range, term: undefined } });
-}
-
 const isAt = (term: TripleTerm, { from, to }: TokenRange): boolean => term.range?.from === from && term.range.to === to;
 
 /** Terms whose text has the beginning or the longest word of this one's, in any case. */
@@ -128,7 +121,7 @@ export function candidatesOf(
 ): readonly Candidate[] {
   if (found === undefined || found.length === 0) return [];
   const { place, written } = variation;
-  if (written === undefined) return [{ variation, found: undefined, likeness: { kind: "other", score: 0.9 } }];
+  if (written === undefined) return [{ variation, found: undefined, likeness: { kind: "direction", score: 0.9 } }];
   const isTerm = place === "predicate" || place === "class";
   const fitting = found.filter(
     ({ termType, value }) => termType === "NamedNode" || (termType === "Literal" && place === "object" && value !== ""),
@@ -182,45 +175,41 @@ function placesOf(query: ParsedQuery, iri: string, { from, to }: TokenRange): re
   return tokensOf(query, iri, scope?.ranges ?? []).map((at) => ({ from: at, to: at + 1 }));
 }
 
+/** How the best of some candidates is written, and shown. */
+function changeOf(inquiry: Inquiry, { variation: { part, place, written }, found, likeness: { kind } }: Candidate) {
+  if (found === undefined || written === undefined) {
+    const was = part.triple?.predicate.text ?? "";
+    return { code: "EMPTY_DIRECTION", kind: "direction", was, would: `^${was}`, replacement: `^${was}` } as const;
+  }
+  const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
+  const replacement = writtenTerm(inquiry, found);
+  return place === "predicate" || place === "class"
+    ? ({ code: "EMPTY_TERM", kind: `term-${kind}`, was, would, replacement } as const)
+    : ({ code: "EMPTY_VALUE", kind: `value-${kind}`, was, would, replacement } as const);
+}
+
 /** The finding that the best of some candidates stands for. */
 export function candidateFinding(
   inquiry: Inquiry,
   [best, ...others]: readonly [Candidate, ...Candidate[]],
   isEmptyAlone: boolean,
 ): Finding {
-  const { variation, found } = best;
-  const { part, place, range, written } = variation;
-  const pattern = shownPart(part);
-  const at = atEndpoint(inquiry, part);
-  if (found === undefined || written === undefined) return directionFinding(inquiry, variation);
-  const isTerm = place === "predicate" || place === "class";
-  const replacement = writtenTerm(inquiry, found);
+  const { part, range, written } = best.variation;
+  const { code, kind, was, would, replacement } = changeOf(inquiry, best);
+  const isTerm = code === "EMPTY_TERM";
   // A term that the endpoint does not have is wrong wherever it is asked for it.
-  const places = isTerm && isEmptyAlone ? placesOf(inquiry.query, written.value, range) : [range];
+  const places = isTerm && isEmptyAlone && written ? placesOf(inquiry.query, written.value, range) : [range];
   const edits = places.map((each) => ({ range: each, replacement }));
-  const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
+  const beside = isTerm || part.wrappers.length > 0 ? "" : " with the rest of the query";
   return {
-    code: isTerm ? "EMPTY_TERM" : "EMPTY_VALUE",
-    message: `${pattern} has no solutions ${isTerm || part.wrappers.length > 0 ? at : `${at} with the rest of the query`}; with ${would} instead of ${was} the query has some (${differences[best.likeness.kind]}).`,
+    code,
+    message: `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}${beside}; with ${would} instead of ${was} the query has some (${differences[best.likeness.kind]}).`,
     part,
-    fitting: part.triple && withTriple(part, withTerm(part.triple, range, found)),
-    repairs: [repairOf(inquiry, `${isTerm ? "term" : "value"}-${best.likeness.kind}`, edits)],
+    fitting: part.triple && best.found && withTriple(part, withTerm(part.triple, range, best.found)),
+    repairs: [repairOf(inquiry, kind, edits)],
     edits,
     suggestions: suggestionsOf([best, ...others]),
     next: `Replace ${was} by ${would}; the query then has solutions (checked).`,
-  };
-}
-
-function directionFinding(inquiry: Inquiry, { part, range }: Candidate["variation"]): Finding {
-  const predicate = part.triple?.predicate.text ?? "";
-  const edits = [{ range, replacement: `^${predicate}` }];
-  return {
-    code: "EMPTY_DIRECTION",
-    message: `${predicate} goes the other way: ${shownPart(part)} has no solutions with the rest of the query ${atEndpoint(inquiry, part)}, but it has with subject and object exchanged.`,
-    part,
-    repairs: [repairOf(inquiry, "direction", edits)],
-    edits,
-    next: `Write ^${predicate}, or exchange subject and object; the query then has solutions (checked).`,
   };
 }
 
