@@ -119,5 +119,7 @@ export function namedMember(inquiry: Inquiry, finding: Finding): Finding {
     return finding;
   const having = members.filter((id) => terms?.hasTerm(id, term) === "yes");
   const [only] = having;
-  return having.length === 1 ? { ...finding, endpoint: only } : { ...finding, endpoints: having.slice(0, 10) };
+  return having.length === 1
+    ? { ...finding, endpoint: only }
+    : { ...finding, endpoints: having.length === 0 ? finding.endpoints : having.slice(0, 10) };
 }

@@ -37,7 +37,7 @@ async function searched(
 ): Promise<EvidentFinding | null> {
   const { prober } = inquiry;
   const helped = await firstThatHelps(inquiry, trials);
-  if (helped) return helped;
+  if (helped) return { ...helped, finding: namedMember(inquiry, helped.finding) };
   progress.evidence = asked;
   const cause = await findCause(inquiry, (finding) => void (progress.best = finding));
   if (cause === "solvable" && !prober.prune) return outdated;

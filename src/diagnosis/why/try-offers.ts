@@ -1,7 +1,11 @@
 import type { ErrorCode } from "../../errors/codes.ts";
+import { parsedIfLegal } from "../../plan/fill-prefixes.ts";
 import { nodeFromIri, termFromText } from "../../results/terms.ts";
+import { editText } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import { editsOf, likelyScore, type Offer } from "../check/query-scope.ts";
+import type { UnknownTerm } from "../check/unknown-terms.ts";
+import type { UsedTerm } from "../../sparql/used-terms.ts";
 import { likeness } from "./alike.ts";
 import {
   atEndpoint,
@@ -15,61 +19,65 @@ import {
   shownTerm,
 } from "./inquiry.ts";
 import { termOf } from "./mistaken-endpoint.ts";
-import type { QueryPart } from "./query-parts.ts";
+import { partsOf, type QueryPart } from "./query-parts.ts";
 import { mending, mendingBeside } from "./mending.ts";
 import { type Candidate, variationsOf } from "./vary-triple.ts";
 
 /** Offers that are tried together. */
 const mostTried = 3;
 
-/** A change that the check offers, with what it would mend. */
-export interface Trial {
-  readonly finding: Finding;
-  readonly edits: Offer["edits"];
-}
+/** What a change that the check offers would mend. */
+export type Trial = Finding & { readonly edits: Offer["edits"] };
 
 /**
  * What the check offers and may be a repair, best first: its likely offers together, then each alone. Another value asks another
- * question. Asks nothing.
+ * question; what is merely possible has solutions by chance. Asks nothing.
  */
 export function trialsOf(inquiry: Inquiry): readonly Trial[] {
-  const offers = inquiry.known.offers.filter(({ repair }) => repair.kind !== "value");
-  const likely = offers.filter(({ score }) => score >= likelyScore);
+  const likely = inquiry.known.offers.filter(({ repair, score }) => repair.kind !== "value" && score >= likelyScore);
   const [first] = likely;
   const edits = editsOf(likely);
   const together = first && edits.length > first.edits.length ? [{ ...first, edits }] : [];
-  return [...together, ...offers].slice(0, mostTried).flatMap((offer) => trialOf(inquiry, offer) ?? []);
+  return [...together, ...likely].slice(0, mostTried).flatMap((offer) => trialOf(inquiry, offer) ?? []);
 }
 
 /** What descriptions alone prove, and no question. */
 export function lackOf(inquiry: Inquiry, [first]: readonly Trial[]): Required<EvidentFinding> | undefined {
   if (first === undefined || lackingPart(inquiry) === undefined) return undefined;
-  return { finding: { ...first.finding, repairs: [] }, evidence: describedBy(inquiry, first.finding) };
+  return { finding: { ...first, repairs: [] }, evidence: describedBy(inquiry, first) };
 }
 
 function trialOf(inquiry: Inquiry, { repair, edits, why }: Offer): Trial | undefined {
-  const { parts, known } = inquiry;
+  const { parts, query } = inquiry;
   const part = lackingPart(inquiry) ?? parts.find((each) => isChanged(each, edits));
   if (part === undefined) return undefined;
   const { kind, before, after } = repair;
-  const term = isLacking(inquiry, part) ? termOf(part) : undefined;
-  const lack = term && known.unknown.find(({ iri }) => iri === term.iri);
-  const change = before === "" ? `${after} added` : `${after} instead of ${before}`;
+  const [change, next] =
+    before === ""
+      ? [`${after} added`, `Add ${after}`]
+      : [`${after} instead of ${before}`, `Replace ${before} by ${after}`];
+  const { term, elsewhere = [], nearest } = lackAt(inquiry, part);
   const because = term
     ? `, which has no ${term.kind} ${shownTerm(inquiry, nodeFromIri(term.iri))}`
     : ` with the rest of the query; with ${change} the query has some (${why})`;
-  const elsewhere = lack?.elsewhere ?? [];
-  const finding: Finding = {
+  const changed = parsedIfLegal(editText(query, edits));
+  return {
     code: codeOf(kind, part),
     message: `${shownPart(part)} has no solutions ${atEndpoint(inquiry, part)}${because}`,
     part,
+    fitting: changed && partsOf(changed)[parts.indexOf(part)],
     endpoints: elsewhere.length > 0 ? elsewhere : undefined,
     repairs: [repairOf(inquiry, kind, edits)],
     edits,
-    suggestions: lack?.nearest,
-    next: `${before === "" ? `Add ${after}` : `Replace ${before} by ${after}`}; the query then has solutions (checked).`,
+    suggestions: nearest,
+    next: `${next}; the query then has solutions (checked).`,
   };
-  return { finding, edits };
+}
+
+function lackAt(inquiry: Inquiry, part: QueryPart): Partial<UnknownTerm> & { readonly term?: UsedTerm | undefined } {
+  if (!isLacking(inquiry, part)) return {};
+  const term = termOf(part);
+  return { ...inquiry.known.unknown.find(({ iri }) => iri === term?.iri), term };
 }
 
 function codeOf(kind: string, part: QueryPart): ErrorCode {
@@ -108,7 +116,7 @@ export async function firstThatHelps(inquiry: Inquiry, trials: readonly Trial[])
   if (own.has(true)) return undefined;
   const [best] = helping;
   if (own.has(undefined)) return lackOf(inquiry, trials);
-  return best && { finding: best.finding, evidence: { kind: "asked" } };
+  return best && { finding: best, evidence: { kind: "asked" } };
 }
 
 /** Values that the check offers for constants of some patterns, and with which the query has solutions. @throws BudgetSpent */
