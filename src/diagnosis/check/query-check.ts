@@ -126,7 +126,7 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
   const offers = [...known, ...(isSwapped ? [] : types.offers), ...values.flat()].toSorted(
     (one, other) => other.score - one.score,
   );
-  const offered = [...(target ? [target.repair] : []), ...offers.map(({ repair }) => repair)].slice(0, mostOffers);
+  const offered = [...(target ? [target.repair] : []), ...offers.map(shownOffer)].slice(0, mostOffers);
   const edits = suggestedEdits(draft, offers, options);
   const suggested = target?.suggested ?? (edits && editText(parsed, edits));
   const problem = rejection && { ...toProblem(rejection), repairs: offered.length > 0 ? offered : undefined };
@@ -146,6 +146,10 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
 }
 
 const mostOffers = 10;
+
+/** What is not suggested reads as possible. */
+const shownOffer = ({ repair, score, why }: Offer): Repair =>
+  score >= likelyScore ? repair : { ...repair, why: `possible, not certain: ${why}` };
 
 /** Which endpoints the patterns of a SERVICE, or those outside of all, are asked of. */
 function askedIn(

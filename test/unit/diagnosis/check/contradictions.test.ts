@@ -165,6 +165,7 @@ describe("what was meant is not known: it is offered, never suggested", async ()
     expect(contradictions.length).toBeGreaterThan(0);
     expect(suggested).toBeUndefined();
     expect(repairs.map(({ after }) => after)).toEqual(offered);
+    for (const { why } of repairs) expect(why).toMatch(/^possible, not certain: /);
   });
 });
 
