@@ -229,7 +229,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
         closing: life.closing,
         stateWatch,
         writeFault: state.writes.fault(),
-        shards: shards ? shards.folder : "off",
+        shardsOff: shards === undefined,
         monitor,
       }),
     version: packageVersion(),

@@ -14,7 +14,7 @@ import { notesOf } from "./finished-folder.ts";
 import { type LearnedCells, learnCells } from "./load/cells.ts";
 import { type Learned, learn } from "./load/learn.ts";
 import type { PassOptions } from "./load/read-statements.ts";
-import { gather, type Gathered, type RunSlices } from "./materialise/gather.ts";
+import { gather, type Gathered } from "./materialise/gather.ts";
 import { manifestIn } from "./materialise/manifest.ts";
 import { discardBuild, materialise } from "./materialise/materialise.ts";
 import {
@@ -52,15 +52,6 @@ export interface BuildOptions {
   readonly openStore?: OpenStore | undefined;
   /** For what the queries are asked before the rules are chosen, and as much again afterwards; default 180,000. */
   readonly answersMs?: number | undefined;
-  /** Readers of parts of the inputs; this process reads all of them by default. */
-  readonly readers?: SliceReaders | undefined;
-}
-
-/** Reads parts of the inputs side by side. The bytes of the shards do not depend on it. */
-export interface SliceReaders {
-  /** Bytes of the inputs for each. */
-  readonly sliceBytes: number;
-  readonly runSlices: RunSlices;
 }
 
 /** The result of a build. */
@@ -143,7 +134,7 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const gathered =
     held.target === undefined || (await isMadeOf(held.target, learned))
       ? undefined
-      : await gather(held.target, request, { ...passes, ...held.readers });
+      : await gather(held.target, request, passes);
   const cells = gathered?.cells ?? (await learnCells(request, passes));
   const { queries } = problem;
   const { openStore, signal, answersMs: totalMs = 180_000 } = held;
@@ -238,7 +229,7 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
         return notesOf(held.target, { report, page, rules, inputs: spec.inputs });
       },
     },
-    { ...passOptions(held), ...held.readers },
+    passOptions(held),
   );
   if (report === undefined) throw new Error("shards were written without a report");
   return report;

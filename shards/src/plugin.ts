@@ -12,10 +12,7 @@ import { shardTaskRunner } from "./service/run-task.ts";
 import { createShardService, type ShardServiceParts } from "./service/shard-service.ts";
 
 /** What `app/` hands in: the catalogue, the queue and the state of the service. */
-type ServiceParts = Pick<
-  ShardServiceParts<HostedEndpoint>,
-  "catalog" | "descriptions" | "jobs" | "store" | "soleOwner"
->;
+type ServiceParts = Pick<ShardServiceParts<HostedEndpoint>, "catalog" | "descriptions" | "jobs" | "soleOwner">;
 
 /**
  * Hosts the finished shards of the data folder and of `FEDWAY_SHARDS`, before there is a catalogue; `open` registers, builds

@@ -131,12 +131,6 @@ export const limitSettings = {
     meaning: "Memory of all hosted endpoints together, in MiB; queries that find none left wait.",
     ...integer(128, 1_048_576),
   },
-  shardSliceBytes: {
-    name: "FEDWAY_SHARD_SLICE_BYTES",
-    default: "128 MiB",
-    meaning: "With REDIS_URL: inputs of a shard build beyond this size are read in parts of it, by all workers.",
-    ...bytes(1024, 2 ** 42),
-  },
   shardMemoryMb: {
     name: "FEDWAY_SHARD_MEMORY_MB",
     default: "1024",

@@ -13,8 +13,8 @@ export interface ReadinessParts {
     | undefined;
   /** Since when nothing can be stored, and why; undefined while it can. */
   readonly writeFault?: { readonly sinceMs: number; readonly reason: string } | undefined;
-  /** Where several processes share the state, why shards cannot be built; "off": there are none. */
-  readonly shards?: { readonly problem: string | undefined } | "off" | undefined;
+  /** Nothing of shards is loaded. */
+  readonly shardsOff: boolean;
   readonly monitor: Pick<MonitorReader, "heartbeat">;
 }
 
@@ -31,16 +31,16 @@ export interface Readiness {
 
 /**
  * Whether queries can be answered now. A store that fails does not stop them, neither does a monitor that is silent, nor a
- * data folder in which shards cannot be built, nor a network that cannot be reached: all are shown and change nothing.
+ * network that cannot be reached: all are shown and change nothing.
  */
 export function readiness(parts: ReadinessParts): Readiness {
-  const { catalog, examples, closing, shards, monitor } = parts;
+  const { catalog, examples, closing, shardsOff, monitor } = parts;
   const checks = {
     service: { ok: !closing, detail: closing ? "shutting down" : "running" },
     catalogue: { ok: true, detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out` },
     examples: { ok: true, detail: examples ? `${examples.size} hosted` : "off" },
     state: stateCheck(parts),
-    ...(shards && { shards: shardsCheck(shards) }),
+    ...(shardsOff && { shards: { ok: true, detail: "off" } }),
     monitor: monitorCheck(monitor),
     network: networkCheck(monitor),
   };
@@ -63,11 +63,6 @@ function stateCheck({ stateWatch: watch, writeFault }: ReadinessParts): Check {
   }
   // Nobody watches a data folder: what is not known is not said to be well.
   return { ok: true, detail: watch === undefined ? "in the data folder" : "shared, and there" };
-}
-
-function shardsCheck(shards: NonNullable<ReadinessParts["shards"]>): Check {
-  if (shards === "off") return { ok: true, detail: "off" };
-  return { ok: shards.problem === undefined, detail: shards.problem ?? "the data folder is that of all processes" };
 }
 
 function monitorCheck(monitor: ReadinessParts["monitor"]): Check {

@@ -33,7 +33,7 @@ const jobIn = (state: JobState): Job => ({
 const unused = (): never => {
   throw new Error("not asked for in these tests");
 };
-const noQueue: BuildQueue = { name: "embedded", get: unused, enqueue: unused, list: unused, cancel: unused };
+const noQueue: BuildQueue = { get: unused, enqueue: unused };
 
 /** Runs a build job that is told to end once a part of its work is on the disk. */
 async function stopped(get: () => Promise<Job | undefined>): Promise<unknown> {

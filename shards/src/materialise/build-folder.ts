@@ -15,8 +15,6 @@ export function placeOf(target: string) {
     building,
     /** Triples by range, until they are sorted. */
     parts: join(building, "parts"),
-    /** What readers of slices in other processes need. */
-    readers: join(building, "readers"),
     /** What becomes the target. */
     result,
     shards: join(result, "shards"),

@@ -37,9 +37,6 @@ export interface GatherRequest {
   readonly patterns: readonly (readonly Pattern[])[];
 }
 
-/** Reads slices, in this process or in others; resolves when all are read. */
-export type RunSlices = (work: SliceWork, options: PassOptions) => Promise<void>;
-
 /** Slices to be read. */
 export interface SliceWork {
   readonly place: BuildFolder;
@@ -56,8 +53,6 @@ export interface GatherOptions extends PassOptions {
   readonly partBytes?: number | undefined;
   /** Bytes of the inputs that one reader goes through; by default a few slices of the same size when they are large. */
   readonly sliceBytes?: number | undefined;
-  /** In threads of this process by default. */
-  readonly runSlices?: RunSlices | undefined;
   /** Threads that work side by side; as many as there are processors, up to a few, when the inputs are large by default. */
   readonly threads?: number | undefined;
 }
@@ -133,16 +128,8 @@ async function runOpen(place: BuildFolder, { request, plan }: Work, options: Gat
     open.length,
     options.threads ?? threadsFor(request.learned.statementBytes, leastThreadBytes),
   );
-  if (options.runSlices !== undefined) await options.runSlices(work, options);
-  else if (threads > 1) await gatherInThreads(work, options, threads);
-  else await runHere(work, options);
-}
-
-/** Reads slices one after the other in this process. */
-export async function runHere(
-  { place, plan, learned: { subjects }, open }: SliceWork,
-  options: PassOptions,
-): Promise<void> {
+  if (threads > 1) return gatherInThreads(work, options, threads);
+  const { subjects } = request.learned;
   for (const slice of open) await gatherSlice(sliceRequest(place, { plan, slice, subjects }), options);
 }
 

@@ -2,7 +2,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
-import { isFlag, isObject, isShape } from "../guards.ts";
+import { isFlag, isObject, isShape, isText, optional } from "../guards.ts";
 import { readShardSpec, type ShardSpec } from "../spec.ts";
 import { type LocatedSpec, locateSpec, readablePath, readSpecFile } from "../spec-paths.ts";
 import { discardBuild } from "../materialise/materialise.ts";
@@ -10,7 +10,7 @@ import { lockTarget } from "../target-lock.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { RunShardTask } from "./run-task.ts";
 import type { ShardSettings } from "./shard-service.ts";
-import { queueReaders, type ReaderFolders } from "./slice-readers.ts";
+import { dataFolderId, refuseOtherFolder } from "./data-folder.ts";
 
 /** What a build job is given. */
 interface BuildPayload {
@@ -18,6 +18,8 @@ interface BuildPayload {
   /** Folder of the paths in the description, below `shards-input/`. */
   readonly base: string;
   readonly dryRun: boolean;
+  /** Id of the data folder that it was asked for; absent in jobs of earlier versions. */
+  readonly folder?: string | undefined;
 }
 
 /** What a build job gives: the figures; all of it is in the report. */
@@ -55,7 +57,7 @@ export async function readBuildRequest(
   dryRun: boolean,
 ): Promise<BuildPayload> {
   const { json, base } = await describedBy(config, request);
-  const payload = { spec: readShardSpec(json), base, dryRun };
+  const payload = { spec: readShardSpec(json), base, dryRun, folder: await dataFolderId(config.dataDir) };
   await locate(config, payload);
   return payload;
 }
@@ -115,7 +117,7 @@ export async function enqueueOnce(
 }
 
 /** The queue, as builds need it. */
-export type BuildQueue = Pick<JobQueue, "name" | "get" | "enqueue" | "list" | "cancel">;
+export type BuildQueue = Pick<JobQueue, "get" | "enqueue">;
 
 /** What the job works with. */
 interface BuildKindParts {
@@ -142,18 +144,11 @@ async function runBuildJob(
   { config, jobs, runTask, onBuilt }: BuildKindParts,
   { id, signal, progress }: JobContext,
 ): Promise<BuildJobResult> {
+  await refuseOtherFolder(config.dataDir, payload.folder);
   const spec = await locate(config, payload);
   const { dryRun } = payload;
-  // Several workers read a large build's inputs; in one process that would only cost time.
-  const readers =
-    jobs.name === "bullmq"
-      ? { sliceBytes: config.limits.shardSliceBytes, inputs: await inputFolder(config) }
-      : undefined;
   try {
-    const result = await runTask(
-      { kind: "build", spec, dryRun, readers },
-      { signal, onProgress: progress, readSlices: queueReaders({ jobs, dataset: spec.dataset }) },
-    );
+    const result = await runTask({ kind: "build", spec, dryRun }, { signal, onProgress: progress });
     if (!dryRun) await onBuilt();
     return result;
   } catch (error) {
@@ -163,19 +158,18 @@ async function runBuildJob(
   }
 }
 
-/** Where the parts of builds find what they need, in every process that has this data folder. */
-export const readerFolders = (config: Pick<ShardSettings, "dataDir">): ReaderFolders => ({
-  inputs: () => inputFolder(config),
-  target: (dataset) => outputFolder(config, dataset),
-});
-
 /** Whether a job was cancelled; false when the store cannot be read. */
 async function isCancelled(jobs: Pick<JobQueue, "get">, id: string): Promise<boolean> {
   const job = await jobs.get(id).catch(() => undefined);
   return job?.state === "cancelled";
 }
 
-const isPayload = isShape({ spec: isObject, base: (value) => typeof value === "string", dryRun: isFlag });
+const isPayload = isShape({
+  spec: isObject,
+  base: (value) => typeof value === "string",
+  dryRun: isFlag,
+  folder: optional(isText),
+});
 
 function payloadOf(payload: unknown): BuildPayload {
   if (isPayload(payload)) return { ...payload, spec: readShardSpec(payload.spec) };
@@ -183,7 +177,7 @@ function payloadOf(payload: unknown): BuildPayload {
 }
 
 const ending = ".building";
-/** How long runs of a cancelled build, or of its parts, may still write. */
+/** How long runs of a cancelled build may still write. */
 const lastWritesMs = 60_000;
 
 /**

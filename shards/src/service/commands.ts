@@ -97,7 +97,7 @@ export async function runBuild(
   {
     openStores,
     ...options
-  }: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "readers" | "solveMs" | "answersMs"> & WithStores,
+  }: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "solveMs" | "answersMs"> & WithStores,
 ): Promise<BuildResult> {
   const solver = createClingoSolver();
   try {

@@ -3,9 +3,6 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { JobProgress } from "../../../src/jobs/job-queue.ts";
 import { errorOf, tellError, type ToldError } from "../../../src/workers/told-error.ts";
 import { type ChildEnd, childEnd, forkScript, startChild, yieldToService } from "../../../src/workers/child-process.ts";
-import { type OpenSlices, type ReadSlices, sharingReaders } from "./slice-readers.ts";
-import type { Progress, PassOptions } from "../load/read-statements.ts";
-import type { SharedSlice } from "../materialise/shared-slices.ts";
 import type { LocatedSpec } from "../spec-paths.ts";
 import type { Verification } from "../verify/verification.ts";
 import type { BuildJobResult } from "./build-jobs.ts";
@@ -17,8 +14,6 @@ import { systemClock } from "../../../src/clock.ts";
 interface RunOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
-  /** Reads parts of a build elsewhere. */
-  readonly readSlices?: ReadSlices;
 }
 
 /** How long a task may take to stop before it is killed; what it has written stays either way. */
@@ -87,22 +82,10 @@ function answerOf<Result>(child: ChildProcess, options: RunOptions): Promise<Res
   return new Promise((resolve, reject) => {
     child.on("message", (said: FromShardProcess<Result>) => {
       if (said.kind === "progress") options.onProgress(said.progress);
-      else if (said.kind === "readSlices") void readFor(child, said.slices, options);
       else if (said.kind === "done") resolve(said.result);
       else reject(errorOf(said.error));
     });
   });
-}
-
-async function readFor(child: ChildProcess, slices: OpenSlices, options: RunOptions): Promise<void> {
-  const { readSlices, signal } = options;
-  try {
-    if (readSlices === undefined) throw new Error("there are no readers");
-    await readSlices(slices, { signal, onProgress: (progress) => send(child, { kind: "reading", progress }) });
-    send(child, { kind: "read" });
-  } catch (error) {
-    send(child, { kind: "read", error: tellError(error) });
-  }
 }
 
 function lostError({ reason, detail }: ChildEnd, memoryMb: number): FedwayError {
@@ -119,14 +102,7 @@ function lostError({ reason, detail }: ChildEnd, memoryMb: number): FedwayError 
 
 /** Work on shards that takes a processor for long, and so a process of its own (`shard-process.ts`). */
 type ShardTask =
-  | {
-      readonly kind: "build";
-      readonly spec: LocatedSpec;
-      readonly dryRun: boolean;
-      /** Large inputs are read by others too, whom the parent asks. */
-      readonly readers?: { readonly sliceBytes: number; readonly inputs: string } | undefined;
-    }
-  | { readonly kind: "slice"; readonly shared: SharedSlice }
+  | { readonly kind: "build"; readonly spec: LocatedSpec; readonly dryRun: boolean }
   | {
       readonly kind: "verify";
       readonly options: Omit<FinishedOptions, "signal" | "timeUp" | "onProgress" | "answersTime">;
@@ -137,7 +113,6 @@ type ShardTask =
 /** The results of tasks. */
 interface ShardResults {
   readonly build: BuildJobResult;
-  readonly slice: void;
   readonly verify: Verification;
 }
 
@@ -145,24 +120,17 @@ interface ShardResults {
 type ToShardProcess =
   | { readonly kind: "task"; readonly task: ShardTask }
   /** The task is to end soon, for this reason. */
-  | { readonly kind: "stop"; readonly reason: ToldError }
-  /** How far the readers are that the process asked for. */
-  | { readonly kind: "reading"; readonly progress: Progress }
-  | { readonly kind: "read"; readonly error?: ToldError | undefined };
+  | { readonly kind: "stop"; readonly reason: ToldError };
 
 /** What the process says; `done` or `failed` is its last word. */
 type FromShardProcess<Result> =
   | { readonly kind: "progress"; readonly progress: JobProgress }
-  | { readonly kind: "readSlices"; readonly slices: OpenSlices }
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "failed"; readonly error: ToldError };
 
 const stopped = new AbortController();
 const tell = (message: FromShardProcess<unknown>): void => void process.send?.(message);
 const onProgress = (progress: JobProgress): void => tell({ kind: "progress", progress });
-
-/** The request to the parent for readers that is under way; one at a time. */
-let reading: { onProgress(progress: Progress): void; end(error: Error | undefined): void } | undefined;
 
 /**
  * Makes this process do one task. Input: a `task`, then `ToShardProcess` messages. Output: `FromShardProcess` messages,
@@ -173,14 +141,8 @@ export function serveShardTask(openStores: OpenStores): void {
   yieldToService();
   process.on("message", (told: ToShardProcess) => {
     if (told.kind === "task") void serve(told.task, openStores);
-    else hear(told);
+    else stopped.abort(errorOf(told.reason));
   });
-}
-
-function hear(told: Exclude<ToShardProcess, { kind: "task" }>): void {
-  if (told.kind === "stop") stopped.abort(errorOf(told.reason));
-  else if (told.kind === "reading") reading?.onProgress(told.progress);
-  else reading?.end(told.error && errorOf(told.error));
 }
 
 async function serve(task: ShardTask, openStores: OpenStores): Promise<void> {
@@ -191,36 +153,17 @@ async function serve(task: ShardTask, openStores: OpenStores): Promise<void> {
   }
 }
 
-/** Each kind of task loads only what it needs: loading everything takes as long as a small task. */
+/** Both load what they need when they begin: the parent imports this file too. */
 async function run(task: ShardTask, openStores: OpenStores): Promise<unknown> {
   const { signal } = stopped;
-  if (task.kind === "build") {
-    const { spec, dryRun } = task;
-    const { runBuild } = await import("./commands.ts");
-    const readers = task.readers && sharingReaders(task.readers, askParent);
-    const { report } = await runBuild(spec, { openStores, dryRun, signal, onProgress, readers });
-    return resultOf(report, dryRun);
-  }
+  const { runBuild, verifyFinished } = await import("./commands.ts");
   if (task.kind === "verify") {
-    const { verifyFinished } = await import("./commands.ts");
     const answersTime = { totalMs: task.answersMs, now: systemClock.now };
     return verifyFinished({ ...task.options, openStores, answersTime, signal, onProgress });
   }
-  const { gatherShared } = await import("../materialise/shared-slices.ts");
-  return gatherShared(task.shared, { signal, onProgress: tellPart });
-}
-
-const tellPart = ({ triples, bytes, totalBytes }: Progress): void =>
-  onProgress({ stage: "splitting a part", done: bytes, total: totalBytes, figures: { triples } });
-
-function askParent(slices: OpenSlices, passes: PassOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    reading = {
-      onProgress: (progress) => passes.onProgress?.(progress),
-      end: (error) => (error === undefined ? resolve() : reject(error)),
-    };
-    tell({ kind: "readSlices", slices });
-  });
+  const { spec, dryRun } = task;
+  const { report } = await runBuild(spec, { openStores, dryRun, signal, onProgress });
+  return resultOf(report, dryRun);
 }
 
 function resultOf(report: ShardReport, dryRun: boolean): BuildJobResult {

@@ -2,25 +2,16 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { every, systemClock } from "../../../src/clock.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { Job, JobKind } from "../../../src/jobs/job-queue.ts";
+import type { Job } from "../../../src/jobs/job-queue.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import type { DescriptionService } from "../../../src/registry/void/description-service.ts";
-import type { Store } from "../../../src/store/store.ts";
 import { readReport, readReportPage, findRuleFile, type ShardDataset } from "../finished-folder.ts";
-import {
-  buildKind,
-  type BuildQueue,
-  discardCancelled,
-  enqueueBuild,
-  readBuildRequest,
-  readerFolders,
-} from "./build-jobs.ts";
+import { buildKind, type BuildQueue, discardCancelled, enqueueBuild, readBuildRequest } from "./build-jobs.ts";
 import { builtFactsOf } from "./built-parts.ts";
 import type { Closable, ShardHost } from "./host.ts";
 import { entryIdOf, type RegisterParts, registerShards, unregisterLost, withOrigin } from "./register.ts";
 import type { RunShardTask } from "./run-task.ts";
-import { SharedFolder } from "./shared-folder.ts";
-import { readerKinds } from "./slice-readers.ts";
+import { dataFolderId } from "./data-folder.ts";
 import { enqueueVerify, verifyKind } from "./verify-jobs.ts";
 
 /** The part of the configuration that shards read; `Config` fits. */
@@ -31,7 +22,6 @@ export interface ShardSettings {
   readonly limits: {
     readonly hostedTimeoutMs: number;
     readonly hostedTotalMb: number;
-    readonly shardSliceBytes: number;
   };
 }
 
@@ -42,11 +32,10 @@ export interface ShardServiceParts<Endpoint extends Closable> {
   readonly catalog: RegisterParts["catalog"] & { refresh(): Promise<unknown> };
   readonly descriptions: Pick<DescriptionService, "get" | "put" | "request" | "onChange">;
   readonly jobs: BuildQueue;
-  readonly store: Store;
   /** No other process shares the state. */
   readonly soleOwner: boolean;
   readonly runTask: RunShardTask;
-  readonly log: RegisterParts["log"] & { error(problem: string): void };
+  readonly log: RegisterParts["log"];
   readonly onFault: (error: unknown) => void;
 }
 
@@ -54,8 +43,7 @@ const rescanEveryMs = 15_000;
 
 /** Shards as the service has them: hosted, registered, built on request. */
 export function createShardService<Endpoint extends Closable>(parts: ShardServiceParts<Endpoint>) {
-  const { config, host, jobs, runTask, log, soleOwner, descriptions } = parts;
-  const folder = new SharedFolder(config.dataDir, soleOwner ? undefined : parts.store, (problem) => log.error(problem));
+  const { config, host, jobs, runTask, soleOwner, descriptions } = parts;
   let looking: ReturnType<typeof every> | undefined;
   const register = async (): Promise<void> => {
     if (soleOwner) await unregisterLost(host.datasets, registerParts(parts));
@@ -68,42 +56,24 @@ export function createShardService<Endpoint extends Closable>(parts: ShardServic
     (id) => void completeDescription(id, parts, rescan).catch(parts.onFault),
   );
   const look = async (): Promise<void> => {
-    await folder.look();
     await rescan();
     if (config.role !== "web") await discardCancelled(join(config.dataDir, "shards"), jobs);
   };
   return {
-    service: serviceOf(parts, folder),
-    /** Only where several processes share the state: why shards cannot be built, if they cannot. */
-    folder: soleOwner ? undefined : folder,
+    service: serviceOf(parts),
     /** Jobs that it enqueues; to be started with the queue. */
-    kinds: [
-      buildKind({ config, jobs, runTask, onBuilt: rescan }),
-      ...readerKinds(readerFolders(config), runTask),
-      verifyKind({ config, host, runTask }),
-    ].map((kind) => whereShared(kind, folder)),
+    kinds: [buildKind({ config, jobs, runTask, onBuilt: rescan }), verifyKind({ config, host, runTask })],
     /** Puts what is hosted into the catalogue and follows what other processes build; once the queue has started. */
     async start(): Promise<void> {
-      await folder.look().catch(parts.onFault);
       await register();
       looking = every(rescanEveryMs, look, { clock: systemClock, onFault: parts.onFault, firstAfterMs: rescanEveryMs });
     },
     async close(): Promise<void> {
       await looking?.stop();
       stopCompleting();
-      await folder.close();
     },
   };
 }
-
-/** A worker with another data folder would miss the inputs, or build shards that no process hosts. */
-const whereShared = (kind: JobKind, folder: SharedFolder): JobKind => ({
-  ...kind,
-  async run(payload, context) {
-    await folder.ensure();
-    return kind.run(payload, context);
-  },
-});
 
 const registerParts = ({ config, log, catalog }: ShardServiceParts<Closable>): RegisterParts => ({
   catalog,
@@ -146,10 +116,7 @@ async function completeDescription(
 const isOwnShard = ({ url, keywords }: CatalogEntry, { publicUrl }: ShardSettings): boolean =>
   keywords.includes("shard") && url.startsWith(`${publicUrl}/shards/`);
 
-function serviceOf<Endpoint extends Closable>(
-  { config, host, jobs }: ShardServiceParts<Endpoint>,
-  folder: SharedFolder,
-) {
+function serviceOf<Endpoint extends Closable>({ config, host, jobs }: ShardServiceParts<Endpoint>) {
   return {
     get datasets(): readonly ShardDataset[] {
       return host.datasets;
@@ -167,12 +134,10 @@ function serviceOf<Endpoint extends Closable>(
     reportPage: async (id: string) => readReportPage(folderOf(host, id)),
     ruleFile: async (id: string) => findRuleFile(folderOf(host, id)),
     async build(request: unknown, { dryRun }: { readonly dryRun: boolean }): Promise<Job> {
-      await folder.ensure();
       return enqueueBuild(jobs, await readBuildRequest(config, request, dryRun));
     },
     async verify(dataset: string, { answers }: { readonly answers: boolean }): Promise<Job> {
-      await folder.ensure();
-      return enqueueVerify(jobs, host, { dataset, answers });
+      return enqueueVerify(jobs, host, { dataset, answers, folder: await dataFolderId(config.dataDir) });
     },
   };
 }

@@ -8,7 +8,7 @@ import { readOrigins, readReport } from "../finished-folder.ts";
 import type { Input } from "../load/input.ts";
 import { removeFolder } from "../materialise/build-folder.ts";
 import { readManifest } from "../materialise/manifest.ts";
-import { type Guarded, isFlag, isShape, matches } from "../guards.ts";
+import { type Guarded, isFlag, isShape, isText, matches, optional } from "../guards.ts";
 import { datasetPattern } from "../spec.ts";
 import { readablePath } from "../spec-paths.ts";
 import type { VerifiedQuery } from "../verify/compare-answers.ts";
@@ -17,10 +17,11 @@ import type { Unread } from "../verify/verify.ts";
 import type { RunShardTask } from "./run-task.ts";
 import type { ShardSettings } from "./shard-service.ts";
 import { enqueueOnce, inputFolder } from "./build-jobs.ts";
+import { refuseOtherFolder } from "./data-folder.ts";
 import type { ShardHost } from "./host.ts";
 
 /** What a verification job is given; `answers`: compare the answers of all queries too. */
-const isPayload = isShape({ dataset: matches(datasetPattern), answers: isFlag });
+const isPayload = isShape({ dataset: matches(datasetPattern), answers: isFlag, folder: optional(isText) });
 type VerifyPayload = Guarded<typeof isPayload>;
 
 /** What a verification job gives: the findings, each cut to a length that is fit to be read. */
@@ -81,11 +82,12 @@ function payloadOf(payload: unknown): VerifyPayload {
 }
 
 async function verify(
-  { dataset, answers }: VerifyPayload,
+  { dataset, answers, folder: askedFor }: VerifyPayload,
   { config, host, runTask }: VerifyKindParts,
   { id, signal, progress }: JobContext,
 ): Promise<VerifyJobResult> {
   const startedMs = systemClock.now();
+  await refuseOtherFolder(config.dataDir, askedFor);
   const folder = await folderOf(host, dataset);
   const { fingerprint } = await readManifest(folder);
   const { hostedTimeoutMs, hostedTotalMb } = config.limits;

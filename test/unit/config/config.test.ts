@@ -94,7 +94,6 @@ describe("defaults", () => {
         hostedTimeoutMs: 10_000,
         hostedMemoryMb: 128,
         hostedTotalMb: 768,
-        shardSliceBytes: 134_217_728,
         shardMemoryMb: 1024,
         runs: 1000,
       },

@@ -12,6 +12,7 @@ const read = (given: Partial<ReadinessParts> = {}, heartbeat: Partial<Heartbeat>
     examples: undefined,
     closing: false,
     stateWatch: undefined,
+    shardsOff: false,
     monitor: { heartbeat: () => ({ ...beating, ...heartbeat }) },
     ...given,
   });
