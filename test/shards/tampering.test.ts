@@ -23,7 +23,9 @@ beforeAll(async () => {
   ({ folder, ...workspace } = await openBuiltWorkspace());
   await cp(folder, `${folder}.kept`, { recursive: true });
 });
+let undo = async (): Promise<void> => {};
 beforeEach(async () => {
+  await undo();
   await rm(folder, { recursive: true });
   await cp(`${folder}.kept`, folder, { recursive: true });
   manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
@@ -126,6 +128,18 @@ it.each<[string, () => Promise<void>, readonly CheckName[]]>([
     "a triple that was copied to another shard",
     async () => replace(isBucket, [...(await linesOf(isBucket)), ...(await linesOf(isBase)).slice(0, 1)]),
     ["disjoint", "placement"],
+  ],
+  [
+    "a triple that is twice in its shard, as in the input",
+    async () => {
+      const lines = await linesOf(isBase);
+      await replace(isBase, [lines[0] ?? "", ...lines]);
+      const [path = ""] = JSON.parse(await readFile(join(folder, "origins.json"), "utf8")).inputs;
+      const input = await readFile(path, "utf8");
+      await writeFile(path, `${input}${lines[0]}\n`);
+      undo = () => writeFile(path, input);
+    },
+    ["disjoint"],
   ],
 ])("verify finds %s", async (_, tamper, expected) => {
   await tamper();

@@ -37,13 +37,14 @@ export async function learn(
   inputs: readonly Input[],
   options: PassOptions & { readonly maxUntyped?: number } = {},
 ): Promise<Learned> {
-  const learner = new Learner(options.maxUntyped ?? maxUntyped);
+  const learner = new Learner(options.maxUntyped);
   const named = namedInputs(inputs);
   const found = await readStatements(named, (statement) => learner.take(statement), { ...options, phase: "learn" });
   return learner.learned(found);
 }
 
-class Learner {
+/** Learns from statements, one after the other. */
+export class Learner {
   statements = 0;
   #statementBytes = 0;
   #hasGraphs = false;
@@ -59,7 +60,7 @@ class Learner {
   /** The subject of the statement before. */
   #last = -1;
 
-  constructor(most: number) {
+  constructor(most: number = maxUntyped) {
     this.#maxUntyped = most;
   }
 
@@ -97,6 +98,7 @@ class Learner {
     return this.#last;
   }
 
+  /** What was learnt. @param inputs that the statements were read from */
   learned(inputs: readonly ReadInput[]): Learned {
     const subjects = this.#subjects;
     const setOf = this.#setOf.subarray(0, subjects.size);

@@ -161,7 +161,6 @@ export function verifyFinished({
 const stages = {
   read: "reading inputs and shards",
   compare: "comparing triples",
-  place: "checking where triples lie",
   answers: "comparing answers",
 } as const;
 

@@ -1,31 +1,14 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { featuresOf, readQuery } from "../rules/query-features.ts";
 import { CellCounter, type CellFacts } from "../load/cells.ts";
-import { learn } from "../load/learn.ts";
-import { type PassOptions, readStatements } from "../load/read-statements.ts";
+import type { Statement } from "../load/statement.ts";
+import type { SubjectClasses } from "../load/subject-classes.ts";
 import type { Manifest } from "../materialise/manifest.ts";
 import { placementOf } from "../rules/placement.ts";
 import type { Pattern } from "../rules/problem.ts";
 import { touchedShards } from "../report/query-shards.ts";
 import type { VerifiedQuery } from "./compare-answers.ts";
-import { shardInputs } from "./read-sides.ts";
-import { timeOver, type Check, Findings, notLookedAt } from "./verification.ts";
-
-/** Shards that were read to their end before, and their manifest and queries. */
-interface PlacedShards {
-  readonly folder: string;
-  readonly manifest: Manifest;
-  /** Why the queries are not known, as a sentence, or all of them. */
-  readonly queries: string | readonly VerifiedQuery[];
-}
-
-/** Limits and progress. */
-interface PlacementOptions {
-  readonly signal: AbortSignal;
-  readonly onProgress: NonNullable<PassOptions["onProgress"]>;
-  /** Aborts when there is no time left. */
-  readonly timeUp: AbortSignal;
-}
+import { type Check, Findings, notLookedAt } from "./verification.ts";
 
 /** The number of triples of a cell in a shard. */
 interface Lying {
@@ -36,44 +19,43 @@ interface Lying {
 
 /**
  * Each triple lies in the shard that the manifest's rules give it, and each query needs as many shards as the report says:
- * two or more where it is federated. Reads the shards twice: for the classes of the subjects, then for each triple.
+ * two or more where it is federated.
  */
-export async function checkPlacement(shards: PlacedShards, options: PlacementOptions): Promise<readonly Check[]> {
-  const { signal, timeUp, onProgress } = options;
-  try {
-    return await placementChecks(shards, { signal: AbortSignal.any([signal, timeUp]), onProgress });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!timeUp.aborted) throw error;
-    return [notLookedAt("placement", timeOver), notLookedAt("federated", timeOver)];
-  }
-}
+export class PlacedTriples {
+  readonly #manifest: Manifest;
+  /** Why the queries are not known, as a sentence, or all of them. */
+  readonly #queries: string | readonly QueryPatterns[];
+  readonly #counter: CellCounter;
+  /** By cell, for each shard. */
+  readonly #lying: readonly Map<number, Lying>[];
 
-async function placementChecks(shards: PlacedShards, options: PassOptions): Promise<readonly Check[]> {
-  const { manifest, queries } = shards;
-  const inputs = shardInputs(shards);
-  const { subjects } = await learn(inputs, options);
-  const known = typeof queries === "string" ? [] : queries.map((query) => patternsOf(query, manifest));
-  const counter = new CellCounter({
-    subjects,
-    buckets: manifest.reading.buckets,
-    patterns: known.map(({ patterns }) => patterns),
-  });
-  const lying = new Map<string, Lying>();
-  for (const [shard, input] of inputs.entries()) {
-    const visit: Parameters<typeof readStatements>[1] = (statement) => {
-      const cell = counter.take(statement);
-      const key = `${cell} ${shard}`;
-      const found = lying.get(key);
-      if (found === undefined) lying.set(key, { cell, shard, triples: 1 });
-      else found.triples += 1;
-    };
-    await readStatements([input], visit, { ...options, phase: "verify" });
+  constructor(manifest: Manifest, subjects: SubjectClasses, queries: string | readonly VerifiedQuery[]) {
+    const known = typeof queries === "string" ? [] : queries.map((query) => patternsOf(query, manifest));
+    this.#manifest = manifest;
+    this.#queries = typeof queries === "string" ? queries : known;
+    this.#lying = manifest.shards.map(() => new Map());
+    const patterns = known.map(({ patterns: own }) => own);
+    this.#counter = new CellCounter({ subjects, buckets: manifest.reading.buckets, patterns });
   }
-  const facts = counter.facts();
-  const federated =
-    typeof queries === "string" ? notLookedAt("federated", queries) : fanOutCheck(manifest, facts, known);
-  return [placesCheck(manifest, facts, lying.values()), federated];
+
+  /** Takes a triple of a shard, by its place in the manifest. */
+  take(statement: Statement, shard: number): void {
+    const cell = this.#counter.take(statement);
+    const found = this.#lying[shard]!.get(cell);
+    if (found === undefined) this.#lying[shard]!.set(cell, { cell, shard, triples: 1 });
+    else found.triples += 1;
+  }
+
+  /** Once all shards are taken. */
+  checks(): readonly Check[] {
+    const facts = this.#counter.facts();
+    const lying = this.#lying.flatMap((cells) => [...cells.values()]);
+    const queries = this.#queries;
+    return [
+      placesCheck(this.#manifest, facts, lying),
+      typeof queries === "string" ? notLookedAt("federated", queries) : fanOutCheck(this.#manifest, facts, queries),
+    ];
+  }
 }
 
 function placesCheck(manifest: Manifest, { cells }: CellFacts, lying: Iterable<Lying>): Check {

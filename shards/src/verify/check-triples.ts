@@ -1,11 +1,12 @@
 import type { NamedInput } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
-import { type Digest, type DigestSpool, digestOf } from "./digest-spool.ts";
+import { type Digest, DigestSpool, digestOf } from "./digest-spool.ts";
 import { timeOver, type Check, Findings, notLookedAt } from "./verification.ts";
 
-/** Shards and inputs that were read to their end, and how their triples are checked. */
+/** Shards and inputs that were read to their end before, and how their triples are checked. */
 interface TripleSides {
-  readonly spool: DigestSpool;
+  /** An empty folder for digests. */
+  readonly parts: string;
   /** In the order of their numbers in the spool, from 1. */
   readonly shards: readonly NamedInput[];
   /** Why not all inputs are known, as a sentence, or all of them. */
@@ -30,9 +31,48 @@ const reasons: Readonly<Record<Fault, string>> = {
 /** Faults of a shard by itself, and those that only a look at the inputs shows. */
 const faultsOf = { disjoint: ["shared", "repeated"], complete: ["missing", "foreign"] } as const;
 
-/** No triple is in two shards; the union equals the input. */
+/** The checks of shards whose triples are right. @param lackOfInputs why not all inputs are known */
+export const heldTriples = (triples: number, lackOfInputs: string | undefined): readonly Check[] => [
+  new Findings("disjoint").check(triples),
+  lackOfInputs === undefined ? new Findings("complete").check(triples) : notLookedAt("complete", lackOfInputs),
+];
+
+/** Which triples are in two shards, or not in both the inputs and the shards: reads all of them once more. */
 export async function checkTriples(sides: TripleSides, options: TripleCheckOptions): Promise<readonly Check[]> {
-  const { spool, shards, inputs } = sides;
+  const spool = await DigestSpool.open(sides.parts);
+  try {
+    await fill(spool, sides, options);
+    return await checksOf(spool, sides, options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (!options.timeUp.aborted || error !== options.timeUp.reason) throw error;
+    return [notLookedAt("disjoint", timeOver), notLookedAt("complete", timeOver)];
+  } finally {
+    await spool.close();
+  }
+}
+
+async function fill(
+  spool: DigestSpool,
+  { shards, inputs }: TripleSides,
+  { signal, timeUp }: TripleCheckOptions,
+): Promise<void> {
+  const known = typeof inputs === "string" ? [] : inputs.map((input) => ({ input, number: inputNumber }));
+  for (const { input, number } of [...known, ...shards.map((each, at) => ({ input: each, number: at + 1 }))]) {
+    await readStatements([input], (statement) => spool.add(statement, number), {
+      phase: "verify",
+      signal: AbortSignal.any([signal, timeUp]),
+      afterChunk: () => spool.settle(),
+    });
+  }
+  await spool.finish();
+}
+
+async function checksOf(
+  spool: DigestSpool,
+  { shards, inputs }: TripleSides,
+  options: TripleCheckOptions,
+): Promise<readonly Check[]> {
   const { signal, timeUp, onPart } = options;
   const { isWhole, triples, faults } = await compareTriples(spool, (done, total) => {
     signal.throwIfAborted();

@@ -3,10 +3,8 @@ import { join } from "node:path";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { type Input, type NamedInput, namedInputs } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
-import type { Statement, Visit } from "../load/statement.ts";
+import type { Visit } from "../load/statement.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { inputNumber } from "./check-triples.ts";
-import type { DigestSpool } from "./digest-spool.ts";
 import type { Findings } from "./verification.ts";
 
 /** Where the shards are. */
@@ -14,13 +12,14 @@ type ShardSide = { readonly folder: string; readonly manifest: Manifest };
 
 /** What reading needs. */
 export interface Reading {
-  readonly spool: DigestSpool;
   readonly findings: Findings;
   readonly signal: AbortSignal;
   /** Statements and bytes since the last call. */
   readonly onProgress: (triples: number, bytes: number) => void;
   /** A file was read, to its end or to where it is damaged. */
   readonly onFile: () => void;
+  /** Awaited now and then, between statements. */
+  readonly settle?: (() => Promise<void>) | undefined;
 }
 
 /** A file as the manifest has it. */
@@ -33,14 +32,10 @@ export const shardInputs = ({ folder, manifest }: ShardSide): readonly NamedInpu
 /** Reads one file to its end; undefined when it cannot be read, which is a finding. */
 async function readOne(
   input: NamedInput,
-  { visit, afterChunk }: { readonly visit: Visit; readonly afterChunk?: (() => Promise<void>) | undefined },
-  { spool, findings, signal, onProgress, onFile }: Reading,
+  visit: Visit,
+  { findings, signal, onProgress, onFile, settle }: Reading,
 ): Promise<(Expected & { readonly triples: number }) | undefined> {
   let [triples, bytes] = [0, 0];
-  const settle = async (): Promise<void> => {
-    await spool.settle();
-    await afterChunk?.();
-  };
   try {
     const [facts] = await readStatements([input], visit, {
       phase: "verify",
@@ -51,7 +46,7 @@ async function readOne(
         ({ triples, bytes } = now);
       },
     });
-    await settle();
+    await settle?.();
     onFile();
     return { sha256: facts?.sha256 ?? "", bytes: facts?.bytes ?? 0, triples };
   } catch (error) {
@@ -78,11 +73,15 @@ function compareFacts(name: string, found: Expected, [expected, findings]: reado
 
 const cutShort = "A file could not be read to its end.";
 
-/** Reads the shards; resolves to why not all of them is known, where that is so. */
-export async function readShards(sides: ShardSide, reading: Reading): Promise<string | undefined> {
+/** Reads the shards, each with a visit of its own; resolves to why not all of them is known, where that is so. */
+export async function readShards(
+  sides: ShardSide,
+  visitOf: (shard: number) => Visit,
+  reading: Reading,
+): Promise<string | undefined> {
   let isWhole = true;
   for (const [at, input] of shardInputs(sides).entries()) {
-    const found = await readOne(input, { visit: (statement) => reading.spool.add(statement, at + 1) }, reading);
+    const found = await readOne(input, visitOf(at), reading);
     const expected = sides.manifest.shards[at];
     isWhole &&= found !== undefined;
     if (found !== undefined && expected !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
@@ -90,48 +89,36 @@ export async function readShards(sides: ShardSide, reading: Reading): Promise<st
   return isWhole ? undefined : cutShort;
 }
 
-/** Writes the lines of statements to a file, so that a store can load them as the shards have them. */
-function createCopy(file: FileHandle) {
+/** Writes the lines of statements to a new file, so that a store can load them as the shards have them. */
+export async function createCopy(path: string) {
+  const file: FileHandle = await open(path, "wx");
   let lines: Buffer[] = [];
+  const visit: Visit = ({ bytes, start, end }) => void lines.push(Buffer.from(bytes.subarray(start, end)));
   return {
-    add({ bytes, start, end }: Statement): void {
-      lines.push(Buffer.from(bytes.subarray(start, end)));
-    },
+    visit,
     settle: async (): Promise<void> => {
       const ready = lines;
       lines = [];
       if (ready.length > 0) await file.appendFile(Buffer.concat(ready));
     },
+    close: () => file.close(),
   };
 }
 
-/**
- * Reads the inputs, and copies them to `copyPath` where one is given; resolves to why not all of them is known, where that
- * is so.
- */
+/** Reads the inputs; resolves to why not all of them is known, where that is so. */
 export async function readInputs(
   sides: ShardSide & { readonly inputs: readonly Input[] },
+  visit: Visit,
   reading: Reading,
-  copyPath?: string,
 ): Promise<string | undefined> {
-  const file = copyPath === undefined ? undefined : await open(copyPath, "wx");
-  const copy = file === undefined ? undefined : createCopy(file);
   const inputs = namedInputs(sides.inputs);
   let isWhole = true;
-  try {
-    for (const input of inputs) {
-      const visit: Visit = (statement) => {
-        reading.spool.add(statement, inputNumber);
-        copy?.add(statement);
-      };
-      const found = await readOne(input, { visit, afterChunk: copy?.settle }, reading);
-      isWhole &&= found !== undefined;
-      const expected = sides.manifest.inputs.find(({ name }) => name === input.name);
-      if (expected === undefined) reading.findings.wrongIs(input.name, "The manifest knows no such input.");
-      else if (found !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
-    }
-  } finally {
-    await file?.close();
+  for (const input of inputs) {
+    const found = await readOne(input, visit, reading);
+    isWhole &&= found !== undefined;
+    const expected = sides.manifest.inputs.find(({ name }) => name === input.name);
+    if (expected === undefined) reading.findings.wrongIs(input.name, "The manifest knows no such input.");
+    else if (found !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
   }
   if (!isWhole) return cutShort;
   return inputs.length < sides.manifest.inputs.length ? notGiven(sides.manifest, inputs, reading.findings) : undefined;

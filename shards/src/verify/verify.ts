@@ -6,20 +6,19 @@ import { type Input, namedInputs } from "../load/input.ts";
 import { asDiskFull } from "../materialise/seal.ts";
 import { type Manifest, readManifest } from "../materialise/manifest.ts";
 import type { OpenStore } from "./answer-store.ts";
-import { checkPlacement } from "./check-placement.ts";
-import { checkTriples } from "./check-triples.ts";
+import { checkTriples, heldTriples } from "./check-triples.ts";
 import { type AnswersTime, compareAnswers, type VerifiedQuery } from "./compare-answers.ts";
-import { DigestSpool } from "./digest-spool.ts";
-import { type Reading, readInputs, readShards, shardInputs } from "./read-sides.ts";
+import { readOnce, type ReadOnce } from "./read-once.ts";
+import { shardInputs } from "./read-sides.ts";
 import { timeOver, type Check, Findings, notLookedAt, type Verification, verdictOf } from "./verification.ts";
 
 /** How far a verification is. */
 export interface VerifyProgress {
-  readonly stage: "read" | "compare" | "place" | "answers";
+  readonly stage: "read" | "compare" | "answers";
   /** The stage is the `step`th of `steps`, from 1. */
   readonly step: number;
   readonly steps: number;
-  /** Statements read from inputs and shards, parts compared, statements placed, or queries answered; of `total`. */
+  /** Statements read from inputs and shards, parts compared, or queries answered; of `total`. */
   readonly done: number;
   readonly total: number;
 }
@@ -54,7 +53,6 @@ export interface VerifyOptions {
 interface Work {
   readonly folder: string;
   readonly manifest: Manifest;
-  readonly spool: DigestSpool;
   readonly scratch: string;
   readonly signal: AbortSignal;
   readonly timeUp: AbortSignal;
@@ -65,7 +63,7 @@ interface Work {
  * Verifies a finished folder of shards: the files are those of the manifest, each triple of the inputs is in exactly one
  * shard, the one that the rules say, and nothing else is, queries are federated as the report says, every query has the same
  * answer over the union of the shards as over the whole. What is wrong is data, not an error, and what cannot be looked at is
- * unknown. Memory is that of a 256th of the triples, the rest is on disk.
+ * unknown. Each side is read once; only what is wrong then is looked for in a second pass. Memory grows with the subjects.
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` without a manifest, `DISK_FULL`; the signal's reason when it is
  *   aborted
  */
@@ -74,13 +72,7 @@ export async function verifyShards(options: VerifyOptions): Promise<Verification
   const manifest = await readManifest(folder);
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), "fedway-verify-"));
   try {
-    await mkdir(join(scratch, "parts"));
-    const spool = await DigestSpool.open(join(scratch, "parts"));
-    try {
-      return await verifyWith({ folder, manifest, spool, scratch, signal, timeUp, options });
-    } finally {
-      await spool.close();
-    }
+    return await verifyWith({ folder, manifest, scratch, signal, timeUp, options });
   } catch (error) {
     throw withoutRoom(error);
   } finally {
@@ -98,9 +90,19 @@ function withoutRoom(error: unknown): unknown {
 }
 
 async function verifyWith(work: Work): Promise<Verification> {
-  const read = await readSides(work);
-  await work.spool.finish();
-  const checks = [read.files, ...(await tripleChecks(work, read)), ...(await placementChecks(work, read))];
+  const { folder, manifest, signal, timeUp, options } = work;
+  const { inputs, queries, openStore } = options;
+  const read = await readOnce({
+    folder,
+    manifest,
+    inputs: isUnread(inputs) ? inputs.unread : inputs,
+    queries: isUnread(queries) ? queries.unread : queries,
+    copyPath: openStore && copyPath(work),
+    signal,
+    timeUp,
+    onProgress: (done, total) => tell(work, "read", { done, total }),
+  });
+  const checks = [read.files, ...(await tripleChecks(work, read)), ...read.placement];
   return verdictOf([...checks, await answerCheck(work, read)]);
 }
 
@@ -115,52 +117,11 @@ function tell(
   progress: Pick<VerifyProgress, "done" | "total">,
 ): void {
   const asks = openStore !== undefined && !isUnread(queries) && queries.length > 0;
-  const stages = ["read", "compare", "place", ...(asks ? ["answers"] : [])];
+  const stages = ["read", "compare", ...(asks ? ["answers"] : [])];
   onProgress?.({ stage, step: stages.indexOf(stage) + 1, steps: stages.length, ...progress });
 }
 
-type Read = Awaited<ReturnType<typeof readSides>>;
-
-/** Reads both sides: `lackOfInputs` and `lackOfShards` say why one is not known to its end, where that is so. */
-async function readSides(work: Work) {
-  const { manifest, spool, signal, timeUp, options } = work;
-  const findings = new Findings("files");
-  const expected = manifest.statements + manifest.triples;
-  let [triples, files] = [0, 0];
-  const reading: Reading = {
-    spool,
-    findings,
-    signal: AbortSignal.any([signal, timeUp]),
-    onProgress: (more) => {
-      triples += more;
-      tell(work, "read", { done: triples, total: Math.max(triples, expected) });
-    },
-    onFile: () => void (files += 1),
-  };
-  const count = (isUnread(options.inputs) ? 0 : options.inputs.length) + manifest.shards.length;
-  try {
-    const lackOfInputs = await inputSide(work, reading);
-    const lackOfShards = await readShards(work, reading);
-    return { files: findings.check(count), lackOfInputs, lackOfShards };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!timeUp.aborted || error !== timeUp.reason) throw error;
-    findings.unknownIs("the rest", timeOver, count - files);
-    return { files: findings.check(files), lackOfInputs: timeOver, lackOfShards: timeOver };
-  }
-}
-
-async function inputSide(work: Work, reading: Reading): Promise<string | undefined> {
-  const { folder, manifest, options } = work;
-  const { inputs, openStore } = options;
-  if (!isUnread(inputs)) {
-    return readInputs({ folder, manifest, inputs }, reading, openStore === undefined ? undefined : copyPath(work));
-  }
-  for (const { name } of manifest.inputs) reading.findings.unknownIs(name, inputs.unread);
-  return inputs.unread;
-}
-
-async function answerCheck(work: Work, { lackOfInputs, lackOfShards }: Read): Promise<Check> {
+async function answerCheck(work: Work, { lackOfInputs, lackOfShards }: ReadOnce): Promise<Check> {
   const { queries, openStore } = work.options;
   const lack = lackOfShards ?? lackOfInputs;
   if (lack !== undefined) return notLookedAt("answers", lack);
@@ -204,31 +165,21 @@ function cannotOpen(what: string, reason: unknown, signal: AbortSignal): Check {
   return notLookedAt("answers", `No store could load ${what}: ${reason.message}`);
 }
 
-async function tripleChecks(work: Work, { lackOfInputs, lackOfShards }: Read): Promise<readonly Check[]> {
+async function tripleChecks(work: Work, read: ReadOnce): Promise<readonly Check[]> {
+  const { lackOfInputs, lackOfShards } = read;
   if (lackOfShards !== undefined) {
     return [notLookedAt("disjoint", lackOfShards), notLookedAt("complete", lackOfShards)];
   }
-  const { spool, signal, timeUp, options } = work;
-  const { inputs } = options;
-  const known = isUnread(inputs) ? inputs.unread : namedInputs(inputs);
+  const { folder, manifest, scratch, signal, timeUp, options } = work;
+  if (read.isDisjoint && (lackOfInputs !== undefined || read.isComplete)) {
+    tell(work, "compare", { done: 1, total: 1 });
+    return heldTriples(read.triples, lackOfInputs);
+  }
+  const parts = join(scratch, "parts");
+  await mkdir(parts);
+  const inputs = isUnread(options.inputs) ? [] : namedInputs(options.inputs);
   return checkTriples(
-    { spool, shards: shardInputs(work), inputs: lackOfInputs ?? known },
+    { parts, shards: shardInputs({ folder, manifest }), inputs: lackOfInputs ?? inputs },
     { signal, timeUp, onPart: (done, total) => tell(work, "compare", { done, total }) },
   );
-}
-
-async function placementChecks(work: Work, { lackOfShards }: Read): Promise<readonly Check[]> {
-  const { folder, manifest, signal, timeUp, options } = work;
-  const lack = lackOfShards ?? (timeUp.aborted ? timeOver : undefined);
-  if (lack !== undefined) return [notLookedAt("placement", lack), notLookedAt("federated", lack)];
-  const queries = isUnread(options.queries) ? options.queries.unread : options.queries;
-  // Each shard is read twice.
-  const total = 2 * manifest.triples;
-  let [done, inFile] = [0, 0];
-  const onProgress = ({ triples }: { readonly triples: number }): void => {
-    done += triples < inFile ? triples : triples - inFile;
-    inFile = triples;
-    tell(work, "place", { done, total: Math.max(done, total) });
-  };
-  return checkPlacement({ folder, manifest, queries }, { signal, timeUp, onProgress });
 }
