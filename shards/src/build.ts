@@ -123,7 +123,7 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   held.onProgress({ stage: "reading the queries", done: 0 });
   const questions = await readQuestions(spec);
   const learned = await learn(
-    spec.inputs.map((path) => ({ path })),
+    spec.inputs.map((path) => ({ path, skipBadLines: spec.skipBadLines })),
     passes,
   );
   const problem = paperProblem(questions, reading);
@@ -239,7 +239,7 @@ function reportFor(
   known: Known,
   { used, sources, readings, shards, predicted }: Chosen & Pick<ReportInput, "shards" | "predicted">,
 ): ShardReport {
-  const { spec, precedence, questions, cells, problem } = known;
+  const { spec, precedence, questions, learned, cells, problem } = known;
   const { solution } = used;
   const placement = placementOf(solution.rules, precedence);
   const { dataset: id, title, licence, citation, source } = spec;
@@ -256,6 +256,9 @@ function reportFor(
     sources,
     readings,
     leftOut: questions.rejected,
+    badLines: learned.inputs.flatMap(({ name, badLines: bad }) =>
+      bad ? { name, count: bad.count, first: bad.first } : [],
+    ),
     predicted,
   });
 }

@@ -141,6 +141,8 @@ const defaultedFields = {
   mode: choice(shardModes),
   /** Shards are compressed with gzip. */
   gzip: flag,
+  /** Lines of N-Triples and N-Quads that cannot be read are left out and noted; an error otherwise. */
+  skipBadLines: flag,
 };
 
 const optionalFields = {
@@ -210,8 +212,8 @@ export function readShardSpec(json: unknown): ShardSpec {
   if (files === undefined) throw missing("inputs", "a list of RDF files");
   if (queries === undefined) throw missing("queries", "a JSON or CSV file, or a folder of .rq files");
   if (licence === undefined) throw missing("licence", "the IRI of the source's licence");
-  const { title = id, mode = shardModes[0], gzip = false } = more;
-  return { ...more, title, mode, gzip, dataset: id, inputs: files, queries, licence };
+  const { title = id, mode = shardModes[0], gzip = false, skipBadLines = false } = more;
+  return { ...more, title, mode, gzip, skipBadLines, dataset: id, inputs: files, queries, licence };
 }
 
 /**

@@ -271,7 +271,6 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("hosting", "http", "rdf", "registry", "shards/src", "shards/src/solver", "workers"),
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
-      { module: "store", files: ["store.ts"], typesOnly: true },
     ],
     packages: ["typebox"],
   },

@@ -28,6 +28,7 @@ interface BuildCommandOptions {
   readonly dryRun?: boolean;
   readonly mode?: ShardMode;
   readonly output?: string;
+  readonly skipBadLines?: boolean;
   readonly allow?: readonly string[];
   /** Milliseconds. */
   readonly solveTimeout?: number;
@@ -58,7 +59,7 @@ interface VerifyCommandOptions extends Form {
 
 /** `fedway shards build`: builds, or predicts; resolves to the exit code. @throws FedwayError */
 export async function runShardBuild(io: ShardIo, spec: string, options: BuildCommandOptions): Promise<number> {
-  const { dryRun = false, mode, output, allow = [], solveTimeout } = options;
+  const { dryRun = false, mode, output, allow = [], solveTimeout, skipBadLines } = options;
   const commands = await io.shards();
   const outcomes = await unlessInterrupted(io, (onProgress) =>
     commands.build(spec, {
@@ -66,6 +67,7 @@ export async function runShardBuild(io: ShardIo, spec: string, options: BuildCom
       allow,
       ...(mode !== undefined && { mode }),
       ...(output !== undefined && { output }),
+      ...(skipBadLines === true && { skipBadLines }),
       ...(solveTimeout !== undefined && { solveMs: solveTimeout }),
       signal: io.interrupted,
       onProgress,
@@ -238,6 +240,13 @@ function outcomeText({ report, folder }: BuildResult): string {
     ...listed("shards:", shards, ({ id, key, triples }) => `${id}: ${triples} triples, ${key}`),
     ...listed("not federated:", notFederated, ({ id, reason = "" }) => `${id}: ${reason}`),
     ...listed("left out:", leftOut, ({ id, place, message }) => `${id} (${place}): ${message}`),
+    ...(report.badLines ?? []).flatMap(({ name, count, first }) =>
+      listed(
+        `${name}: ${count} ${count === 1 ? "line that cannot be read was" : "lines that cannot be read were"} left out, the first of them:`,
+        first,
+        ({ line, reason }) => `line ${line}: ${reason}`,
+      ),
+    ),
     ...(report.predicted ? ["sizes are predicted"] : []),
     folder === undefined ? "nothing was written (--dry-run)" : `folder: ${folder} (report.html is the report to read)`,
   ];

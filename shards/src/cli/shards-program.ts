@@ -84,6 +84,7 @@ function addBuild(shards: Command, running: RunningShards): void {
       "-o, --output <folder>",
       "folder of the result, replaced when it is complete (FEDWAY_DATA_DIR/shards/<dataset>)",
     )
+    .option("--skip-bad-lines", "leave out lines of N-Triples and N-Quads that cannot be read, and list the first ten")
     .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
     .option(
       "--solve-timeout <ms>",

@@ -14,6 +14,8 @@ export interface Input {
   readonly name?: string;
   /** By the ending of the path by default. */
   readonly format?: InputFormat;
+  /** Leave out lines of N-Triples and N-Quads that cannot be read, and note them; an error otherwise. */
+  readonly skipBadLines?: boolean | undefined;
 }
 
 /** An input of which everything is known. */

@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+import type { BadLines } from "./read-bytes.ts";
 import { type LineTerms, TermScanner, SyntaxFault } from "./term-scanner.ts";
 import { type Statement, type Visit, TermWriter } from "./statement.ts";
 
@@ -6,6 +8,12 @@ const lineFeed = 0x0a;
 const return_ = 0x0d;
 const dot = 0x2e;
 const hash = 0x23;
+
+/** Places of bad lines that are kept. */
+const mostBad = 10;
+
+/** What is wrong with bytes that are no text. */
+export const notText = "this is not UTF-8 text";
 
 const emptyStatement = (): Statement => {
   const bytes = Buffer.alloc(0);
@@ -21,16 +29,27 @@ export class LineScanner {
   lines = 0;
   /** Each line so far is a canonical statement. */
   isCanonical = true;
+  /** All that is scanned is known to be UTF-8; only where bad lines are skipped it may not be. */
+  isText = true;
+  /** Lines that were left out. */
+  badCount = 0;
+  readonly #firstBad: BadLines["first"][number][] = [];
+  readonly #skips: boolean;
   readonly #terms: TermScanner;
   readonly #writer: TermWriter;
   readonly #statement = emptyStatement();
   readonly #visit: Visit;
 
   /**
-   * @param options `graphs`: statements may name a graph; `skolemBase`: see `skolemBase`
+   * @param options `graphs`: statements may name a graph; `skolemBase`: see `skolemBase`; `skips`: bad lines are left out
    * @param visit called for each statement
    */
-  constructor({ graphs, skolemBase }: { readonly graphs: boolean; readonly skolemBase: string }, visit: Visit) {
+  constructor(
+    options: { readonly graphs: boolean; readonly skolemBase: string; readonly skips?: boolean },
+    visit: Visit,
+  ) {
+    const { graphs, skolemBase, skips = false } = options;
+    this.#skips = skips;
     this.#visit = visit;
     this.#terms = new TermScanner(graphs);
     this.#writer = new TermWriter(skolemBase);
@@ -46,7 +65,7 @@ export class LineScanner {
     while (at < to) {
       const end = bytes.indexOf(lineFeed, at);
       if (end < 0 || end >= to) return at;
-      this.#line(bytes, at, end);
+      this.#lineOrSkip(bytes, at, end);
       this.lines += 1;
       at = end + 1;
     }
@@ -55,7 +74,23 @@ export class LineScanner {
 
   /** Scans the last line of a file, which may lack its line feed. */
   finish(bytes: Buffer, from: number, to: number): void {
-    if (from < to) this.#line(bytes, from, to);
+    if (from < to) this.#lineOrSkip(bytes, from, to);
+  }
+
+  get badLines(): BadLines | undefined {
+    return this.badCount === 0 ? undefined : { count: this.badCount, first: this.#firstBad };
+  }
+
+  #lineOrSkip(bytes: Buffer, from: number, end: number): void {
+    try {
+      if (!this.isText && !isUtf8(bytes.subarray(from, end))) throw new SyntaxFault(notText);
+      this.#line(bytes, from, end);
+    } catch (error) {
+      if (!this.#skips || !(error instanceof SyntaxFault)) throw error;
+      this.isCanonical = false;
+      this.badCount += 1;
+      if (this.#firstBad.length < mostBad) this.#firstBad.push({ line: this.lines + 1, reason: error.message });
+    }
   }
 
   /** One line, or several that only carriage returns part. `bytes[end]` is a line feed, or the end of the file. */

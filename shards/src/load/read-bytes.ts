@@ -17,6 +17,15 @@ export interface FileFacts {
   readonly isCompressed: boolean;
   /** When it was changed last, in milliseconds since the epoch. */
   readonly modifiedMs: number;
+  /** Lines that were left out, if any were. */
+  readonly badLines?: BadLines | undefined;
+}
+
+/** Lines that were left out since they cannot be read. */
+export interface BadLines {
+  readonly count: number;
+  /** The first ten. */
+  readonly first: readonly { readonly line: number; readonly reason: string }[];
 }
 
 export interface ReadOptions {

@@ -44,7 +44,7 @@ export async function readLines(
     await options.afterChunk?.();
   }
   reader.finish();
-  return bytes.facts(reader.isCanonical);
+  return { ...bytes.facts(reader.isCanonical), badLines: reader.badLines };
 }
 
 /** Bytes of a file, the last one not included. */
@@ -123,8 +123,15 @@ class LineReader {
   constructor(input: NamedInput & Partial<FileFacts>, visit: Visit) {
     this.#input = input;
     const graphs = input.format === "n-quads";
-    this.#scanner = new LineScanner({ graphs, skolemBase: skolemBase(input.name) }, visit);
+    this.#scanner = new LineScanner(
+      { graphs, skolemBase: skolemBase(input.name), skips: input.skipBadLines === true },
+      visit,
+    );
     if (input.isCanonical === true && input.sha256 !== undefined) this.#trusted = new TrustedScanner(visit);
+  }
+
+  get badLines(): FileFacts["badLines"] {
+    return this.#scanner.badLines;
   }
 
   get isCanonical(): boolean {
@@ -177,7 +184,7 @@ class LineReader {
       return;
     }
     try {
-      if (!isUtf8(lines)) skipToInvalid(lines, this.#scanner);
+      this.#scanner.isText = isUtf8(lines);
       const rest = this.#scanner.scan(lines, 0, lines.length);
       if (isLast) this.#scanner.finish(lines, rest, lines.length);
     } catch (error) {
@@ -187,18 +194,5 @@ class LineReader {
 
   #fault(reason: string, cause?: unknown): Error {
     return invalidInput(this.#input.name, reason, { line: this.#scanner.lines + 1, cause });
-  }
-}
-
-/** Counts the lines in front of the first one that is not UTF-8. */
-function skipToInvalid(bytes: Buffer, scanner: LineScanner): never {
-  const end = bytes.length;
-  let at = 0;
-  for (;;) {
-    const feed = bytes.indexOf(lineFeed, at);
-    const lineEnd = feed < 0 || feed >= end ? end : feed + 1;
-    if (!isUtf8(bytes.subarray(at, lineEnd)) || lineEnd === end) throw new SyntaxFault("this is not UTF-8 text");
-    scanner.lines += 1;
-    at = lineEnd;
   }
 }

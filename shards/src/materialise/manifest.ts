@@ -101,7 +101,16 @@ const manifestFields = {
   precedence: isPrecedence,
   format: isOneOf("n-triples", "n-quads"),
   gzip: isFlag,
-  inputs: isListOf(isShape({ name: isText, format: isText, bytes: isCount, sha256: isSha256 })),
+  inputs: isListOf(
+    isShape({
+      name: isText,
+      format: isText,
+      bytes: isCount,
+      sha256: isSha256,
+      /** Lines that cannot be read and were left out; absent when there are none. */
+      badLines: optional(isCount),
+    }),
+  ),
   /** Statements in the inputs. */
   statements: isCount,
   /** Different statements among them; these are in the shards, each in one. */

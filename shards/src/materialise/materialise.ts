@@ -245,7 +245,9 @@ function manifestOf(request: MaterialiseRequest, fingerprint: string, shards: re
     precedence,
     format: learned.hasGraphs ? "n-quads" : "n-triples",
     gzip,
-    inputs: learned.inputs.map(({ name, format, bytes, sha256 }) => ({ name, format, bytes, sha256 })),
+    inputs: learned.inputs.map(({ name, format, bytes, sha256, badLines }) => {
+      return { name, format, bytes, sha256, badLines: badLines?.count };
+    }),
     statements: learned.statements,
     triples: shards.reduce((sum, { triples }) => sum + triples, 0),
     untypedSubjects: learned.untyped,

@@ -5,6 +5,7 @@ import { compositionChart, fanOutChart, touchMatrix } from "./charts.ts";
 import {
   figureTable,
   lackingQueries,
+  badLinesTable,
   leftOutQueries,
   queryTable,
   readingTable,
@@ -144,7 +145,7 @@ ${section("Which query touches which shards", touchMatrix(report), "card tall")}
 ${lackingQueries(report, nameOf)}
 ${section("Queries", queryTable(report), "card tall")}
 ${section("Readings of the paper side by side", readingTable(report.readings))}
-${leftOutQueries(report.leftOut)}</main>
+${leftOutQueries(report.leftOut)}${badLinesTable(report.badLines)}</main>
 <footer>Method and published figures: Dobriy et al., Agentic SPARQL, section 4. All figures are in report.json (${report.format}, version ${report.version}).</footer>
 `;
   return standalonePage(`Shards of ${brief(report.dataset.title, 200)}`, body);

@@ -139,6 +139,24 @@ ${readings.map(readingRow)}</tbody></table>`,
   );
 }
 
+/** Lines of inputs that were left out; undefined when there are none. */
+export function badLinesTable(inputs: ShardReport["badLines"] = []): Html | undefined {
+  if (inputs.length === 0) return undefined;
+  const rows = inputs.flatMap(({ name, count, first }) =>
+    first.map(
+      ({ line, reason }) =>
+        html`<tr><th scope="row">${brief(name, 80)} (${numberText(count)})</th><td class="n">${line}</td><td class="long">${brief(reason)}</td></tr>
+`,
+    ),
+  );
+  return html`<section class="card tall"><h2>Lines that were left out</h2>
+${wideTable(
+  "Lines that were left out",
+  html`<table><thead><tr><th scope="col">File (lines left out)</th><th scope="col" class="n">Line</th><th scope="col">Why</th></tr></thead><tbody>
+${rows}</tbody></table>`,
+)}</section>`;
+}
+
 /** Queries that do not parse; undefined when all do. */
 export function leftOutQueries(leftOut: readonly RejectedQuery[]): Html | undefined {
   if (leftOut.length === 0) return undefined;

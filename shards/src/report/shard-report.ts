@@ -2,6 +2,7 @@ import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts"
 import { type ShardNaming, shardIdOf } from "../rules/placement.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
 import type { Problem, Solution, Precedence, Rule, RuleKind } from "../rules/problem.ts";
+import type { BadLines } from "../load/read-bytes.ts";
 import type { RejectedQuery } from "../load/queries/load-queries.ts";
 import type { AnswerSource } from "../rules/query-answers.ts";
 import type { ShardMode } from "../spec.ts";
@@ -37,7 +38,7 @@ export interface ReportedShard {
 }
 
 /** What a report is made from; the lists are in the order of `problem.queries`. */
-export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "precedence" | "leftOut"> {
+export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "precedence" | "leftOut" | "badLines"> {
   readonly problem: Problem;
   /** The one that the shards follow. */
   readonly solution: Solution;
@@ -136,6 +137,8 @@ export interface ShardReport {
   readonly queries: readonly QueryReport[];
   readonly readings: readonly InterpretationReport[];
   readonly leftOut: readonly RejectedQuery[];
+  /** Inputs of which lines that cannot be read were left out; absent in reports of earlier versions. */
+  readonly badLines?: readonly (BadLines & { readonly name: string })[] | undefined;
 }
 
 const ruleName = (at: number): string => `R${at + 1}`;
@@ -245,5 +248,6 @@ export function reportOf(input: ReportInput): ShardReport {
     queries,
     readings: input.readings.map((each) => readingReport(each, reading)),
     leftOut: input.leftOut,
+    badLines: input.badLines,
   };
 }

@@ -18,6 +18,7 @@ type Running = Pick<BuildOptions, "signal" | "onProgress">;
 interface BuildCommand extends Running, Pick<BuildOptions, "dryRun" | "solveMs"> {
   readonly mode?: ShardMode;
   readonly output?: string;
+  readonly skipBadLines?: boolean;
   readonly allow: readonly string[];
 }
 
@@ -57,7 +58,7 @@ async function reportAt(path: string): Promise<BuildResult> {
 async function locateAll(
   dataDir: string,
   specFile: string,
-  { mode, output, allow }: BuildCommand,
+  { mode, output, allow, skipBadLines }: BuildCommand,
 ): Promise<readonly LocatedSpec[]> {
   const specs = readShardSpecs(await readSpecFile(specFile));
   const baseDir = dirname(await realpath(specFile));
@@ -65,7 +66,7 @@ async function locateAll(
     const wanted = output === undefined ? described : undefined;
     const given = output !== undefined && specs.length > 1 ? join(output, spec.dataset) : output;
     return locateSpec(
-      { ...spec, mode: mode ?? spec.mode, output: wanted },
+      { ...spec, mode: mode ?? spec.mode, skipBadLines: skipBadLines ?? spec.skipBadLines, output: wanted },
       {
         baseDir,
         readable: [baseDir, process.cwd(), ...allow],

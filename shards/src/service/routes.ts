@@ -251,6 +251,7 @@ const BuildBody = Type.Union([
     title: Type.Optional(Type.String({ minLength: 1 })),
     mode: Type.Optional(Type.Enum([...shardModes])),
     gzip: Type.Optional(Type.Boolean()),
+    skipBadLines: Type.Optional(Type.Boolean()),
   }),
 ]);
 

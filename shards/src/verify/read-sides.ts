@@ -29,6 +29,13 @@ type Expected = { readonly sha256: string; readonly bytes: number; readonly trip
 export const shardInputs = ({ folder, manifest }: ShardSide): readonly NamedInput[] =>
   manifest.shards.map(({ id, file }) => ({ path: join(folder, file), name: id, format: manifest.format }));
 
+/** Inputs of which lines were left out are read as the build read them. */
+export const inputsAsBuilt = (manifest: Manifest, inputs: readonly Input[]): readonly NamedInput[] =>
+  namedInputs(inputs).map((input) => {
+    const built = manifest.inputs.find(({ name }) => name === input.name);
+    return Object.assign(input, { skipBadLines: built?.badLines !== undefined });
+  });
+
 /** Reads one file to its end; undefined when it cannot be read, which is a finding. */
 async function readOne(
   input: NamedInput,
@@ -111,7 +118,7 @@ export async function readInputs(
   visit: Visit,
   reading: Reading,
 ): Promise<string | undefined> {
-  const inputs = namedInputs(sides.inputs);
+  const inputs = inputsAsBuilt(sides.manifest, sides.inputs);
   let isWhole = true;
   for (const input of inputs) {
     const found = await readOne(input, visit, reading);

@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { type Input, namedInputs } from "../load/input.ts";
+import type { Input } from "../load/input.ts";
 import { asDiskFull } from "../materialise/seal.ts";
 import { type Manifest, readManifest } from "../materialise/manifest.ts";
 import type { OpenStore } from "./answer-store.ts";
 import { checkTriples, heldTriples } from "./check-triples.ts";
 import { type AnswersTime, compareAnswers, type VerifiedQuery } from "./compare-answers.ts";
 import { readOnce, type ReadOnce } from "./read-once.ts";
-import { shardInputs } from "./read-sides.ts";
+import { inputsAsBuilt, shardInputs } from "./read-sides.ts";
 import { timeOver, type Check, Findings, notLookedAt, type Verification, verdictOf } from "./verification.ts";
 
 /** How far a verification is. */
@@ -177,7 +177,7 @@ async function tripleChecks(work: Work, read: ReadOnce): Promise<readonly Check[
   }
   const parts = join(scratch, "parts");
   await mkdir(parts);
-  const inputs = isUnread(options.inputs) ? [] : namedInputs(options.inputs);
+  const inputs = isUnread(options.inputs) ? [] : inputsAsBuilt(manifest, options.inputs);
   return checkTriples(
     { parts, shards: shardInputs({ folder, manifest }), inputs: lackOfInputs ?? inputs },
     { signal, timeUp, onPart: (done, total) => tell(work, "compare", { done, total }) },

@@ -19,7 +19,13 @@ function shouldRefuse(json: unknown, message: RegExp, next?: RegExp): void {
 
 describe("the description of shards", () => {
   it("takes the least that is needed, with defaults", () => {
-    expect(readShardSpec(least)).toEqual({ ...least, title: "harbour", mode: "balanced", gzip: false });
+    expect(readShardSpec(least)).toEqual({
+      ...least,
+      title: "harbour",
+      mode: "balanced",
+      gzip: false,
+      skipBadLines: false,
+    });
   });
 
   it("takes every field", () => {
@@ -37,6 +43,7 @@ describe("the description of shards", () => {
       ids: "telling",
       topics: { base: "Whatever else there is" },
       gzip: true,
+      skipBadLines: true,
       citation: "A. Author, 2020",
       source: "https://example.org/source",
     };
