@@ -1,4 +1,5 @@
 import { runContainerBench } from "./agents/container.ts";
+import { runDialectsBench } from "./agents/dialects.ts";
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
 import { runLiteralBench } from "./agents/literal.ts";
@@ -14,6 +15,7 @@ type Part = (options: { readonly quick: boolean }) => Promise<void>;
 
 const parts: Readonly<Record<string, Part>> = {
   container: runContainerBench,
+  dialects: runDialectsBench,
   grammar: runGrammarBench,
   linking: runLinkingBench,
   literal: runLiteralBench,

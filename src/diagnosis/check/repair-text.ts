@@ -109,22 +109,41 @@ function* repairedCore(
   const first = read({ text: core, repairs: [] });
   if ("parsed" in first) return first;
   yield;
-  let draft = first;
-  // Beyond the bounds of a text nothing can be read of it.
-  while (draft.repairs.length < mostSteps && readTokens(draft.text) !== undefined) {
-    let best: Draft | undefined;
-    for (const attempt of steps.flatMap((step) => [...step(draft, sources)])) {
-      if (budget.characters < 0) return first.error;
-      yield;
-      const next = read({ text: attempt.text, repairs: [...draft.repairs, ...attempt.repairs] });
-      if ("parsed" in next) return next;
-      if (best === undefined || unread(next) < unread(best)) best = next;
-      if (unread(next) < unread(draft)) break;
-    }
-    if (best === undefined) break;
-    draft = best;
+  const seen = new Set([core]);
+  const open = [branchOf(first, steps, sources)];
+  while (open.length > 0 && budget.characters >= 0) {
+    const nearest = open.reduce((best, each) => (each.left < best.left ? each : best));
+    const { done, value: attempt } = nearest.attempts.next();
+    if (done === true) open.splice(open.indexOf(nearest), 1);
+    if (attempt === undefined || seen.has(attempt.text)) continue;
+    seen.add(attempt.text);
+    yield;
+    const next = read({ text: attempt.text, repairs: [...nearest.draft.repairs, ...attempt.repairs] });
+    if ("parsed" in next) return next;
+    if (next.repairs.length < mostSteps) open.push(branchOf(next, steps, sources));
   }
   return first.error;
+}
+
+/** A text on its way with what can still be tried at its error. */
+interface Branch {
+  readonly draft: Draft;
+  /** What is unread of it, and a little for each change. */
+  readonly left: number;
+  readonly attempts: Iterator<TextAttempt>;
+}
+
+const branchOf = (draft: Draft, steps: readonly Step[], sources: RepairSources): Branch => ({
+  draft,
+  left: unread(draft) + costOfChange * draft.repairs.length,
+  attempts: attemptsOf(draft, steps, sources),
+});
+
+const costOfChange = 2;
+
+function* attemptsOf(draft: Draft, steps: readonly Step[], sources: RepairSources): Generator<TextAttempt> {
+  // Beyond the bounds of a text nothing can be read of it.
+  if (readTokens(draft.text) !== undefined) for (const step of steps) yield* step(draft, sources);
 }
 
 /** Characters from the error on. */

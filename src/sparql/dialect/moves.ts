@@ -1,7 +1,7 @@
 import type { Substitute } from "../substituted-text.ts";
 import { isWord } from "../tokens.ts";
 import { modifierWords, type Stumble } from "./stumble.ts";
-import { aggregates, type Edit, type Mending, newVariable } from "./token-pattern.ts";
+import { aggregates, type Mending, matches, newVariable } from "./token-pattern.ts";
 
 const startOf = ({ tokens, text }: Stumble, at: number): number => tokens[at]?.start ?? text.length;
 const endOf = ({ tokens }: Stumble, at: number): number => tokens[at]?.end ?? 0;
@@ -11,7 +11,6 @@ const replaced = (stumble: Stumble, [from, to]: readonly [number, number], text 
   end: Math.max(startOf(stumble, from), endOf(stumble, to - 1)),
   text,
 });
-const isVariable = ({ tokens }: Stumble, at: number): boolean => tokens[at]?.kind === "var";
 
 /** `SELECT ?a (COUNT(*) AS ?n)`: the variable becomes a key. */
 export const groupedBy: Mending = (stumble) => {
@@ -28,21 +27,16 @@ export const aggregateInFilter: Mending = (stumble) => {
   const { at } = stumble;
   const parts = /stands outside/.test(stumble.message) ? stumble.selectAround() : undefined;
   let open = stumble.opener(at, "(");
-  while (open > 0 && !isWord(stumble.tokens[open - 1], "FILTER", "BIND")) open = stumble.opener(open, "(");
-  const close = stumble.partner(open);
-  const call = stumble.partner(at + 1);
+  while (open > 0 && !isWord(stumble.tokens[open - 1], "FILTER")) open = stumble.opener(open, "(");
+  const [close, call] = [stumble.partner(open), stumble.partner(at + 1)];
   if (parts === undefined || close === undefined || call === undefined) return [];
   const removed = replaced(stumble, [open - 1, close + 1]);
-  if (isWord(stumble.tokens[open - 1], "BIND")) return boundAggregate(stumble, { ...parts, call, removed });
-  const inner = new Set(stumble.tokens.slice(at, call).flatMap(({ kind, text }) => (kind === "var" ? [text] : [])));
-  const isOwn = stumble.tokens.some(
-    ({ text }, index) => index > open && index < close && (index < at || index > call) && inner.has(text),
-  );
-  if (!isOwn) {
+  const own = stumble.tokens.slice(at, call).find(({ kind }) => kind === "var")?.text;
+  if (!stumble.tokens.slice(open, at).some(({ text }) => text === own)) {
     const having = stumble.next(parts.close + 1, "HAVING", "ORDER", "LIMIT", "OFFSET");
-    const word = isWord(stumble.tokens[having], "HAVING") ? "" : "HAVING";
-    const place = word === "" ? endOf(stumble, having) : endOf(stumble, having - 1);
-    return [[removed, inserted(place, ` ${word}${stumble.written(open, close + 1)}`)]];
+    const isFirst = !isWord(stumble.tokens[having], "HAVING");
+    const place = endOf(stumble, isFirst ? having - 1 : having);
+    return [[removed, inserted(place, ` ${isFirst ? "HAVING" : ""}${stumble.written(open, close + 1)}`)]];
   }
   const group = stumble.opener(open, "{");
   const name = newVariable(stumble.text, stumble.word(at));
@@ -50,21 +44,6 @@ export const aggregateInFilter: Mending = (stumble) => {
   const subquery = `{ SELECT (${stumble.written(at, call + 1)} AS ${name}) WHERE ${rest} } `;
   return [[inserted(removed.start, subquery), replaced(stumble, [at, call + 1], name)]];
 };
-
-interface BoundAggregate {
-  readonly select: number;
-  readonly open: number;
-  readonly call: number;
-  readonly removed: Substitute;
-}
-
-/** `BIND(COUNT(?x) AS ?n)` becomes a column. */
-function boundAggregate(stumble: Stumble, { select, open, call, removed }: BoundAggregate): readonly Edit[] {
-  const name = stumble.word(call + 2);
-  const column = `(${stumble.written(stumble.at, call + 1)} AS ${name})`;
-  const shown = stumble.tokens.findIndex(({ text }, at) => at > select && at < open && text === name);
-  return shown < 0 ? [] : [[replaced(stumble, [shown, shown + 1], column), removed]];
-}
 
 /** `MAX(COUNT(?x))` takes the inner aggregate from a subquery, with the groups of the query. */
 export const nestedAggregate: Mending = (stumble) => {
@@ -85,16 +64,6 @@ export const nestedAggregate: Mending = (stumble) => {
   const where = stumble.written(open, close + 1);
   const subquery = `{ SELECT ${keys} (${aggregate} AS ${name}) WHERE ${where} GROUP BY ${keys} }`;
   return [[replaced(stumble, [stumble.at, call + 1], name), replaced(stumble, [open, behind], `{ ${subquery} }`)]];
-};
-
-/** `SELECT TOP 5 ?x` */
-export const topRows: Mending = (stumble) => {
-  const parts = stumble.selectAround();
-  const count = stumble.word(stumble.at + 1).replaceAll(/[()]/g, "");
-  const behind = count === "" ? stumble.at + 4 : stumble.at + 2;
-  const number = count === "" ? stumble.word(stumble.at + 2) : count;
-  if (!isWord(stumble.tokens[stumble.at], "TOP", "FIRST") || parts === undefined || !/^\d+$/.test(number)) return [];
-  return [[replaced(stumble, [stumble.at, behind]), inserted(endOf(stumble, parts.end - 1), ` LIMIT ${number}`)]];
 };
 
 const order = ["GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET"];
@@ -170,60 +139,50 @@ export const whereInBraces: Mending = (stumble) => {
   return [[inserted(endOf(stumble, at - 1), " {"), inserted(endOf(stumble, to - 1), " }")]];
 };
 
-/** A condition among the patterns: a call, on a variable, on the object of a pattern, or in its place. */
-export const unfiltered: Mending = (stumble) => {
-  const { at } = stumble;
-  const isCall = stumble.tokens[at]?.kind === "word" && stumble.word(at + 1) === "(" && !stumble.isReserved(at);
-  if (isCall || stumble.word(at) === "!") {
-    const behind = stumble.conditionFrom(at);
-    return behind < 0 ? [] : [[replaced(stumble, [at, behind], `FILTER(${stumble.written(at, behind)})`)]];
-  }
-  const subject = stumble.operandTo(at);
-  const end = stumble.conditionFrom(subject);
-  if (subject < 0 || end <= at) return [];
-  const from = isWord(stumble.tokens[subject - 1], "NOT") ? subject - 1 : subject;
-  const isStatement = /^(?:[.;,{}()]?|AND|OR|WHERE|ON|&&)$/.test(stumble.word(from - 1));
-  return isStatement ? statement(stumble, { from, subject, end }) : onObject(stumble, { subject, end });
+/** A prefix that is declared inside or behind the query. */
+export const prefixFirst: Mending = (stumble) => {
+  const form = stumble.tokens.findIndex((token) => isWord(token, "SELECT", "ASK", "CONSTRUCT", "DESCRIBE"));
+  const at = stumble.tokens.findIndex((token, index) => index > form && isWord(token, "PREFIX"));
+  if (form < 0 || at < 0) return [];
+  return [[inserted(0, `${stumble.written(at, at + 3)} `), replaced(stumble, [at, at + 3])]];
 };
 
-interface Condition {
-  readonly subject: number;
-  readonly end: number;
+/** `?name LIKE 'A%'` */
+export const like: Mending = (stumble) => {
+  const [value, not, , mask] = matches(stumble, "operand NOT? LIKE|ILIKE string").at(-1) ?? [];
+  if (value === undefined || not === undefined || mask === undefined) return [];
+  const isFolded = isWord(stumble.tokens[mask.from - 1], "ILIKE");
+  const fold = (text: string): string => (isFolded ? `LCASE(${text})` : text);
+  const own = fold(`STR(${stumble.written(value.from, value.to)})`);
+  const condition = likeCondition(own, stumble.word(mask.from), fold);
+  return [[replaced(stumble, [value.from, mask.to], (not.to > not.from ? "!" : "") + condition)]];
+};
+
+function likeCondition(own: string, quoted: string, fold: (text: string) => string): string {
+  const [quote, mask] = [quoted.charAt(0), quoted.slice(1, -1)];
+  const [, before = "", inner = "", behind = ""] = /^(%?)(.*?)(%?)$/s.exec(mask) ?? [];
+  const wanted = fold(quote + inner + quote);
+  if (/[%_]/.test(inner)) {
+    const pattern = mask
+      .replaceAll(/[.*+?^$()|[\]{}]/g, "\\\\$&")
+      .replaceAll("%", ".*")
+      .replaceAll("_", ".");
+    return `REGEX(${own}, ${fold(`${quote}^${pattern}$${quote}`)}, "s")`;
+  }
+  if (before + behind === "") return `(${own} = ${wanted})`;
+  const name = before === "" ? "STRSTARTS" : behind === "" ? "STRENDS" : "CONTAINS";
+  return `${name}(${own}, ${wanted})`;
 }
 
-/** `. ?x > 5 .`, and `. ?x = UCASE(?y) .` of a variable that nothing else binds. */
-function statement(stumble: Stumble, { from, subject, end }: Condition & { readonly from: number }): readonly Edit[] {
-  const start = /^(?:AND|WHERE|ON|&&)$/.test(stumble.word(from - 1)) ? from - 1 : from;
-  const filter = [replaced(stumble, [start, end], ` FILTER(${stumble.written(from, end)})`)];
-  const name = stumble.word(subject);
-  const isNew = isVariable(stumble, subject) && stumble.tokens.filter(({ text }) => text === name).length <= 2;
-  if (!isNew || stumble.word(subject + 1) !== "=" || stumble.word(subject + 3) !== "(") return [filter];
-  return [[replaced(stumble, [start, end], `BIND(${stumble.written(subject + 2, end)} AS ${name})`)], filter];
-}
-
-/** `?s :age ?a > 5` and `?s :age > 5` */
-function onObject(stumble: Stumble, { subject, end }: Condition): readonly Edit[] {
-  const close = stumble.partner(stumble.opener(stumble.at, "{"));
-  const isVerb = ["pname", "iri"].includes(stumble.tokens[subject]?.kind ?? "");
-  if (close === undefined || !(isVerb || isVariable(stumble, subject))) return [];
-  const name = isVerb ? newVariable(stumble.text, "") : stumble.word(subject);
-  const filter = ` FILTER(${name} ${stumble.written(stumble.at, end)}) `;
-  const kept = replaced(stumble, [stumble.at, end], isVerb ? name : "");
-  return [[kept, inserted(startOf(stumble, close), filter)]];
-}
-
-/** `FILTER(?x IN (SELECT ?y WHERE { ... }))` becomes a subquery beside the patterns. */
-export const inSubquery: Mending = (stumble) => {
-  const { at } = stumble;
-  const [open, isNot] = [at - 1, isWord(stumble.tokens[at - 3], "NOT")];
-  const subject = isNot ? at - 4 : at - 3;
-  const close = stumble.partner(open);
-  const outer = stumble.partner(subject - 1);
-  const isFilter = isWord(stumble.tokens[subject - 2], "FILTER") && close !== undefined && outer === close + 1;
-  if (!isWord(stumble.tokens[at], "SELECT") || !isWord(stumble.tokens[at - 2], "IN") || !isFilter) return [];
-  const column = stumble.tokens.findIndex(({ kind }, index) => index > at && kind === "var");
-  const [wanted, found] = [stumble.word(subject), stumble.word(column)];
-  const subquery = `{ ${stumble.written(at, close)} }`;
-  const text = isNot ? `MINUS ${subquery}` : `${subquery}${found === wanted ? "" : ` FILTER(${wanted} = ${found})`}`;
-  return isNot && found !== wanted ? [] : [[replaced(stumble, [subject - 2, outer + 1], text)]];
+/** A word without `?`, or a name in quotes: a variable that the query has, else text that a value is compared with. */
+export const bareWord: Mending = (stumble) => {
+  const { tokens, at } = stumble;
+  const isWordAt = tokens[at]?.kind === "word";
+  const word = stumble.written(at, at + 1).replaceAll(/["']/g, "");
+  if (!(isWordAt || tokens[at]?.kind === "string") || !/^[A-Za-z]\w*$/.test(word) || stumble.isReserved(at)) return [];
+  const isMeant = (name: string): boolean => name.slice(1).toLowerCase() === word.toLowerCase();
+  const known = tokens.find(({ kind, text }) => kind === "var" && isMeant(text));
+  if (known !== undefined) return [[replaced(stumble, [at, at + 1], known.text)]];
+  const isText = isWordAt && stumble.word(at + 1) !== "(" && stumble.clause().endsWith("(");
+  return isText ? [[replaced(stumble, [at, at + 1], JSON.stringify(word))]] : [];
 };

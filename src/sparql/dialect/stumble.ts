@@ -161,11 +161,11 @@ export class Stumble {
     if (word === "(") return this.#behind(at);
     if (word === "EXISTS" || (next === "(" && this.#isName(at))) return this.#behind(at + 1);
     if (word === "*" && (next === ")" || next === "AS")) return at + 1;
-    return this.#literalFrom(at) ?? (this.#isTerm(at) ? at + 1 : -1);
+    return this.literalFrom(at) ?? (this.#isTerm(at) ? at + 1 : -1);
   }
 
   /** Behind a literal with its language or datatype, or the word before it. */
-  #literalFrom(at: number): number | undefined {
+  literalFrom(at: number): number | undefined {
     const next = this.tokens[at + 1];
     if (this.tokens[at]?.kind === "word" && next?.kind === "string") return at + 2;
     if (this.tokens[at]?.kind !== "string") return undefined;
@@ -185,28 +185,6 @@ export class Stumble {
   #behind(open: number): number {
     const close = this.partner(open) ?? -1;
     return close > open ? close + 1 : -1;
-  }
-
-  /** Where the operand begins that ends before a token; -1 where none does. */
-  operandTo(end: number): number {
-    let from = this.#termTo(end);
-    while (from > 1 && arithmetic.has(this.word(from - 1))) {
-      const before = this.#termTo(from - 1);
-      if (before < 0) break;
-      from = before;
-    }
-    return from;
-  }
-
-  #termTo(end: number): number {
-    const last = end - 1;
-    if (this.word(last) === ")") {
-      const open = this.partner(last) ?? 0;
-      return this.#isName(open - 1) && !this.isReserved(open - 1) ? open - 1 : open;
-    }
-    if (this.tokens[last]?.kind === "lang") return last - 1;
-    if (this.word(last - 1) === "^^") return last - 2;
-    return this.#isTerm(last) ? last : -1;
   }
 
   /** Behind the condition that begins at a token, all of it or as far as the first AND or OR; -1 where none begins. */

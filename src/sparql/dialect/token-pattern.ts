@@ -1,6 +1,6 @@
-import type { Token } from "../tokens.ts";
+import { isWord, type Token } from "../tokens.ts";
 import type { Substitute } from "../substituted-text.ts";
-import type { Stumble } from "./stumble.ts";
+import { modifierWords, type Stumble } from "./stumble.ts";
 
 /** Changes that mend one fault together. */
 export type Edit = readonly Substitute[];
@@ -14,50 +14,45 @@ interface Match {
 }
 
 const kinds: ReadonlySet<string> = new Set<Token["kind"]>(["iri", "pname", "var", "string", "number", "lang", "word"]);
+const comparisons: ReadonlySet<string> = new Set(["=", "!=", "<", ">", "<=", ">="]);
+const termKinds: ReadonlySet<string> = new Set<string>(["iri", "pname", "var", "string", "number", "blank"]);
 /** Functions of groups. */
 export const aggregates: ReadonlySet<string> = new Set("COUNT SUM AVG MIN MAX SAMPLE GROUP_CONCAT".split(" "));
 const signs: Readonly<Record<string, string>> = { args: "(", group: "{", list: "[" };
 
+/** Terms and brackets before the misfit at which a pattern may begin. */
+const farthest = 9;
+
 /**
- * Finds a pattern around the token at which the parser stumbles, which is its element with `@`. Elements are
+ * Finds a pattern around the token at which the parser stumbles: anywhere in it, or directly behind. Elements are
  * - words and signs as they are, or several with `|` between them; one with `?` behind it may be missing
- * - kinds of tokens in lower case (`var`, `string`); `aggregate`: the name of one
- * - `operand` (a term, a call, an expression in brackets, with what is added or multiplied), `condition`, `test` (as far as
- *   AND or OR), `rest` (of the condition whose first operand is behind)
+ * - kinds of tokens in lower case (`var`, `string`); `aggregate`: the name of one; `term`: any that is one token
+ * - `operand` (a term, a call, an expression in brackets, with what is added or multiplied), `condition`, `comparison` (a
+ *   condition that is no term alone), `test` (as far as AND or OR)
  * - `args`, `list` and `group`: all between round, square and curly brackets; `call`: a function with its arguments
  * - `triples`: all up to a dot, a word of the group, or its end.
+ * @returns where it was found, the farthest beginning first
  */
-export function matches(stumble: Stumble, pattern: string): readonly Match[] | undefined {
+export function matches(stumble: Stumble, pattern: string): readonly (readonly Match[])[] {
   const elements = pattern.split(" ");
-  const middle = elements.findIndex((element) => element.startsWith("@"));
+  const starts: number[] = [];
+  for (let at = stumble.at; at >= 0 && starts.length < farthest; at = stumble.before(at)) starts.unshift(at);
+  return starts.flatMap((start) => {
+    const found = matchFrom(stumble, elements, start);
+    return found !== undefined && (found.at(-1)?.to ?? 0) >= stumble.at ? [found] : [];
+  });
+}
+
+function matchFrom(stumble: Stumble, elements: readonly string[], start: number): readonly Match[] | undefined {
   const found: Match[] = [];
-  let from = stumble.at;
-  for (const element of elements.slice(0, middle).toReversed()) {
-    const to = from;
-    from = startOf(stumble, element, to);
-    if (from < 0) return undefined;
-    found.unshift({ from, to });
-  }
-  let to = stumble.at;
-  for (const element of elements.slice(middle).map((each, at) => (at === 0 ? each.slice(1) : each))) {
-    from = to;
+  let to = start;
+  for (const element of elements) {
+    const from = to;
     to = endOf(stumble, element, from);
     if (to < 0) return undefined;
     found.push({ from, to });
   }
   return found;
-}
-
-/** Where an element begins that ends before a token; -1 where none does. */
-function startOf(stumble: Stumble, element: string, end: number): number {
-  if (element === "operand") return stumble.operandTo(end);
-  if (signs[element] !== undefined) {
-    const open = stumble.partner(end - 1) ?? -1;
-    return open < end && stumble.word(open) === signs[element] ? open : -1;
-  }
-  if (element === "call") return isCall(stumble, stumble.operandTo(end)) ? stumble.operandTo(end) : -1;
-  if (fits(stumble, element, end - 1)) return end - 1;
-  return element.endsWith("?") ? end : -1;
 }
 
 const isCall = (stumble: Stumble, at: number): boolean =>
@@ -71,33 +66,44 @@ const behind = (stumble: Stumble, sign: string | undefined, at: number): number 
 const ends: Readonly<Record<string, (stumble: Stumble, from: number) => number>> = {
   operand: (stumble, from) => stumble.operandFrom(from),
   condition: (stumble, from) => stumble.conditionFrom(from),
-  test: (stumble, from) => stumble.conditionFrom(from, { untilJunction: true }),
-  rest: (stumble, from) => {
-    const end = stumble.conditionFrom(stumble.operandTo(from));
-    return end > from ? end : -1;
+  comparison: (stumble, from) => {
+    const end = stumble.conditionFrom(from);
+    return end > stumble.operandFrom(from) || isCall(stumble, from) || ["!", "NOT"].includes(stumble.word(from))
+      ? end
+      : -1;
   },
+  test: (stumble, from) => stumble.conditionFrom(from, { untilJunction: true }),
+  columns: columnsFrom,
+  modifiers: (stumble, from) => (isWord(stumble.tokens[from], ...modifierWords) ? stumble.next(from) : from),
+  step: (stumble, from) =>
+    fits(stumble, "pname", from) || fits(stumble, "iri", from) ? from + 1 : behind(stumble, "(", from),
+  term: (stumble, from) =>
+    termKinds.has(stumble.tokens[from]?.kind ?? "") && stumble.word(from) !== "<>"
+      ? (stumble.literalFrom(from) ?? from + 1)
+      : -1,
   call: (stumble, from) => (isCall(stumble, from) ? behind(stumble, "(", from + 1) : -1),
   triples: triplesFrom,
   "": (_, from) => from,
 };
 
 function endOf(stumble: Stumble, element: string, from: number): number {
-  const end = ends[element];
-  if (end !== undefined) return end(stumble, from);
-  if (signs[element] !== undefined) return behind(stumble, signs[element], from);
-  if (fits(stumble, element, from)) return from + 1;
-  return element.endsWith("?") ? from : -1;
+  const isOptional = element.length > 1 && element.endsWith("?");
+  const wanted = isOptional ? element.slice(0, -1) : element;
+  for (const each of wanted.match(/\|\||[^|]+/g) ?? [wanted]) {
+    const end = ends[each]?.(stumble, from) ?? (signs[each] === undefined ? -1 : behind(stumble, signs[each], from));
+    if (end >= 0) return end;
+    if (fits(stumble, each, from)) return from + 1;
+  }
+  return isOptional ? from : -1;
 }
 
 function fits(stumble: Stumble, element: string, at: number): boolean {
   const token = stumble.tokens[at];
   if (token === undefined) return false;
-  const wanted = element.length > 1 && element.endsWith("?") ? element.slice(0, -1) : element;
-  const choices = wanted.match(/\|\||[^|]+/g) ?? [wanted];
-  return choices.some((each) => {
-    if (each === "aggregate") return aggregates.has(token.text);
-    return kinds.has(each) ? token.kind === each && !stumble.isReserved(at) : each === token.text;
-  });
+  if (element === "aggregate") return aggregates.has(token.text);
+  if (element === "compares") return comparisons.has(token.text);
+  if (element === "pipe") return token.text === "|";
+  return kinds.has(element) ? token.kind === element && !stumble.isReserved(at) : element === token.text;
 }
 
 function triplesFrom(stumble: Stumble, from: number): number {
@@ -109,7 +115,17 @@ function triplesFrom(stumble: Stumble, from: number): number {
   return at === from ? -1 : at;
 }
 
-const places = /\$(\d)|\?(\d)|\{(\d)\}|\$\.|\?new/g;
+/** As far as the patterns or what follows them. */
+function columnsFrom(stumble: Stumble, from: number): number {
+  let at = from;
+  while (at < stumble.tokens.length && !isWord(stumble.tokens[at], "WHERE", "FROM", ...modifierWords)) {
+    if (["{", "}", ")"].includes(stumble.word(at))) break;
+    at = (stumble.word(at) === "(" ? (stumble.partner(at) ?? at) : at) + 1;
+  }
+  return at === from ? -1 : at;
+}
+
+const places = /\$(\d\d?)|\?(\d)|\{(\d)\}|\$\.|\?new/g;
 
 /**
  * Writes what stands in the place of a match: `$1` is the first element as it was written, `{1}` the same without its
@@ -126,7 +142,7 @@ export function written(stumble: Stumble, found: readonly Match[], template: str
     if (whole === "?new") return orderedBy(stumble) ?? newVariable(stumble.text, calledIn(stumble, first.from));
     if (whole.startsWith("{")) return own.slice(1, -1);
     if (whole.startsWith("$")) return own;
-    const name = /^["'`]*[?$]?(\w+)["'`]*$/.exec(own)?.[1];
+    const name = /^["'`]*[?$@]?(\w+)["'`]*$/.exec(own)?.[1];
     isPossible &&= name !== undefined;
     return `?${name}`;
   });

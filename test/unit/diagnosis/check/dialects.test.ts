@@ -47,6 +47,16 @@ describe("queries with the habits of another language", () => {
     }
   });
 
+  it.each(["?x = 'a' AND ", "PREFIX ", "/* ", "'a''b' ", "“", ":a#b ", "NOT NOT ", "CASE WHEN ", "<http://a "])(
+    "end in bounded steps, whatever is repeated: %j",
+    async (part) => {
+      for (const length of [2_000, 90_000]) {
+        const text = `SELECT * WHERE { ${part.repeat(length / part.length)}`;
+        expect(await checked(text, { endpoint: "unseen" })).toMatchObject({ valid: false });
+      }
+    },
+  );
+
   it("are not run without being asked, and each change says why", async () => {
     const text = "SELECT ?x { ?x a ?y } ORDER BY ?x DESC";
     expect(await prepared(text, { endpoint: "unseen" })).toMatchObject({ query: text, repairs: [] });
