@@ -130,8 +130,8 @@ export class RequestLog {
     { query, level: rung }: { readonly query: string; readonly level: MeasurementRecord["rung"] },
     send: () => Promise<T>,
   ): Promise<Answered<T> | Failed | undefined> {
-    const { pause, signal } = this.#options;
-    if (pause !== undefined && this.#requests > 0 && !this.isSpent) await sleep(pause.ms, { ...pause, signal });
+    const { signal } = this.#options;
+    if (this.#requests > 0 && !this.isSpent) await this.#pause();
     if (this.isSpent) return undefined;
     const sentMs = this.#options.clock.now();
     const note = (outcome: MeasurementRecord["outcome"], httpStatus: number | undefined) => {
@@ -154,6 +154,11 @@ export class RequestLog {
       const why = reasons[error.code] ?? "failed";
       return { error, why, ...note(why, error.details.upstreamStatus) };
     }
+  }
+
+  async #pause(): Promise<void> {
+    const { pause, signal } = this.#options;
+    if (pause !== undefined && pause.ms > 0) await sleep(pause.ms, { ...pause, signal });
   }
 
   #msSince(startedMs: number): number {

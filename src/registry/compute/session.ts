@@ -72,13 +72,13 @@ export class Session {
   readonly #log: RequestLog;
   #timeouts = 0;
   #failures = 0;
-  #asked = false;
   #suspectedLimitMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SessionOptions) {
     this.#options = options;
     const limits = { timeoutMs: options.queryTimeoutMs, maxRows: mostRows, maxBytes: mostBytes };
-    this.#log = new RequestLog({ ...options, limits, level: 1 });
+    const pause = { ms: options.pauseMs, clock: options.clock };
+    this.#log = new RequestLog({ ...options, limits, pause, level: 1 });
   }
 
   get records(): readonly MeasurementRecord[] {
@@ -93,7 +93,7 @@ export class Session {
   /** @throws StopRun when the run must end: budget, repeated time-outs, endpoint unreachable, cancelled */
   async ask(question: Question): Promise<Outcome> {
     for (let attempt = 1; ; attempt++) {
-      await this.#ready();
+      this.#checkEnd();
       const outcome = await this.#askOnce(question);
       if (!("waitMs" in outcome)) {
         await this.#options.afterEach();
@@ -111,13 +111,10 @@ export class Session {
     }
   }
 
-  async #ready(): Promise<void> {
-    const { signal, pauseMs } = this.#options;
-    if (signal.aborted) throw new StopRun("cancelled");
+  #checkEnd(): void {
+    if (this.#options.signal.aborted) throw new StopRun("cancelled");
     if (this.#log.isSpent || this.records.length >= mostRecords) throw new StopRun("budget");
     if (this.#timeouts >= timeoutsInARow || this.#failures >= failuresInARow) throw new StopRun("timeouts");
-    if (this.#asked && pauseMs > 0) await this.#pause(pauseMs);
-    this.#asked = true;
   }
 
   async #askOnce({ query, ...question }: Question): Promise<Outcome | Postponed> {

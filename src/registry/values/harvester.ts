@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { type Clock, sleep } from "../../clock.ts";
+import type { Clock } from "../../clock.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
 import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
 import { literalText } from "../../rdf/term-text.ts";
@@ -99,13 +99,13 @@ class Reading {
   #complete = true;
 
   constructor(options: ReadingOptions) {
-    const { asker, clock, signal, target } = options;
+    const { asker, clock, signal, target, pauseMs = 250 } = options;
     this.#options = options;
     const { rows = mostRows } = options.budget ?? {};
     this.#budget = { ...defaults, ...options.budget, rows: Math.min(mostRows, rows) };
     const limits = { timeoutMs: queryTimeoutMs, maxRows: mostRows, maxBytes: 8 * mebi };
-    const budget = this.#budget;
-    this.#log = new RequestLog({ asker, clock, endpoint: target.endpoint, signal, budget, limits, level: 1 });
+    const bounds = { budget: this.#budget, limits, pause: { ms: pauseMs, clock } };
+    this.#log = new RequestLog({ asker, clock, endpoint: target.endpoint, signal, level: 1, ...bounds });
   }
 
   /** Tasks take turns page by page, so that one large class does not use up the budget of all. */
@@ -179,8 +179,6 @@ class Reading {
 
   /** Undefined when no answer came. */
   async #ask(query: string): Promise<WholeAnswer | undefined> {
-    const { clock, signal, pauseMs = 250 } = this.#options;
-    if (this.#log.cost.requests > 0) await sleep(pauseMs, { clock, signal });
     const attempt = await this.#log.ask(query);
     if (attempt?.value === undefined) {
       this.#failures += 1;
