@@ -103,6 +103,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     build: unexpected,
     package: unexpected,
     report: unexpected,
+    sql: unexpected,
     verify: unexpected,
     ...setup.shards,
   });

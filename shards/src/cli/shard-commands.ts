@@ -3,6 +3,7 @@ import type { BuildProgress } from "../build-problem.ts";
 import type { BuildResult } from "../build.ts";
 import { type ShardMode, shardModes } from "../spec.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
+import type { SqlDialect } from "../materialise/warehouse-sql.ts";
 import type { createShardCommands } from "../service/commands.ts";
 import type { PackageOptions, PackageResult } from "../package/package-shards.ts";
 import type { Check, Verification } from "../verify/verification.ts";
@@ -97,6 +98,17 @@ export async function runShardReport(
   const [first, ...more] = outcomes;
   if (first === undefined) throw new UsageError("name a folder of finished shards");
   return tell(io, more.length === 0 ? tellOne(first) : await tellSeveral(outcomes), { html, json: isJson });
+}
+
+/** `fedway shards sql`: statements and claims of a finished build. Resolves to the exit code. @throws FedwayError */
+export async function runShardSql(
+  io: ShardIo,
+  folder: string,
+  options: { readonly dialect: SqlDialect },
+): Promise<number> {
+  const commands = await io.shards();
+  await write(io.stdout, await commands.sql(folder, options.dialect));
+  return exitCodes.ok;
 }
 
 /** `fedway shards compare`: what each mode would make of the datasets, side by side. Resolves to the exit code. @throws FedwayError */

@@ -1,11 +1,13 @@
 import { type Command, Option } from "commander";
 import { examples, milliseconds, type Running, UsageError } from "../../../src/cli/cli-io.ts";
 import { runServe } from "../../../src/cli/commands.ts";
+import { sqlDialects } from "../materialise/warehouse-sql.ts";
 import { shardModes } from "../spec.ts";
 import {
   runShardBuild,
   runShardCompare,
   runShardReport,
+  runShardSql,
   runShardVerify,
   type ShardCommands,
   type ShardIo,
@@ -46,6 +48,13 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
       examples("shards report .fedway/shards/harbour", "shards report .fedway/shards/* --html overview.html"),
     )
     .action(running(runShardReport));
+  shards
+    .command("sql")
+    .description("print statements by which a warehouse writes the same shards, and what the build claims of them")
+    .argument("<folder>", "folder of finished shards")
+    .addOption(new Option("--dialect <name>", "of which warehouse").choices(sqlDialects).default(sqlDialects[0]))
+    .addHelpText("after", () => examples("shards sql .fedway/shards/harbour --dialect spark"))
+    .action(running(runShardSql));
   shards
     .command("verify")
     .description(

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { compareText } from "../../../src/rdf/canonical.ts";
-import { type ShardNaming, shardIdOf } from "../rules/placement.ts";
+import { compareBytes, type ShardNaming, shardIdOf } from "../rules/placement.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
 import type { Precedence, Rule } from "../rules/problem.ts";
 import {
@@ -201,7 +200,7 @@ function sortingOf({ request, gathered, state }: Begun): Sorting {
 
 /** The keys of all cells' shards, each once, in order. */
 const shardsOf = (request: MaterialiseRequest, gathered: Gathered): readonly WrittenShard[] => {
-  const keys = [...new Set(keysOfCells(placementOf(request, gathered)))].toSorted(compareText);
+  const keys = [...new Set(keysOfCells(placementOf(request, gathered)))].toSorted(compareBytes);
   const shards = keys.map((key) => ({ key, id: shardIdOf(key, request.naming), bytes: 0, triples: 0 }));
   if (new Set(shards.map(({ id }) => id)).size < keys.length) throw new Error("two shards have the same id");
   return shards;
@@ -220,7 +219,7 @@ async function sealShards(
     progress.bytes += bytes;
     onProgress?.({ ...progress });
   };
-  const byKey = shards.toSorted((left, right) => compareText(left.key, right.key));
+  const byKey = shards.toSorted((left, right) => compareBytes(left.key, right.key));
   for (const { key, id, bytes: lineBytes, triples } of byKey) {
     const topic = request.topics?.get(key);
     const properties = request.properties?.get(key);

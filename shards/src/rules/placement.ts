@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { compareText } from "../../../src/rdf/canonical.ts";
 import type { Precedence, Rule } from "./problem.ts";
 import type { LearnedCells } from "../load/cells.ts";
 
@@ -33,7 +32,7 @@ const base: Claim = { key: "base", buckets: 1 };
 
 /**
  * The kinds of rules are asked in the order of precedence. Of the rules of a kind that claim a triple, the one whose
- * class or predicate comes first by IRI takes it: for a subject with several types its first claimed class. A rule of a
+ * class or predicate comes first by the bytes of its IRI takes it: for a subject with several types its first claimed class. A rule of a
  * pair claims both of its members, each for a shard of its own.
  */
 export function claimantOf(rules: readonly Rule[], precedence: Precedence): ClaimOf {
@@ -74,9 +73,14 @@ function bucketsByClass(rules: readonly Rule[]): ReadonlyMap<string, number> {
 function first(types: readonly string[], claimed: { has(type: string): boolean }): string | undefined {
   let found: string | undefined;
   for (const type of types)
-    if (claimed.has(type) && (found === undefined || compareText(type, found) < 0)) found = type;
+    if (claimed.has(type) && (found === undefined || compareBytes(type, found) < 0)) found = type;
   return found;
 }
+
+/**
+ * Order of UTF-8 bytes, as of the lines of shards: part of the contract of manifests. UTF-16 units have U+FFEE behind U+1F600.
+ */
+export const compareBytes = (left: string, right: string): number => Buffer.from(left).compare(Buffer.from(right));
 
 /** The key of a claim's shard for a subject with this bucket or hash. */
 export const keyOfClaim = ({ key, buckets }: Claim, subjectBucket: number): string =>
@@ -130,6 +134,6 @@ export function predictShards(
     shards.set(key, (shards.get(key) ?? 0) + triples);
   }
   return [...shards]
-    .toSorted(([left], [right]) => compareText(left, right))
+    .toSorted(([left], [right]) => compareBytes(left, right))
     .map(([key, triples]) => ({ key, triples }));
 }

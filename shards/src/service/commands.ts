@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { readReport, readOrigins } from "../finished-folder.ts";
 import { readManifest } from "../materialise/manifest.ts";
+import { type SqlDialect, warehouseSql } from "../materialise/warehouse-sql.ts";
 import { readShardSpecs, type ShardMode } from "../spec.ts";
 import { type LocatedSpec, locateSpec, readSpecFile } from "../spec-paths.ts";
 import { type BuildOptions, type BuildResult, buildShards } from "../build.ts";
@@ -38,6 +39,8 @@ export const createShardCommands = (dataDir: string, openStores: OpenStores) => 
     return outcomes;
   },
   report: reportAt,
+  sql: async (folder: string, dialect: SqlDialect): Promise<string> =>
+    warehouseSql(await readManifest(resolve(folder)), dialect),
   verify: (folder: string, options: VerifyCommand) => verifyFolder(folder, { ...options, openStores }),
 });
 
