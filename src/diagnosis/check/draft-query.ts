@@ -2,15 +2,7 @@ import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { followsGrammar, type ParsedQuery } from "../../sparql/parse-query.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
-import {
-  type CheckOptions,
-  type CheckRequest,
-  endpointsOf,
-  type Place,
-  placeMeant,
-  sourcesFor,
-  vocabulariesFor,
-} from "./lookups.ts";
+import { type CheckOptions, type CheckRequest, endpointsOf, type Place, placeMeant, sourcesFor } from "./lookups.ts";
 import { endpointsWithAll, wrappedFor } from "./missing-service.ts";
 import { scopesOf } from "./query-scope.ts";
 import { parsedOrError, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
@@ -43,7 +35,7 @@ export function* draftOf(
 ): Steps<{ readonly place: Place; readonly draft: Draft | UnrepairedText }> {
   const place = placeMeant(request, options);
   const ids = endpointsOf(request.query, place, options);
-  const sources = sourcesFor(ids, vocabulariesFor(ids, options), options);
+  const sources = sourcesFor(ids, options);
   yield;
   const draft = yield* planned(request.query, { place, sources, ...offering }, options);
   return { place, draft: "error" in draft ? draft : withService(draft, options) };

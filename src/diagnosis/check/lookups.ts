@@ -90,11 +90,8 @@ export const vocabulariesFor = (
   ids.flatMap((id) => models.get(id)?.described ?? []).map((described) => vocabularyOf(described));
 
 /** What repairs of the text look up: the endpoints of the query first, then the catalogue, then what is well known. */
-export function sourcesFor(
-  ids: readonly string[],
-  vocabularies: readonly Vocabulary[],
-  { catalog, search, models }: CheckOptions,
-): RepairSources {
+export function sourcesFor(ids: readonly string[], { catalog, search, models }: CheckOptions): RepairSources {
+  const vocabularies = vocabulariesFor(ids, { models });
   const { published } = catalog;
   // Who names no endpoint may mean any.
   const named = ids.length > 0 ? ids : published.ids;
