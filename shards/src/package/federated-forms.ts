@@ -1,9 +1,10 @@
 import { type PatternHomes, serviceQuery } from "../../../src/plan/portable-plan.ts";
 import { iriText, literalText } from "../../../src/rdf/term-text.ts";
 import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
-import { editText, textOf } from "../../../src/sparql/edit-text.ts";
+import { editRange, editText, textOf } from "../../../src/sparql/edit-text.ts";
 import { type ParsedQuery, parseQuery } from "../../../src/sparql/parse-query.ts";
 import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/query-patterns.ts";
+import { resolveIri } from "../../../src/sparql/resolve-iri.ts";
 import { elementsWithin, groupsOfSelect } from "../../../src/sparql/scope.ts";
 import { type TripleText, tripleTexts } from "../../../src/sparql/triple-texts.ts";
 import { valueOf, type WholeStore } from "./whole-store.ts";
@@ -37,11 +38,12 @@ export async function federatedForms(
   if (query.outline.datasets.length > 0) return { why: "SERVICE cannot name the dataset of its endpoint (FROM)." };
   const homes = new Map<string, readonly string[]>();
   const unmatched: string[] = [];
-  for (const { triples } of analyseQuery(query).outside) {
-    for (const triple of tripleTexts(query, triples)) {
+  const written = plainQuery(query);
+  for (const { triples } of analyseQuery(written).outside) {
+    for (const triple of tripleTexts(written, triples)) {
       const text = textOfTriple(triple);
       if (homes.has(text)) continue;
-      const patterns = patternsOf(query, text);
+      const patterns = patternsOf(written, text);
       const urls = await urlsWith(store, patterns);
       if (urls.length === 0) unmatched.push(text);
       homes.set(text, urls.length > 0 ? urls : await likelyHomes(patterns, { store, shards }));
@@ -49,11 +51,11 @@ export async function federatedForms(
   }
   const everywhere = shards.map(({ url }) => url);
   const gold = serviceQuery(
-    query,
+    written,
     homesBy((triple) => homes.get(textOfTriple(triple)) ?? everywhere, shards),
   );
   const trivial = serviceQuery(
-    query,
+    written,
     homesBy(() => everywhere, []),
   );
   if ("why" in gold) return { why: gold.why };
@@ -61,6 +63,21 @@ export async function federatedForms(
   const named = new Set([...homes.values()].flat());
   const endpoints = shards.filter(({ url }) => named.has(url)).map(({ id }) => id);
   return { gold: gold.query, trivial: trivial.query, endpoints, unmatched };
+}
+
+/**
+ * The same query as all engines read it: escaped local names as IRIs, whose backslash Comunica keeps, and a line for the prologue,
+ * where rdflib takes the `#` of a namespace for a comment in front of a SERVICE.
+ */
+function plainQuery(query: ParsedQuery): ParsedQuery {
+  const { tokens, prologue } = query;
+  const edits = tokens.flatMap((token, at) =>
+    token.kind === "pname" && token.text.includes("\\")
+      ? [{ range: { from: at, to: at + 1 }, replacement: iriText(resolveIri(prologue, token)) }]
+      : [],
+  );
+  const body = { from: prologue.length, to: tokens.length };
+  return parseQuery(`${textOf(query, { from: 0, to: prologue.length })}\n${editRange(query, body, edits)}`);
 }
 
 /**
