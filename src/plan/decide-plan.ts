@@ -23,7 +23,8 @@ import {
 } from "./build-plan.ts";
 import type { KnownFederation, PlanTask } from "./plan-request.ts";
 import type { MergedMembers, PlanNote } from "./query-plan.ts";
-import { offeredEndpoints, serviceRequired } from "./offer-endpoints.ts";
+import { serviceRequired } from "./offer-endpoints.ts";
+import { rankedHomes } from "./rank-homes.ts";
 import { adaptedKeys } from "./adapted-keys.ts";
 import { colocatedClauses, prunedClauses } from "./prune-clauses.ts";
 import { isOpenTarget } from "./followed-targets.ts";
@@ -163,7 +164,7 @@ function datasetNotes(query: AnalysedQuery, { request, entry }: PlanTask): reado
 
 function homeless(query: AnalysedQuery, { context }: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
   const where = pattern && placeOf(query.parsed, pattern);
-  return serviceRequired(offeredEndpoints(query.parsed, context), { where }, context);
+  return serviceRequired(query.parsed, { where, homes: rankedHomes(query.parsed, context) }, context);
 }
 
 /** No endpoint takes part: evaluated over the empty dataset. */

@@ -5,10 +5,9 @@ import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { type SubstitutedText, substituted } from "../sparql/substituted-text.ts";
 import { isWord, type Token, tokenize } from "../sparql/tokens.ts";
 import { undeclaredPrefixes } from "../sparql/undeclared-prefixes.ts";
-import { offeredHomes, serviceRequired } from "./offer-endpoints.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlanNote } from "./query-plan.ts";
-import { rankedHomes } from "./rank-homes.ts";
+import { type Home, rankedHomes } from "./rank-homes.ts";
 import { entryMeant } from "./meant-entries.ts";
 
 /** A text with declarations in front of it, of prefixes that it uses without. */
@@ -48,47 +47,81 @@ export function withEndpointPrefixes(
   if (missing.size === 0 || missing.size > mostFilled) return undefined;
   const named = [...(entry ? [entry] : (over?.members ?? [])), ...serviceEntries(tokens, context)];
   const filled = [...missing.keys()].flatMap((prefix) => knownPrefix(prefix, named, context) ?? []);
-  return filled.length === missing.size ? declared(written, filled, context) : undefined;
+  return filled.length === missing.size ? declared(written, filled) : undefined;
 }
 
 /** Different meanings of a text's prefixes that are tried, those of most endpoints first; each is parsed. */
 const mostReadings = 12;
 const longestHomeless = 20_000;
 
+/** A text that names no endpoint and does not declare its prefixes, with one meaning of them. */
+export interface Reading extends FilledText {
+  readonly parsed: ParsedQuery;
+  /** The endpoints that know the prefixes so, and have to do with the query; best first. */
+  readonly homes: readonly Home[];
+}
+
 /**
- * The error of a query that names no endpoint and does not declare its prefixes: which endpoints it may be meant for, each
- * with the prefixes as they are known of it. Undefined when no reading is a query that any endpoint has to do with.
+ * What such a text may mean, best first: as each endpoint knows its prefixes, and as described endpoints have its names. None where no
+ * reading is a query that any endpoint has to do with.
  */
-export function homelessUndeclared(
-  written: SubstitutedText,
-  { details: { where } }: FedwayError,
-  context: PlanContext,
-): FedwayError | undefined {
-  if (written.text.length > longestHomeless) return undefined;
+export function readingsOf(written: SubstitutedText, context: PlanContext): readonly Reading[] {
+  if (written.text.length > longestHomeless) return [];
   const { entries, published } = context.catalog;
   const others = entries.map(({ id }) => id).filter((id) => published.facts(id) === undefined);
-  const groups = [...published.ids.map((id) => [id]), others];
+  const named = publishedMeanings(written, others, context);
+  const tried = [...named.slice(0, mostReadings), ...describedMeanings(written, others, context)];
+  const readings = tried.flatMap(({ ids, ...filled }) => {
+    const parsed = parsedIfLegal(filled.written.text);
+    const homes = parsed === undefined ? [] : rankedHomes(parsed, context, new Set(ids));
+    return parsed === undefined || homes.length === 0 ? [] : [{ ...filled, parsed, homes }];
+  });
+  return readings.toSorted((one, other) => (other.homes[0]?.score ?? 0) - (one.homes[0]?.score ?? 0));
+}
+
+interface Meaning extends FilledText {
+  readonly ids: readonly string[];
+}
+
+/** As what was published of each endpoint has its prefixes, those of most endpoints first. */
+function publishedMeanings(
+  written: SubstitutedText,
+  others: readonly string[],
+  context: PlanContext,
+): readonly Meaning[] {
+  const groups = [...context.catalog.published.ids.map((id) => [id]), others];
   const filled = groups.flatMap((ids) => {
     const text = withPrefixesOf(ids[0], written, context);
     return text === undefined ? [] : ids.map((id) => ({ id, ...text }));
   });
-  const meanings = Map.groupBy(filled, (each) => each.written.text);
-  const tried = [...meanings].toSorted(([, few], [, many]) => many.length - few.length).slice(0, mostReadings);
-  const readings = tried.flatMap(([text, all]) => {
-    const parsed = parsedIfLegal(text);
-    return parsed === undefined ? [] : readingOf(parsed, new Set(all.map(({ id }) => id)), context);
+  const meanings = [...Map.groupBy(filled, (each) => each.written.text).values()].flatMap((all) => {
+    const [first] = all;
+    return first ? [{ written: first.written, note: first.note, ids: all.map(({ id }) => id) }] : [];
   });
-  const [best] = readings.toSorted((one, other) => (other.homes[0]?.score ?? 0) - (one.homes[0]?.score ?? 0));
-  if (best === undefined) return undefined;
-  const homes = readings.flatMap((reading) => reading.homes).toSorted((one, other) => other.score - one.score);
-  const offered = offeredHomes(homes, best.parsed, context);
-  const note = filled.find(({ id }) => id === offered[0]?.entry.id)?.note.message;
-  return serviceRequired(offered, { where, note }, context);
+  return meanings.toSorted((few, many) => many.ids.length - few.ids.length);
 }
 
-function readingOf(parsed: ParsedQuery, ids: ReadonlySet<string>, context: PlanContext) {
-  const homes = rankedHomes(parsed, context, ids);
-  return homes.length === 0 ? [] : [{ parsed, homes }];
+/** With the namespaces in which described endpoints have the names of prefixes that have no meaning elsewhere. */
+function describedMeanings(
+  written: SubstitutedText,
+  ids: readonly string[],
+  { catalog, terms }: PlanContext,
+): readonly Meaning[] {
+  const missing = undeclaredPrefixes(tokenize(written.text));
+  let readings: readonly (readonly Filled[])[] = missing.size > mostFilled ? [] : [[]];
+  for (const [prefix, locals] of missing) {
+    const usual = wellKnownNamespaces.get(prefix);
+    const isTaken = catalog.published.ids.some((id) => isMeaning(predefinedAt(id, prefix, { catalog })));
+    const names = usual !== undefined || isTaken ? [] : [...locals].filter((local) => local !== "");
+    const found = new Set(names.flatMap((local) => [...(terms?.namespacesWith(local) ?? [])]));
+    const meanings = usual === undefined ? found : [usual];
+    const how = usual === undefined ? "as described endpoints use its names" : asUsual;
+    readings = readings.flatMap((before) =>
+      Array.from(meanings, (namespace) => [...before, { prefix, namespace, how }]),
+    );
+    readings = readings.slice(0, mostReadings);
+  }
+  return readings.map((filled) => ({ ...declared(written, filled), ids }));
 }
 
 /** Undefined for a text that is no legal query. */
@@ -114,27 +147,30 @@ function withPrefixesOf(
     const own = id === undefined ? undefined : predefinedAt(id, prefix, context)?.namespace;
     const namespace = own ?? wellKnownNamespaces.get(prefix);
     if (namespace === undefined) return undefined;
-    filled.push({ prefix, namespace, by: own === undefined ? undefined : id });
+    filled.push({ prefix, namespace, how: own === undefined ? asUsual : howAt(id, context) });
   }
-  return declared(written, filled, context);
+  return declared(written, filled);
 }
 
 interface Filled {
   readonly prefix: string;
   readonly namespace: string;
-  /** Who knows it so; undefined where everybody does. */
-  readonly by: string | undefined;
+  /** Who knows it so. */
+  readonly how: string;
 }
 
-function declared(written: SubstitutedText, filled: readonly Filled[], { catalog }: PlanContext): FilledText {
+const asUsual = "as usual";
+
+const howAt = (id = "", { catalog }: Pick<PlanContext, "catalog">): string =>
+  `as at ${id} (${catalog.published.facts(id)?.provenance ?? "a Virtuoso"})`;
+
+function declared(written: SubstitutedText, filled: readonly Filled[]): FilledText {
   // On the first line, so that those of the query keep their numbers.
   const text = filled.map(({ prefix, namespace }) => `PREFIX ${prefix}: <${namespace}> `).join("");
   const outer = substituted(written.text, [{ start: 0, end: 0, text }]);
-  const parts = [...Map.groupBy(filled, ({ by }) => by)].map(([by, all]) => {
+  const parts = [...Map.groupBy(filled, ({ how }) => how)].map(([how, all]) => {
     const names = all.map(({ prefix, namespace }) => `${prefix}: <${namespace}>`).join(", ");
-    return by === undefined
-      ? `${names} as usual`
-      : `${names} as at ${by} (${catalog.published.facts(by)?.provenance ?? "a Virtuoso"})`;
+    return `${names} ${how}`;
   });
   return {
     written: { text: outer.text, relocated: (error) => written.relocated(outer.relocated(error)) },
@@ -154,11 +190,16 @@ function knownPrefix(prefix: string, named: readonly CatalogEntry[], { catalog }
   const namespaces = new Map<string, string>();
   for (const { id } of named) {
     const known = predefinedAt(id, prefix, { catalog });
-    if (known && known.how !== "example" && !namespaces.has(known.namespace)) namespaces.set(known.namespace, id);
+    if (known && isMeaning(known) && !namespaces.has(known.namespace)) namespaces.set(known.namespace, id);
   }
   const [only, ...others] = namespaces;
-  return only === undefined || others.length > 0 ? undefined : { prefix, namespace: only[0], by: only[1] };
+  return only === undefined || others.length > 0
+    ? undefined
+    : { prefix, namespace: only[0], how: howAt(only[1], { catalog }) };
 }
+
+/** Examples declare their prefixes as they like. */
+const isMeaning = (known: ReturnType<typeof predefinedAt>): boolean => known !== undefined && known.how !== "example";
 
 function serviceEntries(tokens: readonly Token[], context: PlanContext): readonly CatalogEntry[] {
   return tokens.flatMap((token, at) => {

@@ -1,8 +1,8 @@
-import type { Federation } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery } from "../sparql/analyse-query.ts";
 import { editText } from "../sparql/edit-text.ts";
 import { queryPatterns } from "../sparql/query-patterns.ts";
 import { termsOf, type UsedTerm } from "../sparql/used-terms.ts";
+import { federationWith } from "./offer-endpoints.ts";
 import type { KnownPart, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import type { ServiceTargets } from "./service-targets.ts";
@@ -120,7 +120,8 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
     part.source === "builder"
       ? `${id} has 1 of ${others.length + 1} parts of ${name}; the other${others.length === 1 ? "" : "s"}: ${listed}.`
       : `${id} is not the only one with ${name}; also: ${listed}.`;
-  const federation = federationWith([id, ...others], context);
+  const isAsking = (members: ReadonlySet<string>): boolean => [id, ...others].every((one) => members.has(one));
+  const federation = federationWith(isAsking, context)?.id;
   if (federation === undefined) return { code: "PART_ASKED", message: said };
   const all = others.length === 1 ? "both" : "all of them";
   if (iri === undefined) {
@@ -136,18 +137,4 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
   );
   const asking = editText(query.parsed, edits);
   return { code: "PART_ASKED", message: `${said} SERVICE <${federation}> asks ${all}.`, query: asking };
-}
-
-/** The smallest federation that has all of these endpoints; that of all described ones where no other has. */
-function federationWith(ids: readonly string[], { catalog }: PlanContext): string | undefined {
-  const sizes = catalog.federations.flatMap((federation: Federation) => {
-    const members = new Set(catalog.membersOf(federation).map(({ id }) => id));
-    return ids.every((id) => members.has(id))
-      ? [{ id: federation.id, size: members.size, builtIn: federation.builtIn }]
-      : [];
-  });
-  const [best] = sizes.toSorted(
-    (one, other) => Number(one.builtIn ?? false) - Number(other.builtIn ?? false) || one.size - other.size,
-  );
-  return best?.id;
 }

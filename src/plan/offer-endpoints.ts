@@ -1,14 +1,14 @@
 import { type ErrorWhere, FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery } from "../sparql/analyse-query.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
-import { usedTerms } from "../sparql/used-terms.ts";
-import { written } from "./known-terms.ts";
+import { type UsedTerm, usedTerms } from "../sparql/used-terms.ts";
+import { type MeantTerm, meantInstead, written } from "./known-terms.ts";
 import type { PlanContext } from "./plan-request.ts";
 import { extensionHolders, type Home, rankedHomes } from "./rank-homes.ts";
 
 /** An endpoint to offer for a query that names none. */
-export interface OfferedEndpoint {
+interface OfferedEndpoint {
   readonly entry: CatalogEntry;
   /** Those of the query's terms that it has, as the query writes them. */
   readonly has: readonly string[];
@@ -20,29 +20,8 @@ export interface OfferedEndpoint {
 
 const offeredAtMost = 10;
 
-/**
- * What to offer when a query names no endpoint, best first: by what is known of its terms; where nothing is, the endpoints whose
- * text or terms have their names. All of a small catalogue, else nothing: the first of many by the alphabet would be no
- * better than any other. Those that are down come last.
- */
-export function offeredEndpoints(parsed: ParsedQuery, context: PlanContext): readonly OfferedEndpoint[] {
-  const homes = offeredHomes(rankedHomes(parsed, context), parsed, context);
-  if (homes.length > 0) return homes;
-  const { catalog, terms } = context;
-  const ids = [...(terms?.endpointsFound(namesOf(parsed)) ?? [])];
-  const found = ids.flatMap((id) => catalog.byId(id) ?? []);
-  const entries = found.length > 0 ? found : catalog.entries.length <= offeredAtMost ? catalog.entries : [];
-  return downLast(entries, context)
-    .slice(0, offeredAtMost)
-    .map((entry) => ({ entry, has: [], copies: [] }));
-}
-
-/** Ranked homes as they are offered: one for all copies of the same data, the original where that is up. */
-export function offeredHomes(
-  homes: readonly Home[],
-  parsed: ParsedQuery,
-  context: PlanContext,
-): readonly OfferedEndpoint[] {
+/** Ranked homes as they are offered: one for all copies of the same data, the original where that is up; those that are down last. */
+function offeredHomes(homes: readonly Home[], parsed: ParsedQuery, context: PlanContext): readonly OfferedEndpoint[] {
   const { catalog } = context;
   const groups = Map.groupBy(homes, ({ id }) => catalog.published.originalOf(id));
   const offered = [...groups].flatMap(([original, group]) => {
@@ -70,14 +49,6 @@ export function offeredHomes(
     .slice(0, offeredAtMost);
 }
 
-/** Local names of vocabulary that is about something; those of RDF and RDFS are everywhere. */
-const namesOf = (parsed: ParsedQuery): string =>
-  usedTerms(parsed)
-    .flatMap(({ terms }) => terms)
-    .filter(({ iri }) => !iri.startsWith("http://www.w3.org/"))
-    .map(({ iri }) => /[^/#]*$/.exec(iri)?.[0] ?? "")
-    .join(" ");
-
 /** The same endpoints, those that are down last. */
 export function downLast(
   entries: readonly CatalogEntry[],
@@ -90,31 +61,88 @@ export function downLast(
 
 interface Homeless {
   readonly where: ErrorWhere | undefined;
-  /** What was done to the query to read it. */
-  readonly note?: string | undefined;
+  /** Best first; of all readings of the query. */
+  readonly homes: readonly Home[];
+  /** What was done to the query to read it as one for this endpoint. */
+  readonly note?: (id: string) => string | undefined;
 }
 
-/** The error of a query that names no endpoint, with what to name. */
+const mostMeant = 3;
+
+/**
+ * The error of a query that names no endpoint. It offers endpoints that have most of the terms that are known, else what was probably
+ * meant by terms that are not, else who has something else to do with the query, or all of a small catalogue.
+ */
 export function serviceRequired(
-  offered: readonly OfferedEndpoint[],
-  { where, note }: Homeless,
+  parsed: ParsedQuery,
+  { where, note, homes }: Homeless,
   context: PlanContext,
 ): FedwayError {
-  const endpoints = offered.map(({ entry }) => entry.id);
-  const federation = federationOf(endpoints, context);
-  const toFederation =
+  const used = usedTerms(parsed).flatMap(({ terms }) => terms);
+  const isHad = ({ iri }: UsedTerm): boolean => homes.some(({ has }) => has.includes(iri));
+  const had = new Set(used.filter(isHad).map(({ iri }) => iri));
+  const unknown = used.filter((term) => !isHad(term)).slice(0, mostMeant);
+  const meant = unknown.flatMap((term) => meantInstead(term, homes, context) ?? []);
+  const isGuess = had.size === 0 && meant.length > 0;
+  const offered = isGuess ? [] : offeredHomes(fitting(homes, used, context), parsed, context);
+  const best = offered[0]?.entry.id;
+  const isCovered = (members: ReadonlySet<string>): boolean =>
+    new Set(homes.flatMap(({ id, has }) => (members.has(id) ? has : []))).isSupersetOf(had);
+  const federation = had.size === 0 ? undefined : federationWith(isCovered, context);
+  const endpoints = isGuess ? meant.flatMap(({ holders }) => holders) : offered.map(({ entry }) => entry.id);
+  const said = [
+    isGuess ? "" : offerText(best, had.size > 0, federation?.builtIn ? undefined : federation?.id),
+    evidenceText(offered.length > 0 ? offered : offeredHomes(homes, parsed, context)),
+    ...meant.map((each) => meantText(each, parsed, context)),
+    (best !== undefined && note?.(best)) || "",
+  ];
+  return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
+    ...(where && { where }),
+    next: said.filter((text) => text !== "").join(" "),
+    ...(endpoints.length > 0 && { endpoints: endpoints.slice(0, offeredAtMost) }),
+    ...(meant.length > 0 && { suggestions: meant.map(({ suggestion }) => suggestion) }),
+  });
+}
+
+/**
+ * Homes, and copies of them, that have at least half as much to do with the query as the best one; where there is none, endpoints whose
+ * text has the names of its terms, else all of a small catalogue.
+ */
+function fitting(homes: readonly Home[], used: readonly UsedTerm[], context: PlanContext): readonly Home[] {
+  const { published } = context.catalog;
+  const candidates = homes.length > 0 ? homes : foundByName(used, context);
+  const [best] = candidates;
+  // Others have less to do with it.
+  if (best === undefined || lacksMost(best.id, used, context)) return [];
+  const fit = candidates.filter(({ id, score }) => 2 * score >= best.score && !lacksMost(id, used, context));
+  const originals = new Set(fit.map(({ id }) => published.originalOf(id)));
+  return candidates.filter(({ id }) => originals.has(published.originalOf(id)));
+}
+
+function foundByName(used: readonly UsedTerm[], { catalog: { entries }, terms }: PlanContext): readonly Home[] {
+  // Vocabulary of RDF and RDFS is everywhere.
+  const own = used.filter(({ iri }) => !iri.startsWith("http://www.w3.org/"));
+  const found = [...(terms?.endpointsFound(own.map(({ iri }) => /[^/#]*$/.exec(iri)?.[0] ?? "").join(" ")) ?? [])];
+  const ids = found.length > 0 ? found : entries.length <= offeredAtMost ? entries.map(({ id }) => id) : [];
+  return ids.map((id) => ({ id, score: 0, has: [] }));
+}
+
+/** Whether an endpoint is known not to have half or more of the terms. */
+function lacksMost(id: string, used: readonly UsedTerm[], { terms }: PlanContext): boolean {
+  const lacking = used.filter((term) => terms?.hasTerm(id, term) === "no").length;
+  return lacking > 0 && 2 * lacking >= used.length;
+}
+
+function offerText(best: string | undefined, isHad: boolean, federation: string | undefined): string {
+  if (best === undefined && isHad)
+    return "No endpoint is known to have most of its terms: put each part into the SERVICE of an endpoint that has it.";
+  if (best === undefined)
+    return "Wrap the patterns: SERVICE <id> { ... }; /api/endpoints?property=IRI says which endpoints have what.";
+  const orFederation =
     federation === undefined
       ? ""
       : ` or to a federation (/federations/${federation}/sparql, --federation ${federation})`;
-  const [best] = endpoints;
-  return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
-    ...(where && { where }),
-    next:
-      best === undefined
-        ? "Wrap the patterns: SERVICE <id> { ... }; /api/endpoints?property=IRI says which endpoints have what."
-        : `Wrap the patterns: SERVICE <${best}> { ... }, or send the query to an endpoint (/endpoints/${best}/sparql, --endpoint ${best})${toFederation}.${evidenceText(offered)}${note === undefined ? "" : ` ${note}`}`,
-    ...(endpoints.length > 0 && { endpoints }),
-  });
+  return `Wrap the patterns: SERVICE <${best}> { ... }, or send the query to an endpoint (/endpoints/${best}/sparql, --endpoint ${best})${orFederation}.`;
 }
 
 /** What the first three are known to have, and from where. */
@@ -125,7 +153,14 @@ function evidenceText(offered: readonly OfferedEndpoint[]): string {
     const from = provenance === undefined ? "" : ` (${provenance})`;
     return `${entry.id}${copied} has ${has.slice(0, 5).join(", ")}${from}`;
   };
-  return having.length === 0 ? "" : ` By what is known of them, ${having.map(textOf).join("; ")}.`;
+  return having.length === 0 ? "" : `By what is known of them, ${having.map(textOf).join("; ")}.`;
+}
+
+function meantText({ term, suggestion, holders }: MeantTerm, parsed: ParsedQuery, context: PlanContext): string {
+  const federation = federationWith((members) => holders.every((id) => members.has(id)), context);
+  const where = holders.length > 1 && federation ? `federation ${federation.id}` : holders.slice(0, 3).join(", ");
+  const iri = written(suggestion.term.slice(1, -1), parsed);
+  return `No endpoint is known to have ${written(term.iri, parsed)}. Did you mean ${iri} (${where})?`;
 }
 
 /**
@@ -150,13 +185,16 @@ export function misplacedExtension(
   });
 }
 
-/** The federation with most of these endpoints, the smallest of several. */
-export function federationOf(ids: readonly string[], { catalog }: PlanContext): string | undefined {
-  const named = catalog.federations.filter(({ builtIn }) => !builtIn);
-  const sizes = named.map((each) => {
-    const members = catalog.membersOf(each).map(({ id }) => id);
-    return { id: each.id, shared: ids.filter((id) => members.includes(id)).length, size: members.length };
+/** The smallest federation whose members are as wanted; that of all described endpoints where no other is. */
+export function federationWith(
+  isWanted: (members: ReadonlySet<string>) => boolean,
+  { catalog }: Pick<PlanContext, "catalog">,
+): Federation | undefined {
+  const sizes = catalog.federations.flatMap((federation) => {
+    const members = catalog.membersOf(federation).map(({ id }) => id);
+    return isWanted(new Set(members)) ? [{ federation, size: members.length }] : [];
   });
-  const [best] = sizes.toSorted((one, other) => other.shared - one.shared || one.size - other.size);
-  return best !== undefined && best.shared > 0 ? best.id : undefined;
+  const rank = ({ builtIn }: Federation): number => (builtIn ? 1 : 0);
+  const [best] = sizes.toSorted((one, other) => rank(one.federation) - rank(other.federation) || one.size - other.size);
+  return best?.federation;
 }

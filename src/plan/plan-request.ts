@@ -124,6 +124,8 @@ export interface KnownTerms {
   descriptionVersion(id: string): string | undefined;
   /** Ids of the endpoints whose text or terms have words of `q`, best first. */
   endpointsFound(q: string): Iterable<string>;
+  /** Namespaces in which endpoints have a class or property with this local name. */
+  namespacesWith(local: string): Iterable<string>;
 }
 
 /** What watching found, by catalogue id. */

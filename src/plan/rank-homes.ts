@@ -1,4 +1,4 @@
-import type { PublishedFacts } from "../registry/published/published-facts.ts";
+import { type PublishedFacts, publishedKey } from "../registry/published/published-facts.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
 import { resolveIri } from "../sparql/resolve-iri.ts";
 import { isWord } from "../sparql/tokens.ts";
@@ -31,9 +31,8 @@ export const usesWeight = 0.1;
 const mostThings = 50;
 
 /**
- * The endpoints that have to do with what a query names, best first: those with its rarest terms, then those with the
- * namespaces of what nobody is known to have, then those whose published queries name them most. Copies of the same data
- * count as one holder.
+ * The endpoints that have to do with what a query names, best first: those with its rarest terms, where no term is known those with
+ * other terms of their namespaces, then those whose published queries name them most. Copies of the same data count as one holder.
  * @param among only these endpoints
  */
 export function rankedHomes(parsed: ParsedQuery, context: PlanContext, among?: ReadonlySet<string>): readonly Home[] {
@@ -61,8 +60,12 @@ function cluesOf(parsed: ParsedQuery, context: PlanContext): readonly Clue[] {
   const answering = context.catalog.entries.map(({ id, url }) => ({ id, host: hostOf(url) }));
   const { services, things } = constantsOf(parsed, new Set(terms.map(({ iri }) => iri)));
   const hosts = new Set([...terms.map(({ iri }) => iri), ...things].flatMap((iri) => hostOf(iri) ?? []));
+  const known = terms.map((term) => termClue(term, context)).filter(({ holders }) => holders.size > 0);
+  // Where nobody has any of the terms, others of their namespaces say where they may be.
+  const spaces = known.length > 0 ? [] : terms.map(({ iri }) => vocabularyClue(iri, context));
   const clues = [
-    ...terms.map((term) => termClue(term, context)),
+    ...known,
+    ...spaces,
     ...services.map((iri) => ({ holders: extensionHolders(iri, context), weight: 1 })),
     ...things.map((iri) => thingClue(iri, context)),
     ...[...hosts].map((host) => hostClue(host, answering)),
@@ -70,35 +73,32 @@ function cluesOf(parsed: ParsedQuery, context: PlanContext): readonly Clue[] {
   return clues.filter(({ holders }) => holders.size > 0);
 }
 
-/** Who has a term, by descriptions and publications; where nobody has, who has others of its namespace. */
+/** Who has a term, by descriptions and publications. */
 function termClue(term: UsedTerm, context: PlanContext): Clue {
   const { terms: described } = context;
   const holders = new Map<string, number>();
   for (const id of described?.endpointsWith(term) ?? []) holders.set(id, 0);
-  const key = keyOf(term.kind, term.iri);
+  const key = publishedKey(term.kind, term.iri);
   for (const { id, facts } of publishedAt(context)) {
     const known = facts.terms.get(key);
     // What the endpoint itself says wins.
     if (known && described?.hasTerm(id, term) !== "no") holders.set(id, known.uses);
   }
-  if (holders.size > 0) return { holders, weight: 1, term: term.iri };
-  return { holders: vocabularyHolders(term.iri, context), weight: spaceWeight };
+  return { holders, weight: 1, term: term.iri };
 }
 
 /** Who has other terms of the same namespace. */
-function vocabularyHolders(iri: string, context: PlanContext): ReadonlyMap<string, number> {
+function vocabularyClue(iri: string, context: PlanContext): Clue {
   const space = /^.*[/#]/.exec(iri)?.[0] ?? iri;
   const having = [...publishedAt(context)].filter(({ facts }) => facts.vocabularies.has(space));
-  return new Map(having.map(({ id }) => [id, 0]));
+  return { holders: new Map(having.map(({ id }) => [id, 0])), weight: spaceWeight };
 }
-
-const keyOf = (kind: UsedTerm["kind"], iri: string): string => `${kind === "class" ? "c" : "p"} ${iri}`;
 
 /** Who has an IRI that the query names beside classes and properties: as one of its terms, or in the namespace of its things. */
 function thingClue(iri: string, context: PlanContext): Clue {
   const holders = new Map<string, number>();
   for (const { id, facts } of publishedAt(context)) {
-    const term = facts.terms.get(keyOf("class", iri)) ?? facts.terms.get(keyOf("property", iri));
+    const term = facts.terms.get(publishedKey("class", iri)) ?? facts.terms.get(publishedKey("property", iri));
     const uses = term?.uses ?? usesOfSpace(iri, facts);
     if (uses !== undefined) holders.set(id, uses);
   }

@@ -2,10 +2,12 @@ import { nearest } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import type { SubstitutedText } from "../sparql/substituted-text.ts";
-import { homelessUndeclared, namesEndpoint, parsedIfLegal, withEndpointPrefixes } from "./fill-prefixes.ts";
+import { describedMeant } from "./ask-described.ts";
+import { namesEndpoint, parsedIfLegal, readingsOf, withEndpointPrefixes } from "./fill-prefixes.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, PlanNote } from "./query-plan.ts";
 import { similarIds } from "./meant-entries.ts";
+import { serviceRequired } from "./offer-endpoints.ts";
 import { unparsedPlan } from "./unparsed-plan.ts";
 
 /** A text as it was understood. */
@@ -35,8 +37,42 @@ export function readQuery(written: SubstitutedText, task: PlanTask): ReadQuery {
     const unparsed = unparsedPlan(request, entry);
     if (unparsed) return { parsed: unparsed, source: written };
     const isHomeless = entry === undefined && over === undefined && !namesEndpoint(written.text);
-    throw (isHomeless && homelessUndeclared(written, thrown, context)) || explained(thrown, request.text, context);
+    const meant = isHomeless ? homelessUndeclared(written, thrown, task) : undefined;
+    if (meant) return meant;
+    throw explained(thrown, request.text, context);
   }
+}
+
+/**
+ * A query that names no endpoint and does not declare its prefixes: over all that is described, where that is what it means. Undefined
+ * where no endpoint has to do with it.
+ * @throws FedwayError `SERVICE_REQUIRED` where others are meant, `QUERY_SYNTAX` where several readings are as good
+ */
+function homelessUndeclared(written: SubstitutedText, thrown: FedwayError, task: PlanTask): ReadQuery | undefined {
+  const { context } = task;
+  const { where } = thrown.details;
+  const readings = readingsOf(written, context);
+  const [best] = readings;
+  if (best === undefined) return undefined;
+  const score = best.homes[0]?.score ?? 0;
+  const described = readings.filter(({ homes, parsed }) => homes[0]?.score === score && describedMeant(parsed, task));
+  if (described.length > 1) {
+    const texts = described.map((each) => each.written.text.slice(0, -written.text.length).trim());
+    throw new FedwayError(
+      "QUERY_SYNTAX",
+      "The query does not declare its prefixes, and they may mean several things.",
+      {
+        where,
+        next: `Put what you mean before it: ${texts.slice(0, 5).join(" or ")}.`,
+      },
+    );
+  }
+  const [only] = described;
+  if (only) return { parsed: only.parsed, source: only.written, note: only.note };
+  const homes = readings.flatMap((reading) => reading.homes).toSorted((one, other) => other.score - one.score);
+  const note = (id: string): string | undefined =>
+    readings.find((each) => each.homes.some((home) => home.id === id))?.note.message;
+  throw serviceRequired(best.parsed, { where, note, homes }, context);
 }
 
 /** Whoever writes `SERVICE <peple>`, or `<peple>` among the values of its variable, means an endpoint of the catalogue. */

@@ -5,7 +5,6 @@ import type { KnownSources, PlanContext } from "../../plan/plan-request.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
-import { iriParts } from "../../registry/schema/text.ts";
 import type { SearchIndex } from "../../registry/search/search-index.ts";
 import type { KnownValues } from "./other-values.ts";
 import type { RepairSources } from "./repair-text.ts";
@@ -110,19 +109,6 @@ export function sourcesFor(ids: readonly string[], { catalog, search, models }: 
       ...named.flatMap((id) => published.facts(id)?.prefixes.get(prefix)?.namespace ?? []),
       ...[wellKnownNamespaces.get(prefix)].filter((namespace) => namespace !== undefined),
     ],
-    namespacesWith: (local) => namespacesFound(local, vocabularies.length === 0 ? undefined : ids, search),
+    namespacesWith: (local) => search.namespacesWith(local, vocabularies.length === 0 ? undefined : ids),
   };
-}
-
-/** Namespaces in which these endpoints, or any, have a term of this name. */
-function namespacesFound(
-  local: string,
-  endpoints: readonly string[] | undefined,
-  search: CheckOptions["search"],
-): readonly string[] {
-  const wanted = { q: local, kinds: ["class", "property"], limit: 50, offset: 0 } as const;
-  const { hits } = search.search(endpoints === undefined ? wanted : { ...wanted, endpoints });
-  // A local name may have the separators of IRIs itself, as in `:city\\#name`.
-  const isNamed = (iri: string): boolean => iri.endsWith(local) && iriParts(iri).local === iriParts(local).local;
-  return hits.flatMap(({ iri = "" }) => (isNamed(iri) ? [iri.slice(0, iri.length - local.length)] : []));
 }

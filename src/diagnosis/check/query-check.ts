@@ -163,7 +163,11 @@ function askedIn(
     if (place.endpointId !== undefined) return [place.endpointId];
     const federation = place.federationId === undefined ? undefined : catalog.federation(place.federationId);
     if (federation) return catalog.membersOf(federation).map(({ id }) => id);
-    return plan.kind === "direct" && plan.endpoint.id !== undefined ? [plan.endpoint.id] : [];
+    if (plan.kind === "direct") return plan.endpoint.id === undefined ? [] : [plan.endpoint.id];
+    // A query that names no endpoint is asked of all that are described, or was refused because none of them has its terms.
+    const all = catalog.federations.find(({ builtIn }) => builtIn);
+    const isAll = plan.kind === "federated" ? plan.over !== undefined : plan.reason.code === "SERVICE_REQUIRED";
+    return all !== undefined && isAll ? catalog.membersOf(all).map(({ id }) => id) : [];
   };
   const found = ids();
   return { ids: found, vocabularies: vocabulariesFor(found, options) };
@@ -192,7 +196,8 @@ function missedService(
   const { plan, parsed } = draft;
   const isSentOn = plan.kind === "direct" && plan.notes.some(({ code }) => code === "PATTERN_SENT_ON");
   const isRejected = plan.kind === "rejected" && lacksService.has(plan.reason.code);
-  if (scope.service !== undefined || !(isRejected || (isSentOn && unknown.length > 0))) return [];
+  const isMeant = isRejected ? unknown.length === 0 : isSentOn && unknown.length > 0;
+  if (scope.service !== undefined || !isMeant) return [];
   const having = endpointsWithAll(termsOf(scope.patterns), { ...options, terms: options.search });
   const offered = plan.kind === "rejected" ? (plan.reason.details.endpoints ?? []) : [];
   const others = offered.flatMap((id) => options.catalog.byId(id) ?? []).filter((entry) => !having.includes(entry));

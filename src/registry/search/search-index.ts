@@ -8,6 +8,7 @@ import { nearestTerms } from "./nearest-terms.ts";
 import { rankedEndpoints, runSearch } from "./run-search.ts";
 import { termKey, termTitle } from "./term-table.ts";
 import { hasAllWords } from "./text-index.ts";
+import { iriParts } from "../schema/text.ts";
 import { queryWords } from "../words/question-words.ts";
 
 /** What can be found. */
@@ -140,6 +141,9 @@ export function createSearchIndex(models: EndpointModels, options: SearchIndexOp
     endpointsWith: ({ kind, iri }: WantedTerm): Iterable<string> => models.described(kind, iri),
     /** Ids of the endpoints whose text, or whose terms' names, have words of `q`, best first. */
     endpointsFound: (q: string): Iterable<string> => rankedEndpoints(state, q).keys(),
+    /** Namespaces in which these endpoints, or any, have a class or property of this local name. */
+    namespacesWith: (local: string, endpoints?: readonly string[]): readonly string[] =>
+      namespacesWith(state, local, endpoints),
     /** What is known of a class or property in all endpoints; undefined when none is known to have it. */
     term: ({ kind, iri }: WantedTerm): FoundTerm | undefined => foundTerm(state, termKey(kind, iri)),
     /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
@@ -155,6 +159,14 @@ export function createSearchIndex(models: EndpointModels, options: SearchIndexOp
     filterEntries: (catalog: Pick<Catalog, "entries">, filter: EntryFilter): EntryPage =>
       filterEntries(state, catalog.entries, { filter, statusOf }),
   };
+}
+
+function namespacesWith(state: IndexState, local: string, endpoints?: readonly string[]): readonly string[] {
+  const wanted = { q: local, kinds: ["class", "property"], limit: 50, offset: 0 } as const;
+  const { hits } = runSearch(state, endpoints === undefined ? wanted : { ...wanted, endpoints });
+  // A local name may have the separators of IRIs itself, as in `:city\\#name`.
+  const isNamed = (iri: string): boolean => iri.endsWith(local) && iriParts(iri).local === iriParts(local).local;
+  return hits.flatMap(({ iri = "" }) => (isNamed(iri) ? [iri.slice(0, iri.length - local.length)] : []));
 }
 
 /** A class or property with the endpoints that have it. */

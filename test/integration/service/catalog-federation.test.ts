@@ -36,13 +36,17 @@ interface Table {
   readonly status: string;
   readonly rows: readonly (readonly string[])[];
   readonly notes: readonly { readonly code: string; readonly message: string }[];
-  readonly diagnosis: { readonly code: string } | null;
+  readonly diagnosis: {
+    readonly code: string;
+    readonly next?: string;
+    readonly endpoints?: readonly string[];
+  } | null;
 }
 
 /** Rows of a query, who was asked for them, and what the notes say. */
-async function asked(query: string, place: object = {}) {
+async function asked(query: string, place: object = {}, prologue = prefix) {
   for (const server of servers.values()) server.clearRequests();
-  const { body } = await send("POST", "/api/query", { query: prefix + query, ...place });
+  const { body } = await send("POST", "/api/query", { query: prologue + query, ...place });
   const { status, rows, notes, diagnosis } = body as unknown as Table;
   const requests = [...servers].flatMap(([id, server]) => (server.requests.length > 0 ? [id] : []));
   const said = Object.fromEntries((notes ?? []).map(({ code, message }) => [code, message]));
@@ -104,6 +108,60 @@ describe("with people and books described", () => {
   ])("a query stays refused where %s", async (_name, query, place) => {
     const { diagnosis, requests } = await asked(query, place);
     expect([diagnosis?.code, requests]).toEqual(["SERVICE_REQUIRED", []]);
+  });
+});
+
+describe("a query that names no endpoint and misspells a term", () => {
+  it.each([
+    ["beside one that is known", "SELECT * { ?p a :Person ; :nmae ?n }", ":nmae", ":name"],
+    ["beside a known class, in another case", "SELECT * { ?b :Author ?a ; :title ?t }", ":Author", ":author"],
+  ])("runs where it stands %s, and says what was meant", async (_name, query, typo, meant) => {
+    const { status, said } = await asked(query);
+    expect([status, said["TERM_UNKNOWN"]]).toEqual(["empty", expect.stringContaining(`has ${typo}, `)]);
+    expect(said["TERM_UNKNOWN"]).toContain(`Did you mean ${meant}?`);
+  });
+
+  it.each([
+    ["alone", "SELECT * { ?p :nmae ?n }", "to have :nmae. Did you mean :name (people)?", ["people"]],
+    ["twice", "SELECT * { ?b :titel ?t ; :autor ?a }", "Did you mean :author (books)?", ["books", "books"]],
+    [
+      "in another namespace",
+      "SELECT * { ?s a <http://y.example/Person> }",
+      "Did you mean :Person (people)?",
+      ["people"],
+    ],
+  ])("names the term and the endpoint that was meant where it stands %s", async (_name, query, said, endpoints) => {
+    const { diagnosis, requests } = await asked(query);
+    expect([diagnosis?.code, diagnosis?.next, requests]).toEqual([
+      "SERVICE_REQUIRED",
+      expect.stringContaining(said),
+      [],
+    ]);
+    expect([diagnosis?.endpoints, diagnosis?.next]).toEqual([endpoints, expect.not.stringContaining("SERVICE")]);
+  });
+
+  it("is offered no endpoint that lacks most of its terms", async () => {
+    const { diagnosis } = await asked("SELECT * { ?s :name ?n ; :author ?a ; :secret ?o ; :sold ?x ; :lent ?y }");
+    expect(diagnosis?.endpoints).toBeUndefined();
+  });
+
+  it("is checked with the terms of all that is described", async () => {
+    const { body } = await send("POST", "/api/tools/check_query", { query: `${prefix}SELECT * { ?p :nmae ?n }` });
+    const { text } = body as { readonly text: string };
+    expect(text).toContain("Repair: :nmae -> :name");
+    expect(text).not.toContain("SERVICE <");
+  });
+});
+
+describe("a query that names no endpoint and does not declare its prefixes", () => {
+  it.each([
+    ["all of its names", "SELECT ?n { ?p a x:Person ; x:name ?n }"],
+    ["some of them", "SELECT ?n { ?p x:name ?n . OPTIONAL { ?p x:nothing ?o } }"],
+    ["the empty prefix", "SELECT ?n { ?p :name ?n }"],
+    ["another prefix that is well known", "SELECT ?n { ?p x:name ?n OPTIONAL { ?p foaf:knows ?o } }"],
+  ])("has them from described endpoints that have %s", async (_name, query) => {
+    const { status, said } = await asked(query, {}, "");
+    expect([status, said["PREFIXES_FILLED_IN"]]).toEqual(["ok", expect.stringContaining(": <http://x.example/>")]);
   });
 });
 

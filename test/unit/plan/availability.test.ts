@@ -33,6 +33,7 @@ function plannerWith(down: Record<string, number | undefined>, entries?: readonl
       nearest: () => [],
       descriptionVersion: () => undefined,
       endpointsFound: () => catalog.entries.map(({ id }) => id),
+      namespacesWith: () => [],
     },
   });
   const ask = (text: string, more: Partial<PlanRequest> = {}) =>

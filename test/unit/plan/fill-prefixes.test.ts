@@ -109,7 +109,7 @@ describe("a query that names no endpoint and declares no prefix", () => {
     expect(error?.details.next).toMatch(
       /SERVICE <wiki> .*wiki \(or a copy: copy\) has wdt:born, wdt:place \(published, as of/,
     );
-    expect(error?.details.next).toContain("filled in: wdt: <http://wiki/direct/> as at wiki");
+    expect(error?.details.next).toContain("filled in: wdt: <http://wiki/direct/> as at copy");
     expect(errorOf("SELECT * { ?what wdt:coin ?coin }")?.details.endpoints?.[0]).toBe("base");
   });
   it("stays wrong where nobody knows a prefix, or what it names", () => {
