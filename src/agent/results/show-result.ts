@@ -1,4 +1,5 @@
 import type { Repair } from "../../errors/fedway-error.ts";
+import type { PlanNote } from "../../plan/query-plan.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import type { Reply } from "../reply.ts";
@@ -59,6 +60,7 @@ export function showResult(
     rows: rows.length === 0 ? [] : [page.text, ...restText(rest, hint)],
     notes,
     repairs,
+    suggested: diagnosis?.suggested ?? instead(answer.notes),
     data: {
       ...dataOf(answer),
       notes,
@@ -72,6 +74,9 @@ export function showResult(
     failed: status === "failed" || status === "cancelled",
   };
 }
+
+/** The query that a note says to send instead. */
+export const instead = (notes: readonly PlanNote[]): string | undefined => notes.find(({ query }) => query)?.query;
 
 /** COUNT, SUM and the like give a row also where nothing matches: that row says nothing of the data. */
 const isOfNothing = ({ status, diagnosis }: TabularAnswer): boolean =>

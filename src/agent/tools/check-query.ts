@@ -3,6 +3,7 @@ import type { CheckedQuery, QueryCheck } from "../../diagnosis/check/query-check
 import type { UnknownTerm } from "../../diagnosis/check/unknown-terms.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import type { Reply } from "../reply.ts";
+import { instead } from "../results/show-result.ts";
 import { defineTool } from "../tool.ts";
 
 /** Says what is wrong with a query before it is run. */
@@ -23,19 +24,37 @@ const mostUnknown = 5;
 
 function shown({ next, valid, plan, problem, cost, repeatOf, ...checked }: CheckedQuery): Reply {
   const { query, repairs, unknown, contradictions, suggested } = checked;
+  const parts = plan?.notes.filter(({ code }) => code === "PART_ASKED") ?? [];
   const endpoints = plan?.endpoints.slice(0, 10).join(", ") || "no endpoint";
   return {
     status: `${valid ? "valid" : "not valid"}${plan === undefined ? "" : `; ${plan.kind}: ${endpoints}`}`,
     cause: problem ? { ...problem, next: problem.next ?? next } : null,
     rows: [...unknown.slice(0, mostUnknown).map(unknownLine), ...contradictions.map(contradictionLine)],
-    notes: [cost === undefined ? [] : `cost: ${cost}`, repeatOf === undefined ? [] : repeatText(repeatOf)].flat(),
+    notes: [
+      ...parts.map(({ message }) => plainText(message, 300)),
+      cost === undefined ? [] : `cost: ${cost}`,
+      repeatOf === undefined ? [] : repeatText(repeatOf),
+    ].flat(),
     repairs,
     repaired: repairs.some(({ applied }) => applied) ? query : undefined,
-    suggested,
+    suggested: suggested ?? instead(parts),
     next: suggested === undefined && problem ? undefined : next,
-    data: { valid, query, repairs, unknown, contradictions, suggested, plan, cost, repeat_of: repeatOf },
+    data: {
+      valid,
+      query,
+      repairs,
+      unknown,
+      contradictions,
+      suggested,
+      plan: planText(plan),
+      cost,
+      repeat_of: repeatOf,
+    },
   };
 }
+
+const planText = (plan: CheckedQuery["plan"]) =>
+  plan && { ...plan, notes: plan.notes.map(({ code, message }) => `${code}: ${message}`) };
 
 const repeatText = ({ times, at }: NonNullable<CheckedQuery["repeatOf"]>): string =>
   `repeated: you ran this query ${times === 1 ? "" : `${times} times, last `}at ${at}.`;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { inTurns } from "../../clock.ts";
 import { FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
-import type { QueryPlan } from "../../plan/query-plan.ts";
+import type { PlanNote, QueryPlan } from "../../plan/query-plan.ts";
 import { costWarning } from "./cost.ts";
 import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabulariesFor } from "./lookups.ts";
@@ -48,7 +48,7 @@ export interface CheckedQuery extends PreparedQuery {
   readonly plan?: {
     readonly kind: QueryPlan["kind"];
     readonly endpoints: readonly string[];
-    readonly notes: readonly string[];
+    readonly notes: readonly PlanNote[];
   };
   /** One sentence. */
   readonly cost?: string | undefined;
@@ -236,7 +236,7 @@ function summaryOf(plan: QueryPlan): NonNullable<CheckedQuery["plan"]> {
   return {
     kind: plan.kind,
     endpoints: members.map(({ id, url }) => id ?? url),
-    notes: plan.notes.map(({ code, message }) => `${code}: ${message}`),
+    notes: plan.notes,
   };
 }
 
