@@ -24,17 +24,13 @@ const mostUnknown = 5;
 
 function shown({ next, valid, plan, problem, cost, repeatOf, ...checked }: CheckedQuery): Reply {
   const { query, repairs, unknown, contradictions, suggested } = checked;
-  const parts = plan?.notes.filter(({ code }) => code === "PART_ASKED") ?? [];
+  const parts = partsOf(plan);
   const endpoints = plan?.endpoints.slice(0, 10).join(", ") || "no endpoint";
   return {
     status: `${valid ? "valid" : "not valid"}${plan === undefined ? "" : `; ${plan.kind}: ${endpoints}`}`,
     cause: problem ? { ...problem, next: problem.next ?? next } : null,
     rows: [...unknown.slice(0, mostUnknown).map(unknownLine), ...contradictions.map(contradictionLine)],
-    notes: [
-      ...parts.map(({ message }) => plainText(message, 300)),
-      cost === undefined ? [] : `cost: ${cost}`,
-      repeatOf === undefined ? [] : repeatText(repeatOf),
-    ].flat(),
+    notes: [...parts.map(({ message }) => plainText(message, 300)), ...costText(cost), ...repeatText(repeatOf)],
     repairs,
     repaired: repairs.some(({ applied }) => applied) ? query : undefined,
     suggested: suggested ?? instead(parts),
@@ -56,8 +52,15 @@ function shown({ next, valid, plan, problem, cost, repeatOf, ...checked }: Check
 const planText = (plan: CheckedQuery["plan"]) =>
   plan && { ...plan, notes: plan.notes.map(({ code, message }) => `${code}: ${message}`) };
 
-const repeatText = ({ times, at }: NonNullable<CheckedQuery["repeatOf"]>): string =>
-  `repeated: you ran this query ${times === 1 ? "" : `${times} times, last `}at ${at}.`;
+/** What other parts there are of what the query asks one for. */
+const partsOf = (plan: CheckedQuery["plan"]) => plan?.notes.filter(({ code }) => code === "PART_ASKED") ?? [];
+
+const costText = (cost: CheckedQuery["cost"]): readonly string[] => (cost === undefined ? [] : [`cost: ${cost}`]);
+
+const repeatText = (earlier: CheckedQuery["repeatOf"]): readonly string[] =>
+  earlier === undefined
+    ? []
+    : [`repeated: you ran this query ${earlier.times === 1 ? "" : `${earlier.times} times, last `}at ${earlier.at}.`];
 
 const contradictionLine = ({ certain, message }: CheckedQuery["contradictions"][number]): string =>
   `contradiction${certain ? "" : " (not certain)"}: ${plainText(message, 400)}`;

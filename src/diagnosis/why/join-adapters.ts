@@ -242,6 +242,8 @@ function keysFinding(
   { mended, ...values }: Values & { readonly mended: Mending },
 ): Finding {
   const { name, right } = join;
+  const [here, there] = sidesOf(join).map((part) => part && endpointOf(inquiry, part));
+  const isAcceptable = mended.kind !== "same-as" && here !== undefined && there !== undefined && here !== there;
   return {
     code: "EMPTY_KEYS",
     message: `The values of ?${name} are not written alike (${mended.kind}): ${examplesText(inquiry, join, values)}.`,
@@ -250,7 +252,7 @@ function keysFinding(
     suggestions: [values.left, values.right].flatMap((term) =>
       term ? [{ term: termToText(term), score: 1, why: `a value of ?${name}` }] : [],
     ),
-    next: "Take the repair, which makes the values alike; the query then has solutions (checked).",
+    next: `Take the repair, with which the query has solutions (checked).${isAcceptable ? ` An admin can have all queries joined so: POST /api/endpoints/${here}/adapters.` : ""}`,
   };
 }
 

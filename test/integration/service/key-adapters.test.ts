@@ -65,6 +65,24 @@ it("is a tool of agents only where the operator allows it", async () => {
   }
 });
 
+it.each([
+  ["on", "accept_adapter has all queries joined so."],
+  ["off", undefined],
+])("is what a tool says of an empty answer where it is %s", async (setting, says) => {
+  const other = await openService(endpoints.urls, { FEDWAY_ACCEPT_ADAPTERS: setting });
+  try {
+    const query = `${prefixes}SELECT * { SERVICE <countries> { ?c v:code ?k } SERVICE <statistics> { ?o w:of ?k ; w:value ?v } }`;
+    const caller = { signal: new AbortController().signal, owner: "somebody" };
+    const { text } = await other.toolbox("full").call("run_query", { query }, caller);
+    expect(text).toContain("EMPTY_KEYS");
+    expect(text.includes("accept_adapter")).toBe(says !== undefined);
+    expect(text).toContain(says ?? "next: Take the repair");
+    expect(text).not.toContain("POST");
+  } finally {
+    await other.close();
+  }
+});
+
 describe("an accepted adapter", () => {
   it("joins the keys in all queries, in either order, and says so", async () => {
     const forward =
