@@ -113,7 +113,7 @@ function describedMeanings(
     const usual = wellKnownNamespaces.get(prefix);
     const isTaken = catalog.published.ids.some((id) => isMeaning(predefinedAt(id, prefix, { catalog })));
     const names = usual !== undefined || isTaken ? [] : [...locals].filter((local) => local !== "");
-    const found = new Set(names.flatMap((local) => [...(terms?.namespacesWith(local) ?? [])]));
+    const found = new Set(names.flatMap((local) => Array.from(terms?.namespacesWith(local) ?? [])));
     const meanings = usual === undefined ? found : [usual];
     const how = usual === undefined ? "as described endpoints use its names" : asUsual;
     readings = readings.flatMap((before) =>
@@ -121,7 +121,7 @@ function describedMeanings(
     );
     readings = readings.slice(0, mostReadings);
   }
-  return readings.map((filled) => ({ ...declared(written, filled), ids }));
+  return readings.map((filled) => Object.assign(declared(written, filled), { ids }));
 }
 
 /** Undefined for a text that is no legal query. */

@@ -64,7 +64,7 @@ interface Homeless {
   /** Best first; of all readings of the query. */
   readonly homes: readonly Home[];
   /** What was done to the query to read it as one for this endpoint. */
-  readonly note?: (id: string) => string | undefined;
+  readonly note?: (id: string) => string;
 }
 
 const mostMeant = 3;
@@ -75,30 +75,26 @@ const mostMeant = 3;
  */
 export function serviceRequired(
   parsed: ParsedQuery,
-  { where, note, homes }: Homeless,
+  { where, note = () => "", homes }: Homeless,
   context: PlanContext,
 ): FedwayError {
   const used = usedTerms(parsed).flatMap(({ terms }) => terms);
-  const isHad = ({ iri }: UsedTerm): boolean => homes.some(({ has }) => has.includes(iri));
-  const had = new Set(used.filter(isHad).map(({ iri }) => iri));
-  const unknown = used.filter((term) => !isHad(term)).slice(0, mostMeant);
+  const had = new Set(homes.flatMap(({ has }) => has));
+  const unknown = used.filter(({ iri }) => !had.has(iri)).slice(0, mostMeant);
   const meant = unknown.flatMap((term) => meantInstead(term, homes, context) ?? []);
   const isGuess = had.size === 0 && meant.length > 0;
   const offered = isGuess ? [] : offeredHomes(fitting(homes, used, context), parsed, context);
-  const best = offered[0]?.entry.id;
-  const isCovered = (members: ReadonlySet<string>): boolean =>
-    new Set(homes.flatMap(({ id, has }) => (members.has(id) ? has : []))).isSupersetOf(had);
-  const federation = had.size === 0 ? undefined : federationWith(isCovered, context);
-  const endpoints = isGuess ? meant.flatMap(({ holders }) => holders) : offered.map(({ entry }) => entry.id);
+  const [best] = offered;
   const said = [
-    isGuess ? "" : offerText(best, had.size > 0, federation?.builtIn ? undefined : federation?.id),
-    evidenceText(offered.length > 0 ? offered : offeredHomes(homes, parsed, context)),
+    ...(isGuess ? [] : [offerText(best, homes, context)]),
+    ...evidenceText(offered.length > 0 ? offered : offeredHomes(homes, parsed, context)),
     ...meant.map((each) => meantText(each, parsed, context)),
-    (best !== undefined && note?.(best)) || "",
+    ...(best ? [note(best.entry.id)] : []),
   ];
+  const endpoints = isGuess ? meant.flatMap(({ holders }) => holders) : offered.map(({ entry }) => entry.id);
   return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
     ...(where && { where }),
-    next: said.filter((text) => text !== "").join(" "),
+    next: said.join(" ").trim(),
     ...(endpoints.length > 0 && { endpoints: endpoints.slice(0, offeredAtMost) }),
     ...(meant.length > 0 && { suggestions: meant.map(({ suggestion }) => suggestion) }),
   });
@@ -133,27 +129,33 @@ function lacksMost(id: string, used: readonly UsedTerm[], { terms }: PlanContext
   return lacking > 0 && 2 * lacking >= used.length;
 }
 
-function offerText(best: string | undefined, isHad: boolean, federation: string | undefined): string {
-  if (best === undefined && isHad)
-    return "No endpoint is known to have most of its terms: put each part into the SERVICE of an endpoint that has it.";
-  if (best === undefined)
-    return "Wrap the patterns: SERVICE <id> { ... }; /api/endpoints?property=IRI says which endpoints have what.";
+function offerText(best: OfferedEndpoint | undefined, homes: readonly Home[], context: PlanContext): string {
+  const had = new Set(homes.flatMap(({ has }) => has));
+  if (best === undefined) {
+    return had.size > 0
+      ? "No endpoint is known to have most of its terms: put each part into the SERVICE of an endpoint that has it."
+      : "Wrap the patterns: SERVICE <id> { ... }; /api/endpoints?property=IRI says which endpoints have what.";
+  }
+  const { id } = best.entry;
+  const isCovered = (members: ReadonlySet<string>): boolean =>
+    new Set(homes.flatMap((home) => (members.has(home.id) ? home.has : []))).isSupersetOf(had);
+  const federation = had.size === 0 ? undefined : federationWith(isCovered, context);
   const orFederation =
-    federation === undefined
+    federation === undefined || federation.builtIn
       ? ""
-      : ` or to a federation (/federations/${federation}/sparql, --federation ${federation})`;
-  return `Wrap the patterns: SERVICE <${best}> { ... }, or send the query to an endpoint (/endpoints/${best}/sparql, --endpoint ${best})${orFederation}.`;
+      : ` or to a federation (/federations/${federation.id}/sparql, --federation ${federation.id})`;
+  return `Wrap the patterns: SERVICE <${id}> { ... }, or send the query to an endpoint (/endpoints/${id}/sparql, --endpoint ${id})${orFederation}.`;
 }
 
 /** What the first three are known to have, and from where. */
-function evidenceText(offered: readonly OfferedEndpoint[]): string {
+function evidenceText(offered: readonly OfferedEndpoint[]): readonly string[] {
   const having = offered.filter(({ has }) => has.length > 0).slice(0, 3);
   const textOf = ({ entry, has, copies, provenance }: OfferedEndpoint): string => {
     const copied = copies.length > 0 ? ` (or a copy: ${copies.slice(0, 3).join(", ")})` : "";
     const from = provenance === undefined ? "" : ` (${provenance})`;
     return `${entry.id}${copied} has ${has.slice(0, 5).join(", ")}${from}`;
   };
-  return having.length === 0 ? "" : `By what is known of them, ${having.map(textOf).join("; ")}.`;
+  return having.length === 0 ? [] : [`By what is known of them, ${having.map(textOf).join("; ")}.`];
 }
 
 function meantText({ term, suggestion, holders }: MeantTerm, parsed: ParsedQuery, context: PlanContext): string {
@@ -194,7 +196,10 @@ export function federationWith(
     const members = catalog.membersOf(federation).map(({ id }) => id);
     return isWanted(new Set(members)) ? [{ federation, size: members.length }] : [];
   });
-  const rank = ({ builtIn }: Federation): number => (builtIn ? 1 : 0);
-  const [best] = sizes.toSorted((one, other) => rank(one.federation) - rank(other.federation) || one.size - other.size);
+  const [best] = sizes.toSorted(
+    (one, other) => lastOf(one.federation) - lastOf(other.federation) || one.size - other.size,
+  );
   return best?.federation;
 }
+
+const lastOf = ({ builtIn }: Federation): number => (builtIn ? 1 : 0);

@@ -70,8 +70,8 @@ function homelessUndeclared(written: SubstitutedText, thrown: FedwayError, task:
   const [only] = described;
   if (only) return { parsed: only.parsed, source: only.written, note: only.note };
   const homes = readings.flatMap((reading) => reading.homes).toSorted((one, other) => other.score - one.score);
-  const note = (id: string): string | undefined =>
-    readings.find((each) => each.homes.some((home) => home.id === id))?.note.message;
+  const note = (id: string): string =>
+    readings.find((each) => each.homes.some((home) => home.id === id))?.note.message ?? "";
   throw serviceRequired(best.parsed, { where, note, homes }, context);
 }
 

@@ -1,10 +1,7 @@
 import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import { followsGrammar, type ParsedQuery } from "../../sparql/parse-query.ts";
-import { termsOf } from "../../sparql/used-terms.ts";
 import { type CheckOptions, type CheckRequest, endpointsOf, type Place, placeMeant, sourcesFor } from "./lookups.ts";
-import { endpointsWithAll, wrappedFor } from "./missing-service.ts";
-import { scopesOf } from "./query-scope.ts";
 import { parsedOrError, type RepairSources, repairText, type Steps, type UnrepairedText } from "./repair-text.ts";
 import { updateVerb } from "./update-to-select.ts";
 
@@ -38,7 +35,7 @@ export function* draftOf(
   const sources = sourcesFor(ids, options);
   yield;
   const draft = yield* planned(request.query, { place, sources, ...offering }, options);
-  return { place, draft: "error" in draft ? draft : withService(draft, options) };
+  return { place, draft };
 }
 
 interface Offering {
@@ -78,7 +75,7 @@ function* repaired(
   const isOffered = found.repairs.some(({ applied }) => !applied);
   if (plan instanceof FedwayError) return { error: isOffered ? error : plan, core: text };
   if (!isOffered) return { ...found, plan, place };
-  return { error, core: text, offered: withService({ ...found, plan, place }, options) };
+  return { error, core: text, offered: found };
 }
 
 /** The text may hold a query, or be one but for faults that can be mended. */
@@ -116,21 +113,3 @@ export function isPlanned(text: string, place: Place, options: CheckOptions): bo
 
 /** Codes of rejections for want of a SERVICE. */
 export const lacksService: ReadonlySet<string> = new Set(["SERVICE_REQUIRED", "PATTERN_OUTSIDE_SERVICE"]);
-
-/** The query with its patterns in a SERVICE for the only endpoint that has all their terms; as it is where that is none. */
-function withService(draft: Draft, options: CheckOptions): Draft {
-  const { parsed, plan: before, place } = draft;
-  if (parsed === undefined || before.kind !== "rejected" || !lacksService.has(before.reason.code)) return draft;
-  const outside = scopesOf(parsed, () => ({ ids: [], vocabularies: [] })).filter(
-    ({ service }) => service === undefined,
-  );
-  const [entry, ...others] = endpointsWithAll(
-    outside.flatMap(({ patterns }) => termsOf(patterns)),
-    { ...options, terms: options.search },
-  );
-  const found = entry && others.length === 0 ? wrappedFor(parsed, entry) : undefined;
-  const plan = found && planOf(found.text, place, options);
-  if (!entry || !found || !plan || plan instanceof FedwayError || plan.kind === "rejected") return draft;
-  const repair: Repair = { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: true };
-  return { text: found.text, parsed: found, plan, place, repairs: [...draft.repairs, repair] };
-}

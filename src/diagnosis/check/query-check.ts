@@ -3,6 +3,7 @@ import { inTurns } from "../../clock.ts";
 import { FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
 import { entryMeant } from "../../plan/meant-entries.ts";
 import type { PlanNote, QueryPlan } from "../../plan/query-plan.ts";
+import { describedFederation } from "../../registry/catalog/described-federation.ts";
 import { costWarning } from "./cost.ts";
 import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabulariesFor } from "./lookups.ts";
@@ -161,13 +162,11 @@ function askedIn(
   const ids = (): readonly string[] => {
     if (service !== undefined) return [entryMeant(service, { catalog })?.id].filter((id) => id !== undefined);
     if (place.endpointId !== undefined) return [place.endpointId];
-    const federation = place.federationId === undefined ? undefined : catalog.federation(place.federationId);
-    if (federation) return catalog.membersOf(federation).map(({ id }) => id);
-    if (plan.kind === "direct") return plan.endpoint.id === undefined ? [] : [plan.endpoint.id];
     // A query that names no endpoint is asked of all that are described, or was refused because none of them has its terms.
-    const all = catalog.federations.find(({ builtIn }) => builtIn);
-    const isAll = plan.kind === "federated" ? plan.over !== undefined : plan.reason.code === "SERVICE_REQUIRED";
-    return all !== undefined && isAll ? catalog.membersOf(all).map(({ id }) => id) : [];
+    const isAll = plan.kind === "rejected" ? plan.reason.code === "SERVICE_REQUIRED" : "over" in plan && plan.over;
+    const federation = catalog.federation(place.federationId ?? (isAll ? describedFederation.id : ""));
+    if (federation) return catalog.membersOf(federation).map(({ id }) => id);
+    return plan.kind === "direct" && plan.endpoint.id !== undefined ? [plan.endpoint.id] : [];
   };
   const found = ids();
   return { ids: found, vocabularies: vocabulariesFor(found, options) };
@@ -202,13 +201,12 @@ function missedService(
   const offered = plan.kind === "rejected" ? (plan.reason.details.endpoints ?? []) : [];
   const others = offered.flatMap((id) => options.catalog.byId(id) ?? []).filter((entry) => !having.includes(entry));
   return [...having, ...others].slice(0, 3).flatMap((entry, rank) => {
-    const text = wrappedFor(parsed, entry)?.text;
-    if (text === undefined) return [];
-    const whole = { from: 0, to: parsed.tokens.length };
+    const replacement = wrappedFor(parsed, entry)?.text;
+    if (replacement === undefined) return [];
     return [
       {
         repair: { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: false },
-        edits: [{ range: whole, replacement: text }],
+        edits: [{ range: { from: 0, to: parsed.tokens.length }, replacement }],
         score: having.length === 1 && rank === 0 ? 0.98 : 0.75 - rank / 100,
         why: having.includes(entry)
           ? `${entry.id} has all terms of the patterns outside of every SERVICE`

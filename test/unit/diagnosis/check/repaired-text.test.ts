@@ -48,12 +48,6 @@ const table: readonly (readonly [string, string, readonly string[]])[] = [
   // Names of endpoints.
   ["ASK { SERVICE people { ?s ?p ?o } }", "ASK { SERVICE <people> { ?s ?p ?o } }", ["service-name"]],
   ["ASK { SERVICE SILENT 'People' { ?s ?p ?o } }", "ASK { SERVICE SILENT <people> { ?s ?p ?o } }", ["service-name"]],
-  // No SERVICE, and one endpoint that has all of the terms.
-  [
-    `${ex} SELECT * { ?s ex:painter ?p . FILTER(?p != ?s) }`,
-    `${ex} SELECT * { SERVICE <http://works.example/sparql> { ?s ex:painter ?p . } FILTER(?p != ?s) }`,
-    ["service-missing"],
-  ],
   [
     `${ex} ${foaf} SELECT * { SERVICE <works> { ?s ex:painter ?p } ?p foaf:name ?n }`,
     `${ex} ${foaf} SELECT * { SERVICE <works> { ?s ex:painter ?p } ?p foaf:name ?n }`,
@@ -62,8 +56,8 @@ const table: readonly (readonly [string, string, readonly string[]])[] = [
   // Several at once.
   [
     "Sure!\n```\nSELECT ?n WHERE { ?p foaf:knows ?q ; foaf:name ?n\n```",
-    `${foaf}\nSELECT ?n WHERE { SERVICE <http://people.example/sparql> { ?p foaf:knows ?q ; foaf:name ?n . } }`,
-    ["text-around", "text-around", "prefix-missing", "brace-missing", "service-missing"],
+    `${foaf}\nSELECT ?n WHERE { ?p foaf:knows ?q ; foaf:name ?n }`,
+    ["text-around", "text-around", "prefix-missing", "brace-missing"],
   ],
 ];
 
