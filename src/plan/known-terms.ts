@@ -1,10 +1,10 @@
 import { nearest } from "../errors/nearest.ts";
 import type { Suggestion } from "../errors/fedway-error.ts";
-import { publishedKey } from "../registry/published/published-facts.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
 import { writtenIri } from "../sparql/resolve-iri.ts";
 import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { KnownTerms, PlanContext } from "./plan-request.ts";
+import { keyOf } from "./rank-homes.ts";
 
 /** An IRI as the query writes it, within bounds. */
 export const written = (iri: string, { prologue }: Pick<ParsedQuery, "prologue">): string =>
@@ -74,7 +74,7 @@ export function meantInstead(
   if (suggestion === undefined) return undefined;
   const meant = { kind: term.kind, iri: suggestion.term.slice(1, -1) };
   const having = new Set(terms?.endpointsWith(meant));
-  for (const { id, known } of facts) if (known.terms.has(publishedKey(meant.kind, meant.iri))) having.add(id);
+  for (const { id, known } of facts) if (known.terms.has(keyOf(meant.kind, meant.iri))) having.add(id);
   return { term, suggestion, holders: [...ids].filter((id) => having.has(id)) };
 }
 

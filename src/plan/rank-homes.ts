@@ -1,4 +1,4 @@
-import { type PublishedFacts, publishedKey } from "../registry/published/published-facts.ts";
+import type { PublishedFacts } from "../registry/published/published-facts.ts";
 import type { ParsedQuery } from "../sparql/parse-query.ts";
 import { resolveIri } from "../sparql/resolve-iri.ts";
 import { isWord } from "../sparql/tokens.ts";
@@ -78,7 +78,7 @@ function termClue(term: UsedTerm, context: PlanContext): Clue {
   const { terms: described } = context;
   const holders = new Map<string, number>();
   for (const id of described?.endpointsWith(term) ?? []) holders.set(id, 0);
-  const key = publishedKey(term.kind, term.iri);
+  const key = keyOf(term.kind, term.iri);
   for (const { id, facts } of publishedAt(context)) {
     const known = facts.terms.get(key);
     // What the endpoint itself says wins.
@@ -94,11 +94,14 @@ function vocabularyClue(iri: string, context: PlanContext): Clue {
   return { holders: new Map(having.map(({ id }) => [id, 0])), weight: spaceWeight };
 }
 
+/** Key of a class or property among what was published of an endpoint. */
+export const keyOf = (kind: UsedTerm["kind"], iri: string): string => `${kind === "class" ? "c" : "p"} ${iri}`;
+
 /** Who has an IRI that the query names beside classes and properties: as one of its terms, or in the namespace of its things. */
 function thingClue(iri: string, context: PlanContext): Clue {
   const holders = new Map<string, number>();
   for (const { id, facts } of publishedAt(context)) {
-    const term = facts.terms.get(publishedKey("class", iri)) ?? facts.terms.get(publishedKey("property", iri));
+    const term = facts.terms.get(keyOf("class", iri)) ?? facts.terms.get(keyOf("property", iri));
     const uses = term?.uses ?? usesOfSpace(iri, facts);
     if (uses !== undefined) holders.set(id, uses);
   }

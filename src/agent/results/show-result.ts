@@ -1,5 +1,4 @@
 import type { Repair } from "../../errors/fedway-error.ts";
-import type { PlanNote } from "../../plan/query-plan.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import type { Reply } from "../reply.ts";
@@ -76,7 +75,7 @@ export function showResult(
 }
 
 /** The query that a note says to send instead. */
-export const instead = (notes: readonly PlanNote[]): string | undefined => notes.find(({ query }) => query)?.query;
+export const instead = (notes: TabularAnswer["notes"]): string | undefined => notes.find(({ query }) => query)?.query;
 
 /** COUNT, SUM and the like give a row also where nothing matches: that row says nothing of the data. */
 const isOfNothing = ({ status, diagnosis }: TabularAnswer): boolean =>
