@@ -162,7 +162,6 @@ function askedIn(
   const ids = (): readonly string[] => {
     if (service !== undefined) return [entryMeant(service, { catalog })?.id].filter((id) => id !== undefined);
     if (place.endpointId !== undefined) return [place.endpointId];
-    // A query that names no endpoint is asked of all that are described, or was refused because none of them has its terms.
     const isAll = plan.kind === "rejected" ? plan.reason.code === "SERVICE_REQUIRED" : "over" in plan && plan.over;
     const federation = catalog.federation(place.federationId ?? (isAll ? describedFederation.id : ""));
     if (federation) return catalog.membersOf(federation).map(({ id }) => id);
