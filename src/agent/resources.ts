@@ -9,7 +9,7 @@ import { resultPart } from "./results/result-page.ts";
 import type { ResultStore } from "./results/result-store.ts";
 import { resultUri } from "./results/show-result.ts";
 import { skillText } from "./skill.ts";
-import type { Caller, Hint } from "./tool.ts";
+import { type Caller, type Hint, holderOf } from "./tool.ts";
 
 /** What a resource holds. */
 interface ResourceContent {
@@ -71,10 +71,11 @@ export function createResources(parts: Parts, hint: Hint) {
     },
     templates,
     /** @throws FedwayError `RESOURCE_UNKNOWN`, `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
-    async read(uri: string, { owner }: Pick<Caller, "owner">): Promise<ResourceContent> {
+    async read(uri: string, caller: Pick<Caller, "owner" | "session">): Promise<ResourceContent> {
       if (uri === "fedway://skill") return { uri, mimeType: "text/markdown", text: skillText(hint) };
       const result = resultPattern.exec(uri);
-      if (result) return readResult(parts, { uri, owner, id: result[1] ?? "", offset: Number(result[2] ?? 0) });
+      if (result)
+        return readResult(parts, { uri, owner: holderOf(caller), id: result[1] ?? "", offset: Number(result[2] ?? 0) });
       const [, id = "", part] = endpointPattern.exec(uri) ?? [];
       if (part === "schema") return readSchema(parts, uri, id);
       if (part === "void") return readVoid(parts, uri, id);

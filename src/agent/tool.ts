@@ -30,6 +30,10 @@ export interface Caller {
   readonly callId?: string | undefined;
 }
 
+/** Whose handles a caller gets: behind one address, clients that say their sessions have their own. */
+export const holderOf = ({ owner, session }: Pick<Caller, "owner" | "session">): string =>
+  session === undefined ? owner : JSON.stringify([owner, session]);
+
 /** One call of a tool. */
 export interface ToolCall extends Caller {
   readonly hint: Hint;

@@ -26,10 +26,16 @@ export type Toolbox = ReturnType<typeof createToolbox>;
 /** A call of a tool that exists, as it begins. */
 interface ObservedCall extends Pick<Caller, "owner" | "session" | "trace" | "callId"> {
   readonly tool: string;
+  /** It sends requests to endpoints. */
+  readonly isOpen: boolean;
 }
 
-/** Notified of every call; `context` is that of a span for what the call does. */
-export type ToolObserver = (call: ObservedCall) => { readonly context?: unknown; end(code?: string): void };
+/** Notified of every call, which it may refuse; `context` is that of a span for what the call does. */
+export type ToolObserver = (call: ObservedCall) => {
+  readonly context?: unknown;
+  /** @param requests that were sent to endpoints */
+  end(code: string | undefined, requests: number): void;
+};
 
 interface ToolboxOptions {
   readonly profile: ToolProfile;
@@ -63,21 +69,27 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
     /** Calls a tool. Never throws: a failure is an answer with its problem, also a tool that does not exist. */
     async call(name: string, given: unknown, caller: Caller): Promise<ToolAnswer> {
       let observed: ReturnType<ToolObserver> | undefined;
+      let requests = 0;
       try {
         const tool = byName.get(name);
         caller.count?.();
         if (tool === undefined) throw unknownTool(name, inProfile);
-        observed = observe?.({ ...caller, tool: name });
+        observed = observe?.({ ...caller, tool: name, isOpen: tool.annotations.openWorldHint });
         const trace = observed?.context ?? caller.trace;
-        const answer = await admitted({ ...caller, trace }, admission, (inside) =>
-          tool.call(given, { ...inside, hint }),
-        ).then((called) => legible(bounded(called)));
-        observed?.end(answer.problem?.code);
+        const answer = await admitted({ ...caller, trace }, admission, async (inside) => {
+          const before = inside.admitted?.requests.spent ?? 0;
+          try {
+            return await tool.call(given, { ...inside, hint });
+          } finally {
+            requests = (inside.admitted?.requests.spent ?? 0) - before;
+          }
+        }).then((called) => legible(bounded(called)));
+        observed?.end(answer.problem?.code, requests);
         return answer;
       } catch (error) {
         const problem = toProblem(error);
         if (problem.code === "INTERNAL") onDefect?.(error);
-        observed?.end(problem.code);
+        observed?.end(problem.code, requests);
         const data = { status: "failed" };
         return writeReply({ status: "status: failed", cause: problem, data, failed: true }, hint);
       }

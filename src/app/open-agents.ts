@@ -126,13 +126,16 @@ function observeTools({ sessions }: QueryService, tracer: Tracer | undefined): T
   const spanOf = tracer && createToolSpans(tracer);
   return (call) => {
     const { owner, session, tool } = call;
+    if (call.isOpen && !queryTools.has(tool)) sessions.admit(call);
     const span = spanOf?.(call);
+    const startedMs = steadyClock.now();
     return {
       context: span?.context,
-      end(code) {
+      end(code, requests) {
         span?.end(code);
         const informs = code === undefined && informingTools.has(tool);
-        if (!queryTools.has(tool)) sessions.used({ owner, session, tool, informs });
+        const ms = steadyClock.now() - startedMs;
+        if (!queryTools.has(tool)) sessions.used({ owner, session, tool, informs, ms, requests, code });
       },
     };
   };

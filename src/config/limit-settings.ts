@@ -94,6 +94,33 @@ export const limitSettings = {
     meaning: "Most requests to endpoints that one query, tool call or question may cause.",
     ...integer(1, 1_000_000),
   },
+  session: {
+    requests: {
+      name: "FEDWAY_SESSION_REQUESTS",
+      default: "0",
+      meaning:
+        "Most requests to endpoints that the queries and tool calls of one session may cause in all; 0: no limit.",
+      ...integer(0, 1_000_000_000),
+    },
+    rows: {
+      name: "FEDWAY_SESSION_ROWS",
+      default: "0",
+      meaning: "Most rows that the queries of one session may give in all; 0: no limit.",
+      ...integer(0, 1_000_000_000),
+    },
+    bytes: {
+      name: "FEDWAY_SESSION_BYTES",
+      default: "0",
+      meaning: "Most decoded bytes that the queries of one session may receive from endpoints in all; 0: no limit.",
+      ...bytes(0, 2 ** 50),
+    },
+    ms: {
+      name: "FEDWAY_SESSION_MS",
+      default: "0",
+      meaning: "Most milliseconds that the queries of one session may take in all; 0: no limit.",
+      ...integer(0, 1_000_000_000),
+    },
+  },
   endpointConcurrency: {
     name: "FEDWAY_ENDPOINT_CONCURRENCY",
     default: "16",

@@ -77,6 +77,7 @@ export const errorCatalog = {
   RATE_LIMITED: own(429, "Too many requests from this client", true),
   SERVICE_BUSY: own(503, "The service has too much to do", true),
   BUDGET_SPENT: own(422, "The call would send too many requests to endpoints", false),
+  SESSION_SPENT: own(429, "The session has used up what it may", false),
   DEADLINE_EXCEEDED: own(504, "The query did not finish in time", true),
   EVALUATION_LOST: own(503, "The evaluation was cut off", true),
   EVALUATION_TOO_LARGE: own(422, "The query needs more memory than one evaluation may have", false),

@@ -1,11 +1,14 @@
 import { Type } from "typebox";
+import type { Caller } from "../agent/tool.ts";
+import { packageVersion } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { unknownId } from "../errors/unknown-id.ts";
+import { type AnsweredQuestion, answeredQuestions, otlpTrace } from "../query/session-exports.ts";
 import { sessionFigures } from "../query/session-figures.ts";
-import { sendJson, uncached } from "./common-headers.ts";
+import { anyOriginHeaders, sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { ownerOf, sessionName } from "./ownership.ts";
-import { answers, view, strictObject } from "./schemas.ts";
+import { callerOf, ownerOf, sessionName } from "./ownership.ts";
+import { answersAs, view, strictObject } from "./schemas.ts";
 
 const SessionPath = Type.Object({ id: sessionName });
 
@@ -20,6 +23,12 @@ const SessionParameters = strictObject({
     Type.String({
       pattern: "^[^\\x00-\\x1f\\x7f,]{1,200}(,[^\\x00-\\x1f\\x7f,]{1,200}){0,99}$",
       description: "Ids of the endpoints that hold matches, separated by commas; consultation is relative to them.",
+    }),
+  ),
+  format: Type.Optional(
+    Type.Enum(["figures", "otlp", "pairs"], {
+      description:
+        "figures by default; otlp: a trace in OTLP/JSON by the GenAI conventions of OpenTelemetry; pairs: a JSON line for each question whose last query was ok.",
     }),
   ),
 });
@@ -55,20 +64,51 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
     schema: {
       tags: ["Queries"],
       operationId: "getSession",
-      summary: "Get the figures of your own session: how its queries went",
+      summary: "Get the figures of your own session, its trace, or the questions that it answered",
       params: SessionPath,
       querystring: SessionParameters,
-      response: answers(FiguresView),
+      response: answersAs([jsonLines], FiguresView),
     },
     handler: async (request, reply) => {
-      const known = await queries.sessions.calls({ owner: ownerOf(request, config), session: request.params.id });
+      const { id: session } = request.params;
+      const known = await queries.sessions.calls({ owner: ownerOf(request, config), session });
       if (known === undefined) throw sessionUnknown();
-      const { federation, holding } = request.query;
+      const { federation, holding, format } = request.query;
+      if (format === "otlp")
+        return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, packageVersion()));
+      if (format === "pairs") {
+        const pairs = await withSchemas(shell, answeredQuestions(known.calls), callerOf(request, config));
+        const lines = pairs.map((pair) => `${JSON.stringify(pair)}\n`).join("");
+        return reply
+          .headers({ ...anyOriginHeaders, ...uncached })
+          .type(jsonLines)
+          .send(lines);
+      }
       const relative = { offered: offeredBy(shell, federation), holding: holding?.split(",") };
       const figures = sessionFigures(known.calls, relative);
       return sendJson(reply.headers(uncached), { ...figures, forgotten: known.forgotten });
     },
   });
+}
+
+const jsonLines = "application/jsonl";
+/** Tokens of the schema of one endpoint in a pair. */
+const schemaTokens = 1_000;
+const mostSchemas = 5;
+
+/** Answered questions with the schemas of the endpoints that were asked, as models see them; null: not described. */
+async function withSchemas({ toolbox }: HttpShell, answered: readonly AnsweredQuestion[], caller: Caller) {
+  const ids = [...new Set(answered.flatMap(({ endpoints }) => endpoints.slice(0, mostSchemas)))];
+  const schemas = new Map<string, unknown>();
+  for (const endpoint of ids) {
+    const given = { endpoint, max_tokens: schemaTokens };
+    const described = await toolbox?.().call("describe_endpoint", given, caller);
+    schemas.set(endpoint, described?.data["schema"] ?? null);
+  }
+  return answered.map(({ endpoints, ...pair }) => ({
+    ...pair,
+    schema: Object.fromEntries(endpoints.slice(0, mostSchemas).map((id) => [id, schemas.get(id)])),
+  }));
 }
 
 const sessionUnknown = (): FedwayError =>

@@ -15,7 +15,7 @@ import { type Attempted, proven, type SourceVerifier } from "./proven-answer.ts"
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
 import { brokenOff, completed, createRunLog, firstByteEnd, notesOf, type RunEnd, shownTo } from "./run-log.ts";
-import { createSessionLog } from "./session-log.ts";
+import { createSessionLog, type SessionUse } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun, timeoutOf } from "./start-run.ts";
 import {
@@ -40,6 +40,8 @@ export interface QueryServiceOptions {
     readonly timeoutMs: number;
     readonly maxRows: number;
     readonly runs: number;
+    /** Most that the calls of one session may use in all. */
+    readonly session?: SessionUse | undefined;
   };
   readonly metrics: {
     observeRun(plan: string, status: string, seconds: number): void;
@@ -76,7 +78,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       sessions.finished(run);
     },
   });
-  const sessions = createSessionLog({ now, store, name: shared?.name });
+  const sessions = createSessionLog({ now, store, name: shared?.name, budget: limits.session });
   const ignore = options.sources?.onRefuted((refutation) => log.refuted(refutation));
   const failures = new WeakMap<Error, string>();
   const context: RunContext = { ...options, log, sessions, failures };

@@ -45,6 +45,8 @@ export interface QueryRequest {
   readonly admitted?: Admitted | undefined;
   /** Session id chosen by the client; groups its queries, never shown to others. */
   readonly session?: string | undefined;
+  /** What it is meant to answer, where that may be kept with its text. */
+  readonly question?: string | undefined;
   /** What was mended in `text` before, for the run's record. */
   readonly repairs?: readonly Repair[] | undefined;
   /** `context` of the span that the run belongs to. */

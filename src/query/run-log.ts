@@ -91,7 +91,7 @@ export interface PlannedQuery extends Pick<AskedQuery, "query" | "endpoint" | "f
   readonly hash: string;
 }
 
-type Whose = Pick<QueryRequest, "owner" | "session" | "repairs">;
+type Whose = Pick<QueryRequest, "owner" | "session" | "repairs" | "question">;
 
 /** A run and what is kept of it; its public record is made on demand. A class, because one is made for every query. */
 export class Run {
@@ -110,6 +110,7 @@ export class Run {
   readonly planned: PlannedQuery;
   readonly owner: string | undefined;
   readonly session: string | undefined;
+  readonly question: string | undefined;
   readonly repairs: readonly Repair[];
   readonly startedAt: number;
   durationMs: number | undefined;
@@ -124,6 +125,7 @@ export class Run {
     this.planned = planned;
     this.owner = whose.owner;
     this.session = whose.session;
+    this.question = whose.question;
     this.repairs = whose.repairs ?? noRepairs;
     this.startedAt = options.now();
     this.#options = options;

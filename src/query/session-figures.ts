@@ -21,15 +21,22 @@ interface QueryCall {
   readonly rows?: number | undefined;
   readonly requests: number;
   readonly bytes: number;
+  /** The question that the query is meant to answer, where it is known, and its text. */
+  readonly answers?: { readonly question: string; readonly query: string } | undefined;
 }
 
 /** Another tool's call in a session. */
 interface ToolCall {
   readonly kind: "tool";
   readonly atMs: number;
+  readonly ms: number;
   readonly tool: string;
   /** It shows what endpoints hold, or how to write a query. */
   readonly informs: boolean;
+  /** Requests to endpoints. */
+  readonly requests?: number | undefined;
+  /** Why it failed. */
+  readonly code?: string | undefined;
 }
 
 export type SessionCall = QueryCall | ToolCall;

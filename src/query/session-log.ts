@@ -15,12 +15,26 @@ interface SessionLogOptions {
   readonly store?: Pick<Store, "put" | "list"> | undefined;
   /** Names this process in the store. */
   readonly name?: string | undefined;
+  /** Most that the calls of one session may use in all; 0: no limit. */
+  readonly budget?: SessionUse | undefined;
+}
+
+/** What the calls of a session have used. */
+export interface SessionUse {
+  readonly requests: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly ms: number;
 }
 
 /** A tool that was called in a session; `informs`: to learn what endpoints hold, or how to write a query. */
 interface ToolUse extends Pick<QueryRequest, "owner" | "session"> {
   readonly tool: string;
   readonly informs: boolean;
+  readonly ms?: number | undefined;
+  /** Requests to endpoints. */
+  readonly requests?: number | undefined;
+  readonly code?: string | undefined;
 }
 
 /** All calls of a session that are known. */
@@ -47,17 +61,22 @@ interface Session {
   forgotten: number;
   /** Of its calls. */
   weight: number;
+  /** By all of its calls, also those that are forgotten. */
+  used?: SessionUse;
   lastMs: number;
 }
 
-const weightOf = (call: SessionCall): number =>
-  call.kind === "tool" ? 1 : 1 + Math.floor((call.named.length + call.contacted.length + call.gave.length) / 30);
+function weightOf(call: SessionCall): number {
+  if (call.kind === "tool") return 1;
+  const names = call.named.length + call.contacted.length + call.gave.length;
+  return 1 + Math.floor(names / 30) + Math.ceil((call.answers?.query.length ?? 0) / 500);
+}
 
 /**
  * The calls of the latest sessions, in bounded memory: those longest unused go first, all after an hour without a call.
  * Calls without a session cost nothing.
  */
-export function createSessionLog({ now, store, name = "" }: SessionLogOptions) {
+export function createSessionLog({ now, store, name = "", budget }: SessionLogOptions) {
   // In order of their last calls.
   const sessions = new Map<string, Session>();
   const sharing = store && shareSessions({ store, name, sessions });
@@ -75,6 +94,7 @@ export function createSessionLog({ now, store, name = "" }: SessionLogOptions) {
       session.forgotten += 1;
       if (oldest) change -= weightOf(oldest);
     }
+    session.used = usedBy(call, session.used);
     session.weight += change;
     kept += change;
     for (const [oldKey, old] of sessions) {
@@ -85,6 +105,10 @@ export function createSessionLog({ now, store, name = "" }: SessionLogOptions) {
     sharing?.changed(key);
   };
   return {
+    /** Lets a call of a session begin. @throws FedwayError `SESSION_SPENT` where it has used up one of its limits */
+    admit(whose: Pick<QueryRequest, "owner" | "session">): void {
+      if (whose.session !== undefined && budget) refuseSpent(sessions.get(keyOf(whose))?.used, budget);
+    },
     /** Notes a run that is over. */
     finished(run: Run): void {
       if (run.session !== undefined) add(run, callOf(run));
@@ -99,8 +123,8 @@ export function createSessionLog({ now, store, name = "" }: SessionLogOptions) {
       add(request, { kind: "query", atMs: now(), key, status: "failed", code, repairs: 0, ...nothing });
     },
     /** Notes the use of a tool that is not a query. */
-    used({ owner, session, tool, informs }: ToolUse): void {
-      if (session !== undefined) add({ owner, session }, { kind: "tool", atMs: now(), tool, informs });
+    used({ owner, session, ms = 0, ...call }: ToolUse): void {
+      if (session !== undefined) add({ owner, session }, { kind: "tool", atMs: now() - ms, ms, ...call });
     },
     /** Undefined for a session that nothing is known of. @throws FedwayError `STORE_FAILED` */
     async calls(whose: Pick<QueryRequest, "owner" | "session">): Promise<KnownCalls | undefined> {
@@ -117,6 +141,25 @@ export function createSessionLog({ now, store, name = "" }: SessionLogOptions) {
     close: async (): Promise<void> => sharing?.close(),
   };
 }
+
+const nothingUsed: SessionUse = { requests: 0, rows: 0, bytes: 0, ms: 0 };
+
+function usedBy(call: SessionCall, used = nothingUsed): SessionUse {
+  const { requests = 0, rows = 0, bytes = 0, ms = 0 } = { rows: 0, bytes: 0, ...call };
+  return { requests: used.requests + requests, rows: used.rows + rows, bytes: used.bytes + bytes, ms: used.ms + ms };
+}
+
+function refuseSpent(used: SessionUse | undefined, { requests, rows, bytes, ms }: SessionUse): void {
+  for (const [what, most] of Object.entries({ requests, rows, bytes, ms }) as [keyof SessionUse, number][])
+    if (most > 0 && used !== undefined && used[what] >= most) throw sessionSpent(what, most);
+}
+
+const units = { requests: "requests to endpoints", rows: "rows", bytes: "bytes from endpoints", ms: "milliseconds" };
+
+const sessionSpent = (what: keyof SessionUse, most: number): FedwayError =>
+  new FedwayError("SESSION_SPENT", `The session has used its ${most} ${units[what]}.`, {
+    next: `Answer with what is known, or begin another session. FEDWAY_SESSION_${what.toUpperCase()} is the limit of each.`,
+  });
 
 export type SessionLog = ReturnType<typeof createSessionLog>;
 
@@ -146,8 +189,9 @@ const keyOf = ({ owner, session }: Pick<QueryRequest, "owner" | "session">): str
 const targetKey = ({ hash, endpoint, federation }: Pick<Run["planned"], "hash" | "endpoint" | "federation">): string =>
   `${hash.slice(0, 32)} ${endpoint ?? ""} ${federation ?? ""}`;
 
-function callOf({ startedAt, durationMs = 0, plan, planned, sources, end, repairs }: Run): SessionCall {
+function callOf({ startedAt, durationMs = 0, plan, planned, sources, end, repairs, question }: Run): SessionCall {
   const reports = [...sources.values()];
+  const { query } = planned;
   return {
     kind: "query",
     atMs: startedAt,
@@ -163,6 +207,7 @@ function callOf({ startedAt, durationMs = 0, plan, planned, sources, end, repair
     rows: end?.rows,
     requests: reports.reduce((sum, { requests }) => sum + requests, 0),
     bytes: reports.reduce((sum, { bytes }) => sum + bytes, 0),
+    answers: question === undefined || query === undefined ? undefined : { question, query },
   };
 }
 

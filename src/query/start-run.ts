@@ -156,7 +156,7 @@ export class StartedRun {
 
 /**
  * Lets a query in, plans it and opens its run; a promise when it has to wait. The end of the run ends its call.
- * @throws FedwayError `SERVICE_BUSY`, `CANCELLED`, and what the planner throws
+ * @throws FedwayError `SESSION_SPENT`, `SERVICE_BUSY`, `CANCELLED`, and what the planner throws
  */
 export function startRun(request: QueryRequest, context: RunContext): StartedRun | Promise<StartedRun> {
   const { text, owner: client, signal } = request;
@@ -169,6 +169,7 @@ export function startRun(request: QueryRequest, context: RunContext): StartedRun
       throw error;
     }
   };
+  context.sessions.admit(request);
   const entrant = { client, characters: text.length, timeoutMs: timeoutOf(request, context), signal };
   const call = request.admitted ?? context.admission.enter(entrant);
   return call instanceof Promise ? call.then(begin) : begin(call);

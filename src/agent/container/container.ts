@@ -50,8 +50,8 @@ export function createQueryContainer(parts: ContainerParts) {
   const drafts = createDrafts(parts);
   const schemaFor = createSchemas(parts);
   const judge = createJudge(parts);
-  const current = (handle: string, { owner }: ContainerCall) => {
-    const draft = drafts.get(handle, owner);
+  const current = (handle: string, { owner, holder = owner }: ContainerCall) => {
+    const draft = drafts.get(handle, holder);
     return { draft, schema: schemaFor(draft.endpoints), building: replay(draft.steps) };
   };
   /** Counts a draft that has lost a step, or is looked at again, and keeps it. */
@@ -63,9 +63,9 @@ export function createQueryContainer(parts: ContainerParts) {
   };
   return {
     /** Begins a query over endpoints, or the members of a federation. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `STEP_REFUSED` */
-    async open(ids: readonly string[], { owner }: ContainerCall): Promise<ContainerAnswer> {
+    async open(ids: readonly string[], { owner, holder = owner }: ContainerCall): Promise<ContainerAnswer> {
       const endpoints = endpointsOf(ids, parts);
-      const draft = { handle: randomUUID(), owner, endpoints, steps: [], rows: null };
+      const draft = { handle: randomUUID(), owner: holder, endpoints, steps: [], rows: null };
       const schema = schemaFor(endpoints);
       drafts.put(draft);
       const notes = schema.sources.flatMap(({ id, published }) =>

@@ -27,6 +27,8 @@ export interface JudgeParts {
 /** Who calls. */
 export interface ContainerCall {
   readonly owner: string;
+  /** Whose drafts it may change; the owner's when absent. */
+  readonly holder?: string;
   readonly signal: AbortSignal;
   /** Of the call, for questions to endpoints. */
   readonly budget?: RequestBudget | undefined;

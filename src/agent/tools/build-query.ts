@@ -4,7 +4,7 @@ import { choice, namesIn } from "../arguments.ts";
 import type { ContainerAnswer, QueryContainer } from "../container/container.ts";
 import { stepNames } from "../container/read-step.ts";
 import type { Reply } from "../reply.ts";
-import { defineTool, type ToolCall } from "../tool.ts";
+import { defineTool, holderOf, type ToolCall } from "../tool.ts";
 
 /** Puts a query together from numbered choices. */
 export const buildQuery = ({ container }: { readonly container: QueryContainer }) =>
@@ -29,7 +29,7 @@ export const buildQuery = ({ container }: { readonly container: QueryContainer }
     profiles: ["builder"],
     async run({ step, handle, choice: number, value }, call) {
       const { owner, signal, admitted } = call;
-      const caller = { owner, signal, budget: admitted?.requests };
+      const caller = { owner, holder: holderOf(call), signal, budget: admitted?.requests };
       if (step === "open") return shown(await container.open(namesIn(value) ?? [], caller), call);
       if (handle === undefined) {
         throw new FedwayError("DRAFT_UNKNOWN", "The handle of the query is missing.", {

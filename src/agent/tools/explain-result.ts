@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { EmptyDiagnosis, Explainer } from "../../diagnosis/why/explainer.ts";
 import { FedwayError, toProblem, type Problem } from "../../errors/fedway-error.ts";
-import { ownRun, type QueryService } from "../../query/query-service.ts";
+import { ownRun, runUnknown, type QueryService } from "../../query/query-service.ts";
 import { lacksRows, type RunRecord } from "../../query/run-log.ts";
 import { mayCountNothing } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
@@ -26,6 +26,7 @@ export const explainResult = ({ queries, explainer }: Parts) =>
     annotations: { openWorldHint: true },
     async run({ run_id: id }, call) {
       const run = await ownRun(queries, id.trim(), call.owner);
+      if (run.asked.session !== undefined && run.asked.session !== call.session) throw runUnknown();
       const isOneValue = run.rows === undefined || (run.rows === 1 && mayCountNothing(run.asked.query ?? ""));
       const isToBeAsked = run.status === "empty" || (run.status === "ok" && isOneValue);
       return isToBeAsked ? explainRun(run, explainer, call) : showRun(run, { problem: problemOfRun(run) });

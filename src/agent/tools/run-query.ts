@@ -10,7 +10,7 @@ import type { RowFormat } from "../results/result-page.ts";
 import type { ResultStore } from "../results/result-store.ts";
 import { showResult } from "../results/show-result.ts";
 import type { Reply } from "../reply.ts";
-import { defineTool, type ToolCall } from "../tool.ts";
+import { defineTool, holderOf, type ToolCall } from "../tool.ts";
 
 /** What queries of agents are run with. */
 export interface RunQueryParts {
@@ -89,9 +89,9 @@ export async function runForAgent(
   const { query, endpoint, federation, repairs } = prepared;
   check?.ran({ query, endpoint, federation, owner, session });
   const place = endpoint ?? federation;
-  const asked = `# in session ${session ?? "none"}\n${place === undefined ? "" : `# at ${place}\n`}${prune === false ? "# prune=false\n" : ""}${query}`;
+  const asked = `${place === undefined ? "" : `# at ${place}\n`}${prune === false ? "# prune=false\n" : ""}${query}`;
   // Without a session, clients of the same address cannot be distinguished.
-  const repeated = session === undefined ? undefined : results.repeated(owner, asked);
+  const repeated = session === undefined ? undefined : results.repeated(holderOf(call), asked);
   if (repeated !== undefined) {
     return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });
   }
@@ -117,6 +117,7 @@ export async function runForAgent(
       owner: call.owner,
       admitted: call.admitted,
       session: call.session,
+      question,
       trace: call.trace,
     }),
   ).catch(async (error: unknown) => {
@@ -135,7 +136,7 @@ export async function runForAgent(
     return { repairs: checked?.repairs.filter(({ applied }) => !applied), suggested: checked?.suggested };
   });
   await keep(endingOf(answer));
-  const kept = results.keep(owner, asked, answer) ?? { id: undefined, query: asked, answer };
+  const kept = results.keep(holderOf(call), asked, answer) ?? { id: undefined, query: asked, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
 }
 
@@ -197,7 +198,7 @@ function nextPage(
   { call, ...options }: { readonly maxRows: number; readonly format: RowFormat } & { readonly call: ToolCall },
 ) {
   const [, id = "", offset = ""] = /^(.*):(\d{1,9})$/.exec(cursor.trim()) ?? [];
-  const kept = results.get(call.owner, id === "" ? cursor : id);
+  const kept = results.get(holderOf(call), id === "" ? cursor : id);
   if (Number(offset) >= kept.answer.rows.length && kept.answer.rows.length > 0)
     throw new FedwayError("RESULT_UNKNOWN", "The result has no rows at this cursor.");
   return showResult(kept, { ...options, offset: Number(offset), hint: call.hint });

@@ -16,7 +16,7 @@ beforeAll(async () => {
     startSparqlTestServer('<x:a> <x:age> "36" .'),
   ]);
   const [names, ages] = servers.map(({ url }) => url);
-  const env = { FEDWAY_ADMIN_TOKEN: token, FEDWAY_TRUST_PROXY: "127.0.0.0/8" };
+  const env = { FEDWAY_EXPERIENCE: "10", FEDWAY_ADMIN_TOKEN: token, FEDWAY_TRUST_PROXY: "127.0.0.0/8" };
   service = await startService({ names: names ?? "", ages: ages ?? "" }, env);
 });
 afterAll(async () => {
@@ -140,5 +140,112 @@ describe("a session", () => {
     }
     expect(await sessions.calls(whose)).toBeUndefined();
     expect(await sessions.calls({ owner: "192.0.2.12", session: "s29999" })).toBeDefined();
+  });
+});
+
+describe("an export of a session", () => {
+  const whose = { owner: "192.0.2.20", session: "export" };
+  const headers = { ...from(whose.owner), "Fedway-Session": whose.session };
+  const call = (name: string, given: object, session = whose.session) =>
+    service.app.toolbox("full").call(name, given, { ...whose, session, signal: new AbortController().signal });
+
+  it("is a trace by the conventions for GenAI, or the questions whose last query was ok; for its owner", async () => {
+    await call("find_endpoints", { question: "names" });
+    await call("run_query", { query: nobody, question: "Who has a name?" });
+    await call("run_query", { query: one, question: "Who has a name?" });
+    await call("run_query", { query: `${one} # 2`, question: "Is somebody called Nobody?" });
+    await call("run_query", { query: `${nobody} # 2`, question: "Is somebody called Nobody?" });
+    await call("run_query", { query: `${one} # 3` });
+    await call("run_query", { query: "SELECT", question: "What is broken?" });
+    const { body } = await read("/api/sessions/export?format=otlp", headers);
+    const [{ scopeSpans }] = body["resourceSpans"] as [{ scopeSpans: [{ spans: Record<string, unknown>[] }] }];
+    const [root, ...spans] = scopeSpans[0].spans;
+    expect(root).toMatchObject({ name: "invoke_agent", traceId: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(spans.map(({ name }) => name)).toEqual([
+      "execute_tool find_endpoints",
+      ...Array(6).fill("execute_tool run_query"),
+    ]);
+    for (const span of spans)
+      expect(span).toMatchObject({
+        traceId: root?.["traceId"],
+        parentSpanId: root?.["spanId"],
+        spanId: expect.stringMatching(/^[0-9a-f]{16}$/),
+        startTimeUnixNano: expect.stringMatching(/^[1-9]\d{18}$/),
+        endTimeUnixNano: expect.stringMatching(/^[1-9]\d{18}$/),
+        attributes: expect.arrayContaining([
+          { key: "gen_ai.conversation.id", value: { stringValue: "export" } },
+          { key: "gen_ai.operation.name", value: { stringValue: "execute_tool" } },
+        ]),
+      });
+    expect(spans.map(({ status }) => (status as { code: number }).code)).toEqual([0, 0, 0, 0, 0, 0, 2]);
+    expect(JSON.stringify(body)).not.toContain("x:name");
+    const pairs = await fetch(`${service.url}/api/sessions/export?format=pairs`, { headers });
+    expect(pairs.headers.get("content-type")).toContain("application/jsonl");
+    const lines = (await pairs.text()).trim().split("\n");
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
+      { question: "Who has a name?", query: one, rows: 1, schema: { names: null } },
+    ]);
+    for (const format of ["otlp", "pairs"])
+      expect((await read(`/api/sessions/export?format=${format}`, from("192.0.2.21"))).status).toBe(404);
+    expect((await read("/api/sessions/export?format=csv", headers)).status).toBe(400);
+  });
+
+  it("and all else of a session is nothing to another one behind the same address", async () => {
+    const { data } = await call("run_query", { query: one });
+    const ran = await call("run_query", { query: nobody });
+    const kept = service.app.mcpParts().resources;
+    const many = await call("run_query", {
+      query: "SELECT * { SERVICE <names> { { ?s ?p ?o } UNION { ?s ?p ?o } } }",
+      max_rows: 1,
+    });
+    const { next_cursor: cursor, resource } = many.data as { next_cursor: string; resource: string };
+    expect(data["cached"]).toBe(true);
+    expect((await call("run_query", { query: one }, "another")).data["cached"]).toBe(false);
+    expect((await call("check_query", { query: one }, "third")).data["repeat_of"]).toBeNull();
+    for (const session of ["another", undefined]) {
+      const asOther = (name: string, given: object) =>
+        service.app
+          .toolbox("full")
+          .call(name, given, { owner: whose.owner, session, signal: new AbortController().signal });
+      expect((await asOther("run_query", { cursor })).problem?.code).toBe("RESULT_UNKNOWN");
+      expect((await asOther("explain_result", { run_id: ran.data["run"] })).problem?.code).toBe("RUN_UNKNOWN");
+      await expect(kept.read(resource, { owner: whose.owner, session })).rejects.toMatchObject({
+        code: "RESULT_UNKNOWN",
+      });
+    }
+    expect((await call("run_query", { cursor })).problem).toBeUndefined();
+    expect((await call("explain_result", { run_id: ran.data["run"] })).problem).toBeUndefined();
+    expect((await kept.read(resource, whose)).mimeType).toBe("text/csv");
+  });
+});
+
+describe("the budget of a session", () => {
+  it.each([
+    ["FEDWAY_SESSION_REQUESTS", "2", "The session has used its 2 requests to endpoints."],
+    ["FEDWAY_SESSION_ROWS", "2", "The session has used its 2 rows."],
+    ["FEDWAY_SESSION_BYTES", "20", "The session has used its 20 bytes from endpoints."],
+    ["FEDWAY_SESSION_MS", "1", "The session has used its 1 milliseconds."],
+  ])("%s ends it with a clear error, and no other session", async (name, most, detail) => {
+    const own = await startService({ names: servers[0]?.url ?? "" }, { [name]: most });
+    const call = (tool: string, given: object, session?: string) =>
+      own.app.toolbox("full").call(tool, given, { owner: "192.0.2.1", session, signal: new AbortController().signal });
+    try {
+      let last = await call("run_query", { query: one }, "busy");
+      expect(last.problem).toBeUndefined();
+      for (let at = 0; at < 50 && last.problem === undefined; at++)
+        last = await call("run_query", { query: `${one} # ${at}` }, "busy");
+      expect(last.problem).toMatchObject({ code: "SESSION_SPENT", status: 429, detail });
+      expect(last.text).toContain("next: Answer with what is known, or begin another session.");
+      expect((await call("explain_result", { run_id: "x" }, "busy")).problem?.code).toBe("SESSION_SPENT");
+      expect((await call("find_endpoints", { question: "names" }, "busy")).problem).toBeUndefined();
+      const sent = { method: "POST", body: new URLSearchParams({ query: one }) };
+      const busy = { ...sent, headers: { "Fedway-Session": "busy" } };
+      // Over HTTP it is another owner's session of that name.
+      expect((await fetch(`${own.url}/sparql`, busy)).status).toBe(200);
+      for (const session of ["other", undefined])
+        expect((await call("run_query", { query: one }, session)).problem).toBeUndefined();
+    } finally {
+      await own.close();
+    }
   });
 });
