@@ -56,7 +56,7 @@ export function writeReply(reply: Reply, hint: Hint): ToolAnswer {
 function linesOf(reply: Reply, problem: Problem | undefined): readonly string[] {
   const { status, cause, rows = [], notes = [], repairs = [], repaired = "", suggested = "", next = "" } = reply;
   const changes = repairs.slice(0, mostRepairs).map(repairText);
-  const step = labelled("next: ", plainText(next, 300));
+  const step = labelled("next", plainText(next, 300));
   const plain = { cause: typeof cause === "string" ? [cause] : [], offers: [], next: [step] };
   const own = problem === undefined ? plain : problemLines(problem, changes, step);
   return [
@@ -66,8 +66,8 @@ function linesOf(reply: Reply, problem: Problem | undefined): readonly string[] 
     ...notes.slice(0, mostNotes).map((note) => `note: ${note}`),
     ...changes,
     ...own.offers,
-    labelled("query:\n", repaired),
-    labelled("suggested:\n", suggested.length > longestSuggested ? "" : suggested),
+    labelled("query", repaired, "\n"),
+    labelled("suggested", suggested.length > longestSuggested ? "" : suggested, "\n"),
     ...own.next,
   ];
 }
@@ -88,11 +88,11 @@ function problemLines(problem: Problem, said: readonly string[], next: string) {
   const nearest = suggestions.slice(0, 3).map(({ term }) => plainText(term, 80));
   const [first = "", second = ""] = repairs.map(repairText).filter((text) => !said.includes(text));
   const lines: readonly Line[] = [
-    { part: "cause", text: labelled("where: ", placeText(problem)), rank: 4 },
-    { part: "offers", text: labelled("nearest: ", nearest.join(" | ")), rank: 3 },
+    { part: "cause", text: labelled("where", placeText(problem)), rank: 4 },
+    { part: "offers", text: labelled("nearest", nearest.join(" | ")), rank: 3 },
     { part: "offers", text: first, rank: 1 },
     { part: "offers", text: second, rank: 5 },
-    { part: "offers", text: labelled("endpoints that fit: ", endpoints.slice(0, 5).join(", ")), rank: 6 },
+    { part: "offers", text: labelled("endpoints that fit", endpoints.slice(0, 5).join(", ")), rank: 6 },
     { part: "next", text: next, rank: 2 },
   ];
   const whole = `${code}: ${plainText(detail, 300)}`;
@@ -107,7 +107,7 @@ function problemLines(problem: Problem, said: readonly string[], next: string) {
   };
 }
 
-const labelled = (label: string, text: string): string => (text === "" ? "" : label + text);
+const labelled = (label: string, text: string, gap = " "): string => (text === "" ? "" : `${label}:${gap}${text}`);
 
 function placeText({ where: { line, column, endpoint, pattern } = {} }: Problem): string {
   const parts = [

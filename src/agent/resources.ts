@@ -77,8 +77,7 @@ export function createResources(parts: Parts, hint: Hint) {
       if (result)
         return readResult(parts, { uri, owner: holderOf(caller), id: result[1] ?? "", offset: Number(result[2] ?? 0) });
       const [, id = "", part] = endpointPattern.exec(uri) ?? [];
-      if (part === "schema") return readSchema(parts, uri, id);
-      if (part === "void") return readVoid(parts, uri, id);
+      if (part === "schema" || part === "void") return readView(parts, uri, { name: id, part });
       throw new FedwayError("RESOURCE_UNKNOWN", `There is no resource ${plainText(uri, 100)}.`, {
         next: `Resources are ${templates.map(({ uriTemplate }) => uriTemplate).join(", ")} and fedway://skill.`,
       });
@@ -94,22 +93,16 @@ function offsetOf(cursor: string): number {
   throw new FedwayError("REQUEST_INVALID", "The cursor is not one of this list.");
 }
 
-async function readSchema(
+async function readView(
   { catalog, descriptions, values }: Parts,
   uri: string,
-  name: string,
+  { name, part }: { readonly name: string; readonly part: "schema" | "void" },
 ): Promise<ResourceContent> {
   const { id } = knownEndpoint(catalog, name);
   const description = await knownDescription(descriptions, id);
-  const examples = values.examples(id);
-  const { text } = schemaView(description, { detail: "lines", maxTokens: mostSchemaTokens, examples });
-  return { uri, mimeType: "text/plain", text };
-}
-
-async function readVoid({ catalog, descriptions }: Parts, uri: string, name: string): Promise<ResourceContent> {
-  const description = await knownDescription(descriptions, knownEndpoint(catalog, name).id);
-  const { text } = schemaView(description, { detail: "void", maxTokens: mostSchemaTokens });
-  return { uri, mimeType: "text/turtle", text };
+  const view = { detail: part === "void" ? part : "lines", maxTokens: mostSchemaTokens } as const;
+  const { text } = schemaView(description, { ...view, examples: values.examples(id) });
+  return { uri, mimeType: part === "void" ? "text/turtle" : "text/plain", text };
 }
 
 interface ResultRequest {

@@ -62,9 +62,9 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
   const byName = new Map(on.map((tool) => [tool.name, tool]));
   return {
     /** Those that the profile lists, in a fixed order. */
-    tools: inProfile.map((tool) => listed(tool, hint)).map(withoutLengths),
+    tools: inProfile.map((tool) => listed(tool, hint, true)),
     /** All that can be called. */
-    callable: on.map((tool) => listed(tool, hint)),
+    callable: on.map((tool) => listed(tool, hint, false)),
     hint,
     /** Calls a tool. Never throws: a failure is an answer with its problem, also a tool that does not exist. */
     async call(name: string, given: unknown, caller: Caller): Promise<ToolAnswer> {
@@ -130,10 +130,13 @@ export function createHint(tools: readonly Pick<Tool, "name" | "input" | "aliasO
   };
 }
 
-function listed({ name, title, text, input, annotations }: Tool, hint: Hint): ListedTool {
+/** @param isBrief without lengths of strings and defaults, which are no help to a model, and cost tokens in each conversation */
+function listed({ name, title, text, input, annotations }: Tool, hint: Hint, isBrief: boolean): ListedTool {
   const properties = Object.entries(input.properties).map(([argument, schema]) => {
     const { description } = schema as { readonly description?: string };
-    return [argument, { ...schema, ...(description !== undefined && { description: hint(description) }) }] as const;
+    const fields = Object.entries({ ...schema, ...(description !== undefined && { description: hint(description) }) });
+    const shown = fields.filter(([key]) => !isBrief || !/^(?:minLength|maxLength|default)$/.test(key));
+    return [argument, Object.fromEntries(shown)] as const;
   });
   return {
     name,
@@ -142,15 +145,6 @@ function listed({ name, title, text, input, annotations }: Tool, hint: Hint): Li
     input: { ...input, properties: Object.fromEntries(properties) },
     annotations,
   };
-}
-
-/** Lengths of strings and defaults are no help to a model, and cost tokens in each conversation. */
-function withoutLengths(tool: ListedTool): ListedTool {
-  const properties = Object.entries(tool.input.properties).map(([name, schema]) => {
-    const told = Object.entries(schema).filter(([key]) => !/^(?:minLength|maxLength|default)$/.test(key));
-    return [name, Object.fromEntries(told)] as const;
-  });
-  return { ...tool, input: { ...tool.input, properties: Object.fromEntries(properties) } };
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): FedwayError {

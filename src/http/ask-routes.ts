@@ -34,6 +34,9 @@ const Answer = view("AskAnswer", {
   text: Type.String({ description: "The rows, or why there are none." }),
   result: Type.Any({ description: "The same as data, as the tool run_query gives it; null when no query was run." }),
   diagnosis: Type.Union([Problem, Type.Null()]),
+  dropped: Type.Array(Type.Object({ term: Type.String(), label: Type.String() }), {
+    description: "What the question names, by labels of the data, and its query does not.",
+  }),
   model: Type.String(),
   session: Type.String({ description: "For GET /api/sessions/{id}." }),
   turns: count,

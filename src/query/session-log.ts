@@ -145,12 +145,18 @@ export function createSessionLog({ now, store, name = "", budget }: SessionLogOp
 const nothingUsed: SessionUse = { requests: 0, rows: 0, bytes: 0, ms: 0 };
 
 function usedBy(call: SessionCall, used = nothingUsed): SessionUse {
-  const { requests = 0, rows = 0, bytes = 0, ms = 0 } = { rows: 0, bytes: 0, ...call };
+  const { requests = 0, rows = 0, bytes, ms } = { rows: 0, bytes: 0, ...call };
   return { requests: used.requests + requests, rows: used.rows + rows, bytes: used.bytes + bytes, ms: used.ms + ms };
 }
 
 function refuseSpent(used: SessionUse | undefined, { requests, rows, bytes, ms }: SessionUse): void {
-  for (const [what, most] of Object.entries({ requests, rows, bytes, ms }) as [keyof SessionUse, number][])
+  const limits = [
+    ["requests", requests] as const,
+    ["rows", rows] as const,
+    ["bytes", bytes] as const,
+    ["ms", ms] as const,
+  ];
+  for (const [what, most] of limits)
     if (most > 0 && used !== undefined && used[what] >= most) throw sessionSpent(what, most);
 }
 

@@ -1,8 +1,11 @@
+import { type Static, Type } from "typebox";
+import { Check } from "typebox/value";
 import type { Problem } from "../../errors/fedway-error.ts";
 import type { RunStatus } from "../../query/run-log.ts";
 import type { ToolAnswer } from "../tool.ts";
 import type { TokenCount } from "./chat-model.ts";
 import { queryIn } from "./prompt.ts";
+import { iriParts } from "../../registry/schema/text.ts";
 
 /** A question. */
 export interface AskRequest {
@@ -40,6 +43,8 @@ export interface AskAnswer {
   /** The same as data. */
   readonly result: ToolAnswer["data"] | null;
   readonly diagnosis: Problem | null;
+  /** What the question names, by the labels of the data, and its query does not. */
+  readonly dropped: readonly Entity[];
   readonly model: string;
   /** Joins the runs of this question. */
   readonly session: string;
@@ -53,6 +58,31 @@ export interface AskAnswer {
   readonly steps: readonly Step[];
 }
 
+const entity = Type.Object({ kind: Type.Literal("entity"), term: Type.String(), label: Type.String() });
+
+/** A thing with its label, as the data have it; its IRI is in angle brackets. */
+export type Entity = Pick<Static<typeof entity>, "term" | "label">;
+
+/** Entities in the answer of `search_terms` whose labels are in the question. */
+export function namedEntities(question: string, found: ToolAnswer | undefined): readonly Entity[] {
+  const listed = found?.data["entities"];
+  const words = wordsOf(question);
+  return (Array.isArray(listed) ? listed : []).flatMap((each: unknown) =>
+    Check(entity, each) && words.includes(wordsOf(each.label)) ? { term: each.term, label: each.label } : [],
+  );
+}
+
+const wordsOf = (text: string): string => ` ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["-"]).join(" ")} `;
+
+/** Those that a query names neither by IRI nor by label; of several with one label, none. */
+function droppedOf(named: readonly Entity[], query: string): readonly Entity[] {
+  const words = wordsOf(query);
+  const isUsed = ({ term, label }: Entity): boolean =>
+    query.includes(term) || query.includes(`:${iriParts(term.slice(1, -1)).local}`) || words.includes(wordsOf(label));
+  const groups = Map.groupBy(named, ({ label }) => wordsOf(label));
+  return [...groups.values()].flatMap((group) => (group.some(isUsed) ? [] : group.slice(0, 1)));
+}
+
 /** What a query came to. */
 export interface Outcome {
   readonly query: string;
@@ -62,16 +92,21 @@ export interface Outcome {
 
 const outcomes: ReadonlySet<string> = new Set(["ok", "empty", "partial", "failed", "cancelled"]);
 
-type ResultFields = Pick<AskAnswer, "status" | "query" | "text" | "result" | "diagnosis">;
+type ResultFields = Pick<AskAnswer, "status" | "query" | "text" | "result" | "diagnosis" | "dropped">;
 
 /** What a question came to: the last query's result, unless the model does not know, or something failed. */
-export function resultOf(stopped: Stop, last: Outcome | undefined, problem: Problem | undefined): ResultFields {
+export function resultOf(
+  { stopped, last, named }: { stopped: Stop; last: Outcome | undefined; named: readonly Entity[] },
+  problem: Problem | undefined,
+): ResultFields {
   const { query = null, status = "unknown", shown } = last ?? {};
   const isUnknown = stopped === "unknown" || shown === undefined;
-  const known = { query, result: shown?.data ?? null };
+  const dropped = query === null ? [] : droppedOf(named, query);
+  const known = { query, result: shown?.data ?? null, dropped };
   if (problem) return { ...known, status: "failed", text: problem.detail, diagnosis: problem };
   if (isUnknown) return { ...known, status: "unknown", text: unknownText[stopped], diagnosis: null };
-  return { ...known, status, text: shown.text, diagnosis: shown.problem ?? null };
+  const left = dropped.map(({ term, label }) => `not in the query, though the question names it: "${label}" ${term}`);
+  return { ...known, status, text: [shown.text, ...left].join("\n"), diagnosis: shown.problem ?? null };
 }
 
 /** What is said where there is no result. */

@@ -6,8 +6,10 @@ import type { AskOptions } from "./ask-agent.ts";
 import {
   type AskAnswer,
   type AskRequest,
+  type Entity,
   hasRows,
   idsIn,
+  namedEntities,
   type Outcome,
   queryArgument,
   statusOf,
@@ -44,6 +46,7 @@ export class Asking {
   #endpoints: readonly string[] = [];
   #grammar: string | undefined;
   #last: Outcome | undefined;
+  #named: readonly Entity[] = [];
   #turns = 0;
   #rounds = 0;
   #tokens: TokenCount = { input: 0, output: 0, estimated: false };
@@ -87,7 +90,8 @@ export class Asking {
     this.#endpoints = found.slice(0, mostEndpoints);
     if (found.length === 0) return;
     const isSmall = mode === "grammar";
-    await look("search_terms", { query: words, endpoints: this.#endpoints.join(","), limit: isSmall ? 5 : 10 });
+    const limits = { endpoints: this.#endpoints.join(","), limit: isSmall ? 5 : 10 };
+    this.#named = namedEntities(question, await look("search_terms", { query: words, ...limits }));
     // The schema is in the grammar, and small models are slow readers.
     if (!isSmall) {
       await look("find_examples", { question: words, endpoints: this.#endpoints.join(","), limit: 2 });
@@ -196,7 +200,7 @@ export class Asking {
     const { input, output } = this.#tokens;
     const problem = error && problemForModel(toProblem(error), toolbox.hint);
     return {
-      ...resultOf(stopped, this.#last, problem),
+      ...resultOf({ stopped, last: this.#last, named: this.#named }, problem),
       stopped,
       question: this.#request.question,
       endpoints: this.#endpoints,

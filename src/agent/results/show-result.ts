@@ -22,14 +22,6 @@ interface Showing {
 /** A handle is missing where the result was too large to be kept. */
 type Shown = Pick<KeptResult, "query" | "answer"> & { readonly id: string | undefined };
 
-/** Where the rest of a result is. */
-interface Rest {
-  readonly next_cursor: string;
-  readonly resource: string;
-}
-
-const nothingElse = { next_cursor: null, resource: null };
-
 /** The resource that has all rows of a result. */
 export const resultUri = (id: string): string => `fedway://results/${id}`;
 
@@ -68,7 +60,7 @@ export function showResult(
       offset,
       rows_shown: page.shown,
       ...(rows.length > 0 && page.data),
-      ...(rest ?? nothingElse),
+      ...rest,
     },
     failed: status === "failed" || status === "cancelled",
   };
@@ -84,9 +76,6 @@ const isOfNothing = ({ status, diagnosis }: TabularAnswer): boolean =>
 const statusText = (answer: TabularAnswer): string =>
   isOfNothing(answer) ? "empty: nothing matched, and the row below aggregates nothing" : answer.status;
 
-const restOf = (id: string | undefined, { next }: ResultPage): Rest | undefined =>
-  id === undefined || next === undefined ? undefined : { next_cursor: `${id}:${next}`, resource: resultUri(id) };
-
 /** Notes of how a query was planned. */
 const routine: ReadonlySet<string> = new Set(["MEMBERS_LEFT_OUT", "CLAUSES_COLOCATED"]);
 
@@ -97,12 +86,17 @@ export const notesOf = ({ notes }: Pick<TabularAnswer, "notes">): readonly strin
     .slice(0, mostNotes)
     .map(({ message }) => plainText(message, 200));
 
-const restText = (rest: Rest | undefined, hint: Hint): readonly string[] =>
-  rest === undefined
+const restOf = (id: string | undefined, { next }: ResultPage) =>
+  id === undefined || next === undefined
+    ? { next_cursor: undefined, resource: undefined }
+    : { next_cursor: `${id}:${next}`, resource: resultUri(id) };
+
+const restText = ({ next_cursor: cursor, resource }: ReturnType<typeof restOf>, hint: Hint): readonly string[] =>
+  cursor === undefined
     ? []
     : [
-        hint(`next rows: {run_query} with {run_query.cursor}=${rest.next_cursor}`) ?? `next rows: ${rest.next_cursor}`,
-        `all rows: resource ${rest.resource}`,
+        hint(`next rows: {run_query} with {run_query.cursor}=${cursor}`) ?? `next rows: ${cursor}`,
+        `all rows: resource ${resource}`,
       ];
 
 function dataOf(answer: TabularAnswer) {

@@ -122,13 +122,8 @@ export async function runForAgent(
     }),
   ).catch(async (error: unknown) => {
     const { code } = toFedwayError(error);
-    await keep(
-      endingOf({
-        status: code === "CANCELLED" ? "cancelled" : "failed",
-        diagnosis: toProblem(error),
-        truncated: false,
-      }),
-    );
+    const status = code === "CANCELLED" ? "cancelled" : "failed";
+    await keep(endingOf({ status, diagnosis: toProblem(error), truncated: false }));
     throw error;
   });
   const answer = await withOffers(running, async () => {
@@ -143,14 +138,9 @@ export async function runForAgent(
 /** How a run ended; an answer that only our own bound has cut is whole as far as the query goes. */
 function endingOf({ status, diagnosis, truncated }: Ended): Pick<RawExample, "outcome" | "feedback"> | undefined {
   if (status === "cancelled") return undefined;
-  const isOk = status === "ok" || (status === "partial" && truncated && diagnosis === null);
-  const outcome = isOk
-    ? diagnosis === null
-      ? "ok"
-      : "empty"
-    : status === "empty" || status === "partial"
-      ? status
-      : "failed";
+  const isWhole = status === "ok" || (status === "partial" && truncated && diagnosis === null);
+  const ended = isWhole ? (diagnosis === null ? "ok" : "empty") : status;
+  const outcome = ended === "running" ? "failed" : ended;
   return { outcome, feedback: diagnosis === null ? undefined : `${diagnosis.code}: ${diagnosis.detail}` };
 }
 
@@ -195,7 +185,7 @@ async function withProgress<T>({ onProgress }: ToolCall, run: () => Promise<T>):
 function nextPage(
   results: ResultStore,
   cursor: string,
-  { call, ...options }: { readonly maxRows: number; readonly format: RowFormat } & { readonly call: ToolCall },
+  { call, ...options }: Pick<AgentRun, "maxRows" | "format" | "call">,
 ) {
   const [, id = "", offset = ""] = /^(.*):(\d{1,9})$/.exec(cursor.trim()) ?? [];
   const kept = results.get(holderOf(call), id === "" ? cursor : id);

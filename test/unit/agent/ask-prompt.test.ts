@@ -1,3 +1,4 @@
+import { namedEntities, resultOf } from "../../../src/agent/ask/ask-answer.ts";
 import { describe, expect, it } from "vitest";
 import { queryIn, questionPrompt, quoted, saysUnknown } from "../../../src/agent/ask/prompt.ts";
 
@@ -37,4 +38,28 @@ describe("text of endpoints", () => {
     expect(quoted("x".repeat(1 << 20)).length).toBeLessThan(8_100);
     expect(quoted("x".repeat(1 << 20))).toContain("(cut)");
   });
+});
+
+it.each([
+  ["by IRI", "SELECT * { <x:berlin> ?p ?o }", []],
+  ["by a prefixed name", "PREFIX x: <http://x.example/> SELECT * { x:Berlin ?p ?o }", []],
+  ["by its label", 'SELECT * { ?s ?p "Berlin"@de }', []],
+  ["by one of several that are called so", "SELECT * { <x:berlin2> ?p ?o }", []],
+  ["not at all", "SELECT * { ?s ?p ?o }", [{ term: "<x:berlin>", label: "Berlin" }]],
+])("an answer names the entity of its question that its query has %s", (_how, written, dropped) => {
+  const entities = [
+    { kind: "entity", term: "<x:berlin>", label: "Berlin" },
+    { kind: "entity", term: "<x:berlin2>", label: "Berlin" },
+    { kind: "entity", term: "<http://x.example/Berlin>", label: "Berlin" },
+    { kind: "entity", term: "<x:ber>", label: "Ber" },
+    { kind: "value", term: '"cross"', label: "cross" },
+    { kind: "entity", label: "borders" },
+  ];
+  const named = namedEntities("Which borders does Berlin cross?", { text: "", data: { entities } });
+  const last = { query: written, status: "ok", shown: { text: "rows", data: {} } } as const;
+  const answer = resultOf({ stopped: "answered", last, named }, undefined);
+  expect(answer.dropped).toEqual(dropped);
+  expect(answer.text).toBe(
+    dropped.length === 0 ? "rows" : 'rows\nnot in the query, though the question names it: "Berlin" <x:berlin>',
+  );
 });

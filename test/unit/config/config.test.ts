@@ -96,6 +96,7 @@ describe("defaults", () => {
         hostedTotalMb: 768,
         shardMemoryMb: 1024,
         runs: 1000,
+        session: { requests: 0, rows: 0, bytes: 0, ms: 0 },
       },
       agents: {
         profile: "full",
