@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import type { Caller } from "../agent/tool.ts";
-import { packageVersion } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { unknownId } from "../errors/unknown-id.ts";
 import { type AnsweredQuestion, answeredQuestions, otlpTrace } from "../query/session-exports.ts";
@@ -75,7 +74,7 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
       if (known === undefined) throw sessionUnknown();
       const { federation, holding, format } = request.query;
       if (format === "otlp")
-        return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, packageVersion()));
+        return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, shell.version));
       if (format === "pairs") {
         const pairs = await withSchemas(shell, answeredQuestions(known.calls), callerOf(request, config));
         const lines = pairs.map((pair) => `${JSON.stringify(pair)}\n`).join("");
