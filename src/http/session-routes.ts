@@ -73,8 +73,7 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
       const known = await queries.sessions.calls({ owner: ownerOf(request, config), session });
       if (known === undefined) throw sessionUnknown();
       const { federation, holding, format } = request.query;
-      if (format === "otlp")
-        return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, shell.version));
+      if (format === "otlp") return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, shell.version));
       if (format === "pairs") {
         const pairs = await withSchemas(shell, answeredQuestions(known.calls), callerOf(request, config));
         const lines = pairs.map((pair) => `${JSON.stringify(pair)}\n`).join("");
