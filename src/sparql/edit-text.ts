@@ -1,6 +1,7 @@
 import type { Group, TokenRange } from "./outline.ts";
 import { type Token, tokenAt, whereAt } from "./tokens.ts";
 import type { ParsedQuery } from "./parse-query.ts";
+import { writtenIri } from "./resolve-iri.ts";
 
 /** The text and tokens of a query, as far as rewriting needs them. */
 interface SourceText {
@@ -17,6 +18,23 @@ export interface TextEdit {
   readonly range: TokenRange;
   readonly replacement: string;
 }
+
+/**
+ * A term in the place of a range, written as the query writes what stands there: IRIs in full where that has one in full, else with
+ * a prefix that the query declares. A space sets it apart where the text has none.
+ * @param term in N-Triples syntax, or a path over such terms
+ */
+export function termEdit({ text, tokens, prologue }: ParsedQuery, range: TokenRange, term: string): TextEdit {
+  const isFull = tokens.slice(range.from, range.to).some(({ kind }) => kind === "iri");
+  const written = isFull
+    ? term
+    : term.replaceAll(iriOutsideStrings, (all, iri?: string) => (iri === undefined ? all : writtenIri(prologue, iri)));
+  const isApart = (at: number): boolean => /^[\s(){}[\],;]?$/.test(text.charAt(at));
+  const [before, behind] = [tokenAt(tokens, range.from).start - 1, tokenAt(tokens, range.to - 1).end];
+  return { range, replacement: `${isApart(before) ? "" : " "}${written}${isApart(behind) ? "" : " "}` };
+}
+
+const iriOutsideStrings = /"(?:[^"\\]|\\.)*"|<([^<>"{}|\\^`\s]+)>/g;
 
 /** The user's own characters of a token range; never starts or ends with a comment. */
 export function textOf(source: SourceText, range: TokenRange): string {

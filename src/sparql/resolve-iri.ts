@@ -46,7 +46,7 @@ export function resolveIri({ base, prefixes }: Prologue, token: Token): string {
 
 const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
 
-/** An absolute IRI as a query would write it: with a prefix that it declares, else in full. */
+/** An absolute IRI with a prefix that the query declares, else in full. */
 export function writtenIri({ prefixes }: Prologue, iri: string): string {
   for (const [prefix, namespace] of prefixes) {
     const local = iri.slice(namespace.length);

@@ -1,11 +1,10 @@
 import type { Repair } from "../../errors/fedway-error.ts";
-import { literalText, stringText } from "../../rdf/term-text.ts";
+import { iriText, literalText, stringText } from "../../rdf/term-text.ts";
 import { rdf, xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts } from "../../results/terms.ts";
-import { textOf } from "../../sparql/edit-text.ts";
+import { termEdit, textOf } from "../../sparql/edit-text.ts";
 import type { Constraint, JoinedPattern, PlacedTerm } from "../../sparql/joined-patterns.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
-import { writtenIri } from "../../sparql/resolve-iri.ts";
 import type { Offer } from "./query-scope.ts";
 import { isNumeric, type TermType } from "./term-types.ts";
 import { type Contradiction, isType, type TypeChecker, typesOf } from "./type-check.ts";
@@ -75,11 +74,11 @@ function fitting(pattern: JoinedPattern, rewrite: Rewrite, known: Known): readon
   const rest = behind?.from === range.to ? ` ${textOf(parsed, behind)}` : "";
   return rewrite(pattern, written, known)
     .filter(({ added }) => checker.fit(added, others))
-    .map(({ kind, after, why }) => ({
-      repair: { kind, before: written + rest, after: after + rest, applied: false },
-      edits: [{ range, replacement: after.startsWith("^") ? after : ` ${after} ` }],
-      why,
-    }));
+    .map(({ kind, after, why }) => {
+      const edit = termEdit(parsed, range, after);
+      const repair = { kind, before: written + rest, after: edit.replacement.trim() + rest, applied: false };
+      return { repair, edits: [edit], why };
+    });
 }
 
 const turnedRound: Rewrite = (pattern, written) => {
@@ -94,7 +93,7 @@ const otherClasses: Rewrite = (pattern, _, known) =>
   termsOf(pattern, "classes", known).map((iri) => ({
     kind: "class",
     added: [{ ...pattern, object: placedIri(iri) }],
-    after: writtenIri(known.parsed.prologue, iri),
+    after: iriText(iri),
     why: "the class has all of the properties",
   }));
 
@@ -106,7 +105,7 @@ const otherSteps: Rewrite = (pattern, written, known) => {
   const own = predicate.term.kind === "iri" ? predicate.term.iri : "";
   return termsOf(pattern, "properties", known).flatMap((iri): readonly Rewriting[] => {
     if (iri === rdf.type) return [];
-    const name = writtenIri(known.parsed.prologue, iri);
+    const name = iriText(iri);
     const step = (from: PlacedTerm, to: PlacedTerm): JoinedPattern => ({
       ...pattern,
       subject: from,
@@ -154,14 +153,11 @@ function otherForms(found: Contradiction, { parsed, checker }: Known): readonly 
   if (constant.kind === "literal" && forms.includes(literalText(literal))) return [];
   // Who writes a number for a text does not know the text.
   const score = isNumeric(literal.datatype.value) && [...datatypes].every(isText) ? possible : 0.85;
-  return forms.map((after, rank) => ({
-    repair: {
-      kind: literal.language === "" ? "datatype" : "language",
-      before: textOf(parsed, range),
-      after,
-      applied: false,
-    },
-    edits: [{ range, replacement: ` ${after} ` }],
+  const kind = literal.language === "" ? "datatype" : "language";
+  const edits = forms.map((form) => termEdit(parsed, range, form));
+  return edits.map((edit, rank) => ({
+    repair: { kind, before: textOf(parsed, range), after: edit.replacement.trim(), applied: false },
+    edits: [edit],
     score: score - rank / 100,
     why: "the property has no values of this kind by its description",
   }));

@@ -4,7 +4,7 @@ import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
 import { type ValueConstant, valueConstants, type Constraint } from "../../sparql/joined-patterns.ts";
 import { literalText } from "../../rdf/term-text.ts";
-import { textOf } from "../../sparql/edit-text.ts";
+import { termEdit, textOf } from "../../sparql/edit-text.ts";
 
 /** What is known of the values that endpoints have. */
 export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy" | "keys">;
@@ -65,9 +65,10 @@ function offersFor(parsed: ParsedQuery, constant: ValueConstant, { hits, isCerta
   return [...likely.values()].slice(0, mostOffered).map(({ literal, score, label }) => {
     const isSame = label === written.value;
     const sure = isSame ? 0.9 : isCertain ? 0.86 : 0.4;
+    const edit = termEdit(parsed, range, literal);
     return {
-      repair: { kind: isSame ? "language" : "value", before, after: literal, applied: false },
-      edits: [{ range, replacement: ` ${literal} ` }],
+      repair: { kind: isSame ? "language" : "value", before, after: edit.replacement.trim(), applied: false },
+      edits: [edit],
       score: sure + score / 100,
       why: isSame ? "the data have the text in this form" : "the value of the data that is most like it",
     };

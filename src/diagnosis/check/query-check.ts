@@ -11,6 +11,7 @@ import { endpointsWithAll, misnamed, swappedTargets, wrappedFor } from "./missin
 import { constraintsOf } from "../../sparql/joined-patterns.ts";
 import { editText, type TextEdit } from "../../sparql/edit-text.ts";
 import { editsOf, likelyScore, type Offer, type QueryScope, scopesOf } from "./query-scope.ts";
+import { withServiceIds } from "../../sparql/service-ids.ts";
 import { termsOf } from "../../sparql/used-terms.ts";
 import { otherValues } from "./other-values.ts";
 import type { UnrepairedText } from "./repair-text.ts";
@@ -41,7 +42,7 @@ export interface CheckedQuery extends PreparedQuery {
   readonly unknown: readonly UnknownTerm[];
   /** Parts that known facts contradict. */
   readonly contradictions: readonly TypeFinding[];
-  /** The query with the best of the offers applied, where there are any; parsed, never run unasked. */
+  /** The query with the best of the offers applied, in the terms of the one that was sent; parsed, never run unasked. */
   readonly suggested?: string | undefined;
   /** Changes that are only offered, best first, by the tokens of a query that nothing else was repaired of. */
   readonly offers?: readonly Offer[];
@@ -65,6 +66,7 @@ export type QueryCheck = ReturnType<typeof createQueryCheck>;
 /** The use case over the catalogue, its descriptions and the planner. */
 export function createQueryCheck(options: CheckOptions) {
   const repeats = createRepeats(options);
+  const idOf = (url: string): string | undefined => options.catalog.byUrl(url)?.id;
   return {
     /**
      * Applies the repairs that cannot change what the query means; one that parses and can be planned is never changed. One
@@ -80,8 +82,14 @@ export function createQueryCheck(options: CheckOptions) {
       const { place, draft } = await inTurns(draftOf(request, options, { withOffers: true }));
       signal.throwIfAborted();
       const prepared = { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
-      if ("error" in draft) return refused(prepared, draft, options);
-      return isParsed(draft) ? examined(prepared, draft, options) : foreign(prepared, draft);
+      const checked =
+        "error" in draft
+          ? refused(prepared, draft, options)
+          : isParsed(draft)
+            ? await examined(prepared, draft, options)
+            : foreign(prepared, draft);
+      const { suggested } = checked;
+      return { ...checked, suggested: suggested && withServiceIds(suggested, request.query, idOf) };
     },
     /** Notes that a query was run, for `repeatOf`. */
     ran: (request: CheckRequest, run?: string): void => repeats.remember(request, run),

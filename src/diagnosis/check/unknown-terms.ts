@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import type { SearchIndex } from "../../registry/search/search-index.ts";
-import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
+import { termEdit, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import type { PlacedPattern } from "../../sparql/query-patterns.ts";
-import { resolveIri, writtenIri } from "../../sparql/resolve-iri.ts";
+import { resolveIri } from "../../sparql/resolve-iri.ts";
 import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
 import { type Offer, type QueryScope, tokensOf } from "./query-scope.ts";
 import { classesOfSubject } from "./vocabulary.ts";
@@ -70,11 +70,12 @@ export function termOffers(parsed: ParsedQuery, scope: QueryScope, unknown: read
     const [best, second] = nearest;
     if (best === undefined || best.score < offeredFrom) return [];
     const by = best.term.slice(1, -1);
-    const after = writtenIri(parsed.prologue, by);
-    const places = tokensOf(parsed, iri, scope.ranges);
-    const edits = places.map((at) => ({ range: { from: at, to: at + 1 }, replacement: ` ${after} ` }));
-    const before = parsed.tokens[places[0] ?? -1]?.text ?? writtenIri(parsed.prologue, iri);
-    if (edits.length === 0) return [];
+    const edits = tokensOf(parsed, iri, scope.ranges).map((at) =>
+      termEdit(parsed, { from: at, to: at + 1 }, best.term),
+    );
+    const [change] = edits;
+    if (change === undefined) return [];
+    const [before, after] = [textOf(parsed, change.range), change.replacement.trim()];
     const score = second?.score === best.score ? tiedScore : best.score;
     const repair = { kind: "term-unknown", before, after, applied: false };
     return [{ iri, by, repair, edits, score, why: best.why }];

@@ -108,9 +108,9 @@ describe("what known facts contradict is said with both sides, and what may have
       '{ ?c :founded ?d FILTER(?d < "1902-01-01") }',
       land,
       /\?d is both a value of :founded \(xsd:date\)/,
-      `"1902-01-01"^^<${xsd}date>`,
+      `"1902-01-01"^^xsd:date`,
     ],
-    ["a year as number", "{ ?p :born 1981 }", firm, /:born has no value "1981"/, `"1981"^^<${xsd}gYear>`],
+    ["a year as number", "{ ?p :born 1981 }", firm, /:born has no value "1981"/, `"1981"^^xsd:gYear`],
     ["text that has a language", '{ ?c :label "Land 1" }', land, /:label has no value "Land 1"/, '"Land 1"@en'],
     [
       "one of several constants",
