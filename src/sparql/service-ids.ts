@@ -34,18 +34,22 @@ export function withServiceUrls(text: string, urlOf: (id: string) => string | un
 /**
  * The query with ids in the place of the URLs that SERVICE names, but of those that `sent` writes so; where `sent` has URLs alone,
  * other endpoints are named by theirs, too.
- * @param idOf the id of the endpoint with this URL
+ * @param catalog finds the endpoint with a URL
  */
-export function withServiceIds(text: string, sent: string, idOf: (url: string) => string | undefined): string {
+export function withServiceIds(text: string, sent: string, catalog: ByUrl): string {
   const isByUrl = /\bSERVICE\s+(?:SILENT\s+)?<https?:/i.test(sent);
   const tokens = tokenize(text);
   const ids = tokens.flatMap((token, at): Substitute[] => {
     const isIri = token.kind === "iri" && isTarget(tokens, at);
-    const id = isIri ? idOf(token.text.slice(1, -1)) : undefined;
+    const { id } = (isIri ? catalog.byUrl(token.text.slice(1, -1)) : undefined) ?? {};
     if (id === undefined || sent.includes(token.text) || (isByUrl && !sent.includes(`<${id}>`))) return [];
     return [{ start: token.start, end: token.end, text: `<${id}>` }];
   });
   return substituted(text, ids).text;
+}
+
+interface ByUrl {
+  byUrl(url: string): { readonly id: string } | undefined;
 }
 
 /** A `%20` behind the URL stands for all of the white space, which would make it a relative IRI in front. */

@@ -66,7 +66,6 @@ export type QueryCheck = ReturnType<typeof createQueryCheck>;
 /** The use case over the catalogue, its descriptions and the planner. */
 export function createQueryCheck(options: CheckOptions) {
   const repeats = createRepeats(options);
-  const idOf = (url: string): string | undefined => options.catalog.byUrl(url)?.id;
   return {
     /**
      * Applies the repairs that cannot change what the query means; one that parses and can be planned is never changed. One
@@ -82,18 +81,17 @@ export function createQueryCheck(options: CheckOptions) {
       const { place, draft } = await inTurns(draftOf(request, options, { withOffers: true }));
       signal.throwIfAborted();
       const prepared = { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
-      const checked =
-        "error" in draft
-          ? refused(prepared, draft, options)
-          : isParsed(draft)
-            ? await examined(prepared, draft, options)
-            : foreign(prepared, draft);
-      const { suggested } = checked;
-      return { ...checked, suggested: suggested && withServiceIds(suggested, request.query, idOf) };
+      const { suggested, ...found } = await readingOf(prepared, draft, options);
+      return { ...found, suggested: suggested && withServiceIds(suggested, request.query, options.catalog) };
     },
     /** Notes that a query was run, for `repeatOf`. */
     ran: (request: CheckRequest, run?: string): void => repeats.remember(request, run),
   };
+}
+
+function readingOf(prepared: PreparedQuery, draft: Draft | UnrepairedText, options: CheckOptions) {
+  if ("error" in draft) return refused(prepared, draft, options);
+  return isParsed(draft) ? examined(prepared, draft, options) : foreign(prepared, draft);
 }
 
 function preparedOf({ query }: CheckRequest, place: Place, draft: Draft | UnrepairedText): PreparedQuery {
@@ -245,12 +243,9 @@ function summaryOf(plan: QueryPlan): NonNullable<CheckedQuery["plan"]> {
   };
 }
 
-interface Findings {
-  readonly unknown: readonly UnknownTerm[];
-  readonly contradictions: readonly TypeFinding[];
+interface Findings extends Pick<CheckedQuery, "unknown" | "contradictions" | "suggested"> {
   readonly offers: readonly Offer[];
   readonly rejection: FedwayError | undefined;
-  readonly suggested: string | undefined;
 }
 
 function nextOf({ unknown, contradictions, offers: [best], rejection, suggested }: Findings): string {

@@ -147,11 +147,9 @@ describe("a fresh clone, without a network, knows where a query belongs", () => 
   it("and suggests the query with its prefixes and its SERVICE", async () => {
     const query = `SELECT ?catLabel { ?cat wdt:P31 wd:Q146 . SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`;
     const checked = await clone.check.check({ query, owner: "" }, { signal: AbortSignal.timeout(60_000) });
-    expect(checked.suggested?.replaceAll(/\s+/g, " ")).toContain(
-      "SERVICE <https://query.wikidata.org/sparql> { ?cat wdt:P31",
-    );
+    expect(checked.suggested?.replaceAll(/\s+/g, " ")).toContain("SERVICE <wikidata> { ?cat wdt:P31");
     expect(checked.suggested).toContain("PREFIX wdt: <http://www.wikidata.org/prop/direct/>");
-    expect(checked.suggested).toMatch(/SERVICE <https:[^{]*\{[^}]*SERVICE wikibase:label/);
+    expect(checked.suggested).toMatch(/SERVICE <wikidata>[^{]*\{[^}]*SERVICE wikibase:label/);
   });
 });
 
