@@ -110,6 +110,3 @@ export function isPlanned(text: string, place: Place, options: CheckOptions): bo
   const plan = planOf(text, place, options);
   return !(plan instanceof FedwayError) && plan.kind !== "rejected";
 }
-
-/** Codes of rejections for want of a SERVICE. */
-export const lacksService: ReadonlySet<string> = new Set(["SERVICE_REQUIRED", "PATTERN_OUTSIDE_SERVICE"]);

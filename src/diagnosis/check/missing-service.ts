@@ -7,7 +7,9 @@ import { analyseQuery } from "../../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import { wrapOutside } from "../../sparql/wrap-outside.ts";
 import { termsOf, type UsedTerm } from "../../sparql/used-terms.ts";
+import type { ParsedDraft } from "./draft-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
+import type { UnknownTerm } from "./unknown-terms.ts";
 
 /** What endpoints are looked up in. */
 export type KnownEndpoints = Pick<PlanContext, "catalog" | "availability"> & { readonly terms: KnownTerms };
@@ -50,6 +52,38 @@ export function wrappedFor(
     if (error instanceof FedwayError) return undefined;
     throw error;
   }
+}
+
+/** Codes of rejections for want of a SERVICE. */
+const lacksService: ReadonlySet<string> = new Set(["SERVICE_REQUIRED", "PATTERN_OUTSIDE_SERVICE"]);
+
+/** Patterns outside of the only SERVICE went along to its endpoint, which does not have them. */
+export function missedService(
+  scope: QueryScope,
+  unknown: readonly UnknownTerm[],
+  { draft: { plan, parsed }, known }: { draft: ParsedDraft; known: KnownEndpoints },
+): readonly Offer[] {
+  const isSentOn = plan.kind === "direct" && plan.notes.some(({ code }) => code === "PATTERN_SENT_ON");
+  const isRejected = plan.kind === "rejected" && lacksService.has(plan.reason.code);
+  const isMeant = isRejected ? unknown.length === 0 : isSentOn && unknown.length > 0;
+  if (scope.service !== undefined || !isMeant) return [];
+  const having = endpointsWithAll(termsOf(scope.patterns), known);
+  const offered = plan.kind === "rejected" ? (plan.reason.details.endpoints ?? []) : [];
+  const others = offered.flatMap((id) => known.catalog.byId(id) ?? []).filter((entry) => !having.includes(entry));
+  return [...having, ...others].slice(0, 3).flatMap((entry, rank) => {
+    const replacement = wrappedFor(parsed, entry)?.text;
+    if (replacement === undefined) return [];
+    return [
+      {
+        repair: { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: false },
+        edits: [{ range: { from: 0, to: parsed.tokens.length }, replacement }],
+        score: having.length === 1 && rank === 0 ? 0.98 : 0.75 - rank / 100,
+        why: having.includes(entry)
+          ? `${entry.id} has all terms of the patterns outside of every SERVICE`
+          : `of what is known of endpoints, ${entry.id} fits the query ${rank === 0 ? "best" : "too"}`,
+      },
+    ];
+  });
 }
 
 /**

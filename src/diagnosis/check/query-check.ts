@@ -5,14 +5,13 @@ import { entryMeant } from "../../plan/meant-entries.ts";
 import type { PlanNote, QueryPlan } from "../../plan/query-plan.ts";
 import { describedFederation } from "../../registry/catalog/described-federation.ts";
 import { costWarning } from "./cost.ts";
-import { type Draft, draftOf, isParsed, isPlanned, lacksService, type ParsedDraft, planOf } from "./draft-query.ts";
+import { type Draft, draftOf, isParsed, isPlanned, type ParsedDraft, planOf } from "./draft-query.ts";
 import { type CheckOptions, type CheckRequest, type Place, vocabulariesFor } from "./lookups.ts";
-import { endpointsWithAll, misnamed, swappedTargets, wrappedFor } from "./missing-service.ts";
+import { misnamed, missedService, swappedTargets } from "./missing-service.ts";
 import { constraintsOf } from "../../sparql/joined-patterns.ts";
 import { editText, type TextEdit } from "../../sparql/edit-text.ts";
 import { editsOf, likelyScore, type Offer, type QueryScope, scopesOf } from "./query-scope.ts";
 import { withServiceIds } from "../../sparql/service-ids.ts";
-import { termsOf } from "../../sparql/used-terms.ts";
 import { otherValues } from "./other-values.ts";
 import type { UnrepairedText } from "./repair-text.ts";
 import { createRepeats, type EarlierRun } from "./repeats.ts";
@@ -186,39 +185,9 @@ function offersFor(
   const { parsed } = draft;
   const own = unknown.filter(({ endpoints }) => endpoints === scope.ids);
   const known = { ...options, terms: options.search };
-  const swaps = [...swappedTargets(scope, known), ...missedService(scope, own, { draft, options })];
+  const swaps = [...swappedTargets(scope, known), ...missedService(scope, own, { draft, known })];
   if (swaps.some(({ score }) => score > 0.9)) return swaps;
   return [...swaps, ...termOffers(parsed, scope, own)];
-}
-
-/** Patterns outside of the only SERVICE went along to its endpoint, which does not have them. */
-function missedService(
-  scope: QueryScope,
-  unknown: readonly UnknownTerm[],
-  { draft, options }: { draft: ParsedDraft; options: CheckOptions },
-): readonly Offer[] {
-  const { plan, parsed } = draft;
-  const isSentOn = plan.kind === "direct" && plan.notes.some(({ code }) => code === "PATTERN_SENT_ON");
-  const isRejected = plan.kind === "rejected" && lacksService.has(plan.reason.code);
-  const isMeant = isRejected ? unknown.length === 0 : isSentOn && unknown.length > 0;
-  if (scope.service !== undefined || !isMeant) return [];
-  const having = endpointsWithAll(termsOf(scope.patterns), { ...options, terms: options.search });
-  const offered = plan.kind === "rejected" ? (plan.reason.details.endpoints ?? []) : [];
-  const others = offered.flatMap((id) => options.catalog.byId(id) ?? []).filter((entry) => !having.includes(entry));
-  return [...having, ...others].slice(0, 3).flatMap((entry, rank) => {
-    const replacement = wrappedFor(parsed, entry)?.text;
-    if (replacement === undefined) return [];
-    return [
-      {
-        repair: { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: false },
-        edits: [{ range: { from: 0, to: parsed.tokens.length }, replacement }],
-        score: having.length === 1 && rank === 0 ? 0.98 : 0.75 - rank / 100,
-        why: having.includes(entry)
-          ? `${entry.id} has all terms of the patterns outside of every SERVICE`
-          : `of what is known of endpoints, ${entry.id} fits the query ${rank === 0 ? "best" : "too"}`,
-      },
-    ];
-  });
 }
 
 /** The best offers together; those alone that can be planned. */
