@@ -31,7 +31,7 @@ const notForModels =
 export function problemForModel(problem: Problem, hint: Hint): Problem {
   const own = (problem.next ?? "")
     .split(/(?<=[.?!])\s+/)
-    .map((sentence) => (/\/adapters\b/.test(sentence) ? "{accept_adapter} has all queries joined so." : sentence))
+    .map((sentence) => (/\/adapters\b/.test(sentence) ? "{accept_adapter} keeps it for all queries." : sentence))
     .filter((sentence) => sentence !== "" && !notForModels.test(sentence))
     .flatMap((sentence) => hint(sentence) ?? []);
   const better = (advice[problem.code] ?? []).flatMap((sentence) => hint(sentence) ?? []).slice(0, 1);

@@ -244,6 +244,7 @@ function keysFinding(
   const { name, right } = join;
   const [here, there] = sidesOf(join).map((part) => part && endpointOf(inquiry, part));
   const isAcceptable = mended.kind !== "same-as" && here !== undefined && there !== undefined && here !== there;
+  const always = isAcceptable ? ` An admin can have all queries joined so: POST /api/endpoints/${here}/adapters.` : "";
   return {
     code: "EMPTY_KEYS",
     message: `The values of ?${name} are not written alike (${mended.kind}): ${examplesText(inquiry, join, values)}.`,
@@ -252,7 +253,7 @@ function keysFinding(
     suggestions: [values.left, values.right].flatMap((term) =>
       term ? [{ term: termToText(term), score: 1, why: `a value of ?${name}` }] : [],
     ),
-    next: `Take the repair, with which the query has solutions (checked).${isAcceptable ? ` An admin can have all queries joined so: POST /api/endpoints/${here}/adapters.` : ""}`,
+    next: `Take the repair, which was checked.${always}`,
   };
 }
 

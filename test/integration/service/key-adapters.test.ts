@@ -66,7 +66,7 @@ it("is a tool of agents only where the operator allows it", async () => {
 });
 
 it.each([
-  ["on", "accept_adapter has all queries joined so."],
+  ["on", "accept_adapter keeps it for all queries."],
   ["off", undefined],
 ])("is what a tool says of an empty answer where it is %s", async (setting, says) => {
   const other = await openService(endpoints.urls, { FEDWAY_ACCEPT_ADAPTERS: setting });
