@@ -148,7 +148,7 @@ describe("a query that names no endpoint and misspells a term", () => {
   it("is checked with the terms of all that is described", async () => {
     const { body } = await send("POST", "/api/tools/check_query", { query: `${prefix}SELECT * { ?p :nmae ?n }` });
     const { text } = body as { readonly text: string };
-    expect(text).toContain("Repair: :nmae -> :name");
+    expect(text).toContain("repair: :nmae -> :name");
     expect(text).not.toContain("SERVICE <");
   });
 });
