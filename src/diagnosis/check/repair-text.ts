@@ -154,16 +154,15 @@ const placeOf = ({ text, error }: Draft): number => {
   return offsetAt(text, line, column - 1);
 };
 
-function withDialect(draft: Draft): readonly TextAttempt[] {
+function* withDialect(draft: Draft): Generator<TextAttempt> {
   const { text, error } = draft;
-  return dialectEdits(text, placeOf(draft), error.message).flatMap(({ kind, why, edit }) => {
+  for (const { kind, why, edit } of dialectEdits(text, placeOf(draft), error.message)) {
     const written = substituted(text, edit).text;
-    if (written === text) return [];
+    if (written === text) continue;
     const before = shown(edit.map(({ start, end }) => text.slice(start, end)));
     const after = shown(edit.map((part) => part.text));
-    const repair = { kind: `dialect-${kind}`, before, after, applied: false, why };
-    return [{ text: written, repairs: [repair] }];
-  });
+    yield { text: written, repairs: [{ kind: `dialect-${kind}`, before, after, applied: false, why }] };
+  }
 }
 
 const shown = (parts: readonly string[]): string =>

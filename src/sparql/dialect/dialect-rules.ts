@@ -47,14 +47,10 @@ interface DialectEdit extends Pick<DialectRule, "kind" | "why"> {
 }
 
 /** Ways to mend a text at the offset of its error, likeliest first, none of them parsed; one without change is only a hint. */
-export function dialectEdits(text: string, offset: number, message: string): readonly DialectEdit[] {
+export function* dialectEdits(text: string, offset: number, message: string): Generator<DialectEdit> {
+  yield* foreignCharacters(text);
   const stumble = new Stumble(text, offset, message);
-  const found = rules.flatMap(({ kind, why, mend }) =>
-    mend(stumble).map((edit) => ({
-      kind,
-      why,
-      edit: edit.toSorted((one, other) => one.start - other.start || one.end - other.end),
-    })),
-  );
-  return [...foreignCharacters(text), ...found];
+  for (const { kind, why, mend } of rules)
+    for (const edit of mend(stumble))
+      yield { kind, why, edit: edit.toSorted((one, other) => one.start - other.start || one.end - other.end) };
 }
