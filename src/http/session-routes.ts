@@ -56,6 +56,10 @@ const FiguresView = view("Session", {
   forgotten: count("Older calls that are not counted: a session keeps 1,000."),
 });
 
+const TraceView = view("SessionTrace", {
+  resourceSpans: Type.Array(Type.Object({}), { description: "One, with the spans of the session (OTLP/JSON)." }),
+});
+
 /** `GET /api/sessions/{id}`. */
 export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
   const { queries, config } = shell;
@@ -66,7 +70,7 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
       summary: "Get the figures of your own session, its trace, or the questions that it answered",
       params: SessionPath,
       querystring: SessionParameters,
-      response: answersAs([jsonLines], FiguresView),
+      response: answersAs([jsonLines], Type.Union([FiguresView, TraceView])),
     },
     handler: async (request, reply) => {
       const { id: session } = request.params;
