@@ -37,9 +37,9 @@ export interface UnrepairedText {
 /** Longer texts are not repaired. */
 const longestRepaired = 100_000;
 const mostAttempts = 60;
-/** Characters that are parsed in all attempts with each set of steps, where an attempt counts as a thousand at least. */
+/** Characters that are parsed in all attempts with each set of steps, where an attempt counts as four thousand at least. */
 const mostParsed = 200_000;
-const fewestOfAttempt = 1_000;
+const fewestOfAttempt = 4_000;
 /** Faults of one text. */
 const mostSteps = 40;
 
