@@ -81,7 +81,7 @@ interface Line {
 
 /**
  * What is wrong, where, what would mend it and what to do next, in at most 150 tokens. What helps most is never left out for what
- * only tells more: the first repair comes before the next step, then what is nearest, then the place.
+ * only adds to it: the first repair comes before the next step, then what is nearest, then the place.
  */
 function problemLines(problem: Problem, said: readonly string[], next: string) {
   const { code, detail, repairs = [], suggestions = [], endpoints = [] } = problem;

@@ -61,7 +61,7 @@ function cluesOf(parsed: ParsedQuery, context: PlanContext): readonly Clue[] {
   const { services, things } = constantsOf(parsed, new Set(terms.map(({ iri }) => iri)));
   const hosts = new Set([...terms.map(({ iri }) => iri), ...things].flatMap((iri) => hostOf(iri) ?? []));
   const known = terms.map((term) => termClue(term, context)).filter(({ holders }) => holders.size > 0);
-  // Where nobody has any of the terms, others of their namespaces say where they may be.
+  // Where no endpoint has any of the terms, others of their namespaces say where they may be.
   const spaces = known.length > 0 ? [] : terms.map(({ iri }) => vocabularyClue(iri, context));
   const clues = [
     ...known,
