@@ -42,7 +42,8 @@ export async function runLiteralBench({ quick }: { readonly quick: boolean }): P
     {
       FEDWAY_SHARDS: (await shardFolders()).join(","),
       FEDWAY_CATALOG: fileURLToPath(new URL("../../../catalog", import.meta.url)),
-      FEDWAY_HOSTED_TOTAL_MB: "4096",
+      // Room for all shards at a time: else each is loaded anew for each query that it is verified for.
+      FEDWAY_HOSTED_TOTAL_MB: "16384",
     },
   );
   try {
