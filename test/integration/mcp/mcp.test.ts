@@ -155,7 +155,10 @@ describe.each<[string, Mode]>([
     const whole = await client.readResource({ uri: resource });
     const [{ text } = { text: "" }] = whole.contents as { text: string }[];
     expect(text.split("\n").length).toBeGreaterThan(1_500);
-    const foreign = await client.callTool({ name: "run_query", arguments: { cursor: cursor.replace(/^./, "_") } });
+    const foreign = await client.callTool({
+      name: "run_query",
+      arguments: { cursor: cursor.replace(/^./, (sign) => (sign === "_" ? "-" : "_")) },
+    });
     expect(foreign).toMatchObject({ isError: true, structuredContent: { diagnosis: { code: "RESULT_UNKNOWN" } } });
     await expect(client.readResource({ uri: "fedway://results/nobody" })).rejects.toThrow("RESULT_UNKNOWN");
   });
