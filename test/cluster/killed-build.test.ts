@@ -64,7 +64,7 @@ describe("a build that is killed", () => {
   });
 });
 
-const example = fileURLToPath(new URL("../../shards/example", import.meta.url));
+const example = fileURLToPath(new URL("../fixtures/harbour", import.meta.url));
 
 /** The files of a finished folder without how long the search for the rules took. */
 const timeless = (target: string): Readonly<Record<string, string>> =>

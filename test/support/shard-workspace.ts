@@ -10,8 +10,8 @@ import type { Job } from "../../src/jobs/job-queue.ts";
 import type { Verification } from "../../shards/src/verify/verification.ts";
 import { newFolder } from "./scratch-folder.ts";
 
-/** The example of the repository. */
-export const exampleFolder = fileURLToPath(new URL("../../shards/example/", import.meta.url));
+/** A small example: the ferries of `shards/example` with a tenth of its data. */
+export const exampleFolder = fileURLToPath(new URL("../fixtures/harbour/", import.meta.url));
 
 export interface ExampleQuery {
   readonly id: string;
