@@ -108,7 +108,11 @@ const finishedShard = (folder: string, { file, ...shard }: ManifestShard): Finis
   path: join(folder, file),
 });
 
-async function checkFile(path: string, { file, bytes, sha256 }: ManifestShard): Promise<void> {
+/** @throws FedwayError `SHARDS_INVALID` when the file is not the one that a manifest lists */
+export async function checkFile(
+  path: string,
+  { file, bytes, sha256 }: Pick<ManifestShard, "file" | "bytes" | "sha256">,
+): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw new FedwayError("SHARDS_INVALID", `The file ${file} is missing.`);
   if (found.size !== bytes)

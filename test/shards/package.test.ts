@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPackage } from "../../shards/src/package/open-package.ts";
 import {
   fault,
   hostPackages,
-  linesOf,
   makePackage,
   packagedQueries,
   throughComunica,
@@ -13,15 +13,22 @@ import {
 } from "../support/benchmark-package.ts";
 import { fromTurtle, selectFrom } from "../support/rdf-text.ts";
 import type { RunningService } from "../support/running-service.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 import { filesIn } from "../support/shard-build.ts";
-import { openBuiltWorkspace, openWorkspace } from "../support/shard-workspace.ts";
+import { openBuiltWorkspace, openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
+
+const edited =
+  (from: string, to: string) =>
+  (text: string): string =>
+    text.replace(from, to);
 
 describe("the package of the example", () => {
   let folder: string;
   let shards: string;
+  let workspace: ShardWorkspace;
   let service: RunningService;
   beforeAll(async () => {
-    ({ folder: shards } = await openBuiltWorkspace());
+    ({ folder: shards, ...workspace } = await openBuiltWorkspace());
     ({ folder } = await makePackage(shards));
     service = await hostPackages(folder);
   });
@@ -69,6 +76,65 @@ describe("the package of the example", () => {
         if (why !== undefined) faults.push(`${query.id}, ${form}: ${why}`);
     }
     expect(faults).toEqual([]);
+  });
+
+  it.each<readonly [string, string, (text: string) => string | undefined, string]>([
+    ["without a manifest", "manifest.json", () => undefined, "has no manifest.json"],
+    ["of shards alone", "manifest.json", () => "{}", "its manifest.json is not that of a package"],
+    ["of another version", "manifest.json", edited('"version": 1,', '"version": 2,'), "of a version that"],
+    [
+      "whose files lie elsewhere",
+      "manifest.json",
+      edited('"README.md"', '"../README.md"'),
+      "its manifest.json is damaged",
+    ],
+    ["without questions", "questions.jsonl", () => undefined, "has no questions.jsonl"],
+    ["with half a line", "queries.jsonl", (text) => text.slice(0, -20), "of its queries.jsonl is damaged"],
+    [
+      "with another answer",
+      "queries.jsonl",
+      edited('"kind":"bindings"', '"kind":"rows"'),
+      "line 1 of its queries.jsonl",
+    ],
+    ["without a query", "queries.jsonl", (text) => text.slice(text.indexOf("\n") + 1), "the query of its question"],
+    ["with other endpoints", "endpoints.json", edited('"entry"', '"name"'), "its endpoints.json is damaged"],
+  ])("is not opened %s", async (_, name, edit, reason) => {
+    const path = join(folder, name);
+    const text = await readFile(path, "utf8");
+    const changed = edit(text);
+    try {
+      await (changed === undefined ? rm(path) : writeFile(path, changed));
+      await expect(openPackage(folder)).rejects.toMatchObject({
+        code: "REQUEST_INVALID",
+        message: expect.stringContaining(reason),
+      });
+    } finally {
+      await writeFile(path, text);
+    }
+  });
+
+  it("is not opened with a file that is too large", async () => {
+    const copy = join(newFolder(), "package");
+    await cp(folder, copy, { recursive: true });
+    await truncate(join(copy, "questions.jsonl"), 257 * 1024 * 1024);
+    await expect(openPackage(copy)).rejects.toMatchObject({
+      message: expect.stringContaining("too large a questions"),
+    });
+  });
+
+  it("is verified against its manifest, and its shards against what they were made of", async () => {
+    const changed = "exports/qald.json";
+    const path = join(folder, changed);
+    const inputs = [join(workspace.input, "harbour.nt")];
+    const found = await workspace.verify(folder, inputs);
+    expect(found.checks.filter(({ outcome }) => outcome !== "held")).toEqual([]);
+    expect(found.checks.map(({ name }) => name)).toEqual(expect.arrayContaining(["package", "complete", "answers"]));
+    const text = await readFile(path, "utf8");
+    await writeFile(path, text.replace("a", "b"));
+    const { checks, outcome } = await workspace.verify(folder);
+    await writeFile(path, text);
+    expect([outcome, checks.length]).toEqual(["broken", 1]);
+    expect(checks[0]?.findings).toEqual([{ subject: changed, reason: `The file ${changed} has changed.` }]);
   });
 
   it("describes the shards in VoID, with extensions and without", async () => {
@@ -125,7 +191,7 @@ describe("a package", () => {
       ["describe", "not-federable", "Engines describe a resource differently."],
       ["from", "not-federable", "SERVICE cannot name the dataset of its endpoint (FROM)."],
     ]);
-    const questions = await linesOf<{ id: string; question: string; query: string }>(folder, "questions.jsonl");
+    const { questions } = await openPackage(folder);
     expect(questions.slice(0, 2)).toEqual([
       { id: "ok", question: "What is ok?", query: "ok" },
       { id: "again", question: "What is again?", query: "ok" },

@@ -262,14 +262,26 @@ export const modules: readonly Module[] = [
   // The benchmark factory, a package beside the service: only `app/` imports it.
   {
     name: "shards/src",
-    imports: whole("html.ts", "rdf", "results", "sparql", "workers"),
+    imports: [
+      ...whole("html.ts", "rdf", "results", "sparql", "workers"),
+      { module: "registry", files: ["void/void-description.ts"], typesOnly: true },
+    ],
     packages: [],
   },
   { name: "shards/src/solver", imports: whole("shards/src", "workers"), packages: ["clingo-wasm"] },
   {
     name: "shards/src/service",
     imports: [
-      ...whole("hosting", "http", "rdf", "registry", "shards/src", "shards/src/solver", "workers"),
+      ...whole(
+        "hosting",
+        "http",
+        "rdf",
+        "registry",
+        "shards/src",
+        "shards/src/package",
+        "shards/src/solver",
+        "workers",
+      ),
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
     ],
     packages: ["typebox"],
@@ -277,10 +289,7 @@ export const modules: readonly Module[] = [
   {
     // The benchmark of a dataset as one folder.
     name: "shards/src/package",
-    imports: [
-      ...whole("rdf", "registry", "shards/src", "shards/src/service", "sparql"),
-      { module: "plan", files: ["portable-plan.ts"] },
-    ],
+    imports: [...whole("rdf", "registry", "shards/src", "sparql"), { module: "plan", files: ["portable-plan.ts"] }],
     packages: [],
   },
   {

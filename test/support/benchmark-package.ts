@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { QueryEngine } from "@comunica/query-sparql";
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { createPackager } from "../../shards/src/package/create-packager.ts";
 import { isGoldAnswer } from "../../shards/src/package/gold-answer.ts";
+import { openPackage } from "../../shards/src/package/open-package.ts";
 import type { PackagedQuery } from "../../shards/src/package/package-items.ts";
 import { readSolutions } from "../../shards/src/package/whole-store.ts";
 import { newFolder } from "./scratch-folder.ts";
@@ -22,14 +22,9 @@ export const makePackage = (shards: string, output = join(newFolder(), "package"
     onProgress: () => {},
   });
 
-/** The lines of a JSON Lines file of a package. */
-export async function linesOf<Line>(folder: string, name: string): Promise<readonly Line[]> {
-  const text = await readFile(join(folder, name), "utf8");
-  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]));
-}
-
-export const packagedQueries = (folder: string): Promise<readonly PackagedQuery[]> =>
-  linesOf<PackagedQuery>(folder, "queries.jsonl");
+export const packagedQueries = async (folder: string): Promise<readonly PackagedQuery[]> => [
+  ...(await openPackage(folder)).queries.values(),
+];
 
 /** A service that hosts the shards of packages under `baseUrl`. */
 export const hostPackages = (...folders: readonly string[]): Promise<RunningService> =>

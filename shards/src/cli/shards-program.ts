@@ -58,10 +58,13 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
   shards
     .command("verify")
     .description(
-      "check finished shards: checksums, nothing twice, missing or misplaced, queries federated, every query's answer",
+      "check finished shards: checksums, nothing twice, missing or misplaced, queries federated, every query's answer; or the files of a package",
     )
-    .argument("<folder>", "folder of finished shards")
-    .option("-i, --input <file...>", "what the shards were made of, when it does not lie where it lay then")
+    .argument("<folder>", "folder of finished shards, or a package")
+    .option(
+      "-i, --input <file...>",
+      "what the shards were made of, when it does not lie where it lay then; the shards of a package are checked with it only",
+    )
     .option("--no-answers", "do not ask the queries, of which some may take minutes")
     .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds; the rest is unknown", milliseconds)
     .option("--json", "the result as JSON")

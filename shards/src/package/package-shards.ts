@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { isObject, parsedAs } from "../guards.ts";
 import { openShardFolder, readReport, type ShardDataset } from "../finished-folder.ts";
 import { type Manifest, manifestName, readManifest } from "../materialise/manifest.ts";
 import type { ShardReport } from "../report/shard-report.ts";
-import { builtFactsOf } from "../service/built-parts.ts";
-import { entryIdOf, shardUrl } from "../service/register.ts";
+import { builtFactsOf } from "../built-parts.ts";
+import { entryIdOf, shardUrl } from "../shard-addresses.ts";
 import type { BuildProgress } from "../build-problem.ts";
 import { lockTarget } from "../target-lock.ts";
 import type { OpenStore } from "../verify/answer-store.ts";
 import { exportFiles, type ExportedQuestion } from "./exports.ts";
 import type { ShardEndpoint } from "./federated-forms.ts";
 import { leftOutOf, type LeftOut, type PackageItem, packageQuery, type QueryOutcome } from "./package-items.ts";
+import { isPackage, packageFormat } from "./open-package.ts";
 import { readmeOf } from "./package-readme.ts";
 import { describeShard } from "./shard-descriptions.ts";
 import { openWholeStore, type WholeStore } from "./whole-store.ts";
@@ -33,11 +33,9 @@ export interface PackageOptions {
   readonly now: () => number;
 }
 
-const format = "fedway-benchmark-package";
-
 /** `manifest.json` of a package. The same shards, base URL and version of Fedway give the same bytes. */
 export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" | "licence" | "citation" | "source"> {
-  readonly format: typeof format;
+  readonly format: typeof packageFormat;
   readonly version: 1;
   readonly engine: { readonly name: "fedway"; readonly version: string };
   readonly baseUrl: string;
@@ -87,13 +85,11 @@ export async function packageShards(folder: string, options: PackageOptions): Pr
 
 /** @throws FedwayError `REQUEST_INVALID` */
 async function refuseOther(output: string): Promise<void> {
-  const text = await readFile(join(output, manifestName), "utf8").catch(() => undefined);
-  const isOurs = text !== undefined && parsedAs(text, isObject)?.["format"] === format;
   const isThere = await readFile(output).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== "ENOENT",
   );
-  if (!isThere || isOurs) return;
+  if (!isThere || (await isPackage(output))) return;
   throw new FedwayError("REQUEST_INVALID", `There is something else than a package at ${output}.`, {
     next: "Choose another folder with --out.",
   });
@@ -246,7 +242,7 @@ function manifestOf(parts: Parts, items: readonly PackageItem[], files: PackageM
   for (const { packaged } of items) outcomes[packaged.outcome] = (outcomes[packaged.outcome] ?? 0) + 1;
   const queries = report.queries.map(({ id, text, same }) => ({ id, text, same }));
   return {
-    format,
+    format: packageFormat,
     version: 1,
     engine: { name: "fedway", version: options.version },
     dataset,

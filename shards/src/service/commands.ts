@@ -11,7 +11,8 @@ import { createClingoSolver } from "../solver/clingo-solver.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { OpenStores, StoreLimits } from "../verify/answer-store.ts";
 import type { JobProgress } from "../../../src/jobs/job-queue.ts";
-import type { Verification } from "../verify/verification.ts";
+import { checkPackage, isPackage } from "../package/open-package.ts";
+import { type Verification, verdictOf } from "../verify/verification.ts";
 import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify/verify.ts";
 
 type Running = Pick<BuildOptions, "signal" | "onProgress">;
@@ -120,6 +121,7 @@ const generous = { timeoutMs: 120_000, memoryMb: 3_584, maxAnswerBytes: 512 * 10
  */
 export async function verifyFolder(path: string, options: VerifyCommand & WithStores): Promise<Verification> {
   const folder = resolve(path);
+  if (await isPackage(folder)) return verifyPackage(folder, options);
   // First, so that a folder without shards is reported as such.
   await readManifest(folder);
   const { queries } = await readReport(folder);
@@ -136,6 +138,14 @@ export async function verifyFolder(path: string, options: VerifyCommand & WithSt
     signal,
     onProgress,
   });
+}
+
+/** Its files; its shards too where it is given what they were made of, which a package does not say. */
+async function verifyPackage(folder: string, options: VerifyCommand & WithStores): Promise<Verification> {
+  const files = await checkPackage(folder);
+  if (options.inputs.length === 0) return verdictOf([files]);
+  const { checks } = await verifyFolder(join(folder, "build"), options);
+  return verdictOf([files, ...checks]);
 }
 
 /** What is verified, and how far the stores that are asked may go. */

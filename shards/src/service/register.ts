@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import type { CatalogWrite, EditableCatalog, CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
-import { createHash } from "node:crypto";
+import { entryIdOf, shardUrl } from "../shard-addresses.ts";
 import { dataFactory } from "../../../src/rdf/triple-index.ts";
 import { documentOf } from "../../../src/registry/catalog/document-fields.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
@@ -95,19 +95,6 @@ export async function unregisterLost(datasets: readonly ShardDataset[], parts: R
       await catalog.remove("federation", federation.id);
     }
   }
-}
-
-/** The URL of a shard's endpoint. */
-export const shardUrl = (publicUrl: string, dataset: string, shard: string): string =>
-  `${publicUrl}/shards/${dataset}/${shard}/sparql`;
-
-const mostIdLength = 64;
-
-/** The catalogue id of a shard; a long one is cut and made unique by a hash. */
-export function entryIdOf(dataset: string, shard: string): string {
-  const id = `${dataset}-${shard}`;
-  if (id.length <= mostIdLength) return id;
-  return `${id.slice(0, mostIdLength - 9)}-${createHash("sha256").update(id).digest("hex").slice(0, 8)}`;
 }
 
 const numbers = new Intl.NumberFormat("en");

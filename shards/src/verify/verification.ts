@@ -1,8 +1,8 @@
 /**
  * What is checked: files against the manifest, no triple in two shards, union equals input, each triple where the rules put
- * it, queries that are federated as the report says, answers over whole and union.
+ * it, queries that are federated as the report says, answers over whole and union. Of a package: its files against its manifest.
  */
-export type CheckName = "files" | "disjoint" | "complete" | "placement" | "federated" | "answers";
+export type CheckName = "package" | "files" | "disjoint" | "complete" | "placement" | "federated" | "answers";
 
 /**
  * `held`: everything was checked and is right. `broken`: something is wrong. `unknown`: nothing wrong was found, but not

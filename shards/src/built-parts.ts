@@ -1,7 +1,7 @@
-import { rdf } from "../../../src/rdf/vocabularies.ts";
-import type { BuiltFacts } from "../../../src/registry/void/void-description.ts";
-import type { FinishedShard, ShardDataset } from "../finished-folder.ts";
-import { entryIdOf } from "./register.ts";
+import { rdf } from "../../src/rdf/vocabularies.ts";
+import type { BuiltFacts } from "../../src/registry/void/void-description.ts";
+import type { FinishedShard, ShardDataset } from "./finished-folder.ts";
+import { entryIdOf } from "./shard-addresses.ts";
 
 const mostParts = 200;
 const mostSiblings = 100;
