@@ -6,9 +6,16 @@ export const shardUrl = (publicUrl: string, dataset: string, shard: string): str
 
 const mostIdLength = 64;
 
-/** The catalogue id of a shard; a long one is cut and made unique by a hash. */
+/**
+ * The catalogue id of a shard. A long one is cut and made unique by a hash, and so is one that another dataset may have:
+ * `pets-name` and `x` are the shard `name-x` of `pets` too, unless the shard's own id has a hash.
+ */
 export function entryIdOf(dataset: string, shard: string): string {
   const id = `${dataset}-${shard}`;
-  if (id.length <= mostIdLength) return id;
-  return `${id.slice(0, mostIdLength - 9)}-${createHash("sha256").update(id).digest("hex").slice(0, 8)}`;
+  const isAmbiguous = dataset.includes("-") && !/\.|^s[0-9a-f]{10}$/u.test(shard);
+  if (id.length <= mostIdLength && !isAmbiguous) return id;
+  const digest = createHash("sha256")
+    .update(isAmbiguous ? `${dataset} ${shard}` : id)
+    .digest("hex");
+  return `${id.slice(0, mostIdLength - 9)}-${digest.slice(0, 8)}`;
 }

@@ -159,8 +159,8 @@ const optionalFields = {
   buckets,
   /** Folder of the result; absent: the data folder's place for this dataset. */
   output: text,
-  /** Whether the ids of the shards, which stand in their URLs, say which rule made them; default `opaque`. */
-  ids: choice(["opaque", "telling"]),
+  /** Whether the ids of the shards, which stand in their URLs, say what is in them; default `readable`. */
+  ids: choice(["readable", "opaque"]),
   /** What shards are about, by their keys, instead of a sentence that is made of their classes and properties. */
   topics: texts,
   /** How the source wants to be cited. */

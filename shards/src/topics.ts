@@ -2,11 +2,11 @@ import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { compareText } from "../../src/rdf/canonical.ts";
 import type { LearnedCells } from "./load/cells.ts";
 import type { PlacementOf } from "./rules/placement.ts";
+import { wordsOf } from "./rules/shard-names.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const mostClasses = 2;
 const mostProperties = 4;
-const longestName = 40;
 
 /** Triples by the words of a class or property. */
 type Weights = Map<string, number>;
@@ -14,7 +14,8 @@ type Weights = Map<string, number>;
 /**
  * What each shard is about, by its key, in one sentence: "Ferry and company with name, capacity and 3 more properties".
  * Made of the classes of its subjects and of its properties, those with the most triples first, so it depends on the data
- * and the placement alone. A text of the operator's wins.
+ * and the placement alone. Shards with the same sentence, such as the buckets of a class, are told apart: "..., part 1 of 2".
+ * A text of the operator's wins.
  * @throws FedwayError `REQUEST_INVALID` for a text of a shard that there is not
  */
 export function topicsOf(
@@ -22,13 +23,16 @@ export function topicsOf(
   placement: PlacementOf,
   own: Readonly<Record<string, string>> = {},
 ): ReadonlyMap<string, string> {
-  const shards = new Map<string, { readonly classes: Weights; readonly properties: Weights }>();
+  const subjects = new Map<string, { readonly classes: Weights; readonly properties: Weights }>();
+  const shards = new Map<string, ReturnType<typeof partOf>>();
   for (const { types, predicate, bucket, triples } of cells) {
     const key = placement(types, predicate, bucket);
-    const shard = shards.get(key) ?? { classes: new Map(), properties: new Map() };
-    shards.set(key, shard);
-    for (const iri of types) add(shard.classes, wordsOf(iri), triples);
-    if (predicate !== rdfType) add(shard.properties, wordsOf(predicate), triples);
+    const part = shards.get(key) ?? partOf(key);
+    shards.set(key, part);
+    const about = subjects.get(part.whole) ?? { classes: new Map(), properties: new Map() };
+    subjects.set(part.whole, about);
+    for (const iri of types) add(about.classes, wordsOf(iri), triples);
+    if (predicate !== rdfType) add(about.properties, wordsOf(predicate), triples);
   }
   const unknown = Object.keys(own).find((key) => !shards.has(key));
   if (unknown !== undefined) {
@@ -40,23 +44,28 @@ export function topicsOf(
       },
     );
   }
-  return new Map([...shards].map(([key, shard]) => [key, own[key] ?? sentence(shard)]));
+  const sentences = new Map([...subjects].map(([whole, about]) => [whole, sentence(about)]));
+  const topics = new Map([...shards].map(([key, { whole }]) => [key, sentences.get(whole) ?? ""]));
+  for (const [topic, twins] of Map.groupBy([...shards], ([key]) => topics.get(key) ?? "")) {
+    const ordered = twins.toSorted(
+      ([, left], [, right]) => compareText(left.whole, right.whole) || left.bucket - right.bucket,
+    );
+    if (twins.length === 1) continue;
+    for (const [at, [key]] of ordered.entries()) topics.set(key, `${topic}, part ${at + 1} of ${twins.length}`);
+  }
+  return new Map([...topics].map(([key, topic]) => [key, own[key] ?? topic]));
+}
+
+/** The buckets of a class are one whole. */
+function partOf(key: string) {
+  if (!key.startsWith("h/")) return { whole: key, bucket: 0 };
+  const end = key.lastIndexOf("/");
+  return { whole: key.slice(0, end), bucket: Number(key.slice(end + 1)) };
 }
 
 const add = (weights: Weights, name: string, triples: number): void => {
   weights.set(name, (weights.get(name) ?? 0) + triples);
 };
-
-/** The local name of an IRI as words: `singer_in_concert` and `SingerInConcert` are "singer in concert". */
-function wordsOf(iri: string): string {
-  const local = iri.split(/[/#:]/u).findLast((part) => part !== "") ?? iri;
-  const words = local
-    .replaceAll(/(?<=\p{Ll}|\d)(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim()
-    .toLowerCase();
-  return words === "" ? local.slice(0, longestName) : words.slice(0, longestName);
-}
 
 function sentence({ classes, properties }: { readonly classes: Weights; readonly properties: Weights }): string {
   const about = listed(heaviest(classes), mostClasses, ["class", "classes"]);

@@ -48,7 +48,7 @@ const isSource = isShape(sourceFields);
 export type Source = Guarded<typeof isSource>;
 
 const isShard = isShape({
-  /** `shardIdOf` its key. */
+  /** See `shardIdsOf`. */
   id: matches(/^[a-z0-9][a-z0-9.-]{0,63}$/u),
   /** What its triples are about, a sentence; not there in shards of earlier versions. */
   topic: optional(isShort),

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { mkdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { compareBytes, type ShardNaming, shardIdOf } from "../rules/placement.ts";
+import { compareBytes } from "../rules/placement.ts";
+import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
 import type { Precedence, Rule } from "../rules/problem.ts";
 import {
@@ -35,7 +36,7 @@ export interface MaterialiseRequest {
   /** The folder of the result. It appears as a whole, at the end. */
   readonly target: string;
   readonly gzip: boolean;
-  /** Default `opaque`. */
+  /** Default `readable`. */
   readonly naming?: ShardNaming | undefined;
   /** What each shard is about, by its key. */
   readonly topics?: ReadonlyMap<string, string> | undefined;
@@ -201,7 +202,8 @@ function sortingOf({ request, gathered, state }: Begun): Sorting {
 /** The keys of all cells' shards, each once, in order. */
 const shardsOf = (request: MaterialiseRequest, gathered: Gathered): readonly WrittenShard[] => {
   const keys = [...new Set(keysOfCells(placementOf(request, gathered)))].toSorted(compareBytes);
-  const shards = keys.map((key) => ({ key, id: shardIdOf(key, request.naming), bytes: 0, triples: 0 }));
+  const ids = shardIdsOf(keys, request.naming);
+  const shards = keys.map((key) => ({ key, id: ids.get(key) ?? key, bytes: 0, triples: 0 }));
   if (new Set(shards.map(({ id }) => id)).size < keys.length) throw new Error("two shards have the same id");
   return shards;
 };

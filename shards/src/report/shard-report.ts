@@ -1,5 +1,5 @@
 import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts";
-import { type ShardNaming, shardIdOf } from "../rules/placement.ts";
+import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
 import type { Problem, Solution, Precedence, Rule, RuleKind } from "../rules/problem.ts";
 import type { BadLines } from "../load/read-bytes.ts";
@@ -43,7 +43,7 @@ export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "pre
   /** The one that the shards follow. */
   readonly solution: Solution;
   readonly shards: readonly ReportedShard[];
-  /** How shards are named; default `opaque`. */
+  /** How shards are named; default `readable`. */
   readonly naming?: ShardNaming | undefined;
   /** For each query: keys of the shards with a match for one of its patterns. */
   readonly touched: readonly (readonly string[])[];
@@ -225,6 +225,10 @@ export function reportOf(input: ReportInput): ShardReport {
   const queries = queryReports(input);
   const statistics = statisticsOf({ rules, shards, queries });
   const { triples } = statistics;
+  const ids = shardIdsOf(
+    shards.map(({ key }) => key),
+    naming,
+  );
   return {
     format: "fedway-shard-report",
     version: 1,
@@ -237,7 +241,7 @@ export function reportOf(input: ReportInput): ShardReport {
     rules: ruleReports(rules, queries),
     shards: shards.map(({ key, triples: own, bytes }, at) => ({
       number: at + 1,
-      id: shardIdOf(key, naming),
+      id: ids.get(key) ?? key,
       key,
       triples: own,
       bytes,

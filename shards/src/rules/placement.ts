@@ -97,29 +97,6 @@ export const hashOf = (subjectIri: string | Uint8Array): number =>
   // As text, which takes a third of the time of a buffer.
   Number.parseInt(hash("md5", subjectIri, "hex").slice(0, 8), 16);
 
-/** `telling` ids say which rule made a shard, `opaque` ones do not: an agent that sees URLs is to find out by asking. */
-export type ShardNaming = "opaque" | "telling";
-
-/**
- * A name for a shard that is fit for file names and paths of URLs: `[a-z0-9.-]`, at most 64 characters, unique by a hash of
- * the key. A telling one has the kind and the local name of the key's IRI too.
- */
-export function shardIdOf(key: string, naming: ShardNaming = "opaque"): string {
-  if (naming === "opaque") return `s${hash("sha256", `shard ${key}`).slice(0, 10)}`;
-  if (key === "base") return "base";
-  const kind = key.slice(0, 1);
-  const bucketAt = kind === "h" ? key.lastIndexOf("/") : key.length;
-  const local = localName(key.slice(2, bucketAt));
-  const digest = hash("sha256", key).slice(0, 10);
-  return [kind, local, key.slice(bucketAt + 1), digest].filter((part) => part !== "").join(".");
-}
-
-function localName(iri: string): string {
-  const last = iri.split(/[/#:]/u).findLast((part) => part !== "") ?? "";
-  const plain = last.toLowerCase().replaceAll(/[^a-z0-9]+/gu, "-");
-  return plain.slice(0, 32).replaceAll(/^-+|-+$/gu, "");
-}
-
 /**
  * The shards that rules would give, by key, without writing anything; of their triples those that the inputs repeat count
  * each time.

@@ -40,7 +40,7 @@ describe("the description of shards", () => {
       precedence: ["class", "vertical", "horizontal"],
       buckets: 4,
       output: "out",
-      ids: "telling",
+      ids: "opaque",
       topics: { base: "Whatever else there is" },
       gzip: true,
       skipBadLines: true,

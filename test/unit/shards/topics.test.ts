@@ -30,6 +30,25 @@ describe("what a shard is about", () => {
   shouldSay([cell(undefined, "isPartOf", 1)], "Is part of");
   shouldSay([cell(undefined, `${v}名前`, 1)], "名前");
 
+  it("tells shards with the same sentence apart", () => {
+    const cells: readonly Cell[] = [
+      { ...cell("Ferry", "age", 2), bucket: 1 },
+      { ...cell("Ferry", "x", 11), bucket: 10 },
+      { ...cell("Ferry", "name", 1), bucket: 0 },
+    ];
+    const placement = (_: readonly string[], __: string, bucket: number): string => `h/${v}Ferry/${bucket}`;
+    expect([...topicsOf({ cells }, placement)]).toEqual([
+      [`h/${v}Ferry/1`, "Ferry with x, age and name, part 2 of 3"],
+      [`h/${v}Ferry/10`, "Ferry with x, age and name, part 3 of 3"],
+      [`h/${v}Ferry/0`, "Ferry with x, age and name, part 1 of 3"],
+    ]);
+    const alike = [cell("Ferry", "http://a/name", 1), cell("Ferry", "http://b/name", 1)];
+    expect([...topicsOf({ cells: alike }, (_, predicate) => `v/${predicate}`).values()]).toEqual([
+      "Ferry with name, part 1 of 2",
+      "Ferry with name, part 2 of 2",
+    ]);
+  });
+
   it("is told for each shard, and the text of the operator wins", () => {
     const cells = [cell("Port", "name", 1), cell("Ferry", "name", 1)];
     const placement = (types: readonly string[]): string => `c/${types[0]}`;

@@ -35,7 +35,7 @@ describe("the page", () => {
   shouldSay("Here, 3 rules: vertical 33.33 %, class 33.33 %, horizontal 33.33 %");
   shouldSay("Published, mean of 19 datasets: vertical 18.30 %, class 30.42 %, horizontal 51.28 %");
   shouldSay("instances of Order and Product apart");
-  shouldSay("1 instances of Order s846a21f76c 15");
+  shouldSay("1 instances of Order order 15");
   shouldSay("15 37.50 %");
   shouldSay("R2 1, 2 1, 2, 6 R1, R2 3 one shard alone");
   shouldSay("asked 3 times");

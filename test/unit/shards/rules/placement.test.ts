@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, placementOf, shardIdOf } from "../../../../shards/src/rules/placement.ts";
+import { hashOf, placementOf } from "../../../../shards/src/rules/placement.ts";
 import type { Precedence, Rule } from "../../../../shards/src/rules/problem.ts";
 
 const ex = (name: string): string => `http://example.org/${name}`;
@@ -65,30 +65,5 @@ describe("hashOf", () => {
     expect(hashOf("http://example.org/a")).toBe(0x6209df8e);
     expect(hashOf("http://example.org/a") % 7).toBe(0x6209df8e % 7);
     expect(hashOf(Buffer.from("http://example.org/é"))).toBe(hashOf("http://example.org/é"));
-  });
-});
-
-describe("shardIdOf", () => {
-  const named = (key: string, id: RegExp): void => {
-    it(`names ${key}`, () => expect(shardIdOf(key, "telling")).toMatch(id));
-  };
-  named("base", /^base$/);
-  named("v/http://example.org/vocab#birthName", /^v\.birthname\.[0-9a-f]{10}$/);
-  named("h/http://example.org/Person/1", /^h\.person\.1\.[0-9a-f]{10}$/);
-  named("c/urn:x:Über Größe/", /^c\.ber-gr-e\.[0-9a-f]{10}$/);
-  named("c/http://example.org/../../etc/passwd", /^c\.passwd\.[0-9a-f]{10}$/);
-  named("v/http://例え.jp/名", /^v\.[0-9a-f]{10}$/);
-
-  it("is fit for file names, and another for each key", () => {
-    const keys = fc.uniqueArray(fc.tuple(fc.constantFrom("h", "c", "v"), fc.string({ unit: "binary" }), fc.nat(9)));
-    fc.assert(
-      fc.property(keys, (parts) => {
-        for (const naming of ["opaque", "telling"] as const) {
-          const ids = parts.map(([kind, iri, bucket]) => shardIdOf(`${kind}/${iri}/${bucket}`, naming));
-          for (const id of ids) expect(id).toMatch(naming === "opaque" ? /^s[0-9a-f]{10}$/ : /^[hcv][a-z0-9.-]{1,63}$/);
-          expect(new Set(ids).size).toBe(new Set(parts.map(([kind, iri, bucket]) => `${kind}/${iri}/${bucket}`)).size);
-        }
-      }),
-    );
   });
 });

@@ -161,5 +161,8 @@ describe("ids of entries", () => {
     expect([one.length, other.length]).toEqual([64, 64]);
     expect(one).not.toBe(other);
     expect(entryIdOf("harbour", "base")).toBe("harbour-base");
+    expect(entryIdOf("pets", "name-x")).toBe("pets-name-x");
+    expect(entryIdOf("pets-name", "x")).toMatch(/^pets-name-x-[0-9a-f]{8}$/);
+    expect(entryIdOf("pets-name", "s0123456789")).toBe("pets-name-s0123456789");
   });
 });

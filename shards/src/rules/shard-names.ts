@@ -1,0 +1,64 @@
+import { hash } from "node:crypto";
+
+/** `opaque` ids say nothing of what is in a shard: an agent that sees URLs has to find out by asking. */
+export type ShardNaming = "readable" | "opaque";
+
+const longestName = 40;
+
+/** The words of an IRI's last segment: `singer_in_concert` and `SingerInConcert` are "singer in concert". */
+export const wordsOf = (iri: string): string => {
+  const local = segmentsOf(iri).at(-1) ?? iri;
+  return plainWords(local) || local.slice(0, longestName);
+};
+
+const segmentsOf = (iri: string): readonly string[] => iri.split(/[/#:]/u).filter((part) => part !== "");
+
+const plainWords = (segment: string): string =>
+  segment
+    .replaceAll(/(?<=\p{Ll}|\d)(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
+    .toLowerCase()
+    .slice(0, longestName);
+
+/**
+ * Names of shards by their keys, fit for file names and paths of URLs: `[a-z0-9.-]`, at most 64 characters. Readable ones
+ * are the last segment of the key's IRI with the number of the bucket (`person-1`); of keys that would be named alike, the
+ * last two (`people-name`); and where that is not enough, these and a hash. They depend on the keys alone, in any order.
+ */
+export function shardIdsOf(keys: readonly string[], naming: ShardNaming = "readable"): ReadonlyMap<string, string> {
+  if (naming === "opaque") return new Map(keys.map((key) => [key, `s${digestOf(`shard ${key}`)}`]));
+  const ids = new Map(keys.map((key) => [key, readableId(key, 1)]));
+  for (const segments of [2, undefined]) {
+    for (const [id, alike] of Map.groupBy(keys, (key) => ids.get(key) ?? "")) {
+      if (id === "" || alike.length > 1) for (const key of alike) ids.set(key, readableId(key, segments));
+    }
+  }
+  return ids;
+}
+
+/** Without a number of segments with a hash: no other id has a dot. Empty where the last segment has nothing of ASCII. */
+function readableId(key: string, segments: number | undefined): string {
+  if (key === "base") return key;
+  const bucketAt = key.startsWith("h/") ? key.lastIndexOf("/") : key.length;
+  const slugs = segmentsOf(key.slice(2, bucketAt))
+    .slice(-(segments ?? 2))
+    .map(slugOf);
+  if (segments !== undefined && !slugs.at(-1)) return "";
+  const name = slugs
+    .join("-")
+    .slice(-longestName)
+    .replaceAll(/^-+|-+$/gu, "");
+  const bucket = bucketAt === key.length ? "" : `-${Number(key.slice(bucketAt + 1)) + 1}`;
+  return `${name || key.slice(0, 1)}${bucket}${segments === undefined ? `.${digestOf(key)}` : ""}`;
+}
+
+/** Words without accents, as far as they have letters or digits of ASCII. */
+const slugOf = (segment: string): string =>
+  plainWords(segment)
+    .normalize("NFKD")
+    .replaceAll(/\p{M}+/gu, "")
+    .replaceAll(/[^a-z0-9]+/gu, "-")
+    .replaceAll(/^-+|-+$/gu, "");
+
+const digestOf = (text: string): string => hash("sha256", text).slice(0, 10);
