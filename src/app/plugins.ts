@@ -7,11 +7,17 @@ import type { PluginRoutes } from "../http/http-deps.ts";
 export const loadShards = async ({ shards }: Pick<Config, "shards">) =>
   shards === "off" ? undefined : import("../../shards/src/plugin.ts");
 
-/** The commands of the benchmark factory; the rest of it is loaded when one of them is run. */
+/** The commands of the benchmark factory, `shards` and `evaluate`; the rest of it is loaded when one of them is run. */
 export async function shardCommands(isOff: boolean, config: () => Pick<Config, "dataDir">): Promise<CommandPlugin> {
   if (isOff) return addOffCommand;
-  const { addShards, loadShardCommands } = await import("../../shards/src/cli/shards-program.ts");
-  return (program, running) => addShards(program, running, () => loadShardCommands(config().dataDir));
+  const [{ addShards, loadShardCommands }, { addEvaluate }] = await Promise.all([
+    import("../../shards/src/cli/shards-program.ts"),
+    import("../../shards/src/cli/evaluate-program.ts"),
+  ]);
+  return (program, running) => {
+    addShards(program, running, () => loadShardCommands(config().dataDir));
+    addEvaluate(program, running);
+  };
 }
 
 const switchedOff = (code: "SHARDS_UNKNOWN" | "CONFIG_INVALID") =>
@@ -29,11 +35,13 @@ export const offRoutes: PluginRoutes = {
 };
 
 const addOffCommand: CommandPlugin = (program) => {
-  program
-    .command("shards", { hidden: true })
-    .argument("[words...]")
-    .allowUnknownOption()
-    .action(() => {
-      throw switchedOff("CONFIG_INVALID");
-    });
+  for (const name of ["shards", "evaluate"]) {
+    program
+      .command(name, { hidden: true })
+      .argument("[words...]")
+      .allowUnknownOption()
+      .action(() => {
+        throw switchedOff("CONFIG_INVALID");
+      });
+  }
 };

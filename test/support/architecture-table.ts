@@ -292,9 +292,11 @@ export const modules: readonly Module[] = [
     imports: [...whole("rdf", "registry", "shards/src", "sparql"), { module: "plan", files: ["portable-plan.ts"] }],
     packages: [],
   },
+  // Agents asked, and scored, over a package.
+  { name: "shards/src/evaluate", imports: whole("shards/src", "shards/src/package"), packages: [] },
   {
     name: "shards/src/cli",
-    imports: whole("cli", "hosting", "shards/src", "shards/src/package", "shards/src/service"),
+    imports: whole("cli", "hosting", "shards/src", "shards/src/evaluate", "shards/src/package", "shards/src/service"),
     packages: ["commander"],
   },
   // What `app/` plugs in, and the script of its processes.

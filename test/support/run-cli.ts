@@ -25,7 +25,7 @@ export interface Setup {
   /** Standard output is a terminal. */
   readonly isTerminal?: boolean;
   readonly prepare?: (queries: FakeQueryService) => void;
-  readonly fetch?: (url: string) => Response;
+  readonly fetch?: (url: string, init?: RequestInit) => Response | Promise<Response>;
   readonly openApp?: () => Promise<CliApp>;
   readonly interrupted?: AbortSignal;
   readonly holder?: FolderHolder;
@@ -81,7 +81,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
       const url = input instanceof Request ? input.url : input.toString();
       calls.push({ url, init });
       if (!setup.fetch) throw new TypeError("fetch failed");
-      return setup.fetch(url);
+      return setup.fetch(url, init);
     },
     version: "9.8.7",
     adminToken: async () => setup.adminToken,

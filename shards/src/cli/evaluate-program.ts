@@ -1,0 +1,48 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { examples, httpUrl, milliseconds, type Running } from "../../../src/cli/cli-io.ts";
+import type { EvaluateRunOptions } from "./evaluate-run.ts";
+
+/** Adds `evaluate run`. What a command needs is loaded when it is run. */
+export function addEvaluate(program: Command, running: Running): void {
+  const evaluate = program
+    .command("evaluate")
+    .description("ask agents the questions of a benchmark package, and score what they did")
+    .addHelpText("after", () => examples("evaluate run .fedway/packages/harbour --trace agent.jsonl --out runs/agent"));
+  addRun(evaluate, running);
+}
+
+function addRun(evaluate: Command, running: Running): void {
+  evaluate
+    .command("run")
+    .description("ask the questions and write a run folder: run.json and runs.jsonl; one that was interrupted goes on")
+    .argument("<package>", "folder of a package (fedway shards package)")
+    .requiredOption("-o, --out <folder>", "the run folder, new or begun")
+    .addOption(
+      new Option("--trace <file>", "take what a foreign agent did from JSON Lines: id and query").conflicts(
+        "text2sparql",
+      ),
+    )
+    .option("--text2sparql <url>", "ask another system by the text2sparql API", httpUrl)
+    .option("--model-name <name>", "name of the model, or of the system, in the records")
+    .option("-q, --question <id...>", "ask only these")
+    .option("--repeats <number>", "how often each question is asked", count(1, 100), 1)
+    .option("--parallel <number>", "questions that are asked at once", count(1, 4), 1)
+    .option("-t, --timeout <ms>", "time limit of a question in milliseconds", milliseconds)
+    .addHelpText("after", () =>
+      examples("evaluate run .fedway/packages/harbour --text2sparql http://127.0.0.1:8000 --out runs/other"),
+    )
+    .action(
+      running(async (io, folder: string, options: EvaluateRunOptions) => {
+        const { runEvaluateRun } = await import("./evaluate-run.ts");
+        return runEvaluateRun(io, folder, options);
+      }),
+    );
+}
+
+const count =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`A whole number from ${least} to ${most} is expected.`);
+  };

@@ -1,0 +1,60 @@
+/** A call of an agent: a tool, or the model (`tool` is `model`). */
+export interface CallRecord {
+  readonly tool: string;
+  /** Milliseconds since the question began. */
+  readonly atMs: number;
+  readonly ms: number;
+  /** Of a query: its text as the agent wrote it. */
+  readonly query?: string | undefined;
+  /** Of a query: that of its run. Of another call: `ok` or `failed`. */
+  readonly outcome?: "ok" | "empty" | "partial" | "failed" | "cancelled" | undefined;
+  /** Error code of what failed. */
+  readonly code?: string | undefined;
+  /** Of a query: rows of its answer. */
+  readonly rows?: number | undefined;
+  /** Of a query: shards that were contacted, by id. */
+  readonly endpoints?: readonly string[] | undefined;
+  /** Requests to endpoints, and decoded bytes from them. */
+  readonly requests?: number | undefined;
+  readonly bytes?: number | undefined;
+  /** Changes made to the text before it was run. */
+  readonly repairs?: number | undefined;
+}
+
+/**
+ * How a question ended. `submitted`: with a final query. `gave-up`: the agent said that it does not know. `no-query`: it never wrote
+ * one. `turns`, `tokens`, `money`, `time`: a limit was reached before. `model-failed`: the model's service failed.
+ * `service-failed`: Fedway failed. `missing`: a foreign trace lacks the question.
+ */
+export type QuestionOutcome =
+  | "submitted"
+  | "gave-up"
+  | "no-query"
+  | "turns"
+  | "tokens"
+  | "money"
+  | "time"
+  | "model-failed"
+  | "service-failed"
+  | "missing";
+
+/** A line of `runs.jsonl`: what an agent did for one question. */
+export interface QuestionRecord {
+  /** Id in `questions.jsonl` of the package. */
+  readonly question: string;
+  readonly setup: string;
+  readonly model: string;
+  /** From 0, where questions are asked several times. */
+  readonly repeat: number;
+  readonly outcome: QuestionOutcome;
+  readonly why?: string | undefined;
+  /** The submitted query, else the last one that was run; null without any. */
+  readonly final: string | null;
+  /** In order. */
+  readonly calls: readonly CallRecord[];
+  readonly turns: number;
+  readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean };
+  /** In the currency of the configured price; null without one. */
+  readonly cost: number | null;
+  readonly ms: number;
+}

@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { mkdir, open, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { systemClock } from "../../../../src/clock.ts";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { isCount, isObject, isShape, isText, parsedAs } from "../../guards.ts";
+import { lockTarget } from "../../target-lock.ts";
+import type { QuestionRecord } from "../records.ts";
+
+/** `run.json`: what is asked, and of whom. */
+export interface RunDescription {
+  /** Checksum of the package's manifest, which has those of all its files. */
+  readonly package: { readonly dataset: string; readonly sha256: string };
+  readonly setup: { readonly name: string };
+  readonly model: string;
+  /** Of the first start; another start may have others. */
+  readonly limits: object;
+  readonly versions: { readonly fedway: string; readonly node: string; readonly package: string };
+}
+
+const format = { format: "fedway-evaluation-run", version: 1 } as const;
+const maxBytes = 1024 * 1024 * 1024;
+
+export const checksumOf = async (file: string): Promise<string> =>
+  createHash("sha256")
+    .update(await readFile(file))
+    .digest("hex");
+
+/** The records that a folder has, and the place of further ones. */
+export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;
+
+/**
+ * Opens a run folder, new or begun. What a killed process left of its last line is dropped.
+ * @throws FedwayError `REQUEST_INVALID`: it is of another package, setup or model, damaged, or in use
+ */
+export async function openRunFolder(folder: string, run: RunDescription) {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, "runs.jsonl");
+  const lock = await lockTarget(path, systemClock).catch((cause: unknown) => {
+    throw invalid(folder, "another process writes into it; wait until it is done", cause);
+  });
+  try {
+    await describe(folder, run);
+    const records = await wholeRecords(folder, path);
+    const file = await open(path, "a");
+    return {
+      records,
+      /** Appends a record with one write: a killed process leaves at most one line unfinished. */
+      add: (record: QuestionRecord): Promise<void> => file.appendFile(`${JSON.stringify(record)}\n`),
+      async close(): Promise<void> {
+        await file.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function describe(folder: string, run: RunDescription): Promise<void> {
+  const path = join(folder, "run.json");
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) {
+    await writeFile(`${path}.new`, `${JSON.stringify({ ...format, ...run }, undefined, 2)}\n`);
+    return rename(`${path}.new`, path);
+  }
+  const found = parsedAs(text, isObject);
+  if (found?.["format"] !== format.format || found["version"] !== format.version)
+    throw invalid(folder, "its run.json is not that of a run of version 1");
+  for (const part of ["package", "setup", "model"] as const)
+    if (!isDeepStrictEqual(found[part], JSON.parse(JSON.stringify(run[part]))))
+      throw invalid(folder, `its run is of another ${part}`);
+}
+
+async function wholeRecords(folder: string, path: string): Promise<readonly QuestionRecord[]> {
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size === 0) return [];
+  if (size > maxBytes) throw invalid(folder, "its runs.jsonl is larger than 1 GB");
+  const bytes = await readFile(path);
+  const end = bytes.lastIndexOf("\n") + 1;
+  if (end < bytes.length) {
+    await truncate(path, end);
+  }
+  const lines = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+  return lines.map((line, at) => {
+    const record = parsedAs(line, isRecord);
+    if (record !== undefined) return record;
+    throw invalid(folder, `line ${at + 1} of its runs.jsonl is damaged`);
+  });
+}
+
+const hasFields = isShape({
+  question: isText,
+  repeat: isCount,
+  outcome: isText,
+  tokens: isShape({ input: isCount, output: isCount }),
+});
+const isRecord = (value: unknown): value is QuestionRecord => hasFields(value);
+
+const invalid = (folder: string, reason: string, cause?: unknown): FedwayError =>
+  new FedwayError("REQUEST_INVALID", `The run folder ${folder} cannot be used: ${reason}.`, {
+    next: "Name another folder with --out.",
+    cause,
+  });
