@@ -99,6 +99,9 @@ export const milliseconds = (text: string): number => whole(text, "of millisecon
 /** A number of requests, at least one. */
 export const requests = (text: string): number => whole(text, "of requests");
 
+/** Reads an option that is a plain count. */
+export const wholeNumber = (text: string): number => whole(text, "such as 60");
+
 /** An http(s) URL. */
 export function httpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new InvalidArgumentError("An http(s) URL is expected.");

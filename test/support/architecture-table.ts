@@ -295,8 +295,25 @@ export const modules: readonly Module[] = [
   // Agents asked, and scored, over a package.
   { name: "shards/src/evaluate", imports: whole("shards/src", "shards/src/package"), packages: [] },
   {
+    // Questions about any dataset, from its classes and values.
+    name: "shards/src/questions",
+    imports: [
+      ...whole("rdf", "shards/src", "shards/src/package"),
+      { module: "registry", files: ["schema/names-in-words.ts", "schema/prefixes.ts", "values/harvest-plan.ts"] },
+    ],
+    packages: [],
+  },
+  {
     name: "shards/src/cli",
-    imports: whole("cli", "hosting", "shards/src", "shards/src/evaluate", "shards/src/package", "shards/src/service"),
+    imports: whole(
+      "cli",
+      "hosting",
+      "shards/src",
+      "shards/src/evaluate",
+      "shards/src/package",
+      "shards/src/questions",
+      "shards/src/service",
+    ),
     packages: ["commander"],
   },
   // What `app/` plugs in, and the script of its processes.

@@ -102,6 +102,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
   const shards = async () => ({
     build: unexpected,
     package: unexpected,
+    questions: unexpected,
     report: unexpected,
     sql: unexpected,
     verify: unexpected,

@@ -3,6 +3,8 @@ import type { BuildProgress } from "../build-problem.ts";
 import type { BuildResult } from "../build.ts";
 import { type ShardMode, shardModes } from "../spec.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
+import type { NamedInput } from "../load/input.ts";
+import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-questions.ts";
 import type { SqlDialect } from "../materialise/warehouse-sql.ts";
 import type { createShardCommands } from "../service/commands.ts";
 import type { PackageOptions, PackageResult } from "../package/package-shards.ts";
@@ -12,6 +14,7 @@ import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/c
 /** What the commands do with shards. */
 export interface ShardCommands extends ReturnType<typeof createShardCommands> {
   package(folder: string, options: PackageCommand): Promise<PackageResult>;
+  questions(inputs: readonly NamedInput[], options: Omit<QuestionOptions, "openStore">): Promise<GeneratedQuestions>;
 }
 
 /** What the command line decides of a package; without `output` it lies in the data folder. */

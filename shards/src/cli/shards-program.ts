@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { examples, milliseconds, type Running, UsageError } from "../../../src/cli/cli-io.ts";
+import { examples, milliseconds, type Running, UsageError, wholeNumber } from "../../../src/cli/cli-io.ts";
 import { runServe } from "../../../src/cli/commands.ts";
 import { sqlDialects } from "../materialise/warehouse-sql.ts";
 import { shardModes } from "../spec.ts";
@@ -13,15 +13,22 @@ import {
   type ShardIo,
 } from "./shard-commands.ts";
 import { runShardPackage } from "./package-command.ts";
+import { runShardQuestions } from "./questions-command.ts";
 
 /** Builds and verifications without a service, loaded when a command needs them. */
 export async function loadShardCommands(dataDir: string): Promise<ShardCommands> {
-  const [{ createShardCommands }, { storeOpener }, { createPackager }] = await Promise.all([
-    import("../service/commands.ts"),
-    import("../../../src/hosting/file-store.ts"),
-    import("../package/create-packager.ts"),
-  ]);
-  return { ...createShardCommands(dataDir, storeOpener), package: createPackager(dataDir, storeOpener) };
+  const [{ createShardCommands }, { storeOpener }, { createPackager, packageLimits }, { generateQuestions }] =
+    await Promise.all([
+      import("../service/commands.ts"),
+      import("../../../src/hosting/file-store.ts"),
+      import("../package/create-packager.ts"),
+      import("../questions/generate-questions.ts"),
+    ]);
+  return {
+    ...createShardCommands(dataDir, storeOpener),
+    package: createPackager(dataDir, storeOpener),
+    questions: (inputs, options) => generateQuestions(inputs, { ...options, openStore: storeOpener(packageLimits) }),
+  };
 }
 
 type LoadCommands = () => Promise<ShardCommands>;
@@ -38,6 +45,7 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
   addBuild(shards, running);
   addCompare(shards, running);
   addPackage(shards, running);
+  addQuestions(shards, running);
   shards
     .command("report")
     .description("say what became of a build; of several: side by side, with their figures beside the published ones")
@@ -150,6 +158,18 @@ function addPackage(shards: Command, running: RunningShards): void {
       ),
     )
     .action(running(runShardPackage));
+}
+
+function addQuestions(shards: Command, running: RunningShards): void {
+  shards
+    .command("questions")
+    .description("make questions with queries about RDF files: counts, lookups, filters, superlatives, paths, groups")
+    .argument("<file...>", "the dataset's files, as the inputs of a description")
+    .option("-o, --out <file>", "file of queries for `shards build`, replaced at the end (stdout)")
+    .option("--seed <number>", "decides which names and values stand in the questions", wholeNumber, 1)
+    .option("--most <number>", "questions at most", wholeNumber, 60)
+    .addHelpText("after", () => examples("shards questions shards/example/harbour.nt --out queries.json"))
+    .action(running(runShardQuestions));
 }
 
 /** Runs a command over the outside world and what can be done with shards, and notes its exit code. */

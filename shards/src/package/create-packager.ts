@@ -5,7 +5,7 @@ import type { OpenStores } from "../verify/answer-store.ts";
 import { type PackageOptions, type PackageResult, packageShards } from "./package-shards.ts";
 
 /** A query that takes longer, or whose answer is larger, has no gold answer; nearly all the memory that WebAssembly can address. */
-const limits = { timeoutMs: 60_000, memoryMb: 3_584, maxAnswerBytes: 256 * 1024 * 1024 };
+export const packageLimits = { timeoutMs: 60_000, memoryMb: 3_584, maxAnswerBytes: 256 * 1024 * 1024 };
 
 type Request = Omit<PackageOptions, "output" | "openStore" | "now"> & { readonly output?: string | undefined };
 
@@ -17,7 +17,7 @@ export const createPackager =
     return packageShards(folder, {
       ...options,
       output: output ?? join(dataDir, "packages", dataset),
-      openStore: openStores(limits),
+      openStore: openStores(packageLimits),
       now: systemClock.now,
     });
   };

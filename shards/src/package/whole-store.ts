@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
+import type { NamedInput } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
 import type { Manifest } from "../materialise/manifest.ts";
 import { type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
@@ -36,21 +37,33 @@ export interface WholeStore {
   close(): Promise<void>;
 }
 
+interface Opening {
+  readonly openStore: OpenStore;
+  readonly signal: AbortSignal;
+}
+
 /** Loads finished shards into one store. @throws FedwayError `DATASET_INVALID`, or as the store: too little memory */
-export async function openWholeStore(
+export function openWholeStore(
   shards: { readonly folder: string; readonly manifest: Manifest; readonly urlOf: (id: string) => string },
-  { openStore, signal }: { readonly openStore: OpenStore; readonly signal: AbortSignal },
+  opening: Opening,
 ): Promise<WholeStore> {
-  const { manifest, urlOf } = shards;
+  const hasShards = shards.manifest.format === "n-triples";
+  return openInputs(shardInputs(shards), { ...opening, graphOf: hasShards ? shards.urlOf : undefined });
+}
+
+/** Loads files of RDF into one store; with `graphOf` each is also the graph of that name. @throws as `openWholeStore` */
+export async function openInputs(
+  inputs: readonly NamedInput[],
+  { openStore, signal, graphOf }: Opening & { readonly graphOf?: ((name: string) => string) | undefined },
+): Promise<WholeStore> {
   const folder = await mkdtemp(join(tmpdir(), "fedway-package-"));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  const hasShards = manifest.format === "n-triples";
   try {
     const path = join(folder, "whole.nq");
-    await writeQuads(path, shardInputs(shards), { graphOf: hasShards ? urlOf : undefined, signal });
+    await writeQuads(path, inputs, { graphOf, signal });
     const store = await openStore([{ path, format: "n-quads", gzip: false }], signal);
     return {
-      hasShards,
+      hasShards: graphOf !== undefined,
       ask: (query) => answerOf(store, query, signal),
       async close(): Promise<void> {
         await store.close();
@@ -65,7 +78,7 @@ export async function openWholeStore(
 
 async function writeQuads(
   path: string,
-  inputs: ReturnType<typeof shardInputs>,
+  inputs: readonly NamedInput[],
   { graphOf, signal }: { readonly graphOf: ((id: string) => string) | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
   const file = createWriteStream(path);

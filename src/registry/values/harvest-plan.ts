@@ -30,7 +30,8 @@ const labelProperties: ReadonlySet<string> = new Set([
 /** A local name that ends like this says that the values are names. */
 const labelName = /(?:name|label|title)$/i;
 
-const isLabel = (property: string): boolean =>
+/** Whether the values of a property are names of its subjects, by its own name. */
+export const isLabel = (property: string): boolean =>
   labelProperties.has(property) || labelName.test(iriParts(property).local);
 
 const textTypes: ReadonlySet<string> = new Set([xsd.string, rdf.langString]);

@@ -1,0 +1,105 @@
+import { isLabel } from "../../../src/registry/values/harvest-plan.ts";
+import { readableName } from "../../../src/registry/schema/names-in-words.ts";
+import { rdf, xsd } from "../../../src/rdf/vocabularies.ts";
+import { isWritableIri } from "../../../src/rdf/term-text.ts";
+import { type Solution, valueOf, type WholeStore } from "../package/whole-store.ts";
+
+/** A property of the instances of a class. */
+export interface ClassProperty {
+  readonly iri: string;
+  /** Its name in words. */
+  readonly words: string;
+  readonly values: "things" | "numbers" | "texts" | "others";
+  /** Each instance has it at most once. */
+  readonly isFunctional: boolean;
+  /** Values come again and again, so that instances can be grouped by them. */
+  readonly isChoice: boolean;
+  /** Class of all its values. */
+  readonly target?: string | undefined;
+}
+
+/** A class of the data. */
+export interface DataClass {
+  readonly iri: string;
+  readonly words: string;
+  /** Property whose texts tell the instances apart, best one that is a label. */
+  readonly name?: string | undefined;
+  /** Without that one. */
+  readonly properties: readonly ClassProperty[];
+}
+
+/** Pairs of class and property that are looked at, the first by IRI. */
+const mostPairs = 2_000;
+
+/** What the data are about. */
+export interface DataSchema {
+  /** As far as they and their properties have names that can be read. */
+  readonly classes: readonly DataClass[];
+  /** IRIs of all properties of instances. */
+  readonly properties: ReadonlySet<string>;
+}
+
+/** Counts over the default graph. */
+export async function dataSchema(store: WholeStore): Promise<DataSchema> {
+  const partitions = await rowsOf(
+    store,
+    `SELECT ?class ?p (COUNT(*) AS ?triples) (COUNT(DISTINCT ?s) AS ?subjects) (COUNT(DISTINCT ?o) AS ?objects)
+    (SUM(IF(ISIRI(?o), 1, 0)) AS ?things) (SUM(IF(ISNUMERIC(?o), 1, 0)) AS ?numbers)
+    (SUM(COALESCE(IF(DATATYPE(?o) IN (<${xsd.string}>, <${rdf.langString}>), 1, 0), 0)) AS ?texts)
+    WHERE { ?s a ?class ; ?p ?o FILTER(?p != <${rdf.type}>) } GROUP BY ?class ?p ORDER BY ?class ?p LIMIT ${mostPairs}`,
+  );
+  const ends = await rowsOf(
+    store,
+    `SELECT ?class ?p ?target (COUNT(*) AS ?triples) WHERE { ?s a ?class ; ?p ?o . ?o a ?target }
+    GROUP BY ?class ?p ?target ORDER BY ?class ?p ?target LIMIT ${mostPairs}`,
+  );
+  const sizes = await rowsOf(
+    store,
+    "SELECT ?class (COUNT(DISTINCT ?s) AS ?things) WHERE { ?s a ?class } GROUP BY ?class",
+  );
+  const sizeOf = new Map(sizes.map((row) => [valueOf(row["class"]), count(row, "things")]));
+  const byClass = Map.groupBy(partitions, (row) => valueOf(row["class"]));
+  const classes = [...byClass].flatMap(([iri, rows]) => {
+    const words = nameOf(iri);
+    if (words === undefined) return [];
+    const unique = rows.filter((row) => tellsApart(row, sizeOf.get(iri)));
+    const name = unique.find((row) => isLabel(valueOf(row["p"]))) ?? unique[0];
+    const properties = rows.filter((row) => row !== name).flatMap((row) => propertyOf(row, ends));
+    return [{ iri, words, name: name && valueOf(name["p"]), properties }];
+  });
+  return { classes, properties: new Set(partitions.map((row) => valueOf(row["p"]))) };
+}
+
+export async function rowsOf(store: WholeStore, query: string): Promise<readonly Solution[]> {
+  const answer = await store.ask(query);
+  return answer.kind === "bindings" ? answer.solutions : [];
+}
+
+const nameOf = (iri: string): string | undefined => (isWritableIri(iri) ? readableName(iri) : undefined);
+
+const count = (row: Solution, name: string): number => Number(valueOf(row[name]));
+
+/** Every instance has one text, another one each. */
+const tellsApart = (row: Solution, instances: number | undefined): boolean =>
+  ["triples", "texts", "subjects", "objects"].every((name) => count(row, name) === instances);
+
+function propertyOf(row: Solution, ends: readonly Solution[]): readonly ClassProperty[] {
+  const iri = valueOf(row["p"]);
+  const words = nameOf(iri);
+  if (words === undefined) return [];
+  const [triples, subjects, objects] = ["triples", "subjects", "objects"].map((name) => count(row, name));
+  const values = (["things", "numbers", "texts"] as const).find((kind) => count(row, kind) === triples) ?? "others";
+  const isSame = (end: Solution): boolean =>
+    valueOf(end["class"]) === valueOf(row["class"]) && valueOf(end["p"]) === iri && count(end, "triples") === triples;
+  const target = ends.find(isSame)?.["target"];
+  return [
+    {
+      iri,
+      words,
+      values,
+      isFunctional: triples === subjects,
+      isChoice: Number(objects) > 1 && Number(objects) * 2 <= Number(triples),
+      target: target && valueOf(target),
+    },
+  ];
+}
