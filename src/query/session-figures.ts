@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../errors/codes.ts";
 import type { RunStatus } from "./run-log.ts";
 
 /** A query of a session. */
@@ -10,7 +9,7 @@ interface QueryCall {
   /** The same for the same text sent to the same target. */
   readonly key: string;
   readonly status: RunStatus;
-  readonly code?: ErrorCode | undefined;
+  readonly code?: string | undefined;
   readonly repairs: number;
   /** Endpoints that its plan names. */
   readonly named: readonly string[];

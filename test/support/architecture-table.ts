@@ -293,7 +293,14 @@ export const modules: readonly Module[] = [
     packages: [],
   },
   // Agents asked, and scored, over a package.
-  { name: "shards/src/evaluate", imports: whole("shards/src", "shards/src/package"), packages: [] },
+  {
+    name: "shards/src/evaluate",
+    imports: [
+      ...whole("html.ts", "rdf", "registry", "shards/src", "shards/src/package", "sparql"),
+      { module: "query", files: ["session-figures.ts"] },
+    ],
+    packages: [],
+  },
   {
     // Questions about any dataset, from its classes and values.
     name: "shards/src/questions",

@@ -1,14 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { examples, httpUrl, milliseconds, type Running } from "../../../src/cli/cli-io.ts";
 import type { EvaluateRunOptions } from "./evaluate-run.ts";
+import { addScoring } from "./score-program.ts";
 
-/** Adds `evaluate run`. What a command needs is loaded when it is run. */
+/** Adds `evaluate run` and what scores runs. What a command needs is loaded when it is run. */
 export function addEvaluate(program: Command, running: Running): void {
   const evaluate = program
     .command("evaluate")
     .description("ask agents the questions of a benchmark package, and score what they did")
     .addHelpText("after", () => examples("evaluate run .fedway/packages/harbour --trace agent.jsonl --out runs/agent"));
   addRun(evaluate, running);
+  addScoring(evaluate, running);
 }
 
 function addRun(evaluate: Command, running: Running): void {

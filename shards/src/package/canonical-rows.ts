@@ -72,7 +72,7 @@ function columnOrders(rows: readonly (readonly string[])[]): readonly (readonly 
 }
 
 /** All orders of some columns, or the one they have where there are too many. */
-function permutations(columns: readonly number[], most: number): readonly (readonly number[])[] {
+export function permutations(columns: readonly number[], most: number): readonly (readonly number[])[] {
   let count = 1;
   for (let at = 2; at <= columns.length; at++) count *= at;
   if (columns.length < 2 || count > most) return [columns];

@@ -19,7 +19,7 @@ import { amountText, brief, createNames, numberText, partsOfKey, shareText, figu
 import { comparability, groupTitle, type ShardOverview } from "./overview.ts";
 
 /** A page of its own: nothing runs, nothing is loaded. */
-function standalonePage(title: string, body: Html): string {
+export function standalonePage(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${reportPolicy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>${title}</title>
@@ -28,7 +28,7 @@ ${body}</body></html>
 `.html;
 }
 
-const section = (title: string, content: Piece, look = "card"): Html =>
+export const section = (title: string, content: Piece, look = "card"): Html =>
   html`<section class="${look}"><h2>${title}</h2>
 ${content}</section>
 `;

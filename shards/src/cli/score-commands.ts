@@ -1,0 +1,152 @@
+import { basename, join, resolve } from "node:path";
+import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
+import { checkOutputFile, oneLine, write, writeOutputFile } from "../../../src/cli/output.ts";
+import { createProgressDisplay } from "../../../src/cli/progress.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { storeOpener } from "../../../src/hosting/file-store.ts";
+import { readBoundedFile } from "../bounded-file.ts";
+import { ablationOf } from "../evaluate/ablation/ablation.ts";
+import * as figures from "../evaluate/report/figures.ts";
+import { scorePage, type ScoreReport } from "../evaluate/report/score-page.ts";
+import { type Comparison, compareSystems } from "../evaluate/score/compare.ts";
+import { isScores, type Scores, scoreRuns, type SystemScores } from "../evaluate/score/score-runs.ts";
+import { parsedAs } from "../guards.ts";
+import { openPackage } from "../package/open-package.ts";
+
+interface ShownHow {
+  readonly json?: boolean;
+  readonly html?: string;
+}
+
+/** A final query that takes longer, or whose answer is larger, is a fault of it; the memory is that of making the package. */
+const limits = { timeoutMs: 60_000, memoryMb: 3_584, maxAnswerBytes: 64 * 1024 * 1024 };
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+/** `fedway evaluate score`. Resolves to the exit code. @throws FedwayError */
+export async function runScore(io: CliIo, [folder, run]: readonly [string, string], how: ShownHow): Promise<number> {
+  const display = createProgressDisplay(io.stderr);
+  const onProgress = (done: number, total: number): void => display.show({ stage: "scoring", done, total });
+  const scoring = { openStore: storeOpener(limits), signal: io.interrupted, onProgress };
+  const scores = await scoreRuns(folder, run, scoring).finally(() => display.end());
+  const files = {
+    "scores.json": json(scores),
+    "scores.csv": figures.scoresCsv(scores.systems),
+    "report.html": scorePage(reportOf([scores], [run])),
+  };
+  for (const [name, text] of Object.entries(files)) await writeOutputFile(join(run, name), Buffer.from(text));
+  const text = `${reportText(reportOf([scores], [run]))}The page is ${oneLine(join(run, "report.html"))}.\n`;
+  await write(io.stdout, how.json === true ? json(scores) : text);
+  return exitCodes.ok;
+}
+
+/** `fedway evaluate report`. */
+export async function runScoreReport(
+  io: CliIo,
+  runs: readonly string[],
+  { html, json: asJson }: ShownHow,
+): Promise<number> {
+  if (html !== undefined) await checkOutputFile(html, "--html");
+  const report = reportOf(await Promise.all(runs.map(readScores)), runs);
+  if (html !== undefined) await writeOutputFile(html, Buffer.from(scorePage(report)));
+  await write(io.stdout, asJson === true ? json(report) : reportText(report));
+  return exitCodes.ok;
+}
+
+/** `fedway evaluate compare`. @throws UsageError, FedwayError */
+export async function runCompare(io: CliIo, runs: readonly string[], how: ShownHow): Promise<number> {
+  if (runs.length < 2) throw new UsageError("name two runs or more");
+  const { comparisons } = reportOf(await Promise.all(runs.map(readScores)), runs);
+  await write(io.stdout, how.json === true ? json(comparisons) : comparisons.map(comparisonText).join("\n"));
+  return exitCodes.ok;
+}
+
+/** `fedway evaluate ablation`. */
+export async function runAblation(io: CliIo, folder: string, how: ShownHow): Promise<number> {
+  const ablation = await ablationOf(await openPackage(folder));
+  await write(io.stdout, how.json === true ? json(ablation) : columns(figures.ablationRows(ablation)));
+  return exitCodes.ok;
+}
+
+/** @throws FedwayError `REQUEST_INVALID` */
+async function readScores(run: string): Promise<Scores> {
+  const refused = (why: string): FedwayError =>
+    new FedwayError("REQUEST_INVALID", `The scores of the run in ${run} cannot be read: scores.json is ${why}.`, {
+      next: "Score it first: fedway evaluate score.",
+    });
+  const bytes = await readBoundedFile(join(run, "scores.json"), 512 * 1024 * 1024, refused);
+  const scores = parsedAs(bytes.toString("utf8"), isScores);
+  if (scores === undefined) throw refused("damaged, or of another version");
+  return scores;
+}
+
+/** Runs side by side; systems of one name get that of their folder. @throws FedwayError `REQUEST_INVALID`: other packages */
+function reportOf(scores: readonly Scores[], runs: readonly string[]): ScoreReport {
+  const [first] = scores;
+  const other = scores.findIndex((each) => each.package.sha256 !== first?.package.sha256);
+  if (first === undefined || other >= 0)
+    throw new FedwayError(
+      "REQUEST_INVALID",
+      `The run in ${runs[other] ?? ""} is over another package than the first.`,
+      {
+        next: "Name runs over one package.",
+      },
+    );
+  const all = scores.flatMap(({ systems }, at) => systems.map((system) => ({ system, folder: runs[at] ?? "" })));
+  const systems = all.map(({ system, folder }): SystemScores => {
+    const isAlone = all.filter((each) => each.system.name === system.name).length === 1;
+    const name = isAlone ? system.name : `${system.name} (${basename(resolve(folder))})`;
+    return Object.assign({}, system, { name });
+  });
+  const comparisons = systems.flatMap((left, at) => systems.slice(at + 1).map((right) => compareSystems(left, right)));
+  return { package: first.package, ablation: first.ablation, systems, comparisons };
+}
+
+/** Columns of equal width, two spaces between them. */
+function columns(rows: readonly (readonly string[])[]): string {
+  const cells = rows.map((row) => row.map(oneLine));
+  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  return cells
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+}
+
+function reportText({ systems, package: of, comparisons }: ScoreReport): string {
+  const named = systems.flatMap((system) =>
+    figures
+      .failedOf(system)
+      .map(({ question, outcome }) => `- ${oneLine(`${question} (${system.name}): ${outcome}`)}\n`),
+  );
+  const failed = named.length === 0 ? [] : ["failed runs, which count as errors:\n", ...named.slice(0, mostNamed)];
+  return [
+    `${oneLine(of.dataset)}; 95 % intervals in brackets\n`,
+    columns([["", ...systems.map(({ name }) => name), "published"], ...figures.metricRows(systems)]),
+    ...failed,
+    ...(named.length > mostNamed ? [`- and ${named.length - mostNamed} more\n`] : []),
+    ...comparisons.map(comparisonText),
+  ].join("");
+}
+
+const mostNamed = 20;
+
+function comparisonText(of: Comparison): string {
+  const { left, right, questions, onlyLeft, onlyRight, mcNemar } = of;
+  const lines = [
+    `${left} beside ${right}: ${questions} questions, equal accuracy ${figures.probabilityText(mcNemar)} (McNemar)`,
+    `right in ${left} alone: ${figures.namesText(onlyLeft)}`,
+    `right in ${right} alone: ${figures.namesText(onlyRight)}`,
+    ...figures
+      .shownDifferences(of)
+      .map(
+        ({ metric: { title, unit }, left: one, right: other, p }) =>
+          `${title}: ${figures.valueText(one, unit)} and ${figures.valueText(other, unit)}, ${figures.probabilityText(p)}`,
+      ),
+  ];
+  return lines.map((line) => `${oneLine(line)}\n`).join("");
+}

@@ -1,0 +1,144 @@
+import { type Html, html, type Piece } from "../../../../src/html.ts";
+import { bar } from "../../report/charts.ts";
+import { section, standalonePage } from "../../report/report-page.ts";
+import { wideTable } from "../../report/report-tables.ts";
+import { amountText, brief, numberText } from "../../report/words.ts";
+import type { Comparison } from "../score/compare.ts";
+import { queryFaults } from "../score/final-query.ts";
+import type { QuestionScore } from "../score/question-score.ts";
+import type { Scores, SystemScores } from "../score/score-runs.ts";
+import { everyQuestion } from "../score/summary.ts";
+import {
+  ablationRows,
+  failedOf,
+  groupOf,
+  luckyOf,
+  metricRows,
+  namesText,
+  probabilityText,
+  shownDifferences,
+  summaryText,
+  valueText,
+  verdictText,
+} from "./figures.ts";
+
+/** What a page shows: systems over one package, and each pair of them. */
+export interface ScoreReport extends Pick<Scores, "package" | "ablation" | "systems"> {
+  readonly comparisons: readonly Comparison[];
+}
+
+/** More rows would make the page slow; the JSON has all. */
+const mostRows = 2_000;
+
+/** The scores as one HTML file: nothing runs, nothing is loaded. */
+export function scorePage({ package: of, systems, comparisons, ablation }: ScoreReport): string {
+  const title = `Scores over ${brief(of.title, 200)}`;
+  const isWithFlags = systems.some((system) => groupOf(system, "flagged") !== undefined);
+  const body = html`<header><h1>${title}</h1>
+<p class="lead">${amountText(systems.length, "system")} over the questions of ${brief(of.dataset, 80)}. Final queries were answered over the data of the package, without a service and without a model.</p>
+<p class="small muted">Package made by ${brief(of.engine, 80)}; SHA-256 of its manifest <code>${of.sha256}</code></p></header><main>
+${tiles(systems)}
+${section("Figures beside the published ones", [
+  html`<p class="small muted">In brackets the interval that 95 % of resampled sets of questions lie in. Runs without a submitted query count as errors. ${isWithFlags ? "" : "No question has been audited. "}</p>`,
+  table(["Figure", ...systems.map(({ name }) => name), "Published"], metricRows(systems)),
+])}
+${section("Accuracy by group of questions", groupTable(systems))}
+${comparisons.map((each) => section(`${brief(each.left, 80)} beside ${brief(each.right, 80)}`, comparison(each)))}
+${section("Failed runs", namedList(systems, failedOf, "No run failed."))}
+${section("Right by luck", namedList(systems, luckyOf, "None is known: no final query was right on the data and wrong on an altered copy."))}
+${section("Questions", questionTable(systems), "card tall")}
+${section("What descriptions tell for their tokens", [
+  html`<p class="small muted">Mean share of the classes and properties of a question's query that stand in the descriptions of all endpoints, as IRIs or by the words of their names; ${amountText(ablation.questions, "question")}.</p>`,
+  table(ablationRows(ablation)[0] ?? [], ablationRows(ablation).slice(1)),
+])}</main>
+<footer>Published figures: Dobriy et al., Agentic SPARQL. All figures are in scores.json (fedway-evaluation-scores, version 1); the README of the scores defines each.</footer>
+`;
+  return standalonePage(title, body);
+}
+
+function table(heads: readonly Piece[], rows: readonly (readonly Piece[])[]): Html {
+  const body = rows.map(
+    ([first, ...cells]) =>
+      html`<tr><th scope="row" class="long">${first}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
+`,
+  );
+  return wideTable(
+    "Table",
+    html`<table><thead><tr>${heads.map((head) => html`<th scope="col">${typeof head === "string" ? brief(head, 160) : head}</th>`)}</tr></thead><tbody>
+${body}</tbody></table>`,
+  );
+}
+
+const tiles = (systems: readonly SystemScores[]): Html =>
+  html`<dl class="tiles">${systems.map(
+    (system) =>
+      html`<div><dt>${brief(system.name, 80)}</dt><dd>${valueText(groupOf(system, everyQuestion)?.metrics["right"]?.value, "share")}</dd></div>`,
+  )}</dl>`;
+
+function groupTable(systems: readonly SystemScores[]): Html {
+  const names = [...new Set(systems.flatMap(({ groups }) => groups.map(({ group }) => group)))];
+  return table(
+    ["Group", "Questions", ...systems.flatMap(({ name }) => [name, ""])],
+    names.map((name) => {
+      const found = systems.map((system) => groupOf(system, name));
+      const cells = found.flatMap((group) => {
+        const summary = group?.metrics["right"];
+        const drawn = html`<div class="bar">${bar(summary?.value ?? 0, 1, "fan")}</div>`;
+        return [summaryText(summary, "share"), drawn];
+      });
+      const questions = numberText(Math.max(...found.map((group) => group?.questions ?? 0)));
+      const head: readonly Piece[] = [name, questions];
+      return head.concat(cells);
+    }),
+  );
+}
+
+function comparison(of: Comparison): readonly Piece[] {
+  return [
+    html`<p>${amountText(of.questions, "question")}; equal accuracy by McNemar's exact test: ${probabilityText(of.mcNemar)}.</p>
+<p class="small">Right in ${brief(of.left, 80)} alone: ${brief(namesText(of.onlyLeft), 2_000)}.<br>Right in ${brief(of.right, 80)} alone: ${brief(namesText(of.onlyRight), 2_000)}.</p>`,
+    table(
+      ["Figure", of.left, of.right, "Difference, 95 %", "Randomisation test"],
+      shownDifferences(of).map(({ metric: { title, unit }, left, right, low, high, p }) => [
+        title,
+        valueText(left, unit),
+        valueText(right, unit),
+        low === null || high === null ? "unknown" : `${signed(low, unit)} to ${signed(high, unit)}`,
+        probabilityText(p),
+      ]),
+    ),
+  ];
+}
+
+const signed = (value: number, unit: Parameters<typeof valueText>[1]): string =>
+  value < 0 ? `−${valueText(-value, unit)}` : valueText(value, unit);
+
+function namedList(systems: readonly SystemScores[], of: typeof failedOf, none: string): Html {
+  const rows = systems.flatMap((system) =>
+    of(system).map(({ question, repeat, outcome, why = "" }) => [
+      question,
+      system.name,
+      repeat + 1,
+      outcome,
+      brief(why),
+    ]),
+  );
+  if (rows.length === 0) return html`<p>${none}</p>`;
+  return html`${table(["Question", "System", "Time asked", "Outcome", "Why"], rows.slice(0, mostRows))}${
+    rows.length > mostRows ? html`<p>${numberText(rows.length - mostRows)} more are in the JSON.</p>` : undefined
+  }`;
+}
+
+function questionTable(systems: readonly SystemScores[]): Html {
+  const ids = [...new Set(systems.flatMap(({ questions }) => questions.map(({ question }) => question)))];
+  const byId = systems.map(({ questions }) => Map.groupBy(questions, ({ question }) => question));
+  const rows = ids.slice(0, mostRows).map((id) => {
+    const head: readonly Piece[] = [id];
+    return head.concat(byId.map((known) => known.get(id)?.map(verdict)));
+  });
+  const faults = html`<p class="small muted">A query without an answer has one of these faults: ${queryFaults.join(", ")}.</p>`;
+  return html`${faults}${table(["Question", ...systems.map(({ name }) => name)], rows)}`;
+}
+
+const verdict = (score: QuestionScore): Html =>
+  html`${verdictText(score)}${score.final.why === undefined ? undefined : html`<br><span class="small muted">${brief(score.final.why)}</span>`}<br>`;

@@ -1,0 +1,157 @@
+import { type SessionCall, type SessionFigures, sessionFigures } from "../../../../src/query/session-figures.ts";
+import type { BenchmarkPackage, PackagedQuestion } from "../../package/open-package.ts";
+import type { PackagedQuery } from "../../package/package-items.ts";
+import type { CallRecord, QuestionRecord } from "../records.ts";
+import type { Accuracy } from "./accuracy.ts";
+import { faultOfCode, type QueryFault, readFinal, type Targets } from "./final-query.ts";
+
+/** The final query of a question over the package's data. */
+export interface JudgedFinal {
+  /** Absent where the package has no gold answer. */
+  readonly accuracy?: Accuracy | undefined;
+  /** Why it has no answer. */
+  readonly fault?: QueryFault | undefined;
+  readonly why?: string | undefined;
+  /** Right over the data, but not over an altered copy; absent where no copy was asked. */
+  readonly lucky?: boolean | undefined;
+}
+
+/** What one question came to; a line of `scores.json`. */
+export interface QuestionScore
+  extends Pick<QuestionRecord, "question" | "setup" | "model" | "repeat" | "outcome" | "cost"> {
+  readonly why?: string | undefined;
+  /** Submitted, with the rows of the gold answer; null where there is none. */
+  readonly right: boolean | null;
+  readonly final: JudgedFinal;
+  /** Groups of questions that it is counted in, beside all. */
+  readonly groups: readonly string[];
+  /** Null here and below: the record does not say. */
+  readonly turns: number | null;
+  readonly ms: number | null;
+  readonly tokens: QuestionRecord["tokens"] | null;
+  /** Null without any call: of traces that have none, and of missing records. */
+  readonly figures: Figures | null;
+  /** Queries by what is wrong with them; those that nothing is wrong with are not here. */
+  readonly faults: Readonly<Partial<Record<QueryFault, number>>>;
+  /** Other calls that failed. */
+  readonly toolErrors: number;
+}
+
+/** What a session's figures say of a question; `naming`: queries that name endpoints. */
+type Figures = Omit<SessionFigures, "informed" | "validity" | "requests" | "bytes"> & {
+  readonly naming: number;
+  readonly requests: number | null;
+  readonly bytes: number | null;
+};
+
+/** A question with the parts of the package that its score depends on. */
+interface ScoredQuestion {
+  readonly question: PackagedQuestion;
+  readonly query: PackagedQuery;
+  readonly pkg: BenchmarkPackage;
+  readonly targets: Targets;
+}
+
+/** Scores what an agent did for a question, and its final query as it was judged. */
+export function questionScore(record: QuestionRecord, final: JudgedFinal, of: ScoredQuestion): QuestionScore {
+  const { question, setup, model, repeat, outcome, turns, tokens, cost, ms, why, calls } = record;
+  const read = calls.map((call) => ({ call, ...readCall(call, of.targets) }));
+  const faults: Partial<Record<QueryFault, number>> = {};
+  for (const { fault } of read) if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
+  const isRight = final.accuracy === undefined ? null : outcome === "submitted" && final.accuracy.set;
+  return {
+    question,
+    setup,
+    model,
+    repeat,
+    outcome,
+    why,
+    right: isRight,
+    final,
+    groups: groupsOf(of),
+    turns: turns || null,
+    ms: ms || null,
+    cost,
+    tokens: tokens.estimated && tokens.input + tokens.output === 0 ? null : tokens,
+    figures: calls.length === 0 && turns === 0 ? null : figuresOf(read, of),
+    faults,
+    toolErrors: calls.filter((call) => call.query === undefined && call.outcome === "failed").length,
+  };
+}
+
+type ReadCall = ReturnType<typeof readCall> & { readonly call: CallRecord };
+
+function figuresOf(read: readonly ReadCall[], { pkg, query: { touched } }: ScoredQuestion): Figures {
+  const ids = new Map(pkg.endpoints.flatMap(({ id, entry }) => [[entry, id] as const, [id, id] as const]));
+  const calls = read.map(({ call, named }) => sessionCall(call, { named, touched, ids }));
+  const offered = pkg.endpoints.map(({ id }) => id);
+  const { informed: _, validity: __, ...figures } = sessionFigures(calls, { offered, holding: touched });
+  const queries = read.filter(({ call }) => call.query !== undefined);
+  const isKnown = (name: "endpoints" | "requests" | "bytes"): boolean =>
+    queries.every(({ call }) => call[name] !== undefined);
+  return {
+    ...figures,
+    naming: queries.filter(({ named }) => named.length > 0).length,
+    consultation: isKnown("endpoints") ? figures.consultation : null,
+    requests: isKnown("requests") ? figures.requests : null,
+    bytes: isKnown("bytes") ? figures.bytes : null,
+  };
+}
+
+/** Groups by flags of the question, strata of its query, and kinds of the rules that made shards that it touches. */
+function groupsOf({ question, query, pkg }: ScoredQuestion): readonly string[] {
+  const kinds = pkg.manifest.build.rules.filter(({ name }) => query.apartBy.includes(name)).map(({ kind }) => kind);
+  const flags = listIn(question, "flags");
+  return [
+    ...(flags === undefined ? [] : flags.length === 0 ? ["not flagged"] : ["flagged"]),
+    ...(listIn(query, "strata") ?? []).map((name) => `stratum ${name}`),
+    ...[...new Set(kinds)].toSorted().map((kind) => `${kind} rules`),
+  ];
+}
+
+/** Names in a list that packages may have; a flag may be an object with its kind. */
+function listIn(of: object, name: "flags" | "strata"): readonly string[] | undefined {
+  const list: unknown = Object.entries(of).find(([key]) => key === name)?.[1];
+  if (!Array.isArray(list)) return undefined;
+  return list.map((each: unknown) => (typeof each === "string" ? each : JSON.stringify(each)));
+}
+
+/** What a call names, and what is wrong with it: its text as it was written, else how it failed. */
+function readCall({ query, outcome, code }: CallRecord, targets: Targets) {
+  if (query === undefined) return { named: [] };
+  const read = readFinal(query, targets);
+  const isText = "fault" in read && /^(?:parse|prefix|malformed)/u.test(read.fault);
+  if (isText) return read;
+  if (outcome !== "failed") return { named: read.named };
+  return { named: read.named, fault: "fault" in read ? read.fault : faultOfCode(code ?? "") };
+}
+
+function sessionCall(
+  call: CallRecord,
+  { named, touched, ids }: Record<"named" | "touched", readonly string[]> & { ids: ReadonlyMap<string, string> },
+): SessionCall {
+  const { tool, atMs, ms, query, outcome, code, rows, endpoints = [], requests = 0, bytes = 0, repairs = 0 } = call;
+  if (query === undefined) return { kind: "tool", atMs, ms, tool, informs: false, requests, code };
+  return {
+    kind: "query",
+    atMs,
+    ms,
+    key: query,
+    rows,
+    requests,
+    bytes,
+    repairs,
+    named,
+    status: outcome ?? statusOf(call),
+    code,
+    contacted: endpoints.flatMap((name) => ids.get(name) ?? []),
+    // Endpoints without a match for the question give nothing that it needs.
+    gave: named.filter((name) => touched.includes(name)),
+  };
+}
+
+/** Traces of other systems may lack the outcome; a query whose end is not known counts for none. */
+function statusOf({ code, rows }: CallRecord): "failed" | "running" | "ok" | "empty" {
+  if (code !== undefined) return "failed";
+  return rows === undefined ? "running" : rows > 0 ? "ok" : "empty";
+}

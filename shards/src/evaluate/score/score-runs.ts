@@ -1,0 +1,174 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { isListOf, isObject, isShape, isText } from "../../guards.ts";
+import { readBoundedFile } from "../../bounded-file.ts";
+import { readManifest } from "../../materialise/manifest.ts";
+import { type BenchmarkPackage, openPackage } from "../../package/open-package.ts";
+import { openWholeStore, type WholeStore } from "../../package/whole-store.ts";
+import type { OpenStore } from "../../verify/answer-store.ts";
+import { type Ablation, ablationOf } from "../ablation/ablation.ts";
+import type { QuestionRecord } from "../records.ts";
+import { accuracyOf, noAccuracy } from "./accuracy.ts";
+import { answerFinal, readFinal, type Targets } from "./final-query.ts";
+import { type JudgedFinal, type QuestionScore, questionScore } from "./question-score.ts";
+import { readRuns, type Runs } from "./read-runs.ts";
+import { type GroupSummary, summariesOf } from "./summary.ts";
+
+const format = "fedway-evaluation-scores";
+
+/** `scores.json`. The same package and the same runs give the same bytes. */
+export interface Scores {
+  readonly format: typeof format;
+  readonly version: 1;
+  readonly package: {
+    readonly dataset: string;
+    readonly title: string;
+    readonly sha256: string;
+    readonly engine: string;
+  };
+  /** By setup and model. */
+  readonly systems: readonly SystemScores[];
+  readonly ablation: Ablation;
+}
+
+/** What an agent with one setup and one model came to. */
+export interface SystemScores {
+  readonly name: string;
+  readonly setup: string;
+  readonly groups: readonly GroupSummary[];
+  readonly questions: readonly QuestionScore[];
+}
+
+const hasScores = isShape({
+  package: isShape({ dataset: isText, title: isText, sha256: isText, engine: isText }),
+  systems: isListOf(isShape({ name: isText, groups: isListOf(isObject), questions: isListOf(isObject) })),
+  ablation: isShape({ forms: isListOf(isObject) }),
+});
+
+/** Whether a value is one of `scores.json`, of this version. */
+export const isScores = (value: unknown): value is Scores =>
+  isObject(value) && value["format"] === format && value["version"] === 1 && hasScores(value);
+
+interface Scoring {
+  readonly openStore: OpenStore;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * Scores runs over the data of their package, without a service and without a model.
+ * @throws FedwayError `REQUEST_INVALID`: a package or runs that cannot be read, runs of another package; the signal's reason
+ */
+export async function scoreRuns(packageFolder: string, runFolder: string, scoring: Scoring): Promise<Scores> {
+  const pkg = await openPackage(packageFolder);
+  const runs = await readRuns(runFolder, pkg);
+  const sha256 = await checksumOf(join(pkg.folder, "manifest.json"));
+  refuseOtherPackage(runs, sha256);
+  const { dataset, title, engine } = pkg.manifest;
+  const records = withMissing(pkg, runs);
+  const questions = await scoredQuestions(pkg, records, scoring);
+  const systems = Map.groupBy(questions, ({ setup, model }) => `${setup}, ${model}`);
+  return {
+    format,
+    version: 1,
+    package: { dataset, title, sha256, engine: `${engine.name} ${engine.version}` },
+    systems: [...systems]
+      .toSorted(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, own]) => ({ name, setup: own[0]?.setup ?? "", groups: summariesOf(own), questions: own })),
+    ablation: await ablationOf(pkg),
+  };
+}
+
+async function checksumOf(path: string): Promise<string> {
+  const bytes = await readBoundedFile(path, 64 * 1024 * 1024, (fault) => new FedwayError("REQUEST_INVALID", fault));
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function refuseOtherPackage({ folder, settings: { package: of } }: Runs, sha256: string): void {
+  if (!isObject(of) || of["sha256"] === undefined || of["sha256"] === sha256) return;
+  throw new FedwayError("REQUEST_INVALID", `The runs in ${folder} are of another package: its manifest differs.`, {
+    next: "Name the package that the questions were asked from.",
+  });
+}
+
+/** The records in the order of the questions; a question without one counts as asked without success. */
+function withMissing({ questions }: BenchmarkPackage, { records, settings }: Runs): readonly QuestionRecord[] {
+  const { setup, model } = settings;
+  const name = isObject(setup) ? setup["name"] : setup;
+  const described = typeof name === "string" && typeof model === "string" ? [{ setup: name, model }] : [];
+  const known = records.length > 0 ? records : described;
+  const systems = new Map(known.map((each) => [JSON.stringify([each.setup, each.model]), each]));
+  return [...systems].flatMap(([key, system]) => {
+    const own = records.filter((each) => JSON.stringify([each.setup, each.model]) === key);
+    const found = new Map(own.map((record) => [JSON.stringify([record.question, record.repeat]), record]));
+    const repeats = own.reduce((most, { repeat }) => Math.max(most, repeat + 1), 1);
+    return questions.flatMap(({ id }) =>
+      Array.from(
+        { length: repeats },
+        (_, repeat) => found.get(JSON.stringify([id, repeat])) ?? missing(id, repeat, system),
+      ),
+    );
+  });
+}
+
+const missing = (
+  question: string,
+  repeat: number,
+  { setup, model }: Pick<QuestionRecord, "setup" | "model">,
+): QuestionRecord => ({
+  question,
+  setup,
+  model,
+  repeat,
+  outcome: "missing",
+  final: null,
+  calls: [],
+  turns: 0,
+  tokens: { input: 0, output: 0, estimated: true },
+  cost: null,
+  ms: 0,
+});
+
+async function scoredQuestions(
+  pkg: BenchmarkPackage,
+  records: readonly QuestionRecord[],
+  { openStore, signal, onProgress }: Scoring,
+): Promise<readonly QuestionScore[]> {
+  const build = { folder: join(pkg.folder, "build"), manifest: await readManifest(join(pkg.folder, "build")) };
+  const urls = new Map(pkg.endpoints.map(({ id, url }) => [id, url]));
+  const urlOf = (id: string): string => urls.get(id) ?? id;
+  const store = await openWholeStore({ ...build, urlOf }, { openStore, signal });
+  try {
+    const targets: Targets = {
+      shards: new Map(store.hasShards ? pkg.endpoints.map(({ id, url }) => [url, id]) : []),
+      federation: `${pkg.manifest.baseUrl}/federations/${pkg.manifest.dataset}/sparql`,
+    };
+    const judged = new Map<string, JudgedFinal>();
+    const scores: QuestionScore[] = [];
+    for (const record of records) {
+      const question = pkg.questions.find(({ id }) => id === record.question);
+      const query = question && pkg.queries.get(question.query);
+      if (question === undefined || query === undefined) continue;
+      const key = JSON.stringify([query.id, record.final]);
+      const final = judged.get(key) ?? (await judge(record.final, query.answer, { store, targets, signal }));
+      judged.set(key, final);
+      scores.push(questionScore(record, final, { question, query, pkg, targets }));
+      onProgress(scores.length, records.length);
+    }
+    return scores;
+  } finally {
+    await store.close();
+  }
+}
+
+async function judge(
+  final: string | null,
+  gold: NonNullable<ReturnType<BenchmarkPackage["queries"]["get"]>>["answer"],
+  { store, targets, signal }: { readonly store: WholeStore; readonly targets: Targets; readonly signal: AbortSignal },
+): Promise<JudgedFinal> {
+  if (final === null) return { accuracy: gold && noAccuracy };
+  const found = await answerFinal(readFinal(final, targets), { store, signal });
+  if ("fault" in found) return { accuracy: gold && noAccuracy, fault: found.fault, why: found.why };
+  return { accuracy: gold && accuracyOf(gold, found) };
+}
