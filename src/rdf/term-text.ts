@@ -8,7 +8,8 @@ const notInIriAll = new RegExp(notInIri.source, "gu");
 const notInLiteral = /["\\\p{Cc}\p{Cs}]/u;
 const notInLiteralAll = new RegExp(notInLiteral.source, "gu");
 
-const shortEscapes: ReadonlyMap<string, string> = new Map([
+/** Escapes of two characters. */
+export const shortEscapes: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
   ["\\", "\\\\"],
   ["\n", "\\n"],
@@ -24,15 +25,16 @@ function numericEscape(character: string): string {
   return code >= 0xd800 && code <= 0xdfff ? "\ufffd" : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+/** The escape of a character in N-Triples. */
+export const escapeOf = (character: string): string => shortEscapes.get(character) ?? numericEscape(character);
+
 /** An IRI in angle brackets. One with characters that IRIs may not have is escaped, and no parser takes it back. */
 export const iriText = (iri: string): string =>
   `<${notInIri.test(iri) ? iri.replaceAll(notInIriAll, numericEscape) : iri}>`;
 
 /** A text in quotation marks, on one line. */
 export const stringText = (text: string): `"${string}"` =>
-  notInLiteral.test(text)
-    ? `"${text.replaceAll(notInLiteralAll, (character) => shortEscapes.get(character) ?? numericEscape(character))}"`
-    : `"${text}"`;
+  notInLiteral.test(text) ? `"${text.replaceAll(notInLiteralAll, escapeOf)}"` : `"${text}"`;
 
 /** What follows the quotation marks of a literal with a language: tags are lower-cased, as RDF 1.1 allows. */
 export function languageText(literal: RDF.Literal): string {

@@ -1,8 +1,7 @@
 import type { Pattern, TriplePlace } from "../rules/problem.ts";
 import type { ByteTable } from "./byte-table.ts";
-import { LineScanner } from "./line-scanner.ts";
-import { hasGraph, type Statement, type Visit } from "./statement.ts";
-import { SyntaxFault } from "./term-scanner.ts";
+import { parseLine, SyntaxFault } from "./parse-line.ts";
+import { hasGraph, type Statement } from "./statement.ts";
 
 /** A pattern with its constants as canonical bytes. */
 interface Compiled {
@@ -179,20 +178,13 @@ function spanOf({ bytes, start, subjectEnd, predicateEnd, objectEnd }: Statement
   return bytes.subarray(predicateEnd + 1, objectEnd);
 }
 
-const head = "<x:s> <x:p> ";
-
 /** A term in N-Triples syntax as the reader of statements writes it; undefined for what is no IRI or literal. */
 function canonicalTerm(text: string): string | undefined {
   if (text.startsWith("_:") || /[\r\n]/u.test(text)) return undefined;
-  let found: string | undefined;
-  const visit: Visit = ({ bytes, predicateEnd, objectEnd }) => {
-    found = bytes.toString("utf8", predicateEnd + 1, objectEnd);
-  };
-  const line = Buffer.from(`${head}${text} .\n`);
   try {
-    new LineScanner({ graphs: false, skolemBase: "" }, visit).scan(line, 0, line.length);
+    return parseLine(`<x:s> <x:p> ${text} .`, { graphs: false, skolemBase: "" })[2];
   } catch (error) {
-    if (!(error instanceof SyntaxFault)) throw error;
+    if (error instanceof SyntaxFault) return undefined;
+    throw error;
   }
-  return found;
 }

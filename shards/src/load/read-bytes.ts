@@ -11,8 +11,6 @@ export interface FileFacts {
   readonly bytes: number;
   /** Their sha256, in hex. */
   readonly sha256: string;
-  /** All of it is canonical N-Triples: see `Statement`. */
-  readonly isCanonical: boolean;
   /** It is gzip. */
   readonly isCompressed: boolean;
   /** When it was changed last, in milliseconds since the epoch. */
@@ -36,7 +34,7 @@ export interface ReadOptions {
   readonly afterChunk?: (() => Promise<void>) | undefined;
 }
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 128 * 1024;
 
 /** The bytes of a file, which is read once. */
 export class InputBytes {
@@ -67,8 +65,8 @@ export class InputBytes {
       file = await open(this.#input.path, "r");
       this.#modifiedMs = (await file.stat()).mtimeMs;
       this.#isCompressed = this.#from === undefined && (await startsAsGzip(file));
-      const stored = chunksOf(file, this.#from ?? 0, (chunk) => this.#count(chunk));
-      for await (const chunk of this.#isCompressed ? gunzipped(copies(stored)) : stored) {
+      const stored = this.#stored(file);
+      for await (const chunk of this.#isCompressed ? gunzipped(stored) : stored) {
         signal?.throwIfAborted();
         yield chunk;
       }
@@ -80,16 +78,26 @@ export class InputBytes {
     }
   }
 
-  /** What reading all chunks has given. @param isCanonical see `FileFacts` */
-  facts(isCanonical: boolean): FileFacts {
+  /** What reading all chunks has given. */
+  facts(): FileFacts {
     const [isCompressed, modifiedMs] = [this.#isCompressed, this.#modifiedMs];
-    return { bytes: this.#bytes, sha256: this.#hash.digest("hex"), isCanonical, isCompressed, modifiedMs };
+    return { bytes: this.#bytes, sha256: this.#hash.digest("hex"), isCompressed, modifiedMs };
   }
 
-  #count(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    this.#options.onBytes?.(chunk.length);
-    if (this.#from === undefined) this.#hash.update(chunk);
+  /** All chunks lie in one buffer: a file of gigabytes takes no memory anew. */
+  async *#stored(file: FileHandle): AsyncGenerator<Buffer> {
+    const buffer = Buffer.allocUnsafe(chunkBytes);
+    for (let at = this.#from ?? 0; ; ) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      this.#bytes += bytesRead;
+      this.#options.onBytes?.(bytesRead);
+      const chunk = buffer.subarray(0, bytesRead);
+      if (this.#from === undefined) this.#hash.update(chunk);
+      // A stream keeps its chunks.
+      yield this.#isCompressed ? Buffer.from(chunk) : chunk;
+    }
   }
 }
 
@@ -102,34 +110,6 @@ export async function refuseChanged({
 }: NamedInput & Pick<FileFacts, "bytes" | "modifiedMs">): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.size !== bytes || found.mtimeMs !== modifiedMs) throw changedInput(name);
-}
-
-/** Chunks in two buffers by turns, one worked on while the next is read: no memory is taken while a file is read. */
-async function* chunksOf(file: FileHandle, from: number, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
-  const buffers = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)] as const;
-  const readInto = async (buffer: Buffer, at: number): Promise<Buffer> =>
-    buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
-  let next = readInto(buffers[0], from);
-  try {
-    for (let at = from, isSecond = true; ; isSecond = !isSecond) {
-      const chunk = await next;
-      if (chunk.length === 0) return;
-      at += chunk.length;
-      onChunk(chunk);
-      next = readInto(buffers[isSecond ? 1 : 0], at);
-      // An error is thrown when the chunk is wanted, and must not count as one that nobody sees until then.
-      next.catch(() => {});
-      yield chunk;
-    }
-  } finally {
-    // The file may be closed only when nothing is read any more; an error of a chunk that nobody wants is no error.
-    await next.catch(() => {});
-  }
-}
-
-/** A stream keeps its chunks. */
-async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
 function gunzipped(source: AsyncIterable<Buffer>): Readable {

@@ -1,50 +1,24 @@
-import { isUtf8 } from "node:buffer";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { changedInput, invalidInput, type NamedInput, skolemBase } from "./input.ts";
-import { LineScanner, TrustedScanner } from "./line-scanner.ts";
-import { type FileFacts, InputBytes, type ReadOptions, refuseChanged } from "./read-bytes.ts";
+import { LineScanner } from "./line-scanner.ts";
+import { SyntaxFault } from "./parse-line.ts";
+import { type BadLines, type FileFacts, InputBytes, type ReadOptions, refuseChanged } from "./read-bytes.ts";
 import type { Visit } from "./statement.ts";
-import { SyntaxFault } from "./term-scanner.ts";
 
 /** A longer line is an error: it would have to be held in memory. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 const lineFeed = 0x0a;
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** The beginning of a line that is not yet whole. */
-class LineBuffer {
-  bytes = Buffer.allocUnsafe(1024 * 1024);
-  length = 0;
-
-  add(chunk: Buffer): void {
-    if (this.length + chunk.length > this.bytes.length) {
-      const grown = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.length + chunk.length));
-      this.bytes.copy(grown, 0, 0, this.length);
-      this.bytes = grown;
-    }
-    chunk.copy(this.bytes, this.length);
-    this.length += chunk.length;
-  }
-}
+const byteOrderMark = Buffer.from("\uFEFF");
 
 /**
  * Reads N-Triples or N-Quads.
  * @throws FedwayError `DATASET_INVALID` with the number of the line
  */
-export async function readLines(
-  input: NamedInput & Partial<FileFacts>,
-  visit: Visit,
-  options: ReadOptions,
-): Promise<FileFacts> {
-  const reader = new LineReader(input, visit);
+export async function readLines(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   const bytes = new InputBytes(input, options);
-  for await (const chunk of bytes.chunks()) {
-    reader.push(chunk);
-    await options.afterChunk?.();
-  }
-  reader.finish();
-  return { ...bytes.facts(reader.isCanonical), badLines: reader.badLines };
+  const badLines = await scanLines(input, { chunks: bytes.chunks(), visit, options });
+  return { ...bytes.facts(), badLines };
 }
 
 /** Bytes of a file, the last one not included. */
@@ -63,30 +37,22 @@ export async function readLinesWithin(
   visit: Visit,
   options: ReadOptions,
 ): Promise<void> {
-  const reader = new LineReader(input, visit);
-  const onBytes = countUpTo(input.range, options.onBytes);
-  const bytes = new InputBytes(input, { ...options, onBytes }, Math.max(0, input.range.from - 1));
+  const { range } = input;
+  let left = range.to - range.from;
+  // The last chunk may have bytes of the next range.
+  const onBytes = (bytes: number): void => {
+    const counted = Math.min(bytes, left);
+    left -= counted;
+    if (counted > 0) options.onBytes?.(counted);
+  };
+  const bytes = new InputBytes(input, { ...options, onBytes }, Math.max(0, range.from - 1));
   try {
-    for await (const lines of linesWithin(bytes.chunks(), input.range)) {
-      reader.push(lines);
-      await options.afterChunk?.();
-    }
-    reader.finish();
+    await scanLines(input, { chunks: linesWithin(bytes.chunks(), range), visit, options });
   } catch (error) {
     // All of it was in order before; and the reader of a part does not know the numbers of its lines.
     throw error instanceof FedwayError && error.details.where !== undefined ? changedInput(input.name) : error;
   }
   await refuseChanged(input);
-}
-
-/** Ignores bytes of the next range, which the last chunk may contain. */
-function countUpTo({ from, to }: ByteRange, onBytes: ReadOptions["onBytes"]): (bytes: number) => void {
-  let left = to - from;
-  return (bytes) => {
-    const counted = Math.min(bytes, left);
-    left -= counted;
-    if (counted > 0) onBytes?.(counted);
-  };
 }
 
 /** The lines that begin in the range; the bytes start one before it, where there is one. */
@@ -111,88 +77,45 @@ async function* linesWithin(chunks: AsyncIterable<Buffer>, { from, to }: ByteRan
   }
 }
 
-/** Scans what is whole, and holds the rest. */
-class LineReader {
-  readonly #input: NamedInput;
-  readonly #scanner: LineScanner;
-  readonly #trusted: TrustedScanner | undefined;
-  readonly #held = new LineBuffer();
-  #isFirst = true;
-  #hasMark = false;
+interface Scanning {
+  readonly chunks: AsyncIterable<Buffer>;
+  readonly visit: Visit;
+  readonly options: ReadOptions;
+}
 
-  constructor(input: NamedInput & Partial<FileFacts>, visit: Visit) {
-    this.#input = input;
-    const graphs = input.format === "n-quads";
-    this.#scanner = new LineScanner(
-      { graphs, skolemBase: skolemBase(input.name), skips: input.skipBadLines === true },
-      visit,
-    );
-    if (input.isCanonical === true && input.sha256 !== undefined) this.#trusted = new TrustedScanner(visit);
-  }
-
-  get badLines(): FileFacts["badLines"] {
-    return this.#scanner.badLines;
-  }
-
-  get isCanonical(): boolean {
-    if (this.#trusted !== undefined) return true;
-    return this.#scanner.isCanonical && !this.#hasMark && this.#input.format === "n-triples";
-  }
-
-  push(chunk: Buffer): void {
-    const held = this.#held;
-    if (this.#isFirst) {
-      this.#begin(chunk);
-      return;
+async function scanLines(input: NamedInput, { chunks, visit, options }: Scanning): Promise<BadLines | undefined> {
+  const graphs = input.format === "n-quads";
+  const scanner = new LineScanner(
+    { graphs, skolemBase: skolemBase(input.name), skips: input.skipBadLines === true },
+    visit,
+  );
+  try {
+    for await (const lines of wholeLines(chunks)) {
+      const hasMark = scanner.lines === 0 && byteOrderMark.equals(lines.subarray(0, byteOrderMark.length));
+      scanner.scan(hasMark ? lines.subarray(byteOrderMark.length) : lines);
+      await options.afterChunk?.();
     }
+  } catch (error) {
+    if (!(error instanceof SyntaxFault)) throw error;
+    throw invalidInput(input.name, error.message, { line: scanner.lines + 1, cause: error });
+  }
+  return scanner.badLines;
+}
+
+/** The same bytes, each piece up to the end of a line. @throws SyntaxFault for a line that is too long */
+async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const held: Buffer[] = [];
+  let heldBytes = 0;
+  for await (const chunk of chunks) {
     // The line that is held ends with the first line feed; the others are scanned where they lie.
-    const first = held.length === 0 ? 0 : chunk.indexOf(lineFeed) + 1;
-    if (first > 0) {
-      held.add(chunk.subarray(0, first));
-      this.#scan(held.bytes.subarray(0, held.length));
-      held.length = 0;
-    }
-    const end = held.length === 0 ? chunk.lastIndexOf(lineFeed) + 1 : 0;
-    if (end > first) this.#scan(chunk.subarray(first, end));
-    this.#hold(chunk.subarray(end));
+    const first = heldBytes > 0 ? chunk.indexOf(lineFeed) + 1 : 0;
+    const end = chunk.lastIndexOf(lineFeed) + 1;
+    if (first > 0) yield Buffer.concat([...held.splice(0), chunk.subarray(0, first)]);
+    if (end > first) yield chunk.subarray(first, end);
+    if (end > 0) heldBytes = 0;
+    if (end < chunk.length) held.push(Buffer.from(chunk.subarray(end)));
+    heldBytes += chunk.length - end;
+    if (heldBytes > maxLineBytes) throw new SyntaxFault(`the line is longer than ${maxLineBytes} bytes`);
   }
-
-  /** The first bytes, which may be a byte order mark. */
-  #begin(chunk: Buffer): void {
-    const held = this.#held;
-    held.add(chunk);
-    if (held.length < byteOrderMark.length) return;
-    this.#isFirst = false;
-    const all = Buffer.from(held.bytes.subarray(0, held.length));
-    held.length = 0;
-    this.#hasMark = byteOrderMark.compare(all, 0, byteOrderMark.length) === 0;
-    this.push(this.#hasMark ? all.subarray(byteOrderMark.length) : all);
-  }
-
-  #hold(rest: Buffer): void {
-    this.#held.add(rest);
-    if (this.#held.length > maxLineBytes) throw this.#fault(`the line is longer than ${maxLineBytes} bytes`);
-  }
-
-  finish(): void {
-    this.#scan(this.#held.bytes.subarray(0, this.#held.length), true);
-  }
-
-  #scan(lines: Buffer, isLast = false): void {
-    if (this.#trusted !== undefined) {
-      this.#trusted.scan(lines, 0, lines.length);
-      return;
-    }
-    try {
-      this.#scanner.isText = isUtf8(lines);
-      const rest = this.#scanner.scan(lines, 0, lines.length);
-      if (isLast) this.#scanner.finish(lines, rest, lines.length);
-    } catch (error) {
-      throw error instanceof SyntaxFault ? this.#fault(error.message, error) : error;
-    }
-  }
-
-  #fault(reason: string, cause?: unknown): Error {
-    return invalidInput(this.#input.name, reason, { line: this.#scanner.lines + 1, cause });
-  }
+  if (heldBytes > 0) yield Buffer.concat(held);
 }

@@ -5,7 +5,7 @@ import type { GraphDecoder, GraphDecoderOptions } from "../../../src/results/dec
 import { graphDecoders } from "../../../src/results/parse-graphs.ts";
 import { invalidInput, type InputFormat, type NamedInput, skolemBase, skolemLabel, skolemNumber } from "./input.ts";
 import { type FileFacts, InputBytes, type ReadOptions } from "./read-bytes.ts";
-import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
+import { canonicalString, isAbsoluteIri, type Statement, statementOf, type Visit } from "./statement.ts";
 
 /** Bytes that a parser may take without giving a statement: it holds them in memory. */
 const maxHeldBytes = 64 * 1024 * 1024;
@@ -39,7 +39,7 @@ export async function readQuads(input: NamedInput, visit: Visit, options: ReadOp
     await options.afterChunk?.();
   }
   for (const statement of await statementsOf(undefined, parsing)) visit(statement);
-  return bytes.facts(false);
+  return bytes.facts();
 }
 
 interface Parsing {
@@ -89,16 +89,9 @@ class QuadWriter {
     this.#skolemBase = base;
   }
 
-  lineOf(quad: RDF.Quad): Statement {
-    const subject = this.#text(quad.subject);
-    const predicate = this.#text(quad.predicate);
-    const object = this.#text(quad.object);
-    const graph = quad.graph.termType === "DefaultGraph" ? "" : ` ${this.#text(quad.graph)}`;
-    const bytes = Buffer.from(`${subject} ${predicate} ${object}${graph} .\n`);
-    const subjectEnd = Buffer.byteLength(subject);
-    const predicateEnd = subjectEnd + 1 + Buffer.byteLength(predicate);
-    const objectEnd = predicateEnd + 1 + Buffer.byteLength(object);
-    return { bytes, start: 0, subjectEnd, predicateEnd, objectEnd, end: bytes.length };
+  lineOf({ subject, predicate, object, graph }: RDF.Quad): Statement {
+    const terms = [subject, predicate, object, ...(graph.termType === "DefaultGraph" ? [] : [graph])];
+    return statementOf(terms.map((term) => this.#text(term)));
   }
 
   #text(term: RDF.Term): string {
@@ -110,7 +103,7 @@ class QuadWriter {
 }
 
 function iri(value: string): string {
-  if (absoluteIri.test(value)) return `<${value}>`;
+  if (isAbsoluteIri(value)) return `<${value}>`;
   throw new Error(`the IRI <${value.slice(0, 200)}> is not absolute or has characters that IRIs may not have`);
 }
 

@@ -17,7 +17,7 @@ import {
   optional,
   parsedAs,
 } from "../guards.ts";
-import { absoluteIri } from "../load/statement.ts";
+import { isAbsoluteIri } from "../load/statement.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
 import { type Precedence, type Rule, ruleKinds } from "../rules/problem.ts";
 import { datasetPattern, iriPattern } from "../spec.ts";
@@ -26,7 +26,7 @@ import { datasetPattern, iriPattern } from "../spec.ts";
 export const manifestName = "manifest.json";
 
 const isShort = (value: unknown): value is string => isText(value) && value.length <= 2_000;
-const isTerm = (value: unknown): value is string => isShort(value) && absoluteIri.test(value);
+const isTerm = (value: unknown): value is string => isShort(value) && isAbsoluteIri(value);
 const isIri = matches(iriPattern);
 const isSha256 = matches(/^[0-9a-f]{64}$/u);
 const isForm = isOneOf("pair", "single");

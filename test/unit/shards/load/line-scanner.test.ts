@@ -13,10 +13,7 @@ function scanned(text: string | Buffer, graphs = false): string {
   const visit: Visit = ({ bytes: line, start, end }) => {
     lines.push(line.toString("utf8", start, end));
   };
-  const scanner = new LineScanner({ graphs, skolemBase }, visit);
-  const bytes = Buffer.from(text);
-  const rest = scanner.scan(bytes, 0, bytes.length);
-  scanner.finish(bytes, rest, bytes.length);
+  new LineScanner({ graphs, skolemBase }, visit).scan(Buffer.from(text));
   return lines.join("");
 }
 
