@@ -1,7 +1,7 @@
 import { createAsker } from "../outbound/whole-answer.ts";
 import type { Logger } from "pino";
 import { systemClock, steadyClock } from "../clock.ts";
-import { packageVersion } from "../config/config.ts";
+import { packageVersion } from "../package-file.ts";
 import { applyHealth } from "../monitor/apply-health.ts";
 import { createMonitor } from "../monitor/create-monitor.ts";
 import { createHistory } from "../monitor/history.ts";

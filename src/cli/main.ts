@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { type Config, configReference, loadConfig, packageVersion } from "../config/config.ts";
+import { type Config, configReference, loadConfig } from "../config/config.ts";
+import { packageVersion } from "../package-file.ts";
 import { shardCommands } from "../app/plugins.ts";
 import type { CliIo } from "./cli-io.ts";
 import { runCli } from "./program.ts";

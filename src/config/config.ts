@@ -1,9 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
-import { packageFile } from "../package-file.ts";
 import type { Setting, SettingTree } from "./setting-parsers.ts";
 import { settings } from "./settings.ts";
-import { readFileSync } from "node:fs";
 
 /** What settings are read as. */
 type Values<Tree> = {
@@ -107,10 +105,4 @@ export function loadConfig(env: Environment): Config {
     });
   }
   return freezeDeeply(config);
-}
-
-/** Version of this package, from its package.json. */
-export function packageVersion(): string {
-  const parsed: unknown = JSON.parse(readFileSync(packageFile("package.json"), "utf8"));
-  return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
 }

@@ -161,7 +161,7 @@ export const limitSettings = {
   shardMemoryMb: {
     name: "FEDWAY_SHARD_MEMORY_MB",
     default: "1024",
-    meaning: "Memory limit (JavaScript heap) of the process that builds or verifies shards, in MiB.",
+    meaning: "Memory limit (JavaScript heap) of the process that builds, verifies or packages shards, in MiB.",
     ...integer(32, 1_048_576),
   },
   runs: {

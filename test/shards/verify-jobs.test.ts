@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { verifyKind, type VerifyJobResult } from "../../shards/src/service/verify-jobs.ts";
+import { verifyJobs, type VerifyJobResult } from "../../shards/src/service/verify-jobs.ts";
 import { shardRunner } from "../../shards/src/plugin.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
@@ -250,7 +250,7 @@ describe("a verification under way", () => {
     const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
     const aborter = new AbortController();
     const stages = new Set<string>();
-    const run = verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
+    const run = verifyJobs.kind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
       { dataset: "harbour", answers: true },
       {
         id: "verify-shards.told",
@@ -278,9 +278,15 @@ describe("a verification under way", () => {
     const earlier = join(workspace.dataDir, "scratch", "verify-shards.told~1~x");
     for (const name of [later, earlier]) await mkdir(name, { recursive: true });
     const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
-    await verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
+    await verifyJobs.kind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
       { dataset: "harbour", answers: false },
-      { id: "verify-shards.told", attempt: 1, children: [], signal: new AbortController().signal, progress: () => {} },
+      {
+        id: "verify-shards.told",
+        attempt: 1,
+        children: [],
+        signal: new AbortController().signal,
+        progress: () => {},
+      },
     );
     expect(await scratch()).toEqual([basename(later)]);
     await rm(later, { recursive: true });
@@ -290,7 +296,7 @@ describe("a verification under way", () => {
     const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
     const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
     const replaced = JSON.stringify({ ...manifest, fingerprint: "another" });
-    const run = verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
+    const run = verifyJobs.kind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
       { dataset: "harbour", answers: false },
       {
         id: "verify-shards.replaced",

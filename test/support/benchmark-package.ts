@@ -14,7 +14,7 @@ export const baseUrl = "http://benchmark.example";
 
 /** The package of finished shards in a folder of its own. */
 export const makePackage = (shards: string, output = join(newFolder(), "package")) =>
-  createPackager(newFolder(), storeOpener)(shards, {
+  createPackager(storeOpener)(shards, {
     output,
     baseUrl,
     version: "1.2.3",

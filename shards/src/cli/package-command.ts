@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
+import { exitCodes } from "../../../src/cli/cli-io.ts";
 import { oneLine, write } from "../../../src/cli/output.ts";
+import { plainUrl } from "../package/create-packager.ts";
 import type { PackageManifest, PackageResult } from "../package/package-shards.ts";
 import { type ShardCommands, type ShardIo, unlessInterrupted } from "./shard-commands.ts";
 
@@ -10,6 +11,8 @@ interface PackageCommandOptions {
   readonly out?: string;
   readonly baseUrl: string;
   readonly allow?: readonly string[];
+  /** Milliseconds. */
+  readonly timeout?: number;
   readonly json?: boolean;
 }
 
@@ -17,9 +20,9 @@ interface PackageCommandOptions {
 export async function runShardPackage(
   io: ShardIo,
   source: string,
-  { out, baseUrl: written, allow = [], json = false }: PackageCommandOptions,
+  { out, baseUrl: written, allow = [], timeout, json = false }: PackageCommandOptions,
 ): Promise<number> {
-  const baseUrl = checkedUrl(written);
+  const baseUrl = plainUrl(written);
   const commands = await io.shards();
   const results = await unlessInterrupted(io, async (onProgress) => {
     const running = { signal: io.interrupted, onProgress };
@@ -27,7 +30,8 @@ export async function runShardPackage(
     const made: PackageResult[] = [];
     for (const { folder, dataset } of folders) {
       const output = out !== undefined && folders.length > 1 ? join(out, dataset) : out;
-      made.push(await commands.package(folder, { ...running, output, baseUrl, version: io.version }));
+      const options = { ...running, output, baseUrl, timeoutMs: timeout, version: io.version };
+      made.push(await commands.package(folder, options));
     }
     return made;
   });
@@ -38,13 +42,6 @@ export async function runShardPackage(
     : undefined;
   await write(io.stdout, shown ?? results.map(resultText).join(""));
   return exitCodes.ok;
-}
-
-function checkedUrl(text: string): string {
-  const url = URL.parse(text);
-  const isPlain = url !== null && /^https?:$/u.test(url.protocol) && `${url.username}${url.search}${url.hash}` === "";
-  if (isPlain) return url.href.replace(/\/+$/u, "");
-  throw new UsageError(`--base-url has to be an http(s) URL such as https://benchmark.example, not "${oneLine(text)}"`);
 }
 
 type Building = Omit<Parameters<ShardCommands["build"]>[1], "dryRun">;

@@ -7,20 +7,13 @@ import type { NamedInput } from "../load/input.ts";
 import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-questions.ts";
 import type { SqlDialect } from "../materialise/warehouse-sql.ts";
 import type { createShardCommands } from "../service/commands.ts";
-import type { PackageOptions, PackageResult } from "../package/package-shards.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
 
 /** What the commands do with shards. */
 export interface ShardCommands extends ReturnType<typeof createShardCommands> {
-  package(folder: string, options: PackageCommand): Promise<PackageResult>;
   questions(inputs: readonly NamedInput[], options: Omit<QuestionOptions, "openStore">): Promise<GeneratedQuestions>;
 }
-
-/** What the command line decides of a package; without `output` it lies in the data folder. */
-type PackageCommand = Pick<PackageOptions, "baseUrl" | "version" | "signal" | "onProgress"> & {
-  readonly output?: string | undefined;
-};
 
 /** Everything the commands touch outside themselves. */
 export interface ShardIo extends CliIo {

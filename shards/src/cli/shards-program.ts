@@ -17,16 +17,14 @@ import { runShardQuestions } from "./questions-command.ts";
 
 /** Builds and verifications without a service, loaded when a command needs them. */
 export async function loadShardCommands(dataDir: string): Promise<ShardCommands> {
-  const [{ createShardCommands }, { storeOpener }, { createPackager, packageLimits }, { generateQuestions }] =
-    await Promise.all([
-      import("../service/commands.ts"),
-      import("../../../src/hosting/file-store.ts"),
-      import("../package/create-packager.ts"),
-      import("../questions/generate-questions.ts"),
-    ]);
+  const [{ createShardCommands }, { storeOpener }, { packageLimits }, { generateQuestions }] = await Promise.all([
+    import("../service/commands.ts"),
+    import("../../../src/hosting/file-store.ts"),
+    import("../package/create-packager.ts"),
+    import("../questions/generate-questions.ts"),
+  ]);
   return {
     ...createShardCommands(dataDir, storeOpener),
-    package: createPackager(dataDir, storeOpener),
     questions: (inputs, options) => generateQuestions(inputs, { ...options, openStore: storeOpener(packageLimits) }),
   };
 }
@@ -149,6 +147,11 @@ function addPackage(shards: Command, running: RunningShards): void {
       "folder of the result, replaced when it is complete (FEDWAY_DATA_DIR/packages/<dataset>)",
     )
     .option("--base-url <url>", "where the endpoints will be", "http://localhost:3000")
+    .option(
+      "-t, --timeout <ms>",
+      "time limit of each query in milliseconds (one minute); one that takes longer has no gold answer",
+      milliseconds,
+    )
     .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
     .option("--json", "the manifest as JSON")
     .addHelpText("after", () =>

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { type FileHandle, open, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { readBoundedFile } from "../bounded-file.ts";
@@ -86,6 +86,35 @@ export async function checkPackage(folder: string): Promise<Check> {
     }
   }
   return findings.checkOf(files.length);
+}
+
+/**
+ * The manifest or a file that it lists, to be sent as it is.
+ * @throws FedwayError `SHARDS_UNKNOWN`: there is no package, or it has no such file; `SHARDS_INVALID`: the file is another one
+ */
+export async function openPackagedFile(
+  folder: string,
+  name: string,
+): Promise<{ readonly handle: FileHandle; readonly bytes: number }> {
+  if (!(await isPackage(folder))) {
+    const next = "POST /api/shards/{dataset}/package makes it.";
+    throw new FedwayError("SHARDS_UNKNOWN", "There is no package of this dataset.", { next });
+  }
+  const { files } = await readPackageManifest(folder);
+  const listed = files.find((file) => file.name === name);
+  if (listed === undefined && name !== "manifest.json") {
+    const next = "Its manifest.json lists the files.";
+    throw new FedwayError("SHARDS_UNKNOWN", "The package has no file of this name.", { next });
+  }
+  const damaged = new FedwayError("SHARDS_INVALID", `The file ${name} of the package is missing or has changed.`);
+  // A link may lead out of the folder.
+  const isLink = (await realpath(join(folder, name)).catch(() => "")) !== join(await realpath(folder), name);
+  if (isLink) throw damaged;
+  const handle = await open(join(folder, name));
+  const { size } = await handle.stat();
+  if (listed === undefined || size === listed.bytes) return { handle, bytes: size };
+  await handle.close();
+  throw damaged;
 }
 
 const maxBytes = 256 * 1024 * 1024;

@@ -26,6 +26,8 @@ export interface PackageOptions {
   readonly baseUrl: string;
   /** Fedway's version. */
   readonly version: string;
+  /** Where temporary files go: twice the lines of the shards. */
+  readonly scratch?: string | undefined;
   readonly openStore: OpenStore;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BuildProgress) => void;
@@ -116,13 +118,13 @@ interface Parts {
 }
 
 async function writePackage(folder: string, target: string, options: PackageOptions): Promise<PackageManifest> {
-  const { baseUrl, openStore, signal } = options;
+  const { baseUrl, openStore, scratch, signal } = options;
   const dataset = await openShardFolder(folder);
   const [shards, report] = [await readManifest(folder), await readReport(folder)];
   const urlOf = (id: string): string => shardUrl(baseUrl, dataset.dataset, id);
   const endpoints = shards.shards.map(({ id, key }) => ({ id, key, url: urlOf(id) }));
   options.onProgress({ stage: "loading the dataset", done: 0 });
-  const store = await openWholeStore({ folder, manifest: shards, urlOf }, { openStore, signal });
+  const store = await openWholeStore({ folder, manifest: shards, urlOf }, { openStore, scratch, signal });
   try {
     const parts: Parts = { dataset, shards, report, endpoints, store, options };
     const items = await packageItems(parts);

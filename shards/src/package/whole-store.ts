@@ -6,9 +6,10 @@ import { once } from "node:events";
 import type { NamedInput } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
+import { type AnswerStore, askStore } from "../verify/answer-store.ts";
 import { shardInputs } from "../verify/read-sides.ts";
 import { isObject, parsedAs } from "../guards.ts";
+import type { PackageOptions } from "./package-shards.ts";
 
 /** A term of SPARQL results JSON. */
 export type JsonTerm = Readonly<Record<string, unknown>>;
@@ -37,10 +38,7 @@ export interface WholeStore {
   close(): Promise<void>;
 }
 
-interface Opening {
-  readonly openStore: OpenStore;
-  readonly signal: AbortSignal;
-}
+type Opening = Pick<PackageOptions, "openStore" | "scratch" | "signal">;
 
 /** Loads finished shards into one store. @throws FedwayError `DATASET_INVALID`, or as the store: too little memory */
 export function openWholeStore(
@@ -54,9 +52,14 @@ export function openWholeStore(
 /** Loads files of RDF into one store; with `graphOf` each is also the graph of that name. @throws as `openWholeStore` */
 export async function openInputs(
   inputs: readonly NamedInput[],
-  { openStore, signal, graphOf }: Opening & { readonly graphOf?: ((name: string) => string) | undefined },
+  {
+    openStore,
+    scratch = tmpdir(),
+    signal,
+    graphOf,
+  }: Opening & { readonly graphOf?: ((name: string) => string) | undefined },
 ): Promise<WholeStore> {
-  const folder = await mkdtemp(join(tmpdir(), "fedway-package-"));
+  const folder = await mkdtemp(join(scratch, "fedway-package-"));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const path = join(folder, "whole.nq");

@@ -11,6 +11,7 @@ import { createClingoSolver } from "../solver/clingo-solver.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { OpenStores, StoreLimits } from "../verify/answer-store.ts";
 import type { JobProgress } from "../../../src/jobs/job-queue.ts";
+import { createPackager, packageFolder, type PackageRequest } from "../package/create-packager.ts";
 import { checkPackage, isPackage } from "../package/open-package.ts";
 import { type Verification, verdictOf } from "../verify/verification.ts";
 import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify/verify.ts";
@@ -42,6 +43,12 @@ export const createShardCommands = (dataDir: string, openStores: OpenStores) => 
   report: reportAt,
   sql: async (folder: string, dialect: SqlDialect): Promise<string> =>
     warehouseSql(await readManifest(resolve(folder)), dialect),
+  /** Without `output` the package lies in the data folder. */
+  async package(folder: string, options: Omit<PackageRequest, "output"> & { readonly output?: string | undefined }) {
+    const { dataset } = await readManifest(folder);
+    const output = options.output ?? packageFolder(dataDir, dataset);
+    return createPackager(openStores)(folder, { ...options, output });
+  },
   verify: (folder: string, options: VerifyCommand) => verifyFolder(folder, { ...options, openStores }),
 });
 

@@ -13,6 +13,7 @@ import { addHostedRoute } from "../../../src/http/hosted-routes.ts";
 import { pathPart } from "../../../src/http/sparql-routes.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { createShardService } from "./shard-service.ts";
+import { addPackages, DatasetPath, tags } from "./package-routes.ts";
 import { guarded } from "../../../src/http/write-access.ts";
 import { type Static, Type } from "typebox";
 
@@ -27,6 +28,7 @@ export const shardRoutes = (shards: ShardService): PluginRoutes => ({
     addRuleFile(app, { ...shell, shards });
     addDownload(app, shards);
     addBuilding(app, shards);
+    addPackages(app, shards);
   },
   addSparqlRoutes: (scope, shell) =>
     addHostedRoute(scope, shell, {
@@ -42,8 +44,6 @@ export const shardRoutes = (shards: ShardService): PluginRoutes => ({
       },
     }),
 });
-
-const tags = ["Shards"];
 
 /** The page has its own style inside, which its own policy names by hash; this one is about everything else. */
 const reportHeaders = {
@@ -231,13 +231,8 @@ function shardUnknown(dataset: string, shard?: string): FedwayError {
 
 /** Path of a shard of a dataset. */
 const ShardPath = Type.Object({
-  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
+  ...DatasetPath.properties,
   shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
-});
-
-/** Path of `/api/shards/{dataset}`. */
-const DatasetPath = Type.Object({
-  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
 });
 
 /** Body of `POST /api/shards`; shards/README.md says what the other fields of a description are. */

@@ -5,11 +5,14 @@ import { errorOf, tellError, type ToldError } from "../../../src/workers/told-er
 import { type ChildEnd, childEnd, forkScript, startChild, yieldToService } from "../../../src/workers/child-process.ts";
 import type { LocatedSpec } from "../spec-paths.ts";
 import type { Verification } from "../verify/verification.ts";
+import type { PackageRequest } from "../package/create-packager.ts";
+import type { PackageManifest } from "../package/package-shards.ts";
 import type { BuildJobResult } from "./build-jobs.ts";
 import type { FinishedOptions } from "./commands.ts";
 import type { ShardReport } from "../report/shard-report.ts";
 import type { OpenStores } from "../verify/answer-store.ts";
 import { systemClock } from "../../../src/clock.ts";
+import { packageVersion } from "../../../src/package-file.ts";
 
 interface RunOptions {
   readonly signal: AbortSignal;
@@ -108,12 +111,23 @@ type ShardTask =
       readonly options: Omit<FinishedOptions, "signal" | "timeUp" | "onProgress" | "answersTime">;
       /** For the answers of all queries together. */
       readonly answersMs: number;
+    }
+  | {
+      readonly kind: "package";
+      readonly folder: string;
+      readonly options: Omit<PackageRequest, "version" | "signal" | "onProgress">;
     };
+
+/** What a package job gives: how many there are, and how many questions were left out; all of it is in the manifest. */
+interface PackageJobResult extends Pick<PackageManifest, "questions" | "queries" | "outcomes"> {
+  readonly leftOut: number;
+}
 
 /** The results of tasks. */
 interface ShardResults {
   readonly build: BuildJobResult;
   readonly verify: Verification;
+  readonly package: PackageJobResult;
 }
 
 /** Messages to the process. */
@@ -153,9 +167,21 @@ async function serve(task: ShardTask, openStores: OpenStores): Promise<void> {
   }
 }
 
-/** Both load what they need when they begin: the parent imports this file too. */
+/** Each loads what it needs when it begins: the parent imports this file too. */
 async function run(task: ShardTask, openStores: OpenStores): Promise<unknown> {
   const { signal } = stopped;
+  if (task.kind === "package") {
+    const { createPackager } = await import("../package/create-packager.ts");
+    const version = packageVersion();
+    const { manifest } = await createPackager(openStores)(task.folder, {
+      ...task.options,
+      version,
+      signal,
+      onProgress,
+    });
+    const { questions, queries, outcomes, leftOut } = manifest;
+    return { questions, queries, outcomes, leftOut: leftOut.length } satisfies PackageJobResult;
+  }
   const { runBuild, verifyFinished } = await import("./commands.ts");
   if (task.kind === "verify") {
     const answersTime = { totalMs: task.answersMs, now: systemClock.now };

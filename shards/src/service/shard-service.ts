@@ -13,7 +13,11 @@ import type { Closable, ShardHost } from "./host.ts";
 import { type RegisterParts, registerShards, unregisterLost, withOrigin } from "./register.ts";
 import type { RunShardTask } from "./run-task.ts";
 import { dataFolderId } from "./data-folder.ts";
-import { enqueueVerify, verifyKind } from "./verify-jobs.ts";
+import { packageFolder, plainUrl } from "../package/create-packager.ts";
+import { openPackagedFile } from "../package/open-package.ts";
+import { datasetPattern } from "../spec.ts";
+import { packageJobs } from "./package-jobs.ts";
+import { verifyJobs } from "./verify-jobs.ts";
 
 /** The part of the configuration that shards read; `Config` fits. */
 export interface ShardSettings {
@@ -40,6 +44,11 @@ export interface ShardServiceParts<Endpoint extends Closable> {
   readonly onFault: (error: unknown) => void;
 }
 
+interface PackageParameters {
+  readonly baseUrl?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
 const rescanEveryMs = 15_000;
 
 /** Shards as the service has them: hosted, registered, built on request. */
@@ -63,7 +72,10 @@ export function createShardService<Endpoint extends Closable>(parts: ShardServic
   return {
     service: serviceOf(parts),
     /** Jobs that it enqueues; to be started with the queue. */
-    kinds: [buildKind({ config, jobs, runTask, onBuilt: rescan }), verifyKind({ config, host, runTask })],
+    kinds: [
+      buildKind({ config, jobs, runTask, onBuilt: rescan }),
+      ...[verifyJobs, packageJobs].map((each) => each.kind({ config, host, runTask })),
+    ],
     /** Puts what is hosted into the catalogue and follows what other processes build; once the queue has started. */
     async start(): Promise<void> {
       await register();
@@ -137,8 +149,15 @@ function serviceOf<Endpoint extends Closable>({ config, host, jobs }: ShardServi
     async build(request: unknown, { dryRun }: { readonly dryRun: boolean }): Promise<Job> {
       return enqueueBuild(jobs, await readBuildRequest(config, request, dryRun));
     },
+    async package(dataset: string, { baseUrl = config.publicUrl, timeoutMs }: PackageParameters): Promise<Job> {
+      const folder = await dataFolderId(config.dataDir);
+      return packageJobs.enqueue(jobs, host, { dataset, baseUrl: plainUrl(baseUrl), timeoutMs, folder });
+    },
+    /** A file of the package that was made of a dataset, opened. */
+    packagedFile: async (dataset: string, name: string) =>
+      openPackagedFile(packageFolder(config.dataDir, datasetPattern.test(dataset) ? dataset : ""), name),
     async verify(dataset: string, { answers }: { readonly answers: boolean }): Promise<Job> {
-      return enqueueVerify(jobs, host, { dataset, answers, folder: await dataFolderId(config.dataDir) });
+      return verifyJobs.enqueue(jobs, host, { dataset, answers, folder: await dataFolderId(config.dataDir) });
     },
   };
 }

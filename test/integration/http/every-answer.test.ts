@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -50,6 +50,8 @@ function generousDeps(): Partial<HttpDeps> {
     ruleFile: async () => ({ path, bytes: text.length }),
     build: async () => job,
     verify: async () => job,
+    package: async () => job,
+    packagedFile: async () => ({ handle: await open(path), bytes: text.length }),
   };
   return {
     ...pageDeps({ count: 0 }),
@@ -107,7 +109,13 @@ describe("every answer has a policy under which nothing foreign runs, and is wha
     const routes = await routesOf(app);
     expect(routes.length).toBeGreaterThan(80);
     expect(await faultsOf(app, routes)).toEqual([]);
-    const found = ["/metrics", "/api/shards/people/people", "/api/shards/people/report", "/api/shards/people/rules.lp"];
+    const found = [
+      "/metrics",
+      "/api/shards/people/package",
+      "/api/shards/people/people",
+      "/api/shards/people/report",
+      "/api/shards/people/rules.lp",
+    ];
     for (const path of found) expect([path, (await fetch(app.url + path)).status]).toEqual([path, 200]);
   });
 

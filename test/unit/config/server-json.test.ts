@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { configReference, packageVersion } from "../../../src/config/config.ts";
+import { configReference } from "../../../src/config/config.ts";
+import { packageVersion } from "../../../src/package-file.ts";
 
 // What the registry of MCP servers is told, where it can be wrong by itself (schema 2025-12-11 and the rules of publishing).
 

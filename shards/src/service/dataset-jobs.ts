@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../../../src/clock.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { Job, JobContext, JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
+import type { Guard } from "../guards.ts";
+import { removeFolder } from "../materialise/build-folder.ts";
+import { readManifest } from "../materialise/manifest.ts";
+import { datasetPattern } from "../spec.ts";
+import { enqueueOnce } from "./build-jobs.ts";
+import { refuseOtherFolder } from "./data-folder.ts";
+import type { ShardHost } from "./host.ts";
+import type { RunShardTask } from "./run-task.ts";
+import type { ShardSettings } from "./shard-service.ts";
+
+/** `folder`: id of the data folder that the job was asked for; absent in jobs of earlier versions. */
+interface DatasetPayload {
+  readonly dataset: string;
+  readonly folder?: string | undefined;
+}
+
+/** What jobs on finished shards work with. */
+interface DatasetParts {
+  readonly config: Pick<ShardSettings, "dataDir" | "limits">;
+  readonly host: Pick<ShardHost, "folderOf">;
+  readonly runTask: RunShardTask;
+}
+
+/** One run: the folder of the shards, a folder for temporary files, and how its tasks end and report. */
+interface DatasetRun extends Pick<DatasetParts, "config" | "runTask"> {
+  readonly folder: string;
+  readonly scratch: string;
+  readonly options: Parameters<RunShardTask>[1];
+}
+
+/** What these jobs give; `fingerprint` is that of the build that was read. */
+export interface DatasetResult {
+  readonly dataset: string;
+  readonly fingerprint: string;
+}
+
+/** A kind of job on the finished shards of one dataset, hosted or refused for being damaged; one of them at a time. */
+export function datasetJobs<Payload extends DatasetPayload>({
+  name,
+  isPayload,
+  run,
+}: {
+  readonly name: string;
+  readonly isPayload: Guard<Payload>;
+  readonly run: (payload: Payload, run: DatasetRun) => Promise<object>;
+}) {
+  const payloadOf = (payload: unknown): Payload => {
+    if (isPayload(payload)) return payload;
+    throw new FedwayError("REQUEST_INVALID", `A ${name} job needs the id of a dataset.`);
+  };
+  return {
+    /**
+     * The same request again gives the job that is under way.
+     * @throws FedwayError `SHARDS_UNKNOWN`; `SHARDS_BUSY` when one of the dataset is under way with other parameters
+     */
+    async enqueue(jobs: Pick<JobQueue, "enqueue">, host: DatasetParts["host"], payload: Payload): Promise<Job> {
+      await folderOf(host, payload.dataset);
+      return enqueueOnce(jobs, { kind: name, id: `${name}.${payload.dataset}`, payload });
+    },
+    kind: (parts: DatasetParts): JobKind => ({
+      name,
+      validate(payload) {
+        payloadOf(payload);
+      },
+      run: (payload, context) => runOn(payloadOf(payload), { ...parts, run }, context),
+    }),
+  };
+}
+
+async function folderOf(host: DatasetParts["host"], dataset: string): Promise<string> {
+  const named = datasetPattern.test(dataset) ? await host.folderOf(dataset) : undefined;
+  // One that is hosted may have been removed since.
+  const folder = named && (await realpath(named).catch(() => undefined));
+  if (folder !== undefined) return folder;
+  throw new FedwayError("SHARDS_UNKNOWN", `This service has no shards of "${dataset.slice(0, 32)}".`);
+}
+
+async function runOn<Payload extends DatasetPayload>(
+  payload: Payload,
+  { run, ...parts }: DatasetParts & { readonly run: (payload: Payload, run: DatasetRun) => Promise<object> },
+  { id, signal, progress }: JobContext,
+): Promise<DatasetResult> {
+  const startedMs = systemClock.now();
+  const { config, host, runTask } = parts;
+  const { dataset } = payload;
+  await refuseOtherFolder(config.dataDir, payload.folder);
+  const folder = await folderOf(host, dataset);
+  const { fingerprint } = await readManifest(folder);
+  signal.throwIfAborted();
+  const options = { signal, onProgress: progress };
+  const found = await withScratch(join(config.dataDir, "scratch"), { id, startedMs }, (scratch) =>
+    run(payload, { config, runTask, folder, scratch, options }),
+  );
+  await refuseReplaced(folder, fingerprint);
+  return { dataset, fingerprint, ...found };
+}
+
+/** Data read from two builds says nothing about either. */
+async function refuseReplaced(folder: string, fingerprint: string): Promise<void> {
+  const now = await readManifest(folder);
+  if (now.fingerprint === fingerprint) return;
+  throw new FedwayError("SHARDS_BUSY", "The shards were replaced by others while they were read.", {
+    next: "Ask for the same once more.",
+  });
+}
+
+/**
+ * Works in a folder of its own, which is gone at the end, as is what runs of the same id left that started earlier. One of
+ * these may still be about to begin or to end, cancelled or lost: it must not remove the folder of this one.
+ */
+async function withScratch<Result>(
+  root: string,
+  { id, startedMs }: { readonly id: string; readonly startedMs: number },
+  work: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const names = await readdir(root).catch(() => []);
+  const isLater = (name: string): boolean => Number(name.split("~")[1]) >= startedMs;
+  const earlier = names.filter((name) => name.startsWith(`${id}~`) && !isLater(name));
+  await Promise.all(earlier.map((name) => removeFolder(join(root, name))));
+  const folder = join(root, `${id}~${startedMs}~${randomUUID()}`);
+  await mkdir(folder, { recursive: true });
+  try {
+    return await work(folder);
+  } finally {
+    await removeFolder(folder);
+  }
+}

@@ -1,0 +1,75 @@
+import { anyOriginHeaders } from "../../../src/http/common-headers.ts";
+import type { TypedApp } from "../../../src/http/http-deps.ts";
+import { sendAccepted } from "../../../src/http/job-view.ts";
+import { accepted } from "../../../src/http/registry-schemas.ts";
+import { answersAs, strictObject } from "../../../src/http/schemas.ts";
+import { guarded } from "../../../src/http/write-access.ts";
+import { Type } from "typebox";
+import type { ShardService } from "./routes.ts";
+
+/** The section of these routes in the documentation. */
+export const tags = ["Shards"];
+
+/** Path of `/api/shards/{dataset}`. */
+export const DatasetPath = Type.Object({
+  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
+});
+
+/** Packages of datasets: having one made, and reading what is in it. */
+export function addPackages(app: TypedApp, shards: ShardService): void {
+  const url = "/api/shards/:dataset/package";
+  app.post(url, {
+    ...guarded,
+    schema: {
+      tags,
+      operationId: "packageShards",
+      summary: "Have a benchmark made of a dataset's shards: gold queries and answers, endpoints, exports",
+      params: DatasetPath,
+      querystring: PackageParameters,
+      response: accepted,
+    },
+    handler: async ({ params, query }, reply) => sendAccepted(reply, await shards.package(params.dataset, query)),
+  });
+  app.get(url, {
+    schema: {
+      tags,
+      operationId: "readPackage",
+      summary: "Download a file of a dataset's package: the manifest, which lists all files, or one of these",
+      params: DatasetPath,
+      querystring: FileParameters,
+      response: answersAs(["text/turtle", "text/plain", "application/gzip"], Type.Any()),
+    },
+    handler: async ({ params, query: { file = "manifest.json" } }, reply) => {
+      const { handle, bytes } = await shards.packagedFile(params.dataset, file);
+      const [name = "", ending = ""] = /[^/.][^/]*?(\.\w+)$/u.exec(file) ?? [];
+      return reply
+        .headers({
+          ...anyOriginHeaders,
+          "Content-Length": bytes,
+          "Content-Disposition": `attachment; filename="${name}"`,
+          "Cache-Control": "no-cache",
+        })
+        .type(mediaTypes[ending] ?? "text/plain; charset=utf-8")
+        .send(handle.createReadStream({ end: Math.max(0, bytes - 1) }));
+    },
+  });
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".gz": "application/gzip",
+  ".json": "application/json",
+  ".ttl": "text/turtle",
+};
+
+const PackageParameters = strictObject({
+  baseUrl: Type.Optional(
+    Type.String({ maxLength: 500, description: "Where the endpoints will be; default: this service." }),
+  ),
+  timeoutMs: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 600_000, description: "Time limit of each query; default 60000." }),
+  ),
+});
+
+const FileParameters = strictObject({
+  file: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "As the manifest names it." })),
+});
