@@ -37,8 +37,7 @@ export async function hostShards(config: Config, log: Logger, pool: EndpointPool
   const local: LocalDispatch = (url) => {
     if (!url.startsWith(prefix)) return undefined;
     const [dataset = "", shard = "", last, ...more] = url.slice(prefix.length).split("/");
-    const endpoint = last === "sparql" && more.length === 0 ? host.endpoint(dataset, shard) : undefined;
-    return endpoint && ((query) => endpoint.query(query));
+    return last === "sparql" && more.length === 0 ? host.endpoint(dataset, shard) : undefined;
   };
   const open = (parts: ServiceParts) => {
     const onFault = faultLog(log, "background work failed");

@@ -194,10 +194,7 @@ export function localDispatch(
 ): LocalDispatch {
   const hosted = new Map<string, HostedEndpoint>();
   for (const [id, endpoint] of examples ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
-  return (url) => {
-    const endpoint = hosted.get(url);
-    return endpoint ? (query) => endpoint.query(query) : shards(url);
-  };
+  return (url) => hosted.get(url) ?? shards(url);
 }
 
 /** The one pool of all endpoints that this process hosts, examples and shards. */

@@ -81,6 +81,11 @@ function pausing<Of>(local: LocalDispatch, make: (pauseMs: number) => Of): (url:
 const isOwn = (local: LocalDispatch, url: string): boolean =>
   local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "");
 
+const hostedBy = (local: LocalDispatch) => ({
+  isOwn: (url: string): boolean => isOwn(local, url),
+  buildOf: (url: string): string | undefined => local(url)?.build,
+});
+
 /** Where other parts of an endpoint's classes are. */
 const knownParts =
   (models: EndpointModels, catalog: EditableCatalog) =>
@@ -129,7 +134,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const descriptions = openDescriptions(foundation, { catalog, capabilities, onDropped, readMore });
   const harvesting = openHarvests(foundation, onDropped);
   const examples = openExamples(foundation, { models, catalog, ...harvesting, onFault });
-  const known = { models, catalog, descriptions, isOwn: (url: string): boolean => isOwn(foundation.local, url) };
+  const known = { models, catalog, descriptions, ...hostedBy(foundation.local) };
   const values = openValues(foundation, { ...known, capabilities, examples, ...harvesting, onFault });
   const finder = createLinksetFinder({ asker, clock: steadyClock });
   const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
@@ -199,6 +204,7 @@ function openDescriptions(
     describer: { describe: (target, options) => describerOf(target.endpoint.url).describe(target, options) },
     descriptions: createDescriptionStore({ store, onDropped }),
     keepTriples: createTripleKeeper(store),
+    local,
     jobs,
     clock,
     publicUrl: config.publicUrl,

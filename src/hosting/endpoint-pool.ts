@@ -95,7 +95,8 @@ export class EndpointPool {
     const runner = createRunner({ id, source, memoryMb: Math.floor(storeBytes / mib), maxAnswerBytes, thread });
     const slot: Slot = { id, runner, fullBytes: storeBytes + besideBytes, state: "idle", closed: false };
     this.#slots.add(slot);
-    return { id, query: (request) => this.#query(slot, request), close: () => this.#close(slot) };
+    const build = buildOf(source);
+    return { id, build, query: (request) => this.#query(slot, request), close: () => this.#close(slot) };
   }
 
   async close(): Promise<void> {
@@ -191,6 +192,11 @@ export class EndpointPool {
     this.#slots.delete(slot);
     this.#dispatch();
   }
+}
+
+function buildOf(source: HostedSource): string | undefined {
+  const sums = source.kind === "files" ? source.files.map(({ sha256 }) => sha256) : [undefined];
+  return sums.includes(undefined) ? undefined : sums.join(" ");
 }
 
 function bytesOf({ state, fullBytes, runner }: Slot): number {

@@ -31,6 +31,8 @@ export interface HostedAnswer {
 /** An Oxigraph store in a thread. A query never blocks the event loop; one that exceeds its time ends the thread. */
 export interface HostedEndpoint {
   readonly id: string;
+  /** Checksums of its files, where each has one: its data are these or it does not answer. */
+  readonly build?: string | undefined;
   /** @throws FedwayError `QUERY_SYNTAX`, `ENDPOINT_TIMEOUT`, `ENDPOINT_FAILED`, `ENDPOINT_BUSY`, `ANSWER_TOO_LARGE`, `CANCELLED`, `UPDATE_REFUSED` */
   query(request: HostedQuery): Promise<HostedAnswer>;
   close(): Promise<void>;

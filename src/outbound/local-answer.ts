@@ -23,19 +23,23 @@ interface LocalAnswer {
   readonly stream?: Readable;
 }
 
+/** An endpoint that this process itself hosts: another object when its data may be others. */
+export interface LocalEndpoint {
+  query(query: LocalQuery): Promise<LocalAnswer>;
+  /** Names the data, which never change; absent: they may. */
+  readonly build?: string | undefined;
+}
+
 /** Finds the endpoint that this process itself hosts under a URL; those URLs are never dialled. */
-export type LocalDispatch = (url: string) => ((query: LocalQuery) => Promise<LocalAnswer>) | undefined;
+export type LocalDispatch = (url: string) => LocalEndpoint | undefined;
 
 /** Answers a call inside this process, under the same deadline, caps and checks as over a connection. */
-export async function answerLocally(
-  call: Call,
-  handler: NonNullable<ReturnType<LocalDispatch>>,
-): Promise<SparqlAnswer> {
+export async function answerLocally(call: Call, endpoint: LocalEndpoint): Promise<SparqlAnswer> {
   const { request, maxBytes } = call;
   const { kind } = request;
   let answer: LocalAnswer;
   try {
-    answer = await ask(call, handler);
+    answer = await ask(call, endpoint);
   } catch (thrown) {
     throw asEndpointError(thrown);
   }
@@ -83,14 +87,14 @@ function asEndpointError(thrown: unknown): FedwayError {
   return new FedwayError("ENDPOINT_REJECTED_QUERY", error.message, { fault: "http-4xx", ...error.details });
 }
 
-function ask(call: Call, handler: NonNullable<ReturnType<LocalDispatch>>): Promise<LocalAnswer> {
+function ask(call: Call, endpoint: LocalEndpoint): Promise<LocalAnswer> {
   call.check();
   call.sent();
   const { query, kind, accept, defaultGraphs = [], namedGraphs = [], client, signal } = call.request;
   const interrupted = new Promise<never>((_resolve, reject) => {
     call.underWay = { abort: reject };
   });
-  const answered = handler({
+  const answered = endpoint.query({
     query,
     kind,
     accept,

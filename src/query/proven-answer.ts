@@ -43,6 +43,8 @@ export interface SourceVerifier {
   verifyLater(exclusions: Exclusions): void;
   /** All that must have no match for an answer to a plan to be right, be it as old as its facts. */
   restingOn(plan: DirectPlan | FederatedPlan): Exclusions | undefined;
+  /** Those that may be wrong; undefined: none. Facts of hosted data that cannot have changed are certain. */
+  doubtful(exclusions: Exclusions | undefined): Exclusions | undefined;
   /** When what was verified longest ago was; undefined: something was not, within the interval. */
   verifiedAt(exclusions: Exclusions): number | undefined;
   /** Ends the facts of an endpoint. */
@@ -111,9 +113,10 @@ async function missed(
 /** The same for all that an answer rests on, with what was left out while it was evaluated. */
 async function missedNow(resting: Exclusions | undefined, asking: Asking): Promise<readonly string[]> {
   const { withheld } = asking.run;
-  const missing = await missed(allExclusions([resting, withheld.exclusions(true)]), asking);
+  const doubtful = asking.sources.doubtful(withheld.exclusions(true));
+  const missing = await missed(allExclusions([resting, doubtful]), asking);
   // Keys that were not remembered cannot be asked for.
-  const unasked = withheld.isSampled ? withheld.endpoints : [];
+  const unasked = withheld.isSampled ? (doubtful?.list ?? []).flatMap(({ endpoint }) => endpoint.id ?? []) : [];
   withheld.settle();
   return [...missing, ...unasked];
 }

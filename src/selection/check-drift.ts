@@ -12,7 +12,7 @@ export interface DriftOptions extends Pick<FollowedParts, "onFault"> {
   readonly isOwn: (url: string) => boolean;
   /** Milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly factsCheckMs: number };
-  readonly table: Pick<FactTable, "get">;
+  readonly table: Pick<FactTable, "get" | "isOfBuild">;
   /** Endpoints whose facts were found to be wrong, and which have not been described since. */
   readonly wrong: ReadonlySet<string>;
   /** Ends the facts of an endpoint, and has it described anew. */
@@ -28,7 +28,8 @@ const countQuery = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }";
 /**
  * Asks endpoints with facts, one after the other and again and again, how many triples they have. Another number than described
  * means that the data have changed: the facts go, and the endpoint is described anew. An endpoint that does not answer keeps
- * them until they are too old. One that could not be described anew at once, as its data change all the time, is asked for again. Shards that this service hosts are asked too: another build is hosted before the catalogue says so.
+ * them until they are too old. One that could not be described anew at once, as its data change all the time, is asked for again. Of shards that this service
+ * hosts the build is compared: another one is hosted before the catalogue says so.
  */
 export function createDriftCheck(options: DriftOptions) {
   const { table, end, wrong, catalog, asker, isOwn, settings, clock, onFault } = options;
@@ -55,17 +56,20 @@ export function createDriftCheck(options: DriftOptions) {
   async function checkOne(id: string, url: string): Promise<void> {
     const facts = table.get(id, url);
     const endpoint: AskedEndpoint | undefined = catalog.byId(id);
-    const expected = facts?.triples;
-    if (expected === undefined || endpoint === undefined) return;
+    if (facts?.triples === undefined || endpoint === undefined) return;
+    const isOfBuild = table.isOfBuild(facts);
+    const isSame = isOfBuild ?? ((await counted(endpoint)) ?? facts.triples) === facts.triples;
+    // It may have been described meanwhile.
+    if (!isSame && table.get(id, url) === facts) end(id);
+  }
+
+  async function counted(endpoint: AskedEndpoint): Promise<number | undefined> {
     const { signal } = ending;
     const answer = await asker
       .ask({ endpoint, query: countQuery, signal, timeoutMs, maxBytes, maxRows: 1 })
       .catch(() => undefined);
-    const counted = answer?.rows[0]?.get("count")?.value;
-    if (counted === undefined || answer?.partial !== undefined || Number(counted) === expected) return;
-    // It may have been described meanwhile.
-    if (table.get(id, url) !== facts) return;
-    end(id);
+    const count = answer?.rows[0]?.get("count")?.value;
+    return count === undefined || answer?.partial !== undefined ? undefined : Number(count);
   }
 
   return {

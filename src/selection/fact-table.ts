@@ -7,6 +7,8 @@ interface FactTableOptions {
   readonly now: () => number;
   /** Know which endpoints are described with a term. */
   readonly models: Pick<EndpointModels, "described">;
+  /** Names the data that are hosted under a URL now; default: none are. */
+  readonly buildOf?: ((url: string) => string | undefined) | undefined;
   /** Most bytes of all copies; default 64 MiB. Endpoints beyond it have facts without a copy. */
   readonly maxCopyBytes?: number | undefined;
 }
@@ -16,14 +18,16 @@ export class FactTable {
   /** Ids of endpoints whose list may have a property, or a class; all others that have a list lack it. */
   readonly having: EndpointModels["described"];
   readonly #now: () => number;
+  readonly #buildOf: (url: string) => string | undefined;
   readonly #maxCopyBytes: number;
   readonly #endpoints = new Map<string, SourceFacts>();
   #copyBytes = 0;
   #version = 0;
   #nextEnd = Number.POSITIVE_INFINITY;
 
-  constructor({ now, models, maxCopyBytes = 64 * 1024 * 1024 }: FactTableOptions) {
+  constructor({ now, models, buildOf = () => undefined, maxCopyBytes = 64 * 1024 * 1024 }: FactTableOptions) {
     this.#now = now;
+    this.#buildOf = buildOf;
     this.having = (kind, iri) => models.described(kind, iri);
     this.#maxCopyBytes = maxCopyBytes;
   }
@@ -58,6 +62,12 @@ export class FactTable {
     this.#dropOld();
     const facts = id === undefined ? undefined : this.#endpoints.get(id);
     return facts?.url === url ? facts : undefined;
+  }
+
+  /** Whether the facts are of another build of hosted data than is there now (false), or of that one (true); else undefined. */
+  isOfBuild({ url, build }: Pick<SourceFacts, "url" | "build">): boolean | undefined {
+    const hosted = this.#buildOf(url);
+    return hosted === undefined || build === undefined ? undefined : hosted === build;
   }
 
   #dropOld(): void {

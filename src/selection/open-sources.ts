@@ -12,6 +12,8 @@ import { SourceVerifier } from "./source-verifier.ts";
 /** What facts are made of. */
 interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "isOwn"> {
   readonly catalog: FollowedParts["catalog"] & DriftOptions["catalog"];
+  /** Names the data that this process hosts under a URL now, where these cannot change. */
+  readonly buildOf?: ((url: string) => string | undefined) | undefined;
   /** Has an endpoint described anew whose facts were found to be wrong. */
   readonly renew: (id: string) => Promise<unknown>;
   /** Milliseconds for which an exclusion that was verified counts. */
@@ -41,7 +43,7 @@ interface Sources extends KnownSources, Pick<FactFollower, "remove"> {
 /** The sources of federated plans, from what is certain of the catalogue's endpoints. */
 export async function openSources(options: SourcesOptions): Promise<Sources> {
   const { clock, settings } = options;
-  const table = new FactTable({ now: clock.now, models: options.models });
+  const table = new FactTable({ ...options, now: clock.now });
   const follower = settings.factsMaxAgeMs === 0 ? undefined : new FactFollower(table, options);
   const wrong = new Set<string>();
   const end = (id: string): void => {

@@ -33,6 +33,8 @@ export interface SourceFacts {
   /** Milliseconds since the epoch: when the first of the facts was seen, and until when they are relied upon. */
   readonly seenAt: number;
   readonly until: number;
+  /** The data that they were found in, where these cannot change. */
+  readonly build?: string | undefined;
   /** `rdf:type` is one of them. */
   readonly properties?: FactList<PropertyFacts> | undefined;
   /** Of all properties. */
@@ -60,8 +62,9 @@ export function factsOf(described: DescribedSchema | undefined, maxAgeMs: number
   const properties = triples === undefined ? undefined : propertiesOf(described);
   const classes = exactSum(described, "class") === undefined ? undefined : classesOf(described);
   if (properties === undefined && classes === undefined) return undefined;
+  const { endpoint: url, build } = described;
   const seenAt = Date.parse(described.startedAt);
-  return { url: described.endpoint, seenAt, until: seenAt + maxAgeMs, properties, triples, classes };
+  return { url, seenAt, until: seenAt + maxAgeMs, build, properties, triples, classes };
 }
 
 /** The sum of a complete list of counts; undefined when it is none, or they are not as certain as they can be by now. */

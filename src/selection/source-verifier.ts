@@ -107,17 +107,30 @@ export class SourceVerifier {
     return on;
   }
 
-  /** When the exclusion that was verified longest ago was, in milliseconds since the epoch; undefined: one was not, lately. */
-  verifiedAt(exclusions: Exclusions): number | undefined {
-    return this.#verifiedOf(exclusions)?.at;
+  /** The exclusions that may be wrong: not those by facts of hosted data that are there unchanged. */
+  doubtful(exclusions: Exclusions | undefined): Exclusions | undefined {
+    const { table } = this.#options;
+    const list = exclusions?.list.filter(({ endpoint, seenAt }) => {
+      const facts = table.get(endpoint.id, endpoint.url);
+      return facts?.seenAt !== seenAt || table.isOfBuild(facts) !== true;
+    });
+    if (exclusions === undefined || list === undefined || list.length === 0) return undefined;
+    return list.length === exclusions.list.length ? exclusions : { ...exclusions, list };
   }
 
-  /** Asks the endpoints that a plan leaves out, each once; never rejects. */
-  async verify(exclusions: Exclusions, { since, ...asking }: VerifyOptions): Promise<Verdict> {
+  /** When the exclusion that was verified longest ago was, in milliseconds since the epoch; undefined: one was not, lately. */
+  verifiedAt(exclusions: Exclusions): number | undefined {
+    const doubtful = this.doubtful(exclusions);
+    return doubtful === undefined ? this.#options.now() : this.#verifiedOf(doubtful)?.at;
+  }
+
+  /** Asks the endpoints that a plan leaves out by doubtful facts, each once; never rejects. */
+  async verify(all: Exclusions, { since, ...asking }: VerifyOptions): Promise<Verdict> {
     const refuted: string[] = [];
     const unverified: string[] = [];
     const verdict = { refuted, unverified };
-    if (since === undefined && this.#verifiedOf(exclusions) !== undefined) return verdict;
+    const exclusions = since === undefined ? this.#unverified(all) : this.doubtful(all);
+    if (exclusions === undefined) return verdict;
     await this.#options.existence.ask(exclusions.list, { ...asking, since, timeoutMs: verifyingMs });
     for (const exclusion of exclusions.list) {
       const how = this.#judge(exclusion, since);
@@ -127,8 +140,9 @@ export class SourceVerifier {
   }
 
   /** Verifies in the background what was not within the interval. */
-  verifyLater(exclusions: Exclusions): void {
-    if (this.#ending.signal.aborted || this.#verifiedOf(exclusions) !== undefined) return;
+  verifyLater(given: Exclusions): void {
+    const exclusions = this.#unverified(given);
+    if (exclusions === undefined || this.#ending.signal.aborted) return;
     for (const exclusion of exclusions.list) {
       const { endpoint, patterns } = exclusion;
       const id = endpoint.id ?? endpoint.url;
@@ -183,6 +197,12 @@ export class SourceVerifier {
       this.refute({ endpoint: endpoint.id, patterns: keys, since: last });
     }
     return "refuted";
+  }
+
+  /** Those that may be wrong and were not verified within the interval. */
+  #unverified(all: Exclusions): Exclusions | undefined {
+    const doubtful = this.doubtful(all);
+    return doubtful === undefined || this.#verifiedOf(doubtful) ? undefined : doubtful;
   }
 
   /** Undefined: some exclusion is not verified. */

@@ -119,7 +119,11 @@ async function judge({ members, reads, log }: History, asked: Asked, verdict: Ve
   const { text, over, shape } = asked;
   const told = (difference: string): readonly string[] => [shape, text, ...log, difference];
   const expected = members.expected(text);
+  const certain = members.described();
   const { answer, run, verified } = await members.ask(text, over);
+  for (const url of certain.filter((each) => verified.has(each)))
+    verdict.fail("hosted data that have not changed were verified", ...told(url));
+  certain.slice(0, 1).forEach(() => verdict.count("queries with hosted members"));
   verdict.count(isOfNothing(expected) ? "queries of nothing" : "queries with an answer");
   // What copies leave out is known only when it is left out, and may be found wrong: then the query is planned again.
   const most = reads ? 3 : 1;
@@ -136,10 +140,10 @@ async function judge({ members, reads, log }: History, asked: Asked, verdict: Ve
   await members.settle();
   const later = await members.ask(text, over);
   const still = answerDifference(expected, later.answer);
-  const { facts } = (await members.record(run)) ?? {};
+  const record = await members.record(run);
   if (reads) verdict.count("stale by terms");
   if (still !== undefined) verdict.fail("stale beyond an interval", ...told(still));
-  if (facts?.refuted === undefined) verdict.fail("stale, and its record does not say so", ...told(difference));
+  if (record?.facts?.refuted === undefined) verdict.fail("stale, and its record does not say so", ...told(difference));
 }
 
 async function history(random: Random, verdict: Verdict): Promise<void> {
@@ -151,8 +155,12 @@ async function history(random: Random, verdict: Verdict): Promise<void> {
     return new Set(triples);
   });
   const reads = random.chance(0.3);
-  const members = await openChangingMembers(data, reads);
-  const log = [`reads ${reads}`, ...data.map((triples, at) => `m${at}: ${[...triples].join(" . ")}`)];
+  const hosted = new Set(random.chance(0.5) ? data.keys().filter(() => random.chance(0.7)) : []);
+  const members = await openChangingMembers(data, reads, undefined, hosted);
+  const log = [
+    `reads ${reads}, hosted ${[...hosted].join(" ")}`,
+    ...data.map((triples, at) => `m${at}: ${[...triples].join(" . ")}`),
+  ];
   try {
     for (let step = 0; step < 8; step++) {
       const index = random.below(own.length);
@@ -178,6 +186,7 @@ test(`${histories} histories of members that change under their descriptions`, {
   console.log(`seed ${seed}: ${[...verdict.counts].map(([name, count]) => `${name} ${count}`).join(", ")}`);
   expect(verdict.failures.join("\n\n")).toBe("");
   for (const change of Object.keys(changes)) expect(verdict.counts.get(change)).toBeGreaterThan(histories / 4);
+  expect(verdict.counts.get("queries with hosted members")).toBeGreaterThan(histories);
   expect(verdict.counts.get("queries with an answer")).toBeGreaterThan(2 * histories);
   expect(verdict.counts.get("queries of nothing")).toBeGreaterThan(histories);
 });

@@ -70,11 +70,13 @@ export type ChangingMembers = Awaited<ReturnType<typeof openChangingMembers>>;
 /**
  * Members `m0`, `m1`, ... with these triples, all described; `reads`: their terms are known, too.
  * @param capabilities what probing found; absent: there is no probing
+ * @param hosted members whose data have a checksum, which descriptions keep; default: none
  */
 export async function openChangingMembers(
   data: readonly ReadonlySet<string>[],
   reads: boolean,
   capabilities?: KnownCapabilities,
+  hosted: ReadonlySet<number> = new Set(),
 ) {
   const clock = createSimulatedClock(Date.parse("2026-01-01T00:00:00Z"));
   const ids = data.map((_, index) => `m${index}`);
@@ -105,6 +107,10 @@ export async function openChangingMembers(
     close: async () => {},
   };
 
+  const buildOf = (url: string): string | undefined =>
+    hosted.has(entries.findIndex((entry) => entry.url === url))
+      ? [...(members.get(url)?.triples ?? [])].toSorted().join("\n")
+      : undefined;
   const models = new EndpointModels();
   models.setEntries(entries);
   const kept = createMemoryStore();
@@ -115,7 +121,7 @@ export async function openChangingMembers(
     for (const { id, url } of entries.filter((entry) => wanted.delete(entry.id))) {
       const at = new Date(clock.now()).toISOString();
       const truth = truthfulDescription(truthOf(triplesOf(members.get(url)?.triples ?? [])));
-      const description = { ...truth, endpoint: url, startedAt: at, finishedAt: at };
+      const description = { ...truth, endpoint: url, startedAt: at, finishedAt: at, build: buildOf(url) };
       if (reads) void keepTriples(id, description, storeOf(url).match().map(toReadTriple));
       models.setDescription(id, description);
     }
@@ -124,6 +130,7 @@ export async function openChangingMembers(
   const asker = sparqlAsker({ client });
   const sources = await openSources({
     isOwn: () => true,
+    buildOf,
     catalog: {
       entries,
       byId: (id) => entries.find((entry) => entry.id === id),
@@ -174,6 +181,12 @@ export async function openChangingMembers(
     clock,
     settle,
     urls: entries.map(({ url }) => url),
+    /** URLs of hosted members that were described as they are now. */
+    described: (): readonly string[] =>
+      entries.flatMap(({ id, url }) => {
+        const build = buildOf(url);
+        return build !== undefined && models.get(id)?.described?.build === build ? [url] : [];
+      }),
     triplesAt: (index: number): Set<string> => members.get(entries[index]?.url ?? "")?.triples ?? new Set(),
     /** The data of a member have changed. */
     changed: (index: number): void => void stores.delete(entries[index]?.url ?? ""),

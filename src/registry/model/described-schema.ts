@@ -26,6 +26,8 @@ export class DescribedSchema implements KnownSchema {
   /** ISO 8601: between these all facts were seen. */
   readonly startedAt: string;
   readonly finishedAt: string;
+  /** The data that all facts were found in, where these cannot change. */
+  readonly build: string | undefined;
   readonly unfinished: boolean;
   /** It speaks of the default graph, and its facts do not contradict each other. */
   readonly isConsistent: boolean;
@@ -93,16 +95,16 @@ export class DescribedSchema implements KnownSchema {
     };
     this.#rowsOf = rowsOf;
     this.#rows = new Rows(rows, whole.length, pool);
-    const isWhole = dropped.size === 0;
     this.leftOut = dropped.size;
-    this.classesComplete = description.classesComplete && isWhole;
-    this.propertiesComplete = description.propertiesComplete && isWhole;
+    this.classesComplete = description.classesComplete && dropped.size === 0;
+    this.propertiesComplete = description.propertiesComplete && dropped.size === 0;
     this.endpoint = description.endpoint;
     this.title = description.title;
     this.description = description.description?.slice(0, longestDescription);
     this.source = description.source;
     this.startedAt = description.startedAt;
     this.finishedAt = description.finishedAt;
+    this.build = description.build;
     this.unfinished = description.unfinished;
     this.isConsistent = isOfDefaultGraph(description) && !isContradicted(description);
     this.triples = triples && { value: triples.value, status: triples.status };

@@ -4,6 +4,7 @@ import type { Clock } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { jobKind } from "../../jobs/job-kind.ts";
 import type { EnqueueOptions, Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
+import type { LocalDispatch } from "../../outbound/local-answer.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogId } from "../catalog/statements.ts";
@@ -30,6 +31,8 @@ interface DescriptionServiceOptions {
   readonly descriptions: DescriptionStore;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly clock: Pick<Clock, "now">;
+  /** What this process hosts under a URL; default: nothing. */
+  readonly local?: LocalDispatch | undefined;
   /** Own origin, for the IRIs of datasets that have none. */
   readonly publicUrl: string;
   /** Keeps all triples of an endpoint that is described from them. @throws FedwayError `STORE_FAILED` */
@@ -178,7 +181,14 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
   if (again === true && context.attempt === 1) await descriptions.removeWork(id);
   const work = await descriptions.loadWork(id);
   const capabilities = await options.capabilities?.(id);
-  const known = work?.endpoint === target.endpoint.url ? work : undefined;
+  const { url } = target.endpoint;
+  const hosted = options.local?.(url);
+  // Of the same data all the time, or of none that can be named.
+  const named = (found: VoidDescription): VoidDescription => ({
+    ...found,
+    build: options.local?.(url) === hosted ? hosted?.build : undefined,
+  });
+  const known = work?.endpoint === url && work.build === hosted?.build ? work : undefined;
   let lists = completeLists(known);
   let triples: readonly ReadTriple[] | undefined;
   const { description, retrieved, failure } = await runDescription(
@@ -196,7 +206,8 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
         if (triples !== undefined) await options.keepTriples?.(id, described, triples);
       },
       onProgress: (progress) => context.progress(progress),
-      async onCheckpoint(checkpoint) {
+      async onCheckpoint(found) {
+        const checkpoint = named(found);
         const before = lists;
         lists = completeLists(checkpoint);
         // Selection goes by lists that are complete, and no longer by those that are not any more.
@@ -207,7 +218,7 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
   );
   // A cancelled run goes on later from its checkpoint; any other failure must not take along what was found.
   if (failure !== undefined && signal.aborted) throw toFedwayError(failure);
-  await publish(options, id, description);
+  await publish(options, id, named(description));
   if (failure !== undefined) throw toFedwayError(failure);
   return summary(id, description, retrieved);
 }

@@ -146,6 +146,8 @@ const descriptionSchema = exactly({
   retrievedFrom: Type.Optional(iri),
   startedAt: instant,
   finishedAt: instant,
+  /** Checksum of the data that all of this was found in, where this service hosts them and they cannot change. */
+  build: optionalText,
   /** Work is left (budget, time-outs, restart); the next run goes on from here. */
   unfinished: Type.Boolean(),
   title: optionalText,

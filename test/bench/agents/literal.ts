@@ -42,8 +42,6 @@ export async function runLiteralBench({ quick }: { readonly quick: boolean }): P
     {
       FEDWAY_SHARDS: (await shardFolders()).join(","),
       FEDWAY_CATALOG: fileURLToPath(new URL("../../../catalog", import.meta.url)),
-      // Room for all shards at a time: else each is loaded anew for each query that it is verified for.
-      FEDWAY_HOSTED_TOTAL_MB: "16384",
     },
   );
   try {

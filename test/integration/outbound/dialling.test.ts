@@ -89,7 +89,7 @@ describe("connections that cannot be made", () => {
 describe("endpoints inside this process", () => {
   const localUrl = "http://127.0.0.1:1/endpoints/alpha/sparql";
   const localWith = (answer: (query: LocalQuery) => Promise<{ mediaType: string; body: Buffer }>): SparqlClient =>
-    clientWith({ local: (url) => (url === localUrl ? answer : undefined) });
+    clientWith({ local: (url) => (url === localUrl ? { query: answer } : undefined) });
 
   it("are answered without a connection, under the same accounts", async () => {
     const queries: LocalQuery[] = [];
@@ -120,7 +120,7 @@ describe("endpoints inside this process", () => {
   });
   it("are never reached by a redirect", async () => {
     const client = clientWith({
-      local: (url) => (url === setting.server.url("ok") ? () => new Promise(() => {}) : undefined),
+      local: (url) => (url === setting.server.url("ok") ? { query: () => new Promise(() => {}) } : undefined),
     });
     await shouldFail(client, send("redirect-307"), ["ENDPOINT_REDIRECT"]);
     expect(setting.server.requests("ok")).toHaveLength(0);

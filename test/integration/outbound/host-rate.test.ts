@@ -152,7 +152,7 @@ describe("the operator's own hosts have no rate", () => {
   });
   it("nor do endpoints inside this process", async () => {
     const body = Buffer.from(resultsOf(1));
-    const local = () => async () => ({ mediaType: "application/sparql-results+json", body });
+    const local = () => ({ query: async () => ({ mediaType: "application/sparql-results+json", body }) });
     const client = limited(once, { local, endpointConcurrency: 1 });
     const both = await Promise.all([1, 2, 3].map(() => read(client, at("a.example", "ok"))));
     expect(both.map(({ end }) => end.rows)).toEqual([1, 1, 1]);

@@ -14,9 +14,11 @@ const turtle = (count: number): string =>
   Array.from({ length: count }, (_, at) => `<http://x.example/p${at}> ${name} "${at}" .`).join("\n");
 
 /** A described endpoint of three triples; what is asked, and whether it is described again. */
-function checking(data: Readonly<Record<string, string>>, entryUrl = url, isOwn = true) {
-  const { models } = describedModels({ descriptions: [["people", { ...described("people"), endpoint: entryUrl }]] });
-  const table = new FactTable({ models, now: () => Date.parse("2026-01-01T01:00:00Z") });
+function checking(data: Readonly<Record<string, string>>, entryUrl = url, isOwn = true, build?: string) {
+  const { models } = describedModels({
+    descriptions: [["people", { ...described("people"), endpoint: entryUrl, build: build && "first" }]],
+  });
+  const table = new FactTable({ models, buildOf: () => build, now: () => Date.parse("2026-01-01T01:00:00Z") });
   const facts = factsOf(models.get("people")?.described, 86_400_000);
   table.set("people", facts);
   const requested: string[] = [];
@@ -62,6 +64,15 @@ it.each([
   const { check, asker } = checking({ [url]: turtle(3) }, url, isOwn);
   for (let look = 0; look < 3; look += 1) await check();
   expect(asker.log).toHaveLength(questions);
+});
+
+it.each([
+  ["that was described stays", "first", []],
+  ["than was described ends its facts", "second", ["people"]],
+])("the build of hosted data is compared, and they are not asked: one %s", async (_, build, expected) => {
+  const { check, requested, asker } = checking({ [url]: turtle(3) }, url, true, build);
+  await check();
+  expect([requested, asker.log]).toEqual([expected, []]);
 });
 
 it("the same number leaves everything as it is", async () => {
