@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync, readSync } from "node:fs";
 
-/** In front of each line: the number of its shard and its length, little-endian. */
-export const recordHead = 8;
+/** In front of each line: a number and its length, little-endian. */
+const recordHead = 8;
 
 /** Files of records, written through one buffer each. Every file is there from the start, empty or not. */
 export class RecordWriter {
@@ -17,7 +17,7 @@ export class RecordWriter {
     }
   }
 
-  write(file: number, shard: number, line: { bytes: Buffer; start: number; end: number }): void {
+  write(file: number, number: number, line: { bytes: Buffer; start: number; end: number }): void {
     const length = line.end - line.start;
     let buffer = this.#buffers[file]!;
     if (this.#used[file]! + recordHead + length > buffer.length) {
@@ -25,8 +25,8 @@ export class RecordWriter {
       if (recordHead + length > buffer.length) buffer = Buffer.allocUnsafe(recordHead + length);
     }
     const at = this.#used[file]!;
-    writeNumber(buffer, at, shard);
-    writeNumber(buffer, at + 4, length);
+    buffer.writeUInt32LE(number, at);
+    buffer.writeUInt32LE(length, at + 4);
     line.bytes.copy(buffer, at + recordHead, line.start, line.end);
     if (buffer === this.#buffers[file]) this.#used[file] = at + recordHead + length;
     else writeAll(this.#files[file]!, buffer);
@@ -49,32 +49,16 @@ export class RecordWriter {
   }
 }
 
-/** Little-endian, without the checks of `writeUInt32LE`, which cost as much as a scan of the line. */
-function writeNumber(buffer: Buffer, at: number, number: number): void {
-  buffer[at] = number;
-  buffer[at + 1] = number >>> 8;
-  buffer[at + 2] = number >>> 16;
-  buffer[at + 3] = number >>> 24;
-}
-
 /** Writes all of the bytes: one call may write only a part. */
 export function writeAll(descriptor: number, bytes: Uint8Array): void {
   let at = 0;
   while (at < bytes.length) at += writeSync(descriptor, bytes, at);
 }
 
-/** A line in a file of records; the bytes are only there until the next is asked for. */
-export interface LineRecord {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
-  readonly shard: number;
-}
-
 const readAhead = 1024 * 1024;
 
-/** Reads records one by one, with no more in memory than the largest. */
-export function* readRecords(path: string): Generator<LineRecord> {
+/** Reads records one by one, their lines as Latin-1, with no more in memory than the largest. */
+export function* readRecords(path: string): Generator<{ readonly number: number; readonly line: string }> {
   const file = openSync(path, "r");
   try {
     let bytes = Buffer.allocUnsafe(readAhead);
@@ -83,7 +67,7 @@ export function* readRecords(path: string): Generator<LineRecord> {
     for (;;) {
       const needed = to - from < recordHead ? recordHead : recordHead + bytes.readUInt32LE(from + 4);
       if (to - from >= needed && needed > recordHead) {
-        yield { bytes, start: from + recordHead, end: from + needed, shard: bytes.readUInt32LE(from) };
+        yield { number: bytes.readUInt32LE(from), line: bytes.toString("latin1", from + recordHead, from + needed) };
         from += needed;
         continue;
       }

@@ -5,15 +5,15 @@ import { type BuildState, type WrittenShard, writeState, type BuildFolder } from
 import type { Gathered } from "./gather.ts";
 import { rangeFile, sliceFolder } from "./gather-slice.ts";
 import type { MaterialiseOptions } from "./materialise.ts";
-import { PartSorter, type LineSink } from "./sort-part.ts";
-import { type AddRange, RangesAhead, threadsFor } from "./threads.ts";
+import { type AppendLines, sortPart } from "./sort-part.ts";
+import { type AddRange, sortAhead, threadsFor } from "./threads.ts";
 import { closeSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { writeAll } from "./records.ts";
 
 /** Statements of this many bytes or more are sorted in threads. */
 const leastThreadBytes = 256 * 1024 * 1024;
-const defaultMaxPartBytes = 64 * 1024 * 1024;
+const defaultMaxPartBytes = 32 * 1024 * 1024;
 
 /** What tells where cells go. */
 export interface CellPlacement {
@@ -92,18 +92,22 @@ function rangeSorter(
   place: BuildFolder,
   { sorting, files }: { readonly sorting: Sorting; readonly files: ShardFiles },
   { maxPartBytes = defaultMaxPartBytes, threads, signal }: MaterialiseOptions,
-): Pick<RangesAhead, "add" | "close"> {
+): ReturnType<typeof sortAhead> {
   const { gathered, state, statementBytes } = sorting;
   const shardsOfSlices = shardNumbers(sorting);
-  const sorter = new PartSorter(files, maxPartBytes);
+  const append: AppendLines = (...lines) => files.append(...lines);
   const filesOfRange = (range: number): readonly string[] => filesOf(place, gathered, range);
   const addHere: AddRange = (range) =>
-    sorter.sortPart(filesOfRange(range).map((path, slice) => ({ path, shards: shardsOfSlices[slice] })));
+    sortPart(
+      filesOfRange(range).map((path, slice) => ({ path, shards: shardsOfSlices[slice]! })),
+      maxPartBytes,
+      append,
+    );
   const { ranges } = gathered;
   const count = Math.min(ranges - state.nextRange, threads ?? threadsFor(statementBytes, leastThreadBytes));
   if (count < 2) return { add: addHere, close: async () => {} };
   const common = { shardsOfSlices, filesOf: filesOfRange, ranges, count, signal };
-  return new RangesAhead({ ...common, sink: files, addHere, maxPartBytes });
+  return sortAhead({ ...common, append, addHere, maxPartBytes });
 }
 
 /** For each slice, the shards of its cells. */
@@ -118,7 +122,7 @@ function shardNumbers(sorting: Sorting): readonly Uint32Array[] {
 const maxOpen = 128;
 
 /** The shards' files while lines are added to their ends. */
-export class ShardFiles implements LineSink {
+export class ShardFiles {
   readonly #folder: string;
   readonly #ending: string;
   readonly #shards: { key: string; id: string; bytes: number; triples: number }[];

@@ -5,7 +5,7 @@ import { type GatherPlan, removeUnfinished } from "./gather-slice.ts";
 import type { SliceWork } from "./gather.ts";
 import { Threads } from "../../../src/workers/threads.ts";
 import { statSync } from "node:fs";
-import type { LineSink } from "./sort-part.ts";
+import type { AppendLines } from "./sort-part.ts";
 
 const script = new URL("./build-thread.ts", import.meta.url);
 
@@ -76,20 +76,9 @@ export interface SortData {
   readonly shardsOfSlices: readonly Uint32Array[];
 }
 
-/** The files of a range, one of each slice. */
-export interface SortTask {
-  readonly paths: readonly string[];
-  /** Bytes of the files. */
-  readonly size: number;
-  /** For the sorted lines: memory of a range that is added, since new memory costs more time than adding does. */
-  readonly spare: Uint8Array<ArrayBuffer>;
-}
-
 /** What a range gives. */
 export interface SortedRange {
-  /** The lines, those of one shard behind those of the other. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly lines: readonly { readonly shard: number; readonly bytes: number; readonly triples: number }[];
+  readonly lines: readonly { readonly shard: number; readonly bytes: Uint8Array; readonly triples: number }[];
   /** Lines that there were, repetitions included. */
   readonly count: number;
 }
@@ -101,7 +90,7 @@ interface SortInThreads {
   readonly shardsOfSlices: readonly Uint32Array[];
   readonly filesOf: (range: number) => readonly string[];
   readonly ranges: number;
-  readonly sink: LineSink;
+  readonly append: AppendLines;
   /** For ranges that are too large to be held several at a time, or than `maxPartBytes`. */
   readonly addHere: AddRange;
   readonly maxPartBytes: number;
@@ -113,50 +102,31 @@ interface SortInThreads {
 const mostBytes = 16 * 1024 * 1024;
 const aheadPerThread = 2;
 
-/** Adds ranges that threads sort while others are added. */
-export class RangesAhead {
-  readonly #work: SortInThreads;
-  readonly #threads: Threads<SortTask, SortedRange>;
+/** Has threads sort ranges while others are added. */
+export function sortAhead(work: SortInThreads): { readonly add: AddRange; readonly close: () => Promise<void> } {
+  const { shardsOfSlices, filesOf, ranges, append, addHere, maxPartBytes, count, signal } = work;
+  const data: SortData = { kind: "sort", shardsOfSlices };
+  const threads = new Threads<readonly string[], SortedRange>({ script, data, count, signal });
   /** By range; undefined for one that is sorted here. */
-  readonly #ahead = new Map<number, Promise<SortedRange> | undefined>();
-  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
-
-  constructor(work: SortInThreads) {
-    const { shardsOfSlices, count, signal } = work;
-    const data: SortData = { kind: "sort", shardsOfSlices };
-    this.#work = work;
-    this.#threads = new Threads({ script, data, count, signal });
-  }
-
-  readonly add: AddRange = async (range) => {
-    const { ranges, addHere, sink } = this.#work;
-    const end = Math.min(ranges, range + this.#threads.count * aheadPerThread);
-    for (let next = range; next < end; next += 1) if (!this.#ahead.has(next)) this.#ahead.set(next, this.#begin(next));
-    const sorting = this.#ahead.get(range);
-    this.#ahead.delete(range);
-    if (sorting === undefined) return addHere(range);
-    const { bytes, lines, count } = await sorting;
-    let from = 0;
-    for (const { shard, bytes: length, triples } of lines) {
-      sink.append(shard, bytes.subarray(from, from + length), triples);
-      from += length;
-    }
-    this.#spare.push(bytes);
-    return count;
-  };
-
-  close(): Promise<void> {
-    return this.#threads.close();
-  }
-
-  #begin(range: number): Promise<SortedRange> | undefined {
-    const paths = this.#work.filesOf(range);
+  const ahead = new Map<number, Promise<SortedRange> | undefined>();
+  const begin = (range: number): Promise<SortedRange> | undefined => {
+    const paths = filesOf(range);
     const size = paths.reduce((sum, path) => sum + statSync(path).size, 0);
-    if (size > Math.min(mostBytes, this.#work.maxPartBytes)) return undefined;
-    const spare = this.#spare.pop() ?? new Uint8Array();
-    const sorting = this.#threads.run({ paths, size, spare }, { transfer: [spare.buffer] });
+    if (size > Math.min(mostBytes, maxPartBytes)) return undefined;
+    const sorting = threads.run(paths);
     // Its error is thrown when its turn comes.
     sorting.catch(() => {});
     return sorting;
-  }
+  };
+  const add = async (range: number): Promise<number> => {
+    const end = Math.min(ranges, range + count * aheadPerThread);
+    for (let next = range; next < end; next += 1) if (!ahead.has(next)) ahead.set(next, begin(next));
+    const sorting = ahead.get(range);
+    ahead.delete(range);
+    if (sorting === undefined) return addHere(range);
+    const sorted = await sorting;
+    for (const { shard, bytes, triples } of sorted.lines) append(shard, bytes, triples);
+    return sorted.count;
+  };
+  return { add, close: () => threads.close() };
 }
