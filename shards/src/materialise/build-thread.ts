@@ -6,7 +6,7 @@ import { workerData } from "node:worker_threads";
 import { serveTasks } from "../../../src/workers/threads.ts";
 import type { Progress } from "../load/read-statements.ts";
 import { SubjectClasses } from "../load/subject-classes.ts";
-import { gatherSlice, sliceRequest } from "./gather-slice.ts";
+import { gatherSlice } from "./gather-slice.ts";
 import { sortPart } from "./sort-part.ts";
 import type { GatherData, SortData, SortedRange } from "./threads.ts";
 
@@ -17,7 +17,7 @@ else serveSorting(data);
 function serveGathering({ parts, plan, shared }: GatherData): void {
   const subjects = SubjectClasses.of(shared);
   serveTasks((slice: number, onProgress: (progress: Progress) => void) =>
-    gatherSlice(sliceRequest({ parts }, { plan, slice, subjects }), { onProgress }),
+    gatherSlice({ parts, plan, slice, subjects }, { onProgress }),
   );
 }
 

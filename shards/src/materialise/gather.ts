@@ -8,15 +8,7 @@ import { type PassOptions, slicesOf } from "../load/read-statements.ts";
 import type { Pattern } from "../rules/problem.ts";
 import { hasState, readPlan, writePlan, type BuildFolder, placeOf, removeFolder } from "./build-folder.ts";
 import { asDiskFull, freeBytesAt, needRoom } from "./seal.ts";
-import {
-  type GatherPlan,
-  gatherSlice,
-  isSliceWhole,
-  readSliceFacts,
-  sliceFolder,
-  sliceRequest,
-  splittersOf,
-} from "./gather-slice.ts";
+import { type GatherPlan, gatherSlice, sliceFacts, splittersOf } from "./gather-slice.ts";
 import { gatherInThreads, threadsFor } from "./threads.ts";
 
 /** Bytes of one range, which sorts in a few hundredths of a second. */
@@ -120,7 +112,7 @@ async function begin(place: BuildFolder, { request, plan }: Work, options: Gathe
 async function runOpen(place: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
   const open: number[] = [];
   for (let slice = 0; slice < plan.slices.length; slice += 1) {
-    if (!(await isSliceWhole(sliceFolder(place, slice), plan.fingerprint))) open.push(slice);
+    if ((await sliceFacts({ parts: place.parts, plan, slice }, true)) === undefined) open.push(slice);
   }
   if (open.length === 0) return;
   const work = { place, plan, learned: request.learned, open };
@@ -130,13 +122,13 @@ async function runOpen(place: BuildFolder, { request, plan }: Work, options: Gat
   );
   if (threads > 1) return gatherInThreads(work, options, threads);
   const { subjects } = request.learned;
-  for (const slice of open) await gatherSlice(sliceRequest(place, { plan, slice, subjects }), options);
+  for (const slice of open) await gatherSlice({ parts: place.parts, plan, slice, subjects }, options);
 }
 
 async function gathered(place: BuildFolder, plan: GatherPlan, isWhole: boolean): Promise<Gathered> {
   const facts: CellFacts[] = [];
   for (let slice = 0; slice < plan.slices.length; slice += 1) {
-    const found = await readSliceFacts(sliceFolder(place, slice), plan.fingerprint);
+    const found = await sliceFacts({ parts: place.parts, plan, slice }, false);
     if (found === undefined) throw new Error(`what was gathered of slice ${slice} is gone`);
     facts.push(found);
   }

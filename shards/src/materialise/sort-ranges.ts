@@ -3,7 +3,7 @@ import { claimantOf, keyOfClaim } from "../rules/placement.ts";
 import type { Precedence, Rule } from "../rules/problem.ts";
 import { type BuildState, type WrittenShard, writeState, type BuildFolder } from "./build-folder.ts";
 import type { Gathered } from "./gather.ts";
-import { rangeFile, sliceFolder } from "./gather-slice.ts";
+import { rangeFile } from "./gather-slice.ts";
 import type { MaterialiseOptions } from "./materialise.ts";
 import { type AppendLines, sortPart } from "./sort-part.ts";
 import { type AddRange, sortAhead, threadsFor } from "./threads.ts";
@@ -36,7 +36,7 @@ export interface Sorting extends CellPlacement {
 
 /** The files of a range, one of each slice. */
 export const filesOf = (place: BuildFolder, { places }: Gathered, range: number): readonly string[] =>
-  places.map((_, slice) => rangeFile(sliceFolder(place, slice), range));
+  places.map((_, slice) => rangeFile(place.parts, slice, range));
 
 /** For each cell the key of its shard. @throws RangeError for rules with buckets that were not separated */
 export function keysOfCells({ gathered: { cells }, rules, precedence, buckets }: CellPlacement): readonly string[] {
