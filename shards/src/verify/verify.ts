@@ -44,7 +44,7 @@ export interface VerifyOptions {
    * being loaded is waited for.
    */
   readonly timeUp?: AbortSignal | undefined;
-  /** Where temporary files go, about 20 bytes for each triple, with `openStore` a copy of the inputs too. */
+  /** Where temporary files go: with `openStore` a copy of the inputs, and of both sides where their triples differ. */
   readonly scratch?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: VerifyProgress) => void;
