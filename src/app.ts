@@ -197,8 +197,7 @@ function openTools(parts: ServedParts) {
     onDefect: faultLog(parts.log, "a tool failed"),
     tracer: parts.tracing,
   });
-  const toolbox = agents.toolbox("full");
-  const ask = openAsk({ config, client: parts.clients.json, toolbox, registry, tracer: parts.tracing });
+  const ask = openAsk({ config, client: parts.clients.json, agents, registry, tracer: parts.tracing });
   return { ...agents, ask };
 }
 

@@ -49,9 +49,9 @@ export interface ToolAnswer {
 
 /**
  * A set of tools: all of them; the four that a small model does best with; those by which a model that cannot write SPARQL puts
- * queries together; the two of the paper, to repeat its runs.
+ * queries together; the two of the paper, to repeat its runs; these with the one that submits a final query, for benchmarks.
  */
-export const toolProfiles = ["full", "small", "builder", "paper"] as const;
+export const toolProfiles = ["full", "small", "builder", "paper", "benchmark"] as const;
 
 /** Name of a set of tools. */
 export type ToolProfile = (typeof toolProfiles)[number];

@@ -14,6 +14,7 @@ import { paperTools } from "../agent/tools/paper-names.ts";
 import { explainResult } from "../agent/tools/explain-result.ts";
 import { runQuery } from "../agent/tools/run-query.ts";
 import { searchTerms } from "../agent/tools/search-terms.ts";
+import { submitFinalQuery } from "../agent/tools/submit-final-query.ts";
 import { steadyClock, systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { packageVersion } from "../package-file.ts";
@@ -73,11 +74,12 @@ export function openAgents(parts: AgentParts) {
     ...(settings.acceptAdapters ? [acceptAdapter({ accept: parts.acceptAdapter })] : []),
     buildQuery({ container: createQueryContainer({ ...registry, queries, ask: askBy(probe), now: systemClock.now }) }),
     ...paperTools({ ...describing, ...running }),
+    submitFinalQuery(queries),
   ];
   const off = knownTools(settings.toolsOff, tools);
   const observe = observeTools(queries, tracer);
-  const toolbox = (profile: ToolProfile = settings.profile): Toolbox =>
-    createToolbox(tools, { profile, off, onDefect, observe, admission });
+  const shared = { off, onDefect, observe, admission };
+  const toolbox = (profile: ToolProfile = settings.profile): Toolbox => createToolbox(tools, { profile, ...shared });
   const mcpParts = (profile?: ToolProfile): McpParts => {
     const box = toolbox(profile);
     return { toolbox: box, resources: createResources({ ...registry, results }, box.hint), version: packageVersion() };
@@ -85,6 +87,9 @@ export function openAgents(parts: AgentParts) {
   return {
     /** The tools of a profile; of the configured one when none is named. */
     toolbox,
+    /** These tools alone, in this order. @throws FedwayError `REQUEST_INVALID` for one that is not there */
+    toolboxOf: (only: readonly string[]): Toolbox =>
+      createToolbox(chosenTools(only, tools, off), { profile: "full", ...shared }),
     /** What MCP offers of them. */
     mcpParts,
     /** Loaded when somebody asks: most processes never serve MCP. */
@@ -111,8 +116,8 @@ function askBy(probe: Probe): AskRows {
   };
 }
 
-/** Tools that run a query: it is noted in its session as such. */
-const queryTools: ReadonlySet<string> = new Set(["run_query", "run_sparql_query"]);
+/** Tools with a query that is noted in its session as such. */
+const queryTools: ReadonlySet<string> = new Set(["run_query", "run_sparql_query", "submit_final_query"]);
 /** Tools that tell what there is; others tell of a query. */
 const informingTools: ReadonlySet<string> = new Set([
   "find_endpoints",
@@ -140,6 +145,17 @@ function observeTools({ sessions }: QueryService, tracer: Tracer | undefined): T
       },
     };
   };
+}
+
+function chosenTools(names: readonly string[], tools: readonly Tool[], off: readonly string[]): readonly Tool[] {
+  const on = tools.filter(({ name }) => !off.includes(name));
+  return names.map((wanted) => {
+    const found = on.find(({ name }) => name === wanted);
+    if (found !== undefined) return { ...found, profiles: ["full"] };
+    throw new FedwayError("REQUEST_INVALID", `There is no tool "${wanted}".`, {
+      next: `The tools are ${on.map(({ name }) => name).join(", ")}.`,
+    });
+  });
 }
 
 /** A name that is misspelt would leave its tool on. */

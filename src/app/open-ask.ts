@@ -1,4 +1,4 @@
-import { type AskAgent, createAskAgent } from "../agent/ask/ask-agent.ts";
+import { type AskAgent, type AskOptions, createAskAgent } from "../agent/ask/ask-agent.ts";
 import { createGrammars } from "../agent/grammar/create-grammars.ts";
 import type { Toolbox } from "../agent/toolbox.ts";
 import { steadyClock } from "../clock.ts";
@@ -13,13 +13,13 @@ const grammarBytes = 32_768;
 interface AskParts {
   readonly config: Pick<Config, "chat" | "limits">;
   readonly client: Pick<JsonClient, "post">;
-  readonly toolbox: Toolbox;
+  readonly agents: Pick<AskOptions, "toolboxOf"> & { toolbox(profile: "full"): Toolbox };
   readonly registry: Parameters<typeof createGrammars>[0];
   readonly tracer?: Tracer | undefined;
 }
 
 /** The reference agent; undefined when no model is configured. @throws FedwayError `CONFIG_INVALID` */
-export function openAsk({ config, client, toolbox, registry, tracer }: AskParts): AskAgent | undefined {
+export function openAsk({ config, client, agents, registry, tracer }: AskParts): AskAgent | undefined {
   const { url, model, key, mode, price, tokens: mostTokens, timeoutMs } = config.chat;
   if (url === undefined) return undefined;
   if (model === undefined) {
@@ -34,7 +34,8 @@ export function openAsk({ config, client, toolbox, registry, tracer }: AskParts)
     price,
     mostTokens,
     timeoutMs,
-    toolbox,
+    toolbox: agents.toolbox("full"),
+    toolboxOf: agents.toolboxOf,
     callRequests: config.limits.callRequests,
     grammarOf: (endpoints) => grammars.ofEndpoints(endpoints, { dialect: "gbnf", maxBytes: grammarBytes }),
     tracer,

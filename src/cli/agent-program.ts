@@ -103,7 +103,9 @@ function addMcp(program: Command, running: Running): void {
   program
     .command("mcp")
     .description("serve the tools to an MCP client over standard input and output")
-    .addOption(new Option("-p, --profile <profile>", "set of tools").choices(["full", "small", "builder", "paper"]))
+    .addOption(
+      new Option("-p, --profile <profile>", "set of tools").choices(["full", "small", "builder", "paper", "benchmark"]),
+    )
     .option("--url <url>", "pass everything on to this running service", httpUrl)
     .addHelpText("after", () => examples("mcp", "mcp --profile small", "mcp --url http://127.0.0.1:3000"))
     .action(running(runMcp));

@@ -19,8 +19,8 @@ export const agentSettings = {
     name: "FEDWAY_TOOL_PROFILE",
     default: "full",
     meaning:
-      "Tools that agents are shown: full, small (four, for small models), builder (queries from numbered choices) or paper (two, to repeat its runs).",
-    ...oneOf("full", "small", "paper", "builder"),
+      "Tools that agents are shown: full, small (four, for small models), builder (queries from numbered choices), paper (two, to repeat its runs) or benchmark (these and one that submits a final query).",
+    ...oneOf("full", "small", "paper", "builder", "benchmark"),
   },
   toolsOff: {
     name: "FEDWAY_TOOLS_OFF",

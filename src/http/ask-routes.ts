@@ -1,10 +1,37 @@
 import { Type } from "typebox";
+import { FedwayError } from "../errors/fedway-error.ts";
 import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { answers, NoParameters, Problem, view, strictObject } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
+
+const SetupBody = Type.Object(
+  {
+    tools: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 20,
+      description: "That the model may call.",
+    }),
+    prompt: Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: "Instead of the task that models are given.",
+    }),
+    lookup: Type.Boolean({
+      description: "Whether endpoints and terms are looked up, with these tools, before the model is asked.",
+    }),
+    turns: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+    tokens: Type.Optional(
+      Type.Integer({ minimum: 1_000, maximum: 10_000_000, description: "Of the model, in and out." }),
+    ),
+    timeoutMs: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 3_600_000 })),
+  },
+  {
+    additionalProperties: false,
+    description: "Another agent, to compare it: what fedway evaluate sends. The limits of the operator hold, too.",
+  },
+);
 
 const AskBody = strictObject({
   question: Type.String({ minLength: 1, maxLength: 4_000, description: "In plain words." }),
@@ -18,6 +45,7 @@ const AskBody = strictObject({
       description: "Ids of the endpoints to ask; found by the question when absent.",
     }),
   ),
+  setup: Type.Optional(SetupBody),
 });
 
 const count = Type.Integer({ minimum: 0 });
@@ -27,9 +55,11 @@ const Answer = view("AskAnswer", {
     ["ok", "empty", "partial", "failed", "cancelled", "unknown"].map((name) => Type.Literal(name)),
     { description: "That of the last query; unknown: none was written." },
   ),
-  stopped: Type.String({ description: "answered, unknown, rounds, turns, tokens, time or model." }),
+  stopped: Type.String({ description: "answered, submitted, unknown, rounds, turns, tokens, time or model." }),
   question: Type.String(),
-  query: Type.Union([Type.String(), Type.Null()], { description: "The last query that was run." }),
+  query: Type.Union([Type.String(), Type.Null()], {
+    description: "The submitted query, else the last one that was run.",
+  }),
   endpoints: Type.Array(Type.String(), { description: "Ids of the endpoints that the model was shown." }),
   text: Type.String({ description: "The rows, or why there are none." }),
   result: Type.Any({ description: "The same as data, as the tool run_query gives it; null when no query was run." }),
@@ -43,7 +73,16 @@ const Answer = view("AskAnswer", {
   rounds: count,
   tokens: Type.Object({ input: count, output: count, estimated: Type.Boolean() }),
   cost: Type.Union([Type.Number(), Type.Null()], { description: "By FEDWAY_CHAT_PRICE; null without one." }),
-  steps: Type.Array(Type.Object({ step: Type.String(), ms: count, outcome: Type.Optional(Type.String()) })),
+  steps: Type.Array(
+    Type.Object({
+      step: Type.String({ description: "A tool, or model." }),
+      atMs: count,
+      ms: count,
+      outcome: Type.Optional(Type.String()),
+      query: Type.Optional(Type.String({ description: "That the tool was given, as it was written." })),
+      run: Type.Optional(Type.String({ description: "Id of its run, as in GET /api/sessions/{id}?format=calls." })),
+    }),
+  ),
 });
 
 /** `POST /api/ask`, where a model is configured. Guarded, as each question costs the operator tokens. */
@@ -71,4 +110,42 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
       return sendJson(reply.headers(uncached), answer, failed ? (diagnosis?.status ?? 502) : 200);
     },
   });
+  app.get("/api/text2sparql", {
+    ...guarded,
+    schema: {
+      tags: ["Agents"],
+      operationId: "text2sparql",
+      summary: "Have the configured model write a query for a question (text2sparql API)",
+      querystring: TextParameters,
+      response: answers(TextAnswer),
+    },
+    handler: async (request, reply) => {
+      const { question, dataset } = request.query;
+      const endpoints = endpointsOf(shell, dataset);
+      const { query, stopped, diagnosis } = await agent.ask({ question, endpoints }, callerOf(request, config));
+      if (diagnosis && (stopped === "model" || stopped === "time"))
+        throw new FedwayError(diagnosis.code, diagnosis.detail, diagnosis);
+      return sendJson(reply.headers(uncached), { dataset, question, query: query ?? "" });
+    },
+  });
+}
+
+const TextParameters = strictObject({
+  question: AskBody.properties.question,
+  dataset: Type.String({ minLength: 1, maxLength: 2_048, description: "Id or URL of an endpoint or a federation." }),
+});
+
+const TextAnswer = view("Text2SparqlAnswer", {
+  dataset: Type.String(),
+  question: Type.String(),
+  query: Type.String({ description: "Empty when the model knows none." }),
+});
+
+/** The endpoints of a dataset; undefined for a federation of more than a question may name. @throws FedwayError `ENDPOINT_UNKNOWN` */
+function endpointsOf(shell: HttpShell, dataset: string): readonly string[] | undefined {
+  const [, kind, id = dataset] = /\/(federations|endpoints)\/([^/]+?)(?:\/sparql)?\/?$/.exec(dataset) ?? [];
+  const federation = kind === "endpoints" ? undefined : shell.catalog.federation(id);
+  if (federation === undefined) return [knownEntry(shell, id).id];
+  const members = shell.catalog.membersOf(federation).map((entry) => entry.id);
+  return members.length > 3 ? undefined : members;
 }

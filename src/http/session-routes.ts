@@ -25,9 +25,9 @@ const SessionParameters = strictObject({
     }),
   ),
   format: Type.Optional(
-    Type.Enum(["figures", "otlp", "pairs"], {
+    Type.Enum(["figures", "calls", "otlp", "pairs"], {
       description:
-        "figures by default; otlp: a trace in OTLP/JSON by the GenAI conventions of OpenTelemetry; pairs: a JSON line for each question whose last query was ok.",
+        "figures by default; calls: its queries and tools in order, with submitted queries; otlp: a trace in OTLP/JSON by the GenAI conventions of OpenTelemetry; pairs: a JSON line for each question whose last query was ok.",
     }),
   ),
 });
@@ -60,6 +60,11 @@ const TraceView = view("SessionTrace", {
   resourceSpans: Type.Array(Type.Object({}), { description: "One, with the spans of the session (OTLP/JSON)." }),
 });
 
+const CallsView = view("SessionCalls", {
+  calls: Type.Array(Type.Any(), { description: "A query (kind query) or the use of another tool (kind tool) each." }),
+  forgotten: count("Older calls that are not known any more."),
+});
+
 /** `GET /api/sessions/{id}`. */
 export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
   const { queries, config } = shell;
@@ -70,13 +75,14 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
       summary: "Get the figures of your own session, its trace, or the questions that it answered",
       params: SessionPath,
       querystring: SessionParameters,
-      response: answersAs([jsonLines], Type.Union([FiguresView, TraceView])),
+      response: answersAs([jsonLines], Type.Union([FiguresView, TraceView, CallsView])),
     },
     handler: async (request, reply) => {
       const { id: session } = request.params;
       const known = await queries.sessions.calls({ owner: ownerOf(request, config), session });
       if (known === undefined) throw sessionUnknown();
       const { federation, holding, format } = request.query;
+      if (format === "calls") return sendJson(reply.headers(uncached), known);
       if (format === "otlp") return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, shell.version));
       if (format === "pairs") {
         const pairs = await withSchemas(shell, answeredQuestions(known.calls), callerOf(request, config));

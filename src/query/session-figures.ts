@@ -3,6 +3,8 @@ import type { RunStatus } from "./run-log.ts";
 /** A query of a session. */
 interface QueryCall {
   readonly kind: "query";
+  /** Absent: none was opened. */
+  readonly run?: string | undefined;
   /** When it began, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly ms: number;
@@ -36,6 +38,8 @@ interface ToolCall {
   readonly requests?: number | undefined;
   /** Why it failed. */
   readonly code?: string | undefined;
+  /** A query that it submitted. */
+  readonly query?: string | undefined;
 }
 
 export type SessionCall = QueryCall | ToolCall;

@@ -35,6 +35,8 @@ interface ToolUse extends Pick<QueryRequest, "owner" | "session"> {
   /** Requests to endpoints. */
   readonly requests?: number | undefined;
   readonly code?: string | undefined;
+  /** A query that it submitted. */
+  readonly query?: string | undefined;
 }
 
 /** All calls of a session that are known. */
@@ -67,7 +69,7 @@ interface Session {
 }
 
 function weightOf(call: SessionCall): number {
-  if (call.kind === "tool") return 1;
+  if (call.kind === "tool") return 1 + Math.ceil((call.query?.length ?? 0) / 500);
   const names = call.named.length + call.contacted.length + call.gave.length;
   return 1 + Math.floor(names / 30) + Math.ceil((call.answers?.query.length ?? 0) / 500);
 }
@@ -195,11 +197,12 @@ const keyOf = ({ owner, session }: Pick<QueryRequest, "owner" | "session">): str
 const targetKey = ({ hash, endpoint, federation }: Pick<Run["planned"], "hash" | "endpoint" | "federation">): string =>
   `${hash.slice(0, 32)} ${endpoint ?? ""} ${federation ?? ""}`;
 
-function callOf({ startedAt, durationMs = 0, plan, planned, sources, end, repairs, question }: Run): SessionCall {
+function callOf({ id, startedAt, durationMs = 0, plan, planned, sources, end, repairs, question }: Run): SessionCall {
   const reports = [...sources.values()];
   const { query } = planned;
   return {
     kind: "query",
+    run: id,
     atMs: startedAt,
     ms: durationMs,
     key: targetKey(planned),

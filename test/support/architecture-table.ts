@@ -297,6 +297,8 @@ export const modules: readonly Module[] = [
     name: "shards/src/evaluate",
     imports: [
       ...whole("html.ts", "rdf", "registry", "shards/src", "shards/src/package", "sparql"),
+      // What is asked of a service, and what it answers.
+      { module: "agent", files: ["ask/ask-answer.ts"], typesOnly: true },
       { module: "query", files: ["session-figures.ts"] },
     ],
     packages: [],

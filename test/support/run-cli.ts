@@ -26,7 +26,7 @@ export interface Setup {
   readonly isTerminal?: boolean;
   readonly prepare?: (queries: FakeQueryService) => void;
   readonly fetch?: (url: string, init?: RequestInit) => Response | Promise<Response>;
-  readonly openApp?: () => Promise<CliApp>;
+  readonly openApp?: (overrides: Readonly<Record<string, string>>) => Promise<CliApp>;
   readonly interrupted?: AbortSignal;
   readonly holder?: FolderHolder;
   readonly adminToken?: string;
@@ -96,7 +96,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     forwardMcp: unexpected,
     openApp: async (given) => {
       overrides.push(given);
-      return setup.openApp ? setup.openApp() : app;
+      return setup.openApp ? setup.openApp(given) : app;
     },
   };
   const shards = async () => ({

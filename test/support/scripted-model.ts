@@ -18,15 +18,20 @@ export type ChatAnswer =
   | { readonly status: number; readonly body: string }
   | "silence";
 
+/** An answer, or what makes one of what was sent. */
+type Scripted = ChatAnswer | ((sent: ChatSent) => ChatAnswer);
+
 /** A chat API on a free port of 127.0.0.1 that answers as told, the last answer again and again. */
 export async function startScriptedModel() {
-  let script: readonly ChatAnswer[] = [];
+  let script: readonly Scripted[] = [];
   const sent: ChatSent[] = [];
   let left = 0;
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = JSON.parse(await text(request)) as Omit<ChatSent, "authorization">;
-    const answer = script[Math.min(sent.length, script.length - 1)] ?? { status: 500, body: "no script" };
-    sent.push({ ...body, authorization: request.headers.authorization });
+    const scripted = script[Math.min(sent.length, script.length - 1)] ?? { status: 500, body: "no script" };
+    const given = { ...body, authorization: request.headers.authorization };
+    sent.push(given);
+    const answer = typeof scripted === "function" ? scripted(given) : scripted;
     response.on("close", () => {
       if (!response.writableFinished) left += 1;
     });
@@ -42,7 +47,7 @@ export async function startScriptedModel() {
   return {
     url: `${listener.origin}/v1`,
     /** Forgets what was sent, and answers with these from now on. */
-    answer(...answers: readonly ChatAnswer[]): void {
+    answer(...answers: readonly Scripted[]): void {
       script = answers;
       sent.length = 0;
       left = 0;

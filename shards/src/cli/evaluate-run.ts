@@ -3,25 +3,37 @@ import { exitCodes, type CliIo, UsageError } from "../../../src/cli/cli-io.ts";
 import { oneLine, write } from "../../../src/cli/output.ts";
 import { createProgressDisplay } from "../../../src/cli/progress.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { serviceAsker } from "../evaluate/run/ask-service.ts";
 import { text2sparqlAsker } from "../evaluate/run/ask-text2sparql.ts";
 import { readTrace } from "../evaluate/run/read-trace.ts";
 import { checksumOf, openRunFolder } from "../evaluate/run/run-folder.ts";
 import { type Ask, type Asked, type Budget, runQuestions } from "../evaluate/run/run-questions.ts";
+import { askSetupOf, readSetup } from "../evaluate/setups/read-setup.ts";
 import { type BenchmarkPackage, openPackage } from "../package/open-package.ts";
+import { withPackageService } from "./evaluated-service.ts";
 
 /** Options of `fedway evaluate run`. */
 export interface EvaluateRunOptions {
   readonly out: string;
+  readonly setup: string;
+  readonly model?: string;
+  readonly modelName?: string;
+  readonly mode: string;
+  /** Of a million tokens in and out. */
+  readonly price?: string;
+  readonly service?: string;
+  readonly token?: string;
   readonly trace?: string;
   readonly text2sparql?: string;
-  readonly modelName?: string;
   readonly question?: readonly string[];
   readonly repeats: number;
   readonly parallel: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
   readonly timeout?: number;
 }
 
-/** Who is asked, and within which bounds. */
+/** Who is asked, and what one question may use at most. */
 interface Asker {
   readonly setup: { readonly name: string };
   readonly model: string;
@@ -33,22 +45,38 @@ interface Asker {
 export async function runEvaluateRun(io: CliIo, folder: string, options: EvaluateRunOptions): Promise<number> {
   const benchmark = await openPackage(folder);
   const questions = chosenQuestions(benchmark, options.question);
-  const asker = await askerOf(io, benchmark, options);
+  try {
+    return await withAsker(io, { benchmark, options }, (asker) => askAll(io, { benchmark, questions, options, asker }));
+  } catch (error) {
+    if (!io.interrupted.aborted) throw error;
+    await write(io.stderr, "Interrupted. The run goes on where it was when it is started again.\n");
+    return exitCodes.interrupted;
+  }
+}
+
+interface Run {
+  readonly benchmark: BenchmarkPackage;
+  readonly questions: BenchmarkPackage["questions"];
+  readonly options: EvaluateRunOptions;
+  readonly asker: Asker;
+}
+
+async function askAll(io: CliIo, { benchmark, questions, options, asker }: Run): Promise<number> {
   const { setup, model, ask, mostOfOne } = asker;
-  const { repeats, parallel } = options;
+  const { out, repeats, parallel, maxTokens, maxCost } = options;
   const { manifest } = benchmark;
-  const budget = { tokens: Number.POSITIVE_INFINITY, cost: Number.POSITIVE_INFINITY };
-  const runs = await openRunFolder(options.out, {
+  const budget = { tokens: maxTokens ?? Number.POSITIVE_INFINITY, cost: maxCost ?? Number.POSITIVE_INFINITY };
+  const folder = await openRunFolder(out, {
     package: { dataset: manifest.dataset, sha256: await checksumOf(join(benchmark.folder, "manifest.json")) },
     setup,
     model,
-    limits: { repeats, parallel },
+    limits: { repeats, parallel, maxTokens, maxCost },
     versions: { fedway: io.version, node: process.version, package: manifest.engine.version },
   });
   const display = createProgressDisplay(io.stderr);
   try {
     const result = await runQuestions({
-      folder: runs,
+      folder,
       questions,
       repeats,
       who: { setup: setup.name, model },
@@ -60,15 +88,11 @@ export async function runEvaluateRun(io: CliIo, folder: string, options: Evaluat
       onProgress: (progress) => display.show(progress),
     });
     display.end();
-    await write(io.stdout, resultText(options.out, result));
+    await write(io.stdout, resultText(out, result));
     return result.notAsked === 0 ? exitCodes.ok : exitCodes.failed;
-  } catch (error) {
-    display.end();
-    if (!io.interrupted.aborted) throw error;
-    await write(io.stderr, "Interrupted. The run goes on where it was when it is started again.\n");
-    return exitCodes.interrupted;
   } finally {
-    await runs.close();
+    display.end();
+    await folder.close();
   }
 }
 
@@ -80,23 +104,64 @@ function chosenQuestions({ questions, folder }: BenchmarkPackage, ids: readonly 
   });
 }
 
-const nothing: Budget = { tokens: 0, cost: 0 };
+type Use = (asker: Asker) => Promise<number>;
 
-async function askerOf(io: CliIo, benchmark: BenchmarkPackage, options: EvaluateRunOptions): Promise<Asker> {
+async function withAsker(io: CliIo, run: Pick<Run, "benchmark" | "options">, use: Use): Promise<number> {
+  const { benchmark, options } = run;
   const { trace, text2sparql, modelName, timeout = 120_000 } = options;
   const { manifest, questions } = benchmark;
   if (trace !== undefined) {
     const traces = await readTrace(trace, new Set(questions.map(({ id }) => id)));
     const ask = async ({ id }: { readonly id: string }): Promise<Asked> => traces.get(id) ?? missing;
-    return { setup: { name: "trace" }, model: modelName ?? "unknown", ask, mostOfOne: nothing };
+    return use({ setup: { name: "trace" }, model: modelName ?? "unknown", ask, mostOfOne: nothing });
   }
   if (text2sparql !== undefined) {
     const dataset = `${manifest.baseUrl}/federations/${manifest.dataset}`;
     const ask = text2sparqlAsker({ url: text2sparql, dataset, timeoutMs: timeout, fetch: io.fetch });
-    return { setup: { name: "text2sparql" }, model: modelName ?? text2sparql, ask, mostOfOne: nothing };
+    return use({ setup: { name: "text2sparql" }, model: modelName ?? text2sparql, ask, mostOfOne: nothing });
   }
-  throw new UsageError("name who is asked: --trace or --text2sparql");
+  return withModel(io, run, use);
 }
+
+async function withModel(
+  io: CliIo,
+  { benchmark, options }: Pick<Run, "benchmark" | "options">,
+  use: Use,
+): Promise<number> {
+  const { service, model, modelName, mode, price, token } = options;
+  if (modelName === undefined) throw new UsageError("--model-name has to name the model");
+  const given = await readSetup(options.setup);
+  const setup = { ...given, limits: { ...given.limits, timeoutMs: options.timeout ?? given.limits.timeoutMs } };
+  const mostOfOne = mostOf(setup.limits.tokens, options);
+  const shards = new Map(benchmark.endpoints.map(({ entry, id }) => [entry, id]));
+  const asked = { rounds: setup.limits.rounds, setup: askSetupOf(setup, benchmark) };
+  const useAt = (url: string, adminToken: string | undefined): Promise<number> =>
+    use({
+      setup,
+      model: modelName,
+      ask: serviceAsker({ url, token: adminToken, fetch: io.fetch, asked, shards }),
+      mostOfOne,
+    });
+  if (service !== undefined) {
+    const url = service.replace(/\/+$/u, "");
+    return useAt(url, token ?? (await io.adminToken(url)));
+  }
+  if (model === undefined) throw new UsageError("name who is asked: --model, --service, --trace or --text2sparql");
+  const parts = { benchmark, setup, model: { model, modelName, mode, price } };
+  return withPackageService(io, parts, (url) => useAt(url, undefined));
+}
+
+/** What one question may use. @throws UsageError where that is more than all may, or unknown */
+function mostOf(tokens: number, { price, maxTokens, maxCost }: EvaluateRunOptions): Budget {
+  const prices = price?.split("/").map(Number) ?? [];
+  if (maxCost !== undefined && prices.length === 0) throw new UsageError("--max-cost needs --price");
+  const cost = (tokens * Math.max(0, ...prices)) / 1e6;
+  if (tokens > (maxTokens ?? tokens) || cost > (maxCost ?? cost))
+    throw new UsageError(`one question may use ${tokens} tokens (cost ${cost}), which is more than the whole run may`);
+  return { tokens, cost };
+}
+
+const nothing: Budget = { tokens: 0, cost: 0 };
 
 const missing: Asked = {
   outcome: "missing",

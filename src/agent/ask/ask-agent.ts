@@ -22,6 +22,8 @@ export interface AskOptions {
   /** Time of one question, in milliseconds. */
   readonly timeoutMs: number;
   readonly toolbox: Toolbox;
+  /** These tools alone, for a setup. @throws FedwayError `REQUEST_INVALID` for one that is not there */
+  readonly toolboxOf: (tools: readonly string[]) => Toolbox;
   /** The grammar of queries over these endpoints; undefined when there is none. */
   readonly grammarOf: (endpoints: readonly string[]) => Promise<string | undefined>;
   /** Requests to endpoints for one question. */
@@ -33,12 +35,24 @@ export interface AskOptions {
 /** Answers questions by having a model write queries. */
 export type AskAgent = ReturnType<typeof createAskAgent>;
 
+/** Those of a setup, whose limits hold beside the operator's. @throws FedwayError `REQUEST_INVALID` for an unknown tool */
+function optionsOf(options: AskOptions, setup: AskRequest["setup"]): AskOptions {
+  if (setup === undefined) return options;
+  const { tools, timeoutMs = options.timeoutMs, tokens = options.mostTokens } = setup;
+  return {
+    ...options,
+    timeoutMs: Math.min(options.timeoutMs, timeoutMs),
+    mostTokens: Math.min(options.mostTokens, tokens),
+    toolbox: options.toolboxOf(tools),
+  };
+}
+
 /** Questions that are answered at once. */
 const mostAtOnce = 4;
 
 /** The reference agent over one model. */
 export function createAskAgent(options: AskOptions) {
-  const { clock, timeoutMs, tracer, api } = options;
+  const { clock, tracer, api } = options;
   const admission = new Admission({ maxConcurrent: mostAtOnce, callRequests: options.callRequests });
   return {
     /**
@@ -49,6 +63,8 @@ export function createAskAgent(options: AskOptions) {
     async ask(request: AskRequest, caller: Caller): Promise<AskAnswer> {
       const { owner: client, signal } = caller;
       const characters = request.question.length;
+      const within = optionsOf(options, request.setup);
+      const { timeoutMs } = within;
       const admitted = await admission.enter({ client, characters, timeoutMs, signal });
       const deadline = startDeadline(caller.signal, {
         clock,
@@ -63,7 +79,7 @@ export function createAskAgent(options: AskOptions) {
       try {
         const { session = `ask-${randomUUID()}` } = caller;
         const trace = span?.context ?? caller.trace;
-        const asking = new Asking(request, { ...caller, admitted, session, trace, signal: deadline.signal }, options);
+        const asking = new Asking(request, { ...caller, admitted, session, trace, signal: deadline.signal }, within);
         const answer = await asking.answer();
         span?.setAttribute("gen_ai.request.model", api.model);
         error = answer.diagnosis?.code;

@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";
+import { parsedJson } from "../../json.ts";
 import type { Problem } from "../../errors/fedway-error.ts";
 import type { RunStatus } from "../../query/run-log.ts";
 import type { ToolAnswer } from "../tool.ts";
 import type { TokenCount } from "./chat-model.ts";
-import { queryIn } from "./prompt.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 
 /** A question. */
@@ -14,18 +14,39 @@ export interface AskRequest {
   readonly rounds?: number | undefined;
   /** Ids of the endpoints to ask; found by the question when absent. */
   readonly endpoints?: readonly string[] | undefined;
+  /** Another agent than the one that Fedway recommends, to compare them. */
+  readonly setup?: AskSetup | undefined;
+}
+
+/** An agent, as benchmarks vary it. Limits are beside those of the operator. */
+export interface AskSetup {
+  /** Names of the tools that it has; with `submit_final_query` it ends a question itself. */
+  readonly tools: readonly string[];
+  /** Instead of the task that models are given. */
+  readonly prompt: string;
+  /** Endpoints, terms and schemas are looked up, with its tools, before the model is asked. */
+  readonly lookup: boolean;
+  readonly turns?: number | undefined;
+  readonly tokens?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Why there was no further turn. */
-export type Stop = "answered" | "unknown" | "rounds" | "turns" | "tokens" | "time" | "model";
+export type Stop = "answered" | "submitted" | "unknown" | "rounds" | "turns" | "tokens" | "time" | "model";
 
 /** What was done for a question, in order. */
 export interface Step {
   /** A tool, or "model". */
   readonly step: string;
+  /** When it began, since the question did. */
+  readonly atMs: number;
   readonly ms: number;
   /** Outcome of a query, or code of a failure. */
   readonly outcome?: string | undefined;
+  /** The query that it was given, as it was written. */
+  readonly query?: string | undefined;
+  /** Id of its run; of an earlier one where its answer was kept. */
+  readonly run?: string | undefined;
 }
 
 /** The answer to a question: rows with their query, never a model's word for them. */
@@ -87,7 +108,8 @@ function droppedOf(named: readonly Entity[], query: string): readonly Entity[] {
 export interface Outcome {
   readonly query: string;
   readonly status: AskAnswer["status"];
-  readonly shown: ToolAnswer;
+  /** Absent: it was not run. */
+  readonly shown?: ToolAnswer | undefined;
 }
 
 const outcomes: ReadonlySet<string> = new Set(["ok", "empty", "partial", "failed", "cancelled"]);
@@ -112,6 +134,7 @@ export function resultOf(
 /** What is said where there is no result. */
 const unknownText: Readonly<Record<Stop, string>> = {
   answered: "",
+  submitted: "The query was submitted; it was not run.",
   unknown: "It is not known: no endpoint of the catalogue fits the question, or the model found no way to ask them.",
   rounds: "It is not known: the model wrote no query.",
   turns: "It is not known: the model wrote no query in its turns.",
@@ -129,15 +152,24 @@ export function idsIn(found: ToolAnswer | undefined): readonly string[] {
   );
 }
 
-/** The query among the arguments of a call. */
-export function queryArgument(given: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(given);
-    const query = typeof value === "object" && value !== null && "query" in value ? value.query : undefined;
-    return typeof query === "string" ? queryIn(query) : undefined;
-  } catch {
-    return queryIn(given);
-  }
+/** The query among the arguments of a call, as it was written. */
+export function writtenQuery(given: unknown): string | undefined {
+  const value = typeof given === "string" ? (parsedJson(given) ?? { query: given }) : given;
+  const query = typeof value === "object" && value !== null && "query" in value ? value.query : undefined;
+  return typeof query === "string" ? query : undefined;
+}
+
+export const submitTool = "submit_final_query";
+const queryTools: ReadonlySet<string> = new Set(["run_query", "run_sparql_query", submitTool]);
+
+/** What is noted of a tool's call. */
+export function stepOf(tool: string, given: unknown, { data, problem }: ToolAnswer): Partial<Step> {
+  const { status, run = problem?.run } = data;
+  return {
+    outcome: problem?.code ?? (typeof status === "string" ? status : undefined),
+    query: queryTools.has(tool) ? writtenQuery(given) : undefined,
+    run: typeof run === "string" ? run : undefined,
+  };
 }
 
 const isOutcome = (value: unknown): value is Outcome["status"] => typeof value === "string" && outcomes.has(value);
@@ -148,8 +180,10 @@ export function statusOf({ data, problem }: ToolAnswer): Outcome["status"] {
   return isOutcome(status) && problem === undefined ? status : "failed";
 }
 
-/** Whether that answer has rows. */
-export function hasRows({ data }: ToolAnswer): boolean {
-  const { rows_received: received, rows } = data;
-  return typeof received === "number" ? received > 0 : Array.isArray(rows) && rows.length > 0;
+/** Whether that answer is whole and not empty, or has rows. */
+export function isAnswer(shown: ToolAnswer): boolean {
+  const { rows_received: received, rows } = shown.data;
+  const hasRows = typeof received === "number" ? received > 0 : Array.isArray(rows) && rows.length > 0;
+  const status = statusOf(shown);
+  return status === "ok" || (status === "partial" && hasRows);
 }

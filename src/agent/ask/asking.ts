@@ -7,15 +7,17 @@ import {
   type AskAnswer,
   type AskRequest,
   type Entity,
-  hasRows,
   idsIn,
+  isAnswer,
   namedEntities,
   type Outcome,
-  queryArgument,
   statusOf,
+  stepOf,
+  submitTool,
   type Step,
   type Stop,
   resultOf,
+  writtenQuery,
 } from "./ask-answer.ts";
 import {
   assistantMessage,
@@ -26,26 +28,37 @@ import {
   type TokenCount,
   type WantedCall,
 } from "./chat-model.ts";
-import { feedbackPrompt, nothingToRun, queryIn, questionPrompt, quoted, saysUnknown, systemPrompt } from "./prompt.ts";
+import {
+  type ContextPart,
+  feedbackPrompt,
+  nothingToRun,
+  queryIn,
+  questionPrompt,
+  quoted,
+  saysUnknown,
+  systemPrompt,
+} from "./prompt.ts";
 
 const mostTurns = 10;
 const defaultRounds = 2;
 const mostCompletionTokens = 1_000;
 const mostEndpoints = 3;
-/** Tools that run a query: the agent does that itself, with what the model writes. */
-const runTools: ReadonlySet<string> = new Set(["run_query", "run_sparql_query"]);
+/** Tools that run a query. The agent does that itself with what the model writes, but for a setup, whose model may call them. */
+const runTools = ["run_query", "run_sparql_query"] as const;
 
 /** One question from its beginning to its answer. */
 export class Asking {
   readonly #request: AskRequest;
   readonly #caller: Caller & { readonly session: string };
   readonly #options: AskOptions;
-  readonly #deadlineMs: number;
+  readonly #startedMs: number;
+  readonly #runTool: (typeof runTools)[number] | undefined;
   readonly #messages: ChatMessage[] = [];
   readonly #steps: Step[] = [];
   #endpoints: readonly string[] = [];
   #grammar: string | undefined;
   #last: Outcome | undefined;
+  #submitted: string | undefined;
   #named: readonly Entity[] = [];
   #turns = 0;
   #rounds = 0;
@@ -55,14 +68,21 @@ export class Asking {
     this.#request = request;
     this.#caller = caller;
     this.#options = options;
-    this.#deadlineMs = options.clock.now() + options.timeoutMs;
+    this.#startedMs = options.clock.now();
+    this.#runTool = runTools.find((name) => this.#has(name));
   }
 
   /** @throws FedwayError `CANCELLED` */
   async answer(): Promise<AskAnswer> {
     try {
-      await this.#link();
-      if (this.#endpoints.length === 0) return this.#ended("unknown");
+      const { lookup = true } = this.#request.setup ?? {};
+      const context = lookup ? await this.#link() : [];
+      if (lookup && this.#endpoints.length === 0) return this.#ended("unknown");
+      const { question, setup } = this.#request;
+      this.#messages.push(
+        { role: "system", content: systemPrompt(this.#options.mode, setup?.prompt) },
+        { role: "user", content: questionPrompt(question, context) },
+      );
       return this.#ended(await this.#converse());
     } catch (thrown) {
       const { signal } = this.#caller;
@@ -73,10 +93,10 @@ export class Asking {
   }
 
   /** Endpoints, terms and schema for the question, without the model. */
-  async #link(): Promise<void> {
+  async #link(): Promise<readonly ContextPart[]> {
     const { question } = this.#request;
     const { mode, grammarOf } = this.#options;
-    const context: { readonly tool: string; readonly text: string }[] = [];
+    const context: ContextPart[] = [];
     const look = async (tool: string, given: object): Promise<ToolAnswer | undefined> => {
       if (!this.#has(tool)) return undefined;
       const answer = await this.#use(tool, given);
@@ -88,7 +108,7 @@ export class Asking {
     const words = question.slice(0, 2_000);
     const found = this.#request.endpoints ?? idsIn(await look("find_endpoints", { question: words, limit }));
     this.#endpoints = found.slice(0, mostEndpoints);
-    if (found.length === 0) return;
+    if (found.length === 0) return context;
     const isSmall = mode === "grammar";
     const limits = { endpoints: this.#endpoints.join(","), limit: isSmall ? 5 : 10 };
     this.#named = namedEntities(question, await look("search_terms", { query: words, ...limits }));
@@ -99,28 +119,34 @@ export class Asking {
       for (const endpoint of this.#endpoints) await look("describe_endpoint", { endpoint, max_tokens: maxTokens });
     }
     this.#grammar = mode === "grammar" ? await grammarOf(this.#endpoints) : undefined;
-    this.#messages.push(
-      { role: "system", content: systemPrompt(mode) },
-      { role: "user", content: questionPrompt(question, context) },
-    );
+    return context;
   }
 
   async #converse(): Promise<Stop> {
-    const { rounds = defaultRounds } = this.#request;
-    while (this.#turns < mostTurns) {
-      if (this.#tokensLeft() <= 0) return "tokens";
-      const reply = await this.#complete();
-      this.#messages.push(assistantMessage(reply));
-      const query = reply.calls.length > 0 ? await this.#answerCalls(reply.calls) : queryIn(reply.text);
-      if (query === undefined && reply.calls.length > 0) continue;
-      if (query === undefined && saysUnknown(reply.text)) return "unknown";
-      const feedback = query === undefined ? nothingToRun : await this.#run(query);
-      if (feedback === undefined) return "answered";
-      if (this.#rounds >= rounds) return "rounds";
-      this.#rounds += 1;
-      this.#messages.push({ role: "user", content: feedback });
+    const most = this.#request.setup?.turns ?? mostTurns;
+    while (this.#turns < most) {
+      const stopped = this.#tokensLeft() <= 0 ? "tokens" : await this.#turn();
+      if (stopped !== undefined) return stopped;
     }
     return "turns";
+  }
+
+  /** One completion and what it wants done; undefined: another one follows. */
+  async #turn(): Promise<Stop | undefined> {
+    const { rounds = defaultRounds } = this.#request;
+    const reply = await this.#complete();
+    this.#messages.push(assistantMessage(reply));
+    const isCalling = reply.calls.length > 0;
+    const query = isCalling ? await this.#answerCalls(reply.calls) : queryIn(reply.text);
+    if (this.#submitted !== undefined) return "submitted";
+    if (query === undefined && isCalling) return undefined;
+    if (query === undefined && saysUnknown(reply.text)) return "unknown";
+    const feedback = query === undefined ? nothingToRun : await this.#run(query);
+    if (feedback === undefined) return "answered";
+    if (this.#rounds >= rounds) return "rounds";
+    this.#rounds += 1;
+    this.#messages.push({ role: "user", content: feedback });
+    return undefined;
   }
 
   async #complete(): Promise<ChatReply> {
@@ -140,7 +166,7 @@ export class Asking {
         grammar: this.#grammar,
         maxTokens: Math.min(mostCompletionTokens, this.#tokensLeft()),
         // The deadline of the question comes first, and is reported as such.
-        timeoutMs: Math.max(1, this.#deadlineMs - clock.now()) + 1_000,
+        timeoutMs: Math.max(1, this.#startedMs + this.#options.timeoutMs - clock.now()) + 1_000,
         signal: this.#caller.signal,
       });
       this.#count(reply.tokens);
@@ -152,7 +178,7 @@ export class Asking {
       span?.setAttribute("error.type", code);
       throw error;
     } finally {
-      this.#note("model", startedMs, code);
+      this.#note("model", startedMs, { outcome: code });
       span?.end(code);
     }
   }
@@ -161,12 +187,22 @@ export class Asking {
   async #answerCalls(calls: readonly WantedCall[]): Promise<string | undefined> {
     let query: string | undefined;
     for (const { id, name, given } of calls) {
-      const wanted = runTools.has(name) ? queryIn(given) && queryArgument(given) : undefined;
+      const isOwn = this.#request.setup === undefined && isRunTool(name);
+      const wanted = isOwn && queryIn(given) ? queryIn(writtenQuery(given) ?? "") : undefined;
       query ??= wanted;
-      const text = wanted === undefined ? (await this.#use(name, given, id)).text : "It is run.";
+      const text = wanted === undefined ? (await this.#call(name, given, id)).text : "It is run.";
       this.#messages.push({ role: "tool", tool_call_id: id, content: quoted(text) });
     }
     return query;
+  }
+
+  /** Calls a tool for the model. */
+  async #call(name: string, given: string, id: string): Promise<ToolAnswer> {
+    const shown = await this.#use(name, given, id);
+    const query = writtenQuery(given) ?? "";
+    if (isRunTool(name)) this.#last = { query, status: statusOf(shown), shown };
+    if (name === submitTool && shown.problem === undefined) this.#submitted ??= query;
+    return shown;
   }
 
   /** Runs a query; gives what the model should know, undefined when it answers the question. */
@@ -175,10 +211,11 @@ export class Asking {
     const checked = this.#has("check_query") ? await this.#use("check_query", { query: written }) : undefined;
     const repaired = checked?.data["query"];
     const query = typeof repaired === "string" && checked?.problem === undefined ? repaired : written;
-    const shown = await this.#use("run_query", { query, max_rows: 50, ...this.#keptQuestion() });
+    const more = this.#runTool === "run_query" && { max_rows: 50, ...this.#keptQuestion() };
+    const shown = await this.#use(this.#runTool ?? "run_query", { query, ...more });
     const status = statusOf(shown);
     this.#last = { query, status, shown };
-    if (status === "ok" || (status === "partial" && hasRows(shown))) return undefined;
+    if (isAnswer(shown)) return undefined;
     const advice = checked === undefined || status === "empty" ? shown.text : `${checked.text}\n${shown.text}`;
     return feedbackPrompt(advice, mode);
   }
@@ -189,8 +226,7 @@ export class Asking {
     signal.throwIfAborted();
     const startedMs = clock.now();
     const answer = await toolbox.call(tool, given, { ...this.#caller, callId });
-    const { status } = answer.data;
-    this.#note(tool, startedMs, answer.problem?.code ?? (typeof status === "string" ? status : undefined));
+    this.#note(tool, startedMs, stepOf(tool, given, answer));
     signal.throwIfAborted();
     return answer;
   }
@@ -200,7 +236,7 @@ export class Asking {
     const { input, output } = this.#tokens;
     const problem = error && problemForModel(toProblem(error), toolbox.hint);
     return {
-      ...resultOf({ stopped, last: this.#last, named: this.#named }, problem),
+      ...resultOf({ stopped, last: this.#final(), named: this.#named }, problem),
       stopped,
       question: this.#request.question,
       endpoints: this.#endpoints,
@@ -212,6 +248,12 @@ export class Asking {
       cost: price ? (input * price.input + output * price.output) / 1e6 : null,
       steps: this.#steps,
     };
+  }
+
+  /** The submitted query, else the last one that was run. */
+  #final(): Outcome | undefined {
+    const query = this.#submitted;
+    return query === undefined || query === this.#last?.query ? this.#last : { query, status: "unknown" };
   }
 
   /** Where pairs are kept, this one is: the next question like it finds its query, and how it ended. */
@@ -227,7 +269,8 @@ export class Asking {
 
   #offered(): readonly ListedTool[] {
     const { mode, toolbox } = this.#options;
-    return mode === "tools" ? toolbox.tools.filter(({ name }) => !runTools.has(name)) : [];
+    if (mode !== "tools") return [];
+    return this.#request.setup ? toolbox.tools : toolbox.tools.filter(({ name }) => !isRunTool(name));
   }
 
   /** What is left for the next completion; its own input is counted already. */
@@ -245,7 +288,10 @@ export class Asking {
     };
   }
 
-  #note(step: string, startedMs: number, outcome: string | undefined): void {
-    this.#steps.push({ step: step.slice(0, 64), ms: Math.round(this.#options.clock.now() - startedMs), outcome });
+  #note(step: string, startedMs: number, more: Partial<Step>): void {
+    const [atMs, ms] = [startedMs - this.#startedMs, this.#options.clock.now() - startedMs].map(Math.round);
+    this.#steps.push({ step: step.slice(0, 64), atMs: atMs ?? 0, ms: ms ?? 0, ...more });
   }
 }
+
+const isRunTool = (name: string): boolean => runTools.some((each) => each === name);

@@ -4,7 +4,7 @@ export const chatModes = ["text", "tools", "grammar"] as const;
 export type ChatMode = (typeof chatModes)[number];
 
 /** Something that was looked up before the model is asked. */
-interface ContextPart {
+export interface ContextPart {
   readonly tool: string;
   readonly text: string;
 }
@@ -24,12 +24,12 @@ const freely = [
 const withTools = "Call tools when terms or endpoints are missing; your query is run for you.";
 
 /** The task, for the model. */
-export const systemPrompt = (mode: ChatMode): string =>
-  [
-    ...task,
-    ...(mode === "grammar" ? ["Reply with the query alone."] : freely),
-    ...(mode === "tools" ? [withTools] : []),
-  ].join("\n");
+export function systemPrompt(mode: ChatMode, ofSetup?: string): string {
+  // The prompt of a setup is for models that call tools; others are shown how to reply.
+  if (ofSetup !== undefined && mode === "tools") return ofSetup;
+  const ending = mode === "grammar" ? ["Reply with the query alone."] : freely;
+  return [ofSetup ?? task.join("\n"), ...ending, ...(mode === "tools" ? [withTools] : [])].join("\n");
+}
 
 /** The question with what was looked up for it. */
 export const questionPrompt = (question: string, context: readonly ContextPart[]): string =>

@@ -16,7 +16,7 @@ export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[
     input: Type.Object({
       endpoint: Type.String({ minLength: 1, maxLength: 2_048, description: "Endpoint id or URL" }),
     }),
-    profiles: ["paper"],
+    profiles: ["paper", "benchmark"],
     run: ({ endpoint }) => describeForAgent(parts, { endpoint, detail: "void", maxTokens: 2_000 }),
   }),
   defineTool({
@@ -32,7 +32,7 @@ export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[
       timeout: Type.Optional(Type.Number({ minimum: 1, maximum: 600, description: "Seconds" })),
     }),
     annotations: { openWorldHint: true },
-    profiles: ["paper"],
+    profiles: ["paper", "benchmark"],
     run: ({ query, format = "csv", timeout }, call) =>
       runForAgent(parts, {
         query,

@@ -158,6 +158,96 @@ describe("a question", () => {
   });
 });
 
+describe("a setup", () => {
+  const setup = { tools: ["run_sparql_query", "submit_final_query"], prompt: "Only this.", lookup: false };
+  const calls = (name: string, query: string) => ({ calls: [[name, JSON.stringify({ query })] as const] });
+
+  it("is another agent: its tools, its prompt, nothing looked up, and it ends the question itself", async () => {
+    await startOwn({ FEDWAY_CHAT_MODE: "tools" });
+    model.answer(calls("run_sparql_query", empty), calls("find_endpoints", "x"), calls("run_sparql_query", right), {
+      calls: [["submit_final_query", JSON.stringify({ query: right })]],
+    });
+    const { answer } = await ask({ question, setup });
+    expect(answer).toMatchObject({ status: "ok", stopped: "submitted", query: right, turns: 4, endpoints: [] });
+    expect(answer.steps.map(({ step, query, outcome }) => [step, query, outcome])).toEqual([
+      ["model", undefined, undefined],
+      ["run_sparql_query", empty, "empty"],
+      ["model", undefined, undefined],
+      ["find_endpoints", undefined, "TOOL_UNKNOWN"],
+      ["model", undefined, undefined],
+      ["run_sparql_query", right, "ok"],
+      ["model", undefined, undefined],
+      ["submit_final_query", right, "submitted"],
+    ]);
+    expect(model.sent[0]?.messages).toEqual([
+      { role: "system", content: "Only this." },
+      { role: "user", content: `Question: ${question}` },
+    ]);
+    expect(model.sent[0]?.tools?.map((tool) => tool.function.name)).toEqual(setup.tools);
+    const session = await fetch(`${service.url}/api/sessions/${answer.session}?format=calls`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    const runs = answer.steps.flatMap(({ run }) => run ?? []);
+    expect(await session.json()).toMatchObject({
+      forgotten: 0,
+      calls: [
+        { kind: "query", run: runs[0], status: "empty", contacted: ["people"] },
+        { kind: "query", run: runs[1], status: "ok", requests: 1 },
+        { kind: "tool", tool: "submit_final_query", query: right },
+      ],
+    });
+  });
+
+  it("submits what it did not run, and has limits of its own", async () => {
+    await startOwn({ FEDWAY_CHAT_MODE: "tools" });
+    model.answer(calls("submit_final_query", "SELECT"));
+    expect((await ask({ question, setup })).answer).toMatchObject({
+      status: "unknown",
+      stopped: "submitted",
+      query: "SELECT",
+    });
+    model.answer(calls("run_sparql_query", empty));
+    expect((await ask({ question, setup: { ...setup, turns: 3 } })).answer).toMatchObject({
+      stopped: "turns",
+      turns: 3,
+      query: empty,
+    });
+    expect((await ask({ question, setup: { ...setup, tokens: 1_000 } })).answer).toMatchObject({ stopped: "tokens" });
+    model.answer(fenced(right));
+    expect((await ask({ question, setup })).answer).toMatchObject({ status: "ok", stopped: "answered", query: right });
+  });
+
+  it("with a tool that is not there is refused before the model is asked", async () => {
+    model.answer("silence");
+    const { status, answer } = await ask({ question, setup: { ...setup, tools: ["run_sparql"] } });
+    expect({ status, answer }).toMatchObject({ status: 400, answer: { code: "REQUEST_INVALID" } });
+    expect(model.sent).toEqual([]);
+  });
+});
+
+describe("the text2sparql API", () => {
+  const asked = async (parameters: Record<string, string>) => {
+    const response = await fetch(`${service.url}/api/text2sparql?${new URLSearchParams(parameters).toString()}`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    const body: unknown = await response.json();
+    return { status: response.status, body };
+  };
+
+  it("answers with the query of a question; an empty one when the model knows none", async () => {
+    model.answer(fenced(right), { text: "UNKNOWN" });
+    for (const [dataset, query] of [
+      [`${service.url}/endpoints/people/sparql`, right],
+      ["http://benchmark.example/federations/catalog", ""],
+    ] as const)
+      expect(await asked({ question, dataset })).toEqual({ status: 200, body: { dataset, question, query } });
+    expect(await asked({ question, dataset: "elsewhere" })).toMatchObject({ status: 404 });
+    expect(await asked({ question })).toMatchObject({ status: 400 });
+    model.answer({ status: 401, body: "no" });
+    expect(await asked({ question, dataset: "people" })).toMatchObject({ status: 502, body: { code: "MODEL_FAILED" } });
+  });
+});
+
 describe("a model that does harm", () => {
   const page = `<html>${"x".repeat(1 << 20)}`;
   it.each([

@@ -1,5 +1,6 @@
-import { sleep, steadyClock } from "../../../../src/clock.ts";
+import { steadyClock } from "../../../../src/clock.ts";
 import { isObject, parsedAs } from "../../guards.ts";
+import { withRetries } from "./retries.ts";
 import type { Ask, Asked } from "./run-questions.ts";
 
 /** A system behind the text2sparql API, and the dataset that it is asked about. */
@@ -13,8 +14,6 @@ interface AskedSystem {
 }
 
 const maxBytes = 1024 * 1024;
-/** Waits before another try, where the system is busy or fails. */
-const retryMs = [1_000, 5_000];
 
 /** Asks another system for its query: `GET URL?question=&dataset=`, answered by `{dataset, question, query}`. */
 export const text2sparqlAsker =
@@ -52,15 +51,12 @@ async function queryFor(
   const asked = new URL(url);
   asked.searchParams.set("question", question);
   asked.searchParams.set("dataset", dataset);
-  for (let attempt = 0; ; attempt += 1) {
+  const send = async () => {
     const response = await ask(asked, { signal, headers: { accept: "application/json" } });
-    const text = await boundedText(response);
-    if (response.ok) return answerIn(text);
-    const waitMs = response.status === 429 || response.status >= 500 ? retryMs[attempt] : undefined;
-    if (waitMs === undefined) return { why: `It answered with HTTP status ${response.status}.` };
-    await sleep(waitMs, { clock: steadyClock, signal });
-    signal.throwIfAborted();
-  }
+    return { status: response.status, text: await boundedText(response) };
+  };
+  const { status, text } = await withRetries(send, (found) => found.status === 429 || found.status >= 500, signal);
+  return status === 200 ? answerIn(text) : { why: `It answered with HTTP status ${status}.` };
 }
 
 /** Undefined when the body is larger than allowed; the rest of it is not read then. */

@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CliIo, UsageError } from "../../../src/cli/cli-io.ts";
+import { withApp } from "../../../src/cli/runner.ts";
+import { sleep, systemClock } from "../../../src/clock.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { Setup } from "../evaluate/setups/read-setup.ts";
+import { isListOf, isObject } from "../guards.ts";
+import type { BenchmarkPackage } from "../package/open-package.ts";
+
+/** A model, as the settings of a service name it. */
+interface EvaluatedModel {
+  readonly model: string;
+  readonly modelName: string;
+  readonly mode: string;
+  readonly price: string | undefined;
+}
+
+/** How long the descriptions of all shards may take. */
+const describeMs = 600_000;
+
+/** Uses a service in this process that hosts the shards of the package and nothing else, at their URLs, and ends it. */
+export async function withPackageService<Result>(
+  io: CliIo,
+  {
+    benchmark,
+    setup,
+    model,
+  }: { readonly benchmark: BenchmarkPackage; readonly setup: Setup; readonly model: EvaluatedModel },
+  use: (url: string) => Promise<Result>,
+): Promise<Result> {
+  if (benchmark.folder.includes(",")) throw new UsageError(`the name of the folder "${benchmark.folder}" has a comma`);
+  const folder = await mkdtemp(join(tmpdir(), "fedway-evaluate-"));
+  const catalog = join(folder, "catalog");
+  await mkdir(catalog);
+  const settings = {
+    HOST: "127.0.0.1",
+    PORT: "0",
+    ROLE: "all",
+    REDIS_URL: "",
+    FEDWAY_PUBLIC_URL: benchmark.manifest.baseUrl,
+    FEDWAY_SHARDS: join(benchmark.folder, "build"),
+    FEDWAY_HOSTED_TOTAL_MB: "4096",
+    FEDWAY_DATA_DIR: join(folder, "data"),
+    FEDWAY_CATALOG: catalog,
+    FEDWAY_EXAMPLES: "off",
+    FEDWAY_EXPERIENCE: "0",
+    FEDWAY_MONITOR: "off",
+    FEDWAY_ADMIN_TOKEN: "off",
+    FEDWAY_CHAT: model.model,
+    FEDWAY_CHAT_MODEL: model.modelName,
+    FEDWAY_CHAT_MODE: model.mode,
+    FEDWAY_CHAT_PRICE: model.price ?? "",
+    FEDWAY_ASK_TOKENS: String(setup.limits.tokens),
+    FEDWAY_ASK_TIMEOUT_MS: String(setup.limits.timeoutMs),
+  };
+  const run = async (url: string): Promise<Result> => {
+    await untilDescribed(io, url, benchmark);
+    return use(url);
+  };
+  try {
+    return await withApp(io, async (app) => run(await app.listen()), settings);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const isJobs = isListOf(isObject);
+
+/** Waits until each shard is described and its labels are read, so that all questions find the same. */
+async function untilDescribed(
+  { fetch: ask, interrupted }: CliIo,
+  url: string,
+  { endpoints }: BenchmarkPackage,
+): Promise<void> {
+  const until = systemClock.now() + describeMs;
+  while (systemClock.now() < until) {
+    const found = await Promise.all(endpoints.map(({ entry }) => ask(`${url}/api/endpoints/${entry}/schema`)));
+    for (const { body } of found) await body?.cancel();
+    const listed: unknown = await (await ask(`${url}/api/jobs`)).json();
+    const jobs = isObject(listed) && isJobs(listed["jobs"]) ? listed["jobs"] : [];
+    const isIdle = jobs.every(({ state }) => state !== "waiting" && state !== "running");
+    if (isIdle && found.every(({ ok }) => ok)) return;
+    await sleep(200, { clock: systemClock, signal: interrupted });
+    interrupted.throwIfAborted();
+  }
+  throw new FedwayError("DEADLINE_EXCEEDED", "The shards of the package were not described within ten minutes.", {
+    next: "Start the run again on a less busy machine, or name a running service with --service.",
+  });
+}
