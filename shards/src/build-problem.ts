@@ -3,7 +3,7 @@ import { applicability, candidatesOf } from "./rules/candidates.ts";
 import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import { chooseRules } from "./rules/choose-rules.ts";
 import { readOntologyFile, featuresOf, readQueries } from "./rules/query-features.ts";
-import type { Problem } from "./rules/problem.ts";
+import type { Problem, ShardTargets } from "./rules/problem.ts";
 import { loadQueries } from "./load/queries/load-queries.ts";
 import {
   type Interpretation,
@@ -11,6 +11,7 @@ import {
   interpretationNamed,
   interpretations,
 } from "./rules/interpretations.ts";
+import { published } from "./report/compared-figures.ts";
 import type { SolvedInterpretation } from "./report/shard-report.ts";
 import type { ShardSpec } from "./spec.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
@@ -46,6 +47,14 @@ export function interpretationOf({
   throw new FedwayError("REQUEST_INVALID", `There is no reading ${JSON.stringify(reading.slice(0, 60))}.`, {
     next: `Choose one of ${interpretations.map(({ name }) => name).join(", ")}, or give its options.`,
   });
+}
+
+/** What is wanted of the shards; balanced mode goes by the published figures where a specification says nothing. */
+export function targetsOf({ mode, shares, maxShards, minShardTriples }: ShardSpec): ShardTargets {
+  const { vertical, class: byClass, horizontal } = published;
+  const paper = { vertical: vertical.mean, class: byClass.mean, horizontal: horizontal.mean };
+  const defaults = mode === "balanced" ? { shares: paper, maxShards: 8 } : {};
+  return { shares: shares ?? defaults.shares, maxShards: maxShards ?? defaults.maxShards, minShardTriples };
 }
 
 /** The published method's problem in a reading: which queries there are, and which rules cover them. */

@@ -7,6 +7,7 @@ import {
   readQuestions,
   solved,
   solveInterpretations,
+  targetsOf,
   type BuildProgress,
   passProgress,
 } from "./build-problem.ts";
@@ -152,7 +153,7 @@ async function buildAsked(asked: Omit<Known, "problem">, paper: Problem, held: H
   const { spec, precedence, cells, answers } = asked;
   held.onProgress({ stage: "asking the queries", done: 0 });
   const needs = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
-  const problem: Problem = { ...paper, placement: { ...cells, precedence, needs } };
+  const problem: Problem = { ...paper, placement: { ...cells, precedence, needs, targets: targetsOf(spec) } };
   const known: Known = { ...asked, problem };
   const chosen = await choose(known, held);
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });

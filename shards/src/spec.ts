@@ -2,7 +2,7 @@ import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { nearest } from "../../src/errors/nearest.ts";
 import { isObject } from "./guards.ts";
 import type { Interpretation } from "./rules/interpretations.ts";
-import { type Precedence, ruleKinds } from "./rules/problem.ts";
+import { type Precedence, ruleKinds, type ShardTargets } from "./rules/problem.ts";
 
 /**
  * How rules are chosen. `balanced`: no shard gives the whole answer of a query alone, where data allow, each query is covered
@@ -59,12 +59,14 @@ const flag: Read<boolean> = (value, name) => {
   return value;
 };
 
-const buckets: Read<number> = (value, name) => {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 2 || value > 64) {
-    throw invalid(`${name} has to be a whole number from 2 to 64.`);
-  }
-  return value;
-};
+const wholeNumber =
+  (least: number, most: number): Read<number> =>
+  (value, name) => {
+    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+    throw invalid(`${name} has to be a whole number from ${least} to ${most}.`);
+  };
+
+const buckets = wholeNumber(2, 64);
 
 const inputs: Read<readonly string[]> = (value, name) => {
   if (!Array.isArray(value) || value.length === 0) throw invalid(`${name} has to be a list of files, one or more.`);
@@ -125,6 +127,26 @@ const readingFields = {
 const reading: Read<string | Partial<Omit<Interpretation, "name">>> = (value, name) =>
   typeof value === "string" ? text(value, name) : fieldsOf<Omit<Interpretation, "name">>(value, readingFields, name);
 
+const share: Read<number> = (value, name) => {
+  if (typeof value === "number" && value >= 0 && value <= 1) return value;
+  throw invalid(`the share of ${name} rules has to be a number from 0 to 1.`);
+};
+
+/** Shares may be rounded to two digits. */
+const shareSlack = 0.02;
+
+const shares: Read<ShardTargets["shares"] & {}> = (value, name) => {
+  const found = fieldsOf(value, { vertical: share, class: share, horizontal: share }, name);
+  const given = Object.values(found);
+  const sum = given.reduce((left, right) => left + right, 0);
+  const isWhole = given.length === ruleKinds.length;
+  if (sum <= 1 + shareSlack && (!isWhole || sum >= 1 - shareSlack)) return found;
+  throw invalid(
+    `the ${name} add up to ${Number(sum.toFixed(4))}.`,
+    `Give shares of ${ruleKinds.join(", ")} rules that add up to 1, or leave one out: it may then have any share.`,
+  );
+};
+
 const requiredFields = {
   /** Names the dataset in URLs, folders and the catalogue: `[a-z0-9][a-z0-9._-]{0,31}`. */
   dataset,
@@ -157,6 +179,12 @@ const optionalFields = {
   precedence,
   /** Buckets of horizontal rules, 2 to 64. */
   buckets,
+  /** Target shares of rule kinds; default of balanced mode: the published ones. */
+  shares,
+  /** Most shards, where federation allows it; default of balanced mode: 8. One shard is no federation. */
+  maxShards: wholeNumber(2, 10_000),
+  /** Least triples of a shard, where federation and the most shards allow it. */
+  minShardTriples: wholeNumber(1, 1_000_000_000),
   /** Folder of the result; absent: the data folder's place for this dataset. */
   output: text,
   /** Whether the ids of the shards, which stand in their URLs, say what is in them; default `readable`. */
@@ -212,6 +240,13 @@ export function readShardSpec(json: unknown): ShardSpec {
   if (files === undefined) throw missing("inputs", "a list of RDF files");
   if (queries === undefined) throw missing("queries", "a JSON or CSV file, or a folder of .rq files");
   if (licence === undefined) throw missing("licence", "the IRI of the source's licence");
+  const aimed = (["shares", "maxShards", "minShardTriples"] as const).find((name) => more[name] !== undefined);
+  if (more.mode === "paper" && aimed !== undefined) {
+    throw invalid(
+      `${aimed} has no meaning in paper mode, which knows one criterion.`,
+      "Leave it out, or choose balanced or guaranteed mode.",
+    );
+  }
   const { title = id, mode = shardModes[0], gzip = false, skipBadLines = false } = more;
   return { ...more, title, mode, gzip, skipBadLines, dataset: id, inputs: files, queries, licence };
 }

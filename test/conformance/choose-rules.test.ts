@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { placementOf } from "../../shards/src/rules/placement.ts";
-import type { Cell, Problem, Rule } from "../../shards/src/rules/problem.ts";
+import { type Cell, type Problem, type Rule, ruleKinds, type ShardTargets } from "../../shards/src/rules/problem.ts";
 import { createClingoSolver } from "../../shards/src/solver/clingo-solver.ts";
 import {
   chosenBy,
@@ -12,6 +12,7 @@ import {
   randomCover,
   randomOf,
   randomPlacement,
+  randomTargets,
   subsets,
 } from "../support/shard-problems.ts";
 
@@ -83,12 +84,14 @@ function costsOf(
   const steps = new Set(Array.from({ length: 31 }, (_, at) => Math.floor((total * (at + 1)) / 32)));
   const unfederated = placement.touches.length - helpless - apart.length;
   const largest = [...steps].filter((step) => Math.max(...sizes.values()) > step).length;
-  const { needs } = placement;
+  const { needs, targets = {} } = placement;
+  const wanted = targetCosts(targets, rules, [...sizes.values()]);
   if (needs === undefined) {
     const claiming = candidates
       .map(({ rule }) => rule)
       .filter((rule) => placement.cells.some(({ types, predicate }) => claims(rule, types, predicate)));
-    return [unfederated, rules.length, sizes.size, kindsIn(claiming).size - kindsIn(rules).size, largest];
+    const kinds = kindsIn(claiming).size - kindsIn(rules).size;
+    return [unfederated, ...wanted, rules.length, sizes.size, kinds, largest];
   }
   const splitting = candidates.filter(({ rule }) => canSplit(rule, placement.cells));
   const isAsked = (query: number): boolean => (placement.touches[query]?.length ?? 0) >= 2;
@@ -96,12 +99,30 @@ function costsOf(
   const alone = needs.filter((cells, query) => isAsked(query) && new Set(cells.map((cell) => keys[cell])).size < 2);
   return [
     unfederated,
-    coveredBy(splitting) - coveredBy(splitting.filter(({ rule }) => rules.includes(rule))),
     alone.length,
+    ...wanted,
+    coveredBy(splitting) - coveredBy(splitting.filter(({ rule }) => rules.includes(rule))),
     rules.filter((rule) => shardsOf(rule).some((key) => !sizes.has(key))).length,
-    kindsIn(splitting.map(({ rule }) => rule)).size - kindsIn(rules).size,
     rules.length,
     largest,
+  ];
+}
+
+/** Shards too many, shards too small, and by how many steps of 5 points, the first of 15, a share is off; where wanted. */
+function targetCosts(
+  { maxShards, minShardTriples = 0, shares }: ShardTargets,
+  rules: readonly Rule[],
+  sizes: readonly number[],
+) {
+  const off = ruleKinds.map((kind) => {
+    const share = rules.filter((rule) => rule.kind === kind).length / rules.length;
+    return Math.abs(share - (shares?.[kind] ?? share)) * 100;
+  });
+  const steps = Array.from({ length: 18 }, (_, at) => at * 5 + 15).filter((most) => Math.max(...off) > most + 1e-9);
+  return [
+    ...(maxShards === undefined ? [] : [Math.max(0, sizes.length - maxShards)]),
+    ...(minShardTriples === 0 ? [] : [sizes.filter((size) => size < minShardTriples).length]),
+    ...(shares === undefined ? [] : [steps.length]),
   ];
 }
 
@@ -166,20 +187,33 @@ test("guaranteed mode: objectives and choice of 60 random instances are those of
   expect(unfederated).toBeGreaterThan(5);
 });
 
-test("balanced mode: objectives and choice of 60 random instances are those of trying all", async () => {
-  const sums = Array.from({ length: 7 }, () => 0);
-  for (let seed = 1; seed <= 60; seed += 1) {
-    const problem = randomBalanced(seed);
-    const best = bestChoice(problem);
-    const { criteria = [], rules } = await solve(problem);
-    const found = { costs: criteria.map(({ cost }) => cost), choice: numbersOf(problem, rules) };
-    expect({ seed, ...found }).toEqual({ seed, ...best });
-    expect(criteria.filter(({ proven }) => !proven)).toEqual([]);
-    for (const [at, cost] of best.costs.entries()) sums[at] = (sums[at] ?? 0) + cost;
-  }
-  // Each criterion decides something somewhere.
-  for (const sum of sums) expect(sum).toBeGreaterThan(0);
-});
+test.each([
+  ["balanced", randomBalanced],
+  ["guaranteed", withTargets],
+] as const)(
+  "%s mode with targets: objectives and choice of 60 random instances are those of trying all",
+  async (_, problemOf) => {
+    const sums = new Map<string, number>();
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const problem = problemOf(seed);
+      const best = bestChoice(problem);
+      const { criteria = [], rules } = await solve(problem);
+      const found = { costs: criteria.map(({ cost }) => cost), choice: numbersOf(problem, rules) };
+      expect({ seed, ...found }).toEqual({ seed, ...best });
+      expect(criteria.filter(({ proven }) => !proven)).toEqual([]);
+      for (const { name, cost } of criteria) sums.set(name, (sums.get(name) ?? 0) + cost);
+    }
+    expect(sums.size).toBe(problemOf === randomBalanced ? 9 : 8);
+    // Each criterion decides something somewhere.
+    for (const sum of sums.values()) expect(sum).toBeGreaterThan(0);
+  },
+);
+
+/** In guaranteed mode. */
+function withTargets(seed: number): ReturnType<typeof randomPlacement> {
+  const { placement, ...problem } = randomPlacement(seed);
+  return { ...problem, placement: { ...placement, targets: randomTargets(randomOf(seed + 20_000)) } };
+}
 
 test("guaranteed mode: cells and queries in another order give the same rules", async () => {
   for (let seed = 101; seed <= 115; seed += 1) {

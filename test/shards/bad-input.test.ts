@@ -93,7 +93,7 @@ describe("a dry run", () => {
 describe("the paper's mode", () => {
   it("follows the method as it is published", async () => {
     await workspace.describe({ reading: "literal" });
-    const { report } = await workspace.build({ mode: "paper" });
+    const { report } = await workspace.build({ fields: { mode: "paper" } });
     expect(report).toMatchObject({ mode: "paper", reading: { name: "literal" }, optimum: { proven: true } });
     expect(report.readings.map(({ reading }) => reading.name)).toContain("single-class");
     expect(report.readings.filter(({ used }) => used)).toHaveLength(1);

@@ -113,7 +113,7 @@ describe("a dataset without triples", () => {
   it("is a result: no shards, and no query is federated", async () => {
     await write("harbour.nt", "# nothing\n");
     for (const mode of ["guaranteed", "paper"] as const) {
-      const { report, folder } = await workspace.build({ mode });
+      const { report, folder } = await workspace.build({ fields: { mode } });
       expect(report.shards).toEqual([]);
       expect(report.statistics.triples).toBe(0);
       expect(report.queries.map(({ federated }) => federated)).toEqual(report.queries.map(() => false));

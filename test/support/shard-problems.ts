@@ -1,4 +1,13 @@
-import type { Candidate, Cell, Problem, Precedence, Rule, RuleKind, Solution } from "../../shards/src/rules/problem.ts";
+import type {
+  Candidate,
+  Cell,
+  Problem,
+  Precedence,
+  Rule,
+  RuleKind,
+  ShardTargets,
+  Solution,
+} from "../../shards/src/rules/problem.ts";
 import type { AnswerSetSolver } from "../../shards/src/rules/answer-set-solver.ts";
 import { chooseRules } from "../../shards/src/rules/choose-rules.ts";
 import { literalInterpretation } from "../../shards/src/rules/interpretations.ts";
@@ -98,7 +107,17 @@ export function randomBalanced(seed: number): ReturnType<typeof randomPlacement>
     rule,
     covers: queries.flatMap((_, query) => (random() < 0.4 ? [query] : [])),
   }));
-  return { queries, candidates: covering, placement: { ...placement, needs } };
+  return { queries, candidates: covering, placement: { ...placement, needs, targets: randomTargets(random) } };
+}
+
+/** Each target is there or not. */
+export function randomTargets(random: () => number): ShardTargets {
+  const share = Math.round(random() * 100) / 100;
+  return {
+    ...(random() < 0.7 && { maxShards: 2 + Math.floor(random() * 5) }),
+    ...(random() < 0.7 && { minShardTriples: 1 + Math.floor(random() * 20) }),
+    ...(random() < 0.7 && { shares: { vertical: share, horizontal: (1 - share) / 2, class: (1 - share) / 2 } }),
+  };
 }
 
 const pairs = (of: readonly string[]): readonly (readonly string[])[] =>

@@ -1,12 +1,12 @@
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { BuildProgress } from "../build-problem.ts";
 import type { BuildResult } from "../build.ts";
-import { type ShardMode, shardModes } from "../spec.ts";
+import { shardModes } from "../spec.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import type { NamedInput } from "../load/input.ts";
 import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-questions.ts";
 import type { SqlDialect } from "../materialise/warehouse-sql.ts";
-import type { createShardCommands } from "../service/commands.ts";
+import type { createShardCommands, SpecFields } from "../service/commands.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
 
@@ -21,11 +21,9 @@ export interface ShardIo extends CliIo {
 }
 
 /** Options of `fedway shards build`. */
-interface BuildCommandOptions {
+interface BuildCommandOptions extends SpecFields {
   readonly dryRun?: boolean;
-  readonly mode?: ShardMode;
   readonly output?: string;
-  readonly skipBadLines?: boolean;
   readonly allow?: readonly string[];
   /** Milliseconds. */
   readonly solveTimeout?: number;
@@ -56,15 +54,14 @@ interface VerifyCommandOptions extends Form {
 
 /** `fedway shards build`: builds, or predicts; resolves to the exit code. @throws FedwayError */
 export async function runShardBuild(io: ShardIo, spec: string, options: BuildCommandOptions): Promise<number> {
-  const { dryRun = false, mode, output, allow = [], solveTimeout, skipBadLines } = options;
+  const { dryRun = false, output, allow = [], solveTimeout, json: isJson = false, ...fields } = options;
   const commands = await io.shards();
   const outcomes = await unlessInterrupted(io, (onProgress) =>
     commands.build(spec, {
       dryRun,
       allow,
-      ...(mode !== undefined && { mode }),
+      fields,
       ...(output !== undefined && { output }),
-      ...(skipBadLines === true && { skipBadLines }),
       ...(solveTimeout !== undefined && { solveMs: solveTimeout }),
       signal: io.interrupted,
       onProgress,
@@ -72,8 +69,8 @@ export async function runShardBuild(io: ShardIo, spec: string, options: BuildCom
   );
   if (outcomes === undefined) return exitCodes.interrupted;
   const value = outcomes.length === 1 ? outcomes[0] : outcomes;
-  await write(io.stdout, options.json ? json(value) : outcomes.map(outcomeText).join("\n"));
-  if (outcomes.length > 1 && !options.json) await write(io.stdout, `\n${(await tellSeveral(outcomes)).text()}`);
+  await write(io.stdout, isJson ? json(value) : outcomes.map(outcomeText).join("\n"));
+  if (outcomes.length > 1 && !isJson) await write(io.stdout, `\n${(await tellSeveral(outcomes)).text()}`);
   return exitCodes.ok;
 }
 
@@ -117,7 +114,11 @@ export async function runShardCompare(io: ShardIo, spec: string, options: Compar
     for (const mode of shardModes) {
       const limit = solveTimeout === undefined ? {} : { solveMs: solveTimeout };
       const signal = io.interrupted;
-      found.push(...(await commands.build(spec, { dryRun: true, mode, allow, ...limit, signal, onProgress })));
+      const fields = {
+        mode,
+        ...(mode === "paper" && { shares: undefined, maxShards: undefined, minShardTriples: undefined }),
+      };
+      found.push(...(await commands.build(spec, { dryRun: true, fields, allow, ...limit, signal, onProgress })));
     }
     return found;
   });

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { examples, milliseconds, type Running, UsageError, wholeNumber } from "../../../src/cli/cli-io.ts";
 import { runServe } from "../../../src/cli/commands.ts";
 import { sqlDialects } from "../materialise/warehouse-sql.ts";
@@ -102,6 +102,13 @@ function addBuild(shards: Command, running: RunningShards): void {
       "-o, --output <folder>",
       "folder of the result, replaced when it is complete (FEDWAY_DATA_DIR/shards/<dataset>)",
     )
+    .option("--max-shards <number>", "most shards, where federation allows it (8 in balanced mode)", wholeNumber)
+    .option("--min-shard-triples <number>", "least triples of a shard, where federation allows it", wholeNumber)
+    .option(
+      "--shares <list>",
+      "target shares of rule kinds, such as vertical=0.18,class=0.3,horizontal=0.52 (in balanced mode the published ones)",
+      shareList,
+    )
     .option("--skip-bad-lines", "leave out lines of N-Triples and N-Quads that cannot be read, and list the first ten")
     .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
     .option(
@@ -114,6 +121,14 @@ function addBuild(shards: Command, running: RunningShards): void {
       examples("shards build shards/example/spec.json", "shards build spec.json --dry-run --mode paper --allow /data"),
     )
     .action(running(runShardBuild));
+}
+
+/** The specification's reader checks kinds and numbers. */
+function shareList(text: string): Readonly<Record<string, number>> {
+  const pairs = text.split(",").map((each) => each.split("="));
+  if (pairs.every(({ length }) => length === 2))
+    return Object.fromEntries(pairs.map(([kind, share]) => [kind, Number(share)]));
+  throw new InvalidArgumentError("A list such as vertical=0.18,class=0.3,horizontal=0.52 is expected.");
 }
 
 function addCompare(shards: Command, running: RunningShards): void {

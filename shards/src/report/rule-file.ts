@@ -2,7 +2,7 @@ import { ruleKey } from "../rules/candidates.ts";
 import { coverFacts, composeProgram, type Encoding, quote } from "../rules/encodings.ts";
 import { conditionsOf, isMeasurable } from "../rules/conditions.ts";
 import { federationInstance } from "../rules/federation-instance.ts";
-import { federationFacts, measureFacts, nameFacts, shardFacts } from "../rules/federation-program.ts";
+import { factsOf, looksAtSizes, nameFacts } from "../rules/federation-program.ts";
 import type { Criterion, Problem, Solution, Rule } from "../rules/problem.ts";
 import type { ShardMode } from "../spec.ts";
 
@@ -102,17 +102,15 @@ function placedNumbers(problem: Problem, solution: Solution): Numbered {
   const { rules, queries, numbered } = instance;
   const conditions = conditionsOf(numbered);
   const isMeasured = isMeasurable(conditions);
-  const criteria = (solution.criteria ?? []).filter(({ name }) => isMeasured || name !== "smallest_largest_shard");
+  const criteria = (solution.criteria ?? []).filter(({ name }) => isMeasured || !looksAtSizes.has(name));
   return {
     facts: [
       ...nameFacts(rules.map(ruleKey), numbered),
-      ...federationFacts(instance, conditions),
-      ...shardFacts(instance, conditions),
-      ...(isMeasured ? measureFacts(numbered, conditions) : []),
+      ...factsOf(instance, conditions)(criteria.map(({ name }) => name)),
     ],
     rules,
     queries,
-    encodings: ["domain", "choice", "precedence", "federation"],
+    encodings: ["domain", "choice", "precedence", "federation", "targets"],
     criteria,
   };
 }

@@ -4,15 +4,7 @@ import { numbersOf } from "./encodings.ts";
 import { type Conditions, conditionsOf, isMeasurable, type Condition } from "./conditions.ts";
 import { evaluateChoice, type FederationInstance, federationInstance } from "./federation-instance.ts";
 import { solverTrouble } from "./answer-set-solver.ts";
-import {
-  type Aims,
-  criteria,
-  federationFacts,
-  federationProgram,
-  looksAtShards,
-  measureFacts,
-  shardFacts,
-} from "./federation-program.ts";
+import { type Aims, criteriaOf, factsOf, federationProgram, looksAtSizes } from "./federation-program.ts";
 import type { Criterion, Problem, Solution } from "./problem.ts";
 
 /** Conflicts that the search for smaller shards may take: counted, not timed, so that the same input gives the same rules. */
@@ -63,7 +55,7 @@ const byQuery = (reasons: Solution["impossible"]): Solution["impossible"] =>
 function openSession(instance: FederationInstance, options: ChooseOptions) {
   const { rules, numbered } = instance;
   const conditions = conditionsOf(numbered);
-  const facts = factsFor(instance, conditions);
+  const facts = factsOf(instance, conditions);
   const endMs = performance.now() + options.timeoutMs;
   let trouble: string | undefined;
   return {
@@ -76,7 +68,8 @@ function openSession(instance: FederationInstance, options: ChooseOptions) {
       const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
       const { signal, solver } = options;
       const settings = { timeoutMs, options: more, signal };
-      const program = federationProgram(facts(aims), rules.length, aims);
+      const counted = [...(aims.atMost?.keys() ?? []), ...(aims.minimise === undefined ? [] : [aims.minimise])];
+      const program = federationProgram(facts(counted), rules.length, aims);
       try {
         const { models, ended, lowerBound } = await solver.solve(program, settings);
         const model = models.at(-1);
@@ -93,33 +86,18 @@ function openSession(instance: FederationInstance, options: ChooseOptions) {
   };
 }
 
-/** The facts that count for some aims: those about shards are many more than the others. */
-function factsFor(instance: FederationInstance, conditions: Conditions): (aims: Aims) => readonly string[] {
-  const facts = federationFacts(instance, conditions);
-  const shards = shardFacts(instance, conditions);
-  const sizes = measureFacts(instance.numbered, conditions);
-  return (aims) => {
-    const counted = [...(aims.atMost?.keys() ?? []), ...(aims.minimise === undefined ? [] : [aims.minimise])];
-    return [
-      ...facts,
-      ...(counted.some((name) => looksAtShards.has(name)) ? shards : []),
-      ...(counted.includes("smallest_largest_shard") ? sizes : []),
-    ];
-  };
-}
-
 /** `fewestRules`: a lower bound of the number of rules. */
 async function minimiseAll(session: Session) {
   const { numbered, conditions, ask } = session;
   const atMost = new Map<Criterion["name"], number>();
   const results: Criterion[] = [];
   const { parting, stays, needs } = conditions;
-  let chosen = greedyChoice(numbered.makes, { parting, stays: [...stays, ...needs] });
+  let chosen = improvedChoice(session, greedyChoice(numbered.makes, { parting, stays: [...stays, ...needs] }));
   let fewestRules = 0;
   // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
   let allProven = true;
-  for (const name of criteria[session.mode]) {
-    const isTooLarge = name === "smallest_largest_shard" && !isMeasurable(conditions);
+  for (const name of criteriaOf(session)) {
+    const isTooLarge = looksAtSizes.has(name) && !isMeasurable(conditions);
     const found = isTooLarge ? { chosen, proven: false, lower: 0 } : await minimise(session, { name, atMost, chosen });
     chosen = found.chosen;
     const { [name]: cost } = evaluateChoice(session, chosen).costs;
@@ -140,7 +118,7 @@ async function minimise(
   const { ask } = session;
   const costOf = (choice: readonly number[]): number => evaluateChoice(session, choice).costs[name];
   if (costOf(chosen) === 0) return { chosen, proven: true, lower: 0 };
-  const limit = name === "smallest_largest_shard" ? [`--solve-limit=${sizeEffort}`] : [];
+  const limit = looksAtSizes.has(name) ? [`--solve-limit=${sizeEffort}`] : [];
   const proof = await ask({ minimise: name, atMost }, ["--opt-strategy=usc", ...limit]);
   if (proof.complete) return { chosen: proof.chosen ?? chosen, proven: true, lower: proof.lower };
   const search = await ask({ minimise: name, atMost }, ["--opt-strategy=bb", ...limit]);
@@ -174,9 +152,8 @@ function reasonOf(alone: Answer | undefined): string {
 const mostLooks = 200_000_000;
 
 /**
- * A choice that leaves few queries with one shard: the rule that federates most of them, again and again, then without
- * those that have become needless. What the search for the best choice begins with, and what is left when it fails. The same
- * input gives the same choice.
+ * A choice that leaves few queries with one shard: the rule that federates most of them, again and again. What the search
+ * for the best choice begins with. The same input gives the same choice.
  */
 function greedyChoice(
   makes: FederationInstance["numbered"]["makes"],
@@ -198,17 +175,51 @@ function greedyChoice(
     state.change(best.rule, 1);
     chosen.push(best.rule);
   }
-  return withoutNeedless(chosen, state).toSorted((first, second) => first - second);
+  return chosen.toSorted((first, second) => first - second);
 }
 
-function withoutNeedless(chosen: readonly number[], state: ReturnType<typeof openState>): readonly number[] {
-  const left = state.unfederated();
-  return chosen.filter((rule) => {
-    state.change(rule, -1);
-    const isNeedless = state.unfederated() <= left;
-    if (!isNeedless) state.change(rule, 1);
-    return !isNeedless;
-  });
+/**
+ * A choice nearby that costs less by the criteria in order, until there is none: one rule more, one less, or another one.
+ * What is left when the solver finds nothing in time. The same input gives the same choice.
+ */
+function improvedChoice(session: Session, from: readonly number[]): readonly number[] {
+  const { rules, numbered } = session;
+  const names = criteriaOf(session);
+  const costsOf = (choice: readonly number[]): readonly number[] => {
+    const { costs } = evaluateChoice(session, choice);
+    return names.map((name) => costs[name]);
+  };
+  const looksEach = 1 + numbered.places.length + numbered.touches.reduce((sum, { length }) => sum + length, 0);
+  let looks = mostLooks;
+  let best = { choice: from, costs: costsOf(from) };
+  for (let isBetter = true; isBetter; ) {
+    isBetter = false;
+    for (const choice of neighbours(best.choice, rules.length)) {
+      looks -= looksEach;
+      if (looks < 0) return best.choice;
+      const costs = costsOf(choice);
+      if (!isLess(costs, best.costs)) continue;
+      best = { choice, costs };
+      isBetter = true;
+      break;
+    }
+  }
+  return best.choice;
+}
+
+function* neighbours(choice: readonly number[], rules: number): Generator<readonly number[]> {
+  const without = choice.map((rule) => choice.filter((other) => other !== rule));
+  yield* without;
+  for (const kept of [choice, ...without]) {
+    for (let rule = 0; rule < rules; rule += 1) {
+      if (!choice.includes(rule)) yield [...kept, rule].toSorted((first, second) => first - second);
+    }
+  }
+}
+
+function isLess(left: readonly number[], right: readonly number[]): boolean {
+  const at = left.findIndex((cost, index) => cost !== right[index]);
+  return at !== -1 && (left[at] ?? 0) < (right[at] ?? 0);
 }
 
 function openState(

@@ -10,6 +10,7 @@ export type Encoding =
   | "federation"
   | "impossible"
   | "objectives"
+  | "targets"
   | "canonical"
   | "answer"
   | "show";

@@ -1,5 +1,13 @@
 import { irisOfRule } from "./candidates.ts";
-import type { Candidate, Problem, Solution, Rule, Criterion, RuleKind } from "./problem.ts";
+import {
+  type Candidate,
+  type Criterion,
+  type Problem,
+  type Rule,
+  type RuleKind,
+  ruleKinds,
+  type Solution,
+} from "./problem.ts";
 import { type Places, placesOf, measures } from "./places.ts";
 
 type Placement = NonNullable<Problem["placement"]>;
@@ -14,6 +22,8 @@ export interface FederationInstance {
   /** The queries that are asked for, by their place in `Problem.queries`; their places here are their numbers. */
   readonly queries: readonly number[];
   readonly numbered: Places;
+  readonly measured: ReturnType<typeof measures>;
+  readonly targets: NonNullable<Placement["targets"]>;
   /** Queries that are left out, as it needs no solver to tell that nothing helps them. */
   readonly unsatisfiable: Solution["impossible"];
   /** In balanced mode: queries that no rule covers, by their place in `Problem.queries`. */
@@ -22,7 +32,7 @@ export interface FederationInstance {
 
 /** Numbers a problem with placement. */
 export function federationInstance(problem: Problem, placement: Placement): FederationInstance {
-  const { needs, ...unbalanced } = placement;
+  const { needs, targets = {}, ...unbalanced } = placement;
   const candidates = needs === undefined ? claiming(problem, placement) : splitting(problem, placement);
   const rules = candidates.map(({ rule }) => rule);
   const unsatisfiable = directReasons(placement);
@@ -30,22 +40,14 @@ export function federationInstance(problem: Problem, placement: Placement): Fede
   const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
   const kept = (of: readonly (readonly number[])[]): typeof of => queries.map((query) => of[query] ?? []);
   const touches = kept(placement.touches);
-  const instance = { rules, queries, unsatisfiable };
-  if (needs === undefined) {
-    return {
-      ...instance,
-      mode: "guaranteed",
-      covers: [],
-      uncovered: [],
-      numbered: placesOf(rules, { ...unbalanced, touches }),
-    };
-  }
+  const numbered = placesOf(rules, { ...unbalanced, touches, needs: needs && kept(needs) });
+  const instance = { rules, queries, unsatisfiable, numbered, measured: measures(numbered.places), targets };
+  if (needs === undefined) return { ...instance, mode: "guaranteed", covers: [], uncovered: [] };
   const numbers = new Map(queries.map((query, number) => [query, number]));
   const covers = candidates.map((candidate) => candidate.covers.flatMap((query) => numbers.get(query) ?? []));
   const covered = new Set(covers.flat());
   const uncovered = queries.flatMap((query, number) => (covered.has(number) ? [] : [{ query, reason: noCover }]));
-  const numbered = placesOf(rules, { ...unbalanced, touches, needs: kept(needs) });
-  return { ...instance, mode: "balanced", covers, uncovered, numbered };
+  return { ...instance, mode: "balanced", covers, uncovered };
 }
 
 const noCover = "No candidate rule that puts triples into each of its shards covers it.";
@@ -94,7 +96,9 @@ export function evaluateChoice(
   instance: FederationInstance,
   chosen: readonly number[],
 ): { readonly costs: Readonly<Record<Criterion["name"], number>>; readonly unfederated: readonly number[] } {
-  const { rules, numbered, covers } = instance;
+  const { rules, numbered, covers, measured, targets } = instance;
+  const { scaled, steps, scale } = measured;
+  const chosenRules = chosen.flatMap((rule) => rules[rule] ?? []);
   const made = new Set(chosen.flatMap((rule) => numbered.makes[rule] ?? []));
   const shardOf = numbered.places.map(({ offers }) => offers.find(({ claim }) => made.has(claim))?.shard ?? 0);
   const inOneShard = (queries: readonly (readonly number[])[]): readonly number[] =>
@@ -103,7 +107,6 @@ export function evaluateChoice(
       return places.some((place) => shardOf[place] !== first) ? [] : [query];
     });
   const unfederated = inOneShard(numbered.touches);
-  const { scaled, steps } = measures(numbered.places);
   const sizes = new Map<number, number>();
   for (const [place, shard] of shardOf.entries()) sizes.set(shard, (sizes.get(shard) ?? 0) + (scaled[place] ?? 0));
   const largest = Math.max(0, ...sizes.values());
@@ -111,9 +114,12 @@ export function evaluateChoice(
   const costs = {
     fewest_unfederated: unfederated.length,
     fewest_answered_alone: inOneShard(numbered.needs).length,
+    fewest_surplus_shards: Math.max(0, sizes.size - (targets.maxShards ?? sizes.size)),
+    fewest_small_shards: [...sizes.values()].filter((size) => size < leastSize(targets, scale)).length,
+    nearest_shares: stepsOff(chosenRules, targets),
     fewest_one_sided: chosen.filter(isOneSided).length,
     fewest_uncovered: distinct(covers.flat()) - distinct(chosen.flatMap((rule) => covers[rule] ?? [])),
-    most_kinds: kindsOf(rules).size - kindsOf(chosen.flatMap((rule) => rules[rule] ?? [])).size,
+    most_kinds: kindsOf(rules).size - kindsOf(chosenRules).size,
     fewest_rules: chosen.length,
     fewest_shards: sizes.size,
     smallest_largest_shard: steps.filter((step) => largest > step).length,
@@ -124,3 +130,23 @@ export function evaluateChoice(
 const distinct = (numbers: readonly number[]): number => new Set(numbers).size;
 
 const kindsOf = (rules: FederationInstance["rules"]): ReadonlySet<RuleKind> => new Set(rules.map(({ kind }) => kind));
+
+/** Least size of a shard in the unit of the measured sizes. */
+export const leastSize = ({ minShardTriples = 0 }: FederationInstance["targets"], scale: number): number =>
+  Math.floor(minShardTriples / scale);
+
+/** Targets in 10,000ths: the solver counts in whole numbers. */
+export const targetShares = ({
+  shares = {},
+}: FederationInstance["targets"]): readonly (readonly [RuleKind, number])[] =>
+  ruleKinds.flatMap((kind) => (shares[kind] === undefined ? [] : [[kind, Math.round(shares[kind] * 10_000)] as const]));
+
+/** How far off its target a share is counts in steps of 5 points. */
+export const tolerances: readonly number[] = Array.from({ length: 18 }, (_, at) => at * 500 + 1_500);
+
+function stepsOff(rules: readonly Rule[], targets: FederationInstance["targets"]): number {
+  const off = targetShares(targets).map(([kind, share]) =>
+    Math.abs(rules.filter((rule) => rule.kind === kind).length * 10_000 - share * rules.length),
+  );
+  return tolerances.filter((most) => off.some((each) => each > most * rules.length)).length;
+}

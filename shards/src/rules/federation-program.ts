@@ -1,27 +1,70 @@
 import type { Criterion } from "./problem.ts";
 import { composeProgram, type Encoding, quote } from "./encodings.ts";
 import type { Condition, Conditions } from "./conditions.ts";
-import type { FederationInstance } from "./federation-instance.ts";
-import { measures, type Places } from "./places.ts";
+import { type FederationInstance, leastSize, targetShares, tolerances } from "./federation-instance.ts";
+import type { Places } from "./places.ts";
 
 type CriterionName = Criterion["name"];
 
-/** The objectives of each mode in order (`shards/objectives.lp`). */
-export const criteria: Readonly<Record<FederationInstance["mode"], readonly CriterionName[]>> = {
-  guaranteed: ["fewest_unfederated", "fewest_rules", "fewest_shards", "most_kinds", "smallest_largest_shard"],
-  balanced: [
+/** The objectives of an instance in order (`shards/objectives.lp`): those of its mode, and its targets behind federation. */
+export function criteriaOf({ mode, targets }: FederationInstance): readonly CriterionName[] {
+  const wanted: readonly CriterionName[] = [
+    ...(targets.maxShards === undefined ? [] : (["fewest_surplus_shards"] as const)),
+    ...(targets.minShardTriples === undefined ? [] : (["fewest_small_shards"] as const)),
+    ...(targetShares(targets).length === 0 ? [] : (["nearest_shares"] as const)),
+  ];
+  if (mode === "guaranteed") {
+    return ["fewest_unfederated", ...wanted, "fewest_rules", "fewest_shards", "most_kinds", "smallest_largest_shard"];
+  }
+  return [
     "fewest_unfederated",
-    "fewest_uncovered",
     "fewest_answered_alone",
+    ...wanted,
+    "fewest_uncovered",
     "fewest_one_sided",
-    "most_kinds",
     "fewest_rules",
     "smallest_largest_shard",
-  ],
-};
+  ];
+}
 
 /** Criteria that look at the shards, about which there are more facts than about all else. */
-export const looksAtShards = new Set<CriterionName>(["fewest_shards", "fewest_one_sided"]);
+const looksAtShards = new Set<CriterionName>([
+  "fewest_shards",
+  "fewest_one_sided",
+  "fewest_surplus_shards",
+  "fewest_small_shards",
+]);
+
+/** Criteria that add up triples. */
+export const looksAtSizes = new Set<CriterionName>(["fewest_small_shards", "smallest_largest_shard"]);
+
+/** Facts of an instance, most of which only some criteria need. */
+export function factsOf(instance: FederationInstance, conditions: Conditions) {
+  const facts = [...federationFacts(instance, conditions), ...targetFacts(instance)];
+  const shards = shardFacts(instance, conditions);
+  const sizes = measureFacts(instance, conditions);
+  return (names: readonly CriterionName[]): readonly string[] => [
+    ...facts,
+    ...(names.some((name) => looksAtShards.has(name)) ? shards : []),
+    ...(names.some((name) => looksAtSizes.has(name)) ? sizes : []),
+  ];
+}
+
+/** What `shards/targets.lp` reads. */
+function targetFacts({ targets, numbered, measured }: FederationInstance): readonly string[] {
+  const { maxShards = numbered.shards.length, minShardTriples } = targets;
+  const surplus = Array.from(
+    { length: Math.max(0, numbered.shards.length - maxShards) },
+    (_, at) => maxShards + at + 1,
+  );
+  const shares = targetShares(targets);
+  return [
+    ...surplus.map((number) => `surplus(${number}).`),
+    ...(minShardTriples === undefined ? [] : [`least(${leastSize(targets, measured.scale)}).`]),
+    ...shares.map(([kind, share]) => `target(${kind},${share}).`),
+    ...(shares.length === 0 ? [] : tolerances.map((most) => `tolerance(${most}).`)),
+  ];
+}
 
 /** What one run of the solver is to do with the objectives. */
 export interface Aims {
@@ -70,14 +113,14 @@ export const shardFacts = ({ mode, numbered }: FederationInstance, conditions: C
 const partingOf = (set: number): number => -1 - set;
 
 /** Sizes of shards as facts, and the steps in which the largest one is measured; some sets are those of `shardFacts` again. */
-export function measureFacts({ places }: Places, conditions: Conditions): readonly string[] {
+function measureFacts({ measured }: FederationInstance, conditions: Conditions): readonly string[] {
   const { shares } = conditions;
   return [
     ...grownFacts(conditions, shares),
     ...shares.map((found, shard) =>
       found.map(({ claim = "base", set, triples }) => `share(${shard},${claim},${set},${triples}).`).join(" "),
     ),
-    ...measures(places).steps.map((step, at) => `step(${at + 1},${step}).`),
+    ...measured.steps.map((step, at) => `step(${at + 1},${step}).`),
   ];
 }
 
@@ -106,6 +149,7 @@ const encodings: readonly Encoding[] = [
   "precedence",
   "federation",
   "objectives",
+  "targets",
   "canonical",
   "show",
 ];

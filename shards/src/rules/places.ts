@@ -125,15 +125,12 @@ function offering(bucketsOf: ReadonlyMap<string, number>, precedence: Placement[
 const largestSum = 1_000_000_000;
 const skewSteps = 32;
 
-/** Sizes of the places as the solver counts them, scaled down when need be, and steps of 1/32 of their sum. */
-export function measures(places: readonly CellGroup[]): {
-  readonly scaled: readonly number[];
-  readonly steps: readonly number[];
-} {
+/** Sizes of the places as the solver counts them, divided by `scale` when need be, and steps of 1/32 of their sum. */
+export function measures(places: readonly CellGroup[]) {
   const total = places.reduce((sum, { triples }) => sum + triples, 0);
   const scale = Math.max(1, Math.ceil(total / largestSum));
   const scaled = places.map(({ triples }) => Math.floor(triples / scale));
   const sum = scaled.reduce((left, right) => left + right, 0);
   const steps = Array.from({ length: skewSteps - 1 }, (_, at) => Math.floor((sum * (at + 1)) / skewSteps));
-  return { scaled, steps: [...new Set(steps)] };
+  return { scale, scaled, steps: [...new Set(steps)] };
 }

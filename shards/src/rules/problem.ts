@@ -73,7 +73,18 @@ export interface Problem {
     readonly touches: readonly (readonly number[])[];
     /** Only in balanced mode, of each query: the cells that no shard may have alone, as it then has the query's whole answer. */
     readonly needs?: readonly (readonly number[])[] | undefined;
+    readonly targets?: ShardTargets | undefined;
   };
+}
+
+/** What a builder wants of the shards beside federation; what is absent does not count. */
+export interface ShardTargets {
+  /** 2 or more. */
+  readonly maxShards?: number | undefined;
+  /** Least size of a shard. */
+  readonly minShardTriples?: number | undefined;
+  /** Shares of the chosen rules, 0 to 1; a kind that is absent may have any. */
+  readonly shares?: Readonly<Partial<Record<RuleKind, number>>> | undefined;
 }
 
 /** What the solver found. */
@@ -99,6 +110,9 @@ export interface Criterion {
   readonly name:
     | "fewest_unfederated"
     | "fewest_answered_alone"
+    | "fewest_surplus_shards"
+    | "fewest_small_shards"
+    | "nearest_shares"
     | "fewest_one_sided"
     | "fewest_uncovered"
     | "most_kinds"

@@ -4,9 +4,10 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { readReport, readOrigins } from "../finished-folder.ts";
 import { readManifest } from "../materialise/manifest.ts";
 import { type SqlDialect, warehouseSql } from "../materialise/warehouse-sql.ts";
-import { readShardSpecs, type ShardMode } from "../spec.ts";
+import { readShardSpecs, type ShardSpec } from "../spec.ts";
 import { type LocatedSpec, locateSpec, readSpecFile } from "../spec-paths.ts";
 import { type BuildOptions, type BuildResult, buildShards } from "../build.ts";
+import { isObject } from "../guards.ts";
 import { createClingoSolver } from "../solver/clingo-solver.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { OpenStores, StoreLimits } from "../verify/answer-store.ts";
@@ -18,10 +19,12 @@ import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify
 
 type Running = Pick<BuildOptions, "signal" | "onProgress">;
 
+/** Fields of a description that the command line gives, too. */
+export type SpecFields = Partial<Pick<ShardSpec, "mode" | "skipBadLines" | "shares" | "maxShards" | "minShardTriples">>;
+
 interface BuildCommand extends Running, Pick<BuildOptions, "dryRun" | "solveMs"> {
-  readonly mode?: ShardMode;
+  readonly fields?: SpecFields;
   readonly output?: string;
-  readonly skipBadLines?: boolean;
   readonly allow: readonly string[];
 }
 
@@ -69,15 +72,16 @@ async function reportAt(path: string): Promise<BuildResult> {
 async function locateAll(
   dataDir: string,
   specFile: string,
-  { mode, output, allow, skipBadLines }: BuildCommand,
+  { fields, output, allow }: BuildCommand,
 ): Promise<readonly LocatedSpec[]> {
-  const specs = readShardSpecs(await readSpecFile(specFile));
+  const described = await readSpecFile(specFile);
+  const specs = readShardSpecs(isObject(described) ? { ...described, ...fields } : described);
   const baseDir = dirname(await realpath(specFile));
-  const located = specs.map(async ({ output: described, ...spec }) => {
-    const wanted = output === undefined ? described : undefined;
+  const located = specs.map(async ({ output: own, ...spec }) => {
+    const wanted = output === undefined ? own : undefined;
     const given = output !== undefined && specs.length > 1 ? join(output, spec.dataset) : output;
     return locateSpec(
-      { ...spec, mode: mode ?? spec.mode, skipBadLines: skipBadLines ?? spec.skipBadLines, output: wanted },
+      { ...spec, output: wanted },
       {
         baseDir,
         readable: [baseDir, process.cwd(), ...allow],

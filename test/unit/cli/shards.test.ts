@@ -29,14 +29,16 @@ const outcome: BuildResult = { report, folder: "/data/shards/harbour" };
 describe("fedway shards compare", () => {
   it("predicts in every mode and puts the figures side by side", async () => {
     const asked: Partial<Parameters<ShardCommands["build"]>[1]>[] = [];
-    const build: ShardCommands["build"] = async (_, { mode = "paper", dryRun, allow, solveMs }) => {
-      asked.push({ mode, dryRun, allow, ...(solveMs !== undefined && { solveMs }) });
+    const build: ShardCommands["build"] = async (_, { fields, dryRun, allow, solveMs }) => {
+      const { mode = "paper", ...targets } = fields ?? {};
+      expect(Object.values(targets).filter((value) => value !== undefined)).toEqual([]);
+      asked.push({ fields: { mode }, dryRun, allow, ...(solveMs !== undefined && { solveMs }) });
       return [{ report: reportOf({ ...reportInput, mode, predicted: dryRun }) }];
     };
     const argv = ["shards", "compare", "spec.json", "--allow", "a", "--solve-timeout", "9"];
     const { code, out } = await cli(argv, { shards: { build } });
     expect(asked).toEqual(
-      ["balanced", "guaranteed", "paper"].map((mode) => ({ mode, dryRun: true, allow: ["a"], solveMs: 9 })),
+      ["balanced", "guaranteed", "paper"].map((mode) => ({ fields: { mode }, dryRun: true, allow: ["a"], solveMs: 9 })),
     );
     expect(code).toBe(0);
     expect(out.split("\n").slice(1, 4)).toEqual([
@@ -53,13 +55,13 @@ describe("fedway shards build", () => {
     const asked: [string, Partial<Parameters<ShardCommands["build"]>[1]>][] = [];
     const { code, out } = await cli(["shards", "build", "spec.json"], {
       shards: {
-        build: async (file, { dryRun, allow, mode, output }) => {
-          asked.push([file, { dryRun, allow, ...(mode && { mode }), ...(output && { output }) }]);
+        build: async (file, { dryRun, allow, fields = {}, output }) => {
+          asked.push([file, { dryRun, allow, fields, ...(output && { output }) }]);
           return [outcome];
         },
       },
     });
-    expect(asked).toEqual([["spec.json", { dryRun: false, allow: [] }]]);
+    expect(asked).toEqual([["spec.json", { dryRun: false, allow: [], fields: {} }]]);
     expect({ code, out }).toEqual({
       code: 0,
       out: `harbour: 416 triples, 15 questions with 14 queries
@@ -78,17 +80,27 @@ folder: /data/shards/harbour (report.html is the report to read)
   });
 
   it("hands every option on and says that nothing was written", async () => {
+    const shares = { vertical: 0.2, class: 0.3 };
+    const given = { mode: "paper" as const, skipBadLines: true, maxShards: 6, minShardTriples: 9, shares };
     const asked: unknown[] = [];
-    const argv = ["shards", "build", "s.json", "--dry-run", "--mode", "paper", "-o", "out", "--allow", "a", "b"];
+    const argv = ["shards", "build", "s.json", "--dry-run", "-m", "paper", "-o", "out", "--allow", "a", "b"].concat([
+      "--max-shards",
+      "6",
+      "--min-shard-triples",
+      "9",
+      "--shares",
+      "vertical=0.2,class=0.3",
+      "--skip-bad-lines",
+    ]);
     const { code, out } = await cli(argv, {
       shards: {
-        build: async (_, { dryRun, allow, mode, output }) => {
-          asked.push({ dryRun, allow, mode, output });
+        build: async (_, { dryRun, allow, fields, output }) => {
+          asked.push({ dryRun, allow, fields, output });
           return [{ report: { ...report, optimum: { cost: 4, lowerBound: 3, proven: false } } }];
         },
       },
     });
-    expect(asked).toEqual([{ dryRun: true, allow: ["a", "b"], mode: "paper", output: "out" }]);
+    expect(asked).toEqual([{ dryRun: true, allow: ["a", "b"], fields: given, output: "out" }]);
     expect(code).toBe(0);
     expect(out).toMatch(/not proven: between 3 and 4/);
     expect(out).toMatch(/nothing was written/);
