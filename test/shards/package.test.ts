@@ -193,8 +193,8 @@ describe("a package", () => {
     ]);
     const { questions } = await openPackage(folder);
     expect(questions.slice(0, 2)).toEqual([
-      { id: "ok", question: "What is ok?", query: "ok" },
-      { id: "again", question: "What is again?", query: "ok" },
+      { id: "ok", question: "What is ok?", query: "ok", flags: [] },
+      { id: "again", question: "What is again?", query: "ok", flags: [] },
     ]);
   });
 

@@ -289,9 +289,13 @@ export const modules: readonly Module[] = [
   {
     // The benchmark of a dataset as one folder.
     name: "shards/src/package",
-    imports: [...whole("rdf", "registry", "shards/src", "sparql"), { module: "plan", files: ["portable-plan.ts"] }],
+    imports: [
+      ...whole("rdf", "registry", "shards/src", "shards/src/audit", "sparql"),
+      { module: "plan", files: ["portable-plan.ts"] },
+    ],
     packages: [],
   },
+  { name: "shards/src/audit", imports: whole("rdf", "shards/src", "shards/src/package", "sparql"), packages: [] },
   // Agents asked, and scored, over a package.
   {
     name: "shards/src/evaluate",

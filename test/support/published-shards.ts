@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { runBuild } from "../../shards/src/service/commands.ts";
@@ -10,6 +11,9 @@ const folder = fileURLToPath(new URL("../../../shared/fkgqa/", import.meta.url))
 
 /** Whether the nine datasets of the published questions are beside the project. */
 export const hasPublishedData = existsSync(folder);
+
+/** The path of one of its files. */
+export const publishedFile = (name: string): string => join(folder, name);
 
 /** Their names. */
 export const publishedDatasets: readonly string[] =

@@ -27,6 +27,8 @@ export interface PackagedQuestion {
   readonly id: string;
   readonly question: string;
   readonly query: string;
+  /** Names of the audit's doubts. */
+  readonly flags: readonly string[];
 }
 
 /** A shard of the package; `entry` is its id in a catalogue. */
@@ -150,7 +152,7 @@ const invalid = (folder: string, reason: string, cause?: unknown): FedwayError =
 const isString = (value: unknown): value is string => typeof value === "string";
 const isTexts = isListOf(isString);
 
-const isQuestion: Guard<PackagedQuestion> = isShape({ id: isText, question: isString, query: isText });
+const isQuestion: Guard<PackagedQuestion> = isShape({ id: isText, question: isString, query: isText, flags: isTexts });
 const isEndpoint: Guard<PackagedEndpoint> = isShape({ id: isText, entry: isText, url: isText, topic: isString });
 
 const hasManifestFields = isShape({

@@ -12,7 +12,8 @@ Licence: <${licence}>${citation === undefined ? "" : `\nCite as: ${citation}`}${
 
 | file | |
 | --- | --- |
-| \`questions.jsonl\` | \`id\`, \`question\`, and the id of its \`query\` |
+| \`questions.jsonl\` | \`id\`, \`question\`, and the id of its \`query\`, and the \`flags\` of the audit |
+| \`audit.json\` | doubts about gold queries: name, evidence, place in the query. Flagged questions stay; give scores with and without them |
 | \`queries.jsonl\` | original \`query\`, \`gold\` federated query (each pattern at the shards with matches), \`trivial\` federation (each pattern at all shards), gold \`answer\` with signature and ties, \`fanOut\`, \`rules\`, \`outcome\` |
 | \`endpoints.json\`, \`void/\` | the endpoints: what they are about, and VoID with and without extensions |
 | \`build/\` | the shards, their rules and their report |

@@ -8,6 +8,7 @@ import type { ShardReport } from "../report/shard-report.ts";
 import { builtFactsOf } from "../built-parts.ts";
 import { entryIdOf, shardUrl } from "../shard-addresses.ts";
 import type { BuildProgress } from "../build-problem.ts";
+import { type Audit, auditQueries, textsOf } from "../audit/audit-queries.ts";
 import { lockTarget } from "../target-lock.ts";
 import type { OpenStore } from "../verify/answer-store.ts";
 import { exportFiles, type ExportedQuestion } from "./exports.ts";
@@ -51,6 +52,9 @@ export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" 
   readonly questions: number;
   readonly queries: number;
   readonly outcomes: Readonly<Partial<Record<QueryOutcome, number>>>;
+  /** How many questions have each flag of the audit, and how many have any. */
+  readonly flags: Audit["counts"];
+  readonly flagged: number;
   readonly leftOut: readonly LeftOut[];
   /** Every file beside the manifest. */
   readonly files: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[];
@@ -128,12 +132,13 @@ async function writePackage(folder: string, target: string, options: PackageOpti
   try {
     const parts: Parts = { dataset, shards, report, endpoints, store, options };
     const items = await packageItems(parts);
-    const texts = { ...(await endpointFiles(parts)), ...queryFiles(parts, items) };
+    const audit = await auditQueries(items, { store, textOf: textsOf(report.queries) });
+    const texts = { ...(await endpointFiles(parts)), ...queryFiles(parts, items, audit), "audit.json": json(audit) };
     const files = new FolderWriter(target);
     for (const [name, text] of Object.entries(texts)) await files.write(name, text);
     for (const name of [manifestName, "report.json", "report.html", "rules.lp"]) await files.copy(folder, name);
     for (const { file } of shards.shards) await files.copy(folder, file);
-    const manifest = manifestOf(parts, items, files.written);
+    const manifest = manifestOf(parts, { items, audit, files: files.written });
     await writeFile(join(target, manifestName), json(manifest));
     return manifest;
   } finally {
@@ -180,29 +185,33 @@ async function endpointFiles(parts: Parts): Promise<Readonly<Record<string, stri
 }
 
 /** The questions and queries, and the exports of those that have all forms. */
-function queryFiles(parts: Parts, items: readonly PackageItem[]): Readonly<Record<string, string>> {
+function queryFiles(parts: Parts, items: readonly PackageItem[], audit: Audit): Readonly<Record<string, string>> {
   const { dataset, options } = parts;
   const { dataset: id } = dataset;
   const questions = items.flatMap((item) => questionsOf(item, parts));
   const exported = questions.flatMap(({ gold, trivial, answer, ...each }): readonly ExportedQuestion[] =>
     gold === undefined || trivial === undefined || answer === undefined ? [] : [{ ...each, gold, trivial, answer }],
   );
+  const flags = new Map(audit.questions.map((each) => [each.id, [...new Set(each.flags.map((flag) => flag.name))]]));
   const federation = `${options.baseUrl}/federations/${id}/sparql`;
   return {
     "README.md": readmeOf(dataset, { baseUrl: options.baseUrl, federation }),
-    "questions.jsonl": lines(questions.map(({ id: name, question, of }) => ({ id: name, question, query: of }))),
+    "questions.jsonl": lines(
+      questions.map(({ id: name, question, of }) => ({ id: name, question, query: of, flags: flags.get(name) ?? [] })),
+    ),
     "queries.jsonl": lines(items.map(({ packaged }) => packaged)),
     ...exportFiles({ id, iri: `${options.baseUrl}/federations/${id}`, sparql: federation }, exported),
   };
 }
 
 /** Each question that asks the query, with what exports say of it. */
-function questionsOf({ packaged, parsed, solutions }: PackageItem, { report, endpoints }: Parts) {
+function questionsOf(item: PackageItem, { report, endpoints }: Parts) {
+  const { packaged, parsed, solutions } = item;
   const { gold, trivial, answer, query, id: of } = packaged;
-  const asked = report.queries.find(({ id }) => id === of);
+  const textOf = textsOf(report.queries);
   const urls = endpoints.filter(({ id }) => packaged.endpoints.includes(id)).map(({ url }) => url);
   return packaged.questions.map((id) => {
-    const question = asked?.questions?.[id] ?? asked?.question ?? "";
+    const question = textOf(item, id);
     return { id, of, question, form: parsed.form, query, gold, trivial, endpoints: urls, answer, solutions };
   });
 }
@@ -236,7 +245,13 @@ class FolderWriter {
   }
 }
 
-function manifestOf(parts: Parts, items: readonly PackageItem[], files: PackageManifest["files"]): PackageManifest {
+interface Written {
+  readonly items: readonly PackageItem[];
+  readonly audit: Audit;
+  readonly files: PackageManifest["files"];
+}
+
+function manifestOf(parts: Parts, { items, audit, files }: Written): PackageManifest {
   const { dataset: named, shards, report, options } = parts;
   const { dataset, title, licence, citation, source } = named;
   const { mode, reading, precedence, rules } = report;
@@ -265,6 +280,8 @@ function manifestOf(parts: Parts, items: readonly PackageItem[], files: PackageM
     questions: items.reduce((sum, { packaged }) => sum + packaged.questions.length, 0),
     queries: items.length,
     outcomes,
+    flags: audit.counts,
+    flagged: audit.questions.length,
     leftOut: leftOutOf(report),
     files: files.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
   };

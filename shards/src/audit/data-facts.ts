@@ -1,0 +1,54 @@
+import { compareText } from "../../../src/rdf/canonical.ts";
+import { type JsonTerm, type Solution, valueOf, type WholeStore } from "../package/whole-store.ts";
+
+/** What the checks know of the data. */
+export interface DataFacts {
+  /** Literals of each property, in the order of the store. */
+  readonly values: ReadonlyMap<string, readonly JsonTerm[]>;
+  /** Properties that several things have these values of. */
+  readonly propertiesOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Properties of the instances of each class. */
+  readonly classes: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Datasets with more different values have no checks of values. */
+const mostValues = 200_000;
+const longest = 200;
+
+/** Reads the literals of a dataset, each once; or why they are not read. */
+export async function readDataFacts(store: WholeStore): Promise<DataFacts | { readonly why: string }> {
+  if (!store.hasShards) return { why: "The dataset has named graphs." };
+  const literals = await solutionsOf(
+    store,
+    `SELECT ?property ?value (COUNT(*) AS ?count) WHERE { ?s ?property ?value FILTER(isLiteral(?value) && STRLEN(STR(?value)) <= ${longest}) } GROUP BY ?property ?value LIMIT ${mostValues + 1}`,
+  );
+  if (literals.length > mostValues) return { why: `The dataset has more than ${mostValues} different values.` };
+  const values = new Map<string, JsonTerm[]>();
+  const propertiesOf = new Map<string, Set<string>>();
+  for (const { property, value, count } of literals.toSorted(byText)) {
+    if (value === undefined) continue;
+    const [name, text] = [valueOf(property), valueOf(value).trim()];
+    const known = values.get(name) ?? [];
+    known.push(value);
+    values.set(name, known);
+    const isShared = Number(valueOf(count)) > 1;
+    if (isShared) propertiesOf.set(text, (propertiesOf.get(text) ?? new Set()).add(name));
+  }
+  const classes = new Map<string, Set<string>>();
+  const pairs = await solutionsOf(
+    store,
+    "SELECT DISTINCT ?class ?property WHERE { ?s a ?class ; ?property ?o } ORDER BY ?class ?property",
+  );
+  for (const pair of pairs) {
+    const [name, property] = [valueOf(pair["class"]), valueOf(pair["property"])];
+    classes.set(name, (classes.get(name) ?? new Set()).add(property));
+  }
+  return { values, propertiesOf, classes };
+}
+
+const byText = (left: Solution, right: Solution): number => compareText(JSON.stringify(left), JSON.stringify(right));
+
+async function solutionsOf(store: WholeStore, query: string) {
+  const answer = await store.ask(query);
+  return answer.kind === "bindings" ? answer.solutions : [];
+}
