@@ -32,7 +32,11 @@ const table: readonly (readonly [dataset: string, questions: number, flagged: st
   ["concert_singer", 45, "q0015 q0016 q0025 q0026 q0027 q0028 q0044 q0045"],
   ["pets_1", 42, "q0048 q0049 q0052 q0053 q0060 q0061 q0067"],
   ["tvshow", 62, "q0616 q0617 q0642 q0643"],
-  ["car_1", 92, "q0096 q0097 q0108 q0109 q0120 q0121 q0126 q0127 q0132 q0133 q0136 q0137 q0142 q0143 q0154 q0166 q0167 q0179"],
+  [
+    "car_1",
+    92,
+    "q0096 q0097 q0108 q0109 q0120 q0121 q0126 q0127 q0132 q0133 q0136 q0137 q0142 q0143 q0154 q0166 q0167 q0179",
+  ],
 ];
 
 describe.skipIf(!hasPublishedData)("the audit of published questions", () => {
