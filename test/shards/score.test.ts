@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CallRecord, QuestionRecord } from "../../shards/src/evaluate/records.ts";
 import type { Scores } from "../../shards/src/evaluate/score/score-runs.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 import { evaluate, ran, record, runFolder, tinyPackage } from "../support/score-package.ts";
 
 let folder: string;
@@ -85,7 +86,7 @@ const agents: Readonly<Record<string, Planted>> = {
  * known. ages: 2 rows of 2 columns, without an order. oldest: 1 row of 1 column, ordered. Both need 2 of 3 endpoints.
  */
 const expected: Readonly<Record<string, string>> = {
-  perfect: `right 1, multiset 1, exact 1, precision 1, recall 1, f1 1, hit1 1, hit5 1, hit10 1, mrr 1, lucky -, submitted 1,
+  perfect: `right 1, multiset 1, exact 1, precision 1, recall 1, f1 1, hit1 1, hit5 1, hit10 1, mrr 1, lucky -, submitted 1, faulty 0,
     valid 1, parse-error 0, prefix-error 0, malformed-service 0, other-endpoint 0, named-graph 0, timeout 0, too-large 0, runtime 0,
     consultation 1, all-endpoints 0, trivial 0, queries 1, tool-calls 1, model-calls 1, turns 3, redundant 0, empty 0, switches 0,
     corrections 0, corrected -, repairs 0, tool-errors 0, time 1000, input-tokens 100, output-tokens 10, cost 1/2, requests 2,
@@ -103,7 +104,7 @@ const expected: Readonly<Record<string, string>> = {
   mending: `queries 6, valid 1/2, prefix-error 1/6, malformed-service 1/6, parse-error 1/6, other-endpoint 1/6, timeout 1/6,
     corrections 5, corrected 1/5, requests 1, bytes 10, tool-calls 0, model-calls 0, turns 1, first-rows 50`,
   // Shares of no query are not known.
-  resigned: `right 0, multiset 0, exact 0, precision 0, recall 0, f1 0, hit1 0, hit5 0, hit10 0, mrr 0, submitted 0, queries 0,
+  resigned: `right 0, multiset 0, exact 0, precision 0, recall 0, f1 0, hit1 0, hit5 0, hit10 0, mrr 0, submitted 0, faulty -, queries 0,
     tool-errors 1, turns 1, consultation 0, first-rows -, valid -, parse-error -, prefix-error -, malformed-service -,
     other-endpoint -, named-graph -, timeout -, too-large -, runtime -, all-endpoints -, trivial -, redundant -, empty -,
     requests 0, bytes 0`,
@@ -139,7 +140,7 @@ describe("six scripted agents", () => {
     const system = scores.systems.find((each) => each.name === `baseline, ${name}`);
     const all = system?.groups.find(({ group }) => group === "all questions");
     const wanted = { ...valuesIn(expected["perfect"]), ...valuesIn(expected[name]) };
-    expect(Object.keys(wanted)).toHaveLength(42);
+    expect(Object.keys(wanted)).toHaveLength(43);
     const metrics = Object.entries(all?.metrics ?? {});
     expect(Object.fromEntries(metrics.map(([id, { value }]) => [id, value]))).toEqual(
       Object.fromEntries(Object.entries(wanted).map(([id, value]) => [id, value && expect.closeTo(value, 9)])),
@@ -238,4 +239,80 @@ describe("a run in which everything failed", () => {
     expect(system?.questions[0]).toMatchObject({ outcome: "turns", right: false, final: { accuracy: { set: true } } });
     expect(system?.groups[0]?.metrics["f1"]?.value).toBe(0);
   });
+});
+
+/** The package with other lines in some of its files. */
+async function changedPackage(files: Readonly<Record<string, (line: string) => string>>): Promise<string> {
+  const copy = join(newFolder(), "package");
+  await cp(folder, copy, { recursive: true });
+  for (const [name, change] of Object.entries(files)) {
+    const text = await readFile(join(copy, name), "utf8");
+    await writeFile(join(copy, name), text.split("\n").filter(Boolean).map(change).join(""));
+  }
+  return copy;
+}
+
+describe("packages", () => {
+  it("with flags and strata: figures by group", async () => {
+    const changed = await changedPackage({
+      "questions.jsonl": (line) =>
+        `${line.replace(/"ages","question"/u, '"ages","flags":[{"name":"empty"}],"question"')}\n`,
+      "queries.jsonl": (line) => `${line.replace(/"id":"oldest"/u, '"id":"oldest","strata":["join"]')}\n`,
+    });
+    const run = await runFolder(
+      [planted("perfect").slice(0, 1), planted("narrow").slice(1)]
+        .flat()
+        .map((each) => Object.assign(each, { model: "m" })),
+    );
+    expect(await evaluate("score", changed, run)).toMatchObject({ code: 0 });
+    const [system] = (await scoresIn(run)).systems;
+    expect(system?.groups.map(({ group, questions, metrics }) => [group, questions, metrics["right"]?.value])).toEqual([
+      ["all questions", 2, 1 / 2],
+      ["flagged", 1, 1],
+      ["not flagged", 1, 0],
+      ["stratum join", 1, 0],
+      ["vertical rules", 2, 1 / 2],
+    ]);
+    expect(system?.tools).toEqual({ find_endpoints: 1 / 2, model: 1 / 2 });
+  });
+
+  it("without a question: no system, and a page", async () => {
+    const empty = await changedPackage({ "questions.jsonl": () => "", "queries.jsonl": () => "" });
+    const run = await runFolder([]);
+    expect((await evaluate("score", empty, run)).code).toBe(0);
+    expect((await scoresIn(run)).systems).toEqual([]);
+    expect(await readFile(join(run, "report.html"), "utf8")).toContain("0 systems");
+  });
+
+  it("with a query without a gold answer: left out of accuracy", async () => {
+    const changed = await changedPackage({
+      "queries.jsonl": (line) =>
+        `${JSON.stringify({ ...JSON.parse(line), ...(line.includes('"id":"ages"') && { answer: undefined }) })}\n`,
+    });
+    const run = await runFolder(planted("perfect"));
+    await evaluate("score", changed, run);
+    const [system] = (await scoresIn(run)).systems;
+    expect(system?.questions.map(({ right }) => right)).toEqual([null, true]);
+    expect(system?.groups[0]?.metrics["right"]?.value).toBe(1);
+  });
+});
+
+it("finds gold terms in forms of descriptions", async () => {
+  const { forms, questions } = JSON.parse((await evaluate("ablation", folder, "--json")).out);
+  expect(questions).toBe(2);
+  // Both queries name two properties. The data have no class; paths and lines name the properties by a prefix.
+  const rows = forms.map(({ form, iris }: { form: string; iris: number }) => [form, iris]);
+  expect(rows).toEqual([
+    ["URL only", 0],
+    ["one sentence", 0],
+    ["class names", 0],
+    ["one line a class", 1],
+    ["full paths", 1],
+    ["VoID, standard", 1],
+    ["VoID, extended", 1],
+  ]);
+  const tokens = forms.map((each: { tokens: number }) => each.tokens);
+  expect(tokens.every((each: number) => each > 0)).toBe(true);
+  expect(Math.max(...tokens)).toBe(tokens.at(-1));
+  expect((await evaluate("ablation", folder)).out).toMatch(/^form +tokens +IRIs found +words found/u);
 });

@@ -12,7 +12,7 @@ import { queryPatterns } from "../../../../src/sparql/query-patterns.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
 import type { BenchmarkPackage, PackagedEndpoint } from "../../package/open-package.ts";
 
-/** What forms of the same descriptions tell of the terms of gold queries, and for how many tokens. */
+/** Terms of gold queries found in forms of the same descriptions, and the tokens of these. */
 export interface Ablation {
   /** Questions whose queries name a class or a property. */
   readonly questions: number;

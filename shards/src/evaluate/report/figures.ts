@@ -16,7 +16,7 @@ export function valueText(value: number | null | undefined, unit: Metric["unit"]
 }
 
 /** `42.10 % (31.00 % to 53.20 %)`, of numbers with the median. */
-export function summaryText(summary: MetricSummary | undefined, unit: Metric["unit"]): string {
+function summaryText(summary: MetricSummary | undefined, unit: Metric["unit"]): string {
   const { value = null, low = null, high = null, median = null } = summary ?? {};
   if (value === null) return "unknown";
   const range = low === high ? "" : ` (${valueText(low, unit)} to ${valueText(high, unit)})`;
@@ -83,7 +83,7 @@ export const ablationRows = ({ forms }: Ablation): readonly (readonly string[])[
     numberText(tokens),
     valueText(iris, "share"),
     valueText(words, "share"),
-    valueText(irisPerThousand, "number"),
+    irisPerThousand?.toPrecision(2) ?? "unknown",
   ]),
 ];
 

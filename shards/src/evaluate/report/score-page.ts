@@ -5,6 +5,7 @@ import { wideTable } from "../../report/report-tables.ts";
 import { amountText, brief, numberText } from "../../report/words.ts";
 import type { Comparison } from "../score/compare.ts";
 import { queryFaults } from "../score/final-query.ts";
+import { metrics } from "../score/metrics.ts";
 import type { QuestionScore } from "../score/question-score.ts";
 import type { Scores, SystemScores } from "../score/score-runs.ts";
 import { everyQuestion } from "../score/summary.ts";
@@ -17,7 +18,6 @@ import {
   namesText,
   probabilityText,
   shownDifferences,
-  summaryText,
   valueText,
   verdictText,
 } from "./figures.ts";
@@ -33,7 +33,7 @@ const mostRows = 2_000;
 /** The scores as one HTML file: nothing runs, nothing is loaded. */
 export function scorePage({ package: of, systems, comparisons, ablation }: ScoreReport): string {
   const title = `Scores over ${brief(of.title, 200)}`;
-  const isWithFlags = systems.some((system) => groupOf(system, "flagged") !== undefined);
+  const isWithFlags = systems.some((system) => system.groups.some(({ group }) => group.endsWith("flagged")));
   const body = html`<header><h1>${title}</h1>
 <p class="lead">${amountText(systems.length, "system")} over the questions of ${brief(of.dataset, 80)}. Final queries were answered over the data of the package, without a service and without a model.</p>
 <p class="small muted">Package made by ${brief(of.engine, 80)}; SHA-256 of its manifest <code>${of.sha256}</code></p></header><main>
@@ -42,12 +42,13 @@ ${section("Figures beside the published ones", [
   html`<p class="small muted">In brackets the interval that 95 % of resampled sets of questions lie in. Runs without a submitted query count as errors. ${isWithFlags ? "" : "No question has been audited. "}</p>`,
   table(["Figure", ...systems.map(({ name }) => name), "Published"], metricRows(systems)),
 ])}
-${section("Accuracy by group of questions", groupTable(systems))}
+${section("Groups of questions", groupTable(systems))}
+${section("Calls by kind, a question", toolTable(systems))}
 ${comparisons.map((each) => section(`${brief(each.left, 80)} beside ${brief(each.right, 80)}`, comparison(each)))}
 ${section("Failed runs", namedList(systems, failedOf, "No run failed."))}
 ${section("Right by luck", namedList(systems, luckyOf, "None is known: no final query was right on the data and wrong on an altered copy."))}
 ${section("Questions", questionTable(systems), "card tall")}
-${section("What descriptions tell for their tokens", [
+${section("Gold terms in descriptions, for their tokens", [
   html`<p class="small muted">Mean share of the classes and properties of a question's query that stand in the descriptions of all endpoints, as IRIs or by the words of their names; ${amountText(ablation.questions, "question")}.</p>`,
   table(ablationRows(ablation)[0] ?? [], ablationRows(ablation).slice(1)),
 ])}</main>
@@ -56,15 +57,15 @@ ${section("What descriptions tell for their tokens", [
   return standalonePage(title, body);
 }
 
-function table(heads: readonly Piece[], rows: readonly (readonly Piece[])[]): Html {
+function table(heads: readonly string[], rows: readonly (readonly Piece[])[]): Html {
   const body = rows.map(
     ([first, ...cells]) =>
       html`<tr><th scope="row" class="long">${first}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
 `,
   );
   return wideTable(
-    "Table",
-    html`<table><thead><tr>${heads.map((head) => html`<th scope="col">${typeof head === "string" ? brief(head, 160) : head}</th>`)}</tr></thead><tbody>
+    heads[0] ?? "",
+    html`<table><thead><tr>${heads.map((head) => html`<th scope="col">${brief(head, 160)}</th>`)}</tr></thead><tbody>
 ${body}</tbody></table>`,
   );
 }
@@ -75,22 +76,42 @@ const tiles = (systems: readonly SystemScores[]): Html =>
       html`<div><dt>${brief(system.name, 80)}</dt><dd>${valueText(groupOf(system, everyQuestion)?.metrics["right"]?.value, "share")}</dd></div>`,
   )}</dl>`;
 
+function toolTable(systems: readonly SystemScores[]): Html {
+  const rows = systems.flatMap(({ name, tools }) =>
+    Object.entries(tools).map(([tool, calls]) => [tool, name, valueText(calls, "number")]),
+  );
+  return rows.length === 0 ? html`<p>No call is known.</p>` : table(["Tool", "System", "Calls"], rows);
+}
+
+const groupMetrics: ReadonlySet<string> = new Set([
+  "right",
+  "f1",
+  "consultation",
+  "queries",
+  "requests",
+  "bytes",
+  "time",
+]);
+
+/** Accuracy and what it costs, by group. */
 function groupTable(systems: readonly SystemScores[]): Html {
+  const shown = metrics.filter(({ id }) => groupMetrics.has(id));
   const names = [...new Set(systems.flatMap(({ groups }) => groups.map(({ group }) => group)))];
-  return table(
-    ["Group", "Questions", ...systems.flatMap(({ name }) => [name, ""])],
-    names.map((name) => {
-      const found = systems.map((system) => groupOf(system, name));
-      const cells = found.flatMap((group) => {
-        const summary = group?.metrics["right"];
-        const drawn = html`<div class="bar">${bar(summary?.value ?? 0, 1, "fan")}</div>`;
-        return [summaryText(summary, "share"), drawn];
-      });
-      const questions = numberText(Math.max(...found.map((group) => group?.questions ?? 0)));
-      const head: readonly Piece[] = [name, questions];
-      return head.concat(cells);
+  const rows = names.flatMap((group) =>
+    systems.flatMap((system) => {
+      const { questions, metrics: found } = groupOf(system, group) ?? {};
+      if (questions === undefined || found === undefined) return [];
+      const head: readonly Piece[] = [group, system.name, numberText(questions)];
+      const drawn = html`<div class="bar">${bar(found["right"]?.value ?? 0, 1, "fan")}</div>`;
+      return [
+        head.concat(
+          [drawn],
+          shown.map(({ id, unit }) => valueText(found[id]?.value, unit)),
+        ),
+      ];
     }),
   );
+  return table(["Group", "System", "Questions", "", ...shown.map(({ title }) => title)], rows);
 }
 
 function comparison(of: Comparison): readonly Piece[] {

@@ -21,35 +21,20 @@ export interface Accuracy {
   readonly mrr: number;
 }
 
-function allOrNothing(all: boolean): Accuracy {
-  const one = Number(all);
-  return {
-    set: all,
-    multiset: all,
-    exact: all,
-    precision: one,
-    recall: one,
-    f1: one,
-    hit1: one,
-    hit5: one,
-    hit10: one,
-    mrr: one,
-  };
-}
+const noRows = { precision: 0, recall: 0, f1: 0 };
+const allRows = { precision: 1, recall: 1, f1: 1 };
+const fullAccuracy: Accuracy = { set: true, multiset: true, exact: true, ...allRows, ...ranked([true], true) };
 
 /** Of a question without an answer, or without one of the gold answer's kind. */
-export const noAccuracy: Accuracy = allOrNothing(false);
+export const noAccuracy: Accuracy = { set: false, multiset: false, exact: false, ...noRows, ...ranked([], true) };
 
 /** Compares an answer with the gold answer. */
 export function accuracyOf(gold: GoldAnswer, answer: Answer): Accuracy {
   if (answer.kind !== gold.kind) return noAccuracy;
-  if (gold.kind === "boolean") return allOrNothing(isGoldAnswer(gold, answer));
+  if (gold.kind === "boolean") return isGoldAnswer(gold, answer) ? fullAccuracy : noAccuracy;
   if (gold.kind === "graph") {
     const found = answer.kind === "graph" ? [...new Set(answer.lines)] : [];
-    return scored([{ take: gold.triples.length, rows: gold.triples }], found, {
-      exact: isGoldAnswer(gold, answer),
-      ordered: false,
-    });
+    return scored([{ take: gold.triples.length, rows: gold.triples }], found, false);
   }
   return answer.kind === "bindings" ? bestOrder(gold, answer) : noAccuracy;
 }
@@ -66,23 +51,13 @@ interface TieRows {
 /** The accuracy in the order of columns that makes it highest. */
 function bestOrder(gold: GoldRows, { columns, solutions }: FoundRows): Accuracy {
   const rows = solutions.map((solution) => columns.map((name) => canonicalTerm(solution[name])));
-  if (gold.rows.length + rows.length === 0) return allOrNothing(true);
+  if (gold.rows.length + rows.length === 0) return fullAccuracy;
   if (columns.length !== gold.columns.length) return noAccuracy;
   const classes = tieRows(gold);
   let best: Accuracy | undefined;
   for (const order of ordersOf(gold, rows)) {
-    const names = new Map(order.map((from, to) => [columns[from] ?? "", gold.columns[to] ?? ""]));
     const found = rows.map((row) => JSON.stringify(order.map((at) => row[at] ?? "")));
-    const renamed = (): Answer => ({
-      kind: "bindings",
-      columns: gold.columns,
-      solutions: solutions.map((each) =>
-        Object.fromEntries(Object.entries(each).map(([name, term]) => [names.get(name) ?? name, term])),
-      ),
-    });
-    const multiset = isSame(overlap(classes, found));
-    const exact = multiset && isGoldAnswer(gold, renamed());
-    const each = scored(classes, found, { exact, ordered: gold.ordered });
+    const each = scored(classes, found, gold.ordered);
     if (best === undefined || rank(each) > rank(best)) best = each;
     if (each.exact) break;
   }
@@ -92,7 +67,7 @@ function bestOrder(gold: GoldRows, { columns, solutions }: FoundRows): Accuracy 
   const { signature, multisetSignature } = signaturesOf(rows);
   if (signature !== gold.signature) return best;
   const multiset = multisetSignature === gold.multisetSignature;
-  return { ...best, set: true, multiset, exact: multiset && !gold.ordered, precision: 1, recall: 1, f1: 1 };
+  return { ...best, set: true, multiset, exact: multiset && !gold.ordered, ...allRows };
 }
 
 const rank = ({ exact, multiset, set, f1 }: Accuracy): number =>
@@ -157,22 +132,19 @@ function distinctClasses(classes: readonly TieRows[]): readonly TieRows[] {
   });
 }
 
-interface Judged {
-  readonly exact: boolean;
-  /** The order of the rows is that of the query. */
-  readonly ordered: boolean;
-}
-
-function scored(classes: readonly TieRows[], found: readonly string[], { exact, ordered }: Judged): Accuracy {
+/** @param ordered the order of the rows is that of the query */
+function scored(classes: readonly TieRows[], found: readonly string[], ordered: boolean): Accuracy {
   const distinct = overlap(distinctClasses(classes), [...new Set(found)]);
   const { right, wanted, given } = distinct;
-  if (wanted + given === 0) return allOrNothing(true);
+  if (wanted + given === 0) return fullAccuracy;
   const known = new Set(classes.flatMap(({ rows }) => rows));
   const isGold = found.map((row) => known.has(row));
+  let at = 0;
+  const isInOrder = classes.every((each) => isSame(overlap([each], found.slice(at, (at += each.take)))));
   return {
     set: isSame(distinct),
     multiset: isSame(overlap(classes, found)),
-    exact,
+    exact: isInOrder && at === found.length,
     precision: given === 0 ? 0 : right / given,
     recall: wanted === 0 ? 0 : right / wanted,
     f1: (2 * right) / (wanted + given),

@@ -17,9 +17,7 @@ export interface JudgedFinal {
 }
 
 /** What one question came to; a line of `scores.json`. */
-export interface QuestionScore
-  extends Pick<QuestionRecord, "question" | "setup" | "model" | "repeat" | "outcome" | "cost"> {
-  readonly why?: string | undefined;
+export interface QuestionScore extends Omit<QuestionRecord, "calls" | "final" | "turns" | "ms" | "tokens"> {
   /** Submitted, with the rows of the gold answer; null where there is none. */
   readonly right: boolean | null;
   readonly final: JudgedFinal;
@@ -54,24 +52,17 @@ interface ScoredQuestion {
 
 /** Scores what an agent did for a question, and its final query as it was judged. */
 export function questionScore(record: QuestionRecord, final: JudgedFinal, of: ScoredQuestion): QuestionScore {
-  const { question, setup, model, repeat, outcome, turns, tokens, cost, ms, why, calls } = record;
+  const { calls, final: _, turns, ms, tokens, ...own } = record;
   const read = calls.map((call) => ({ call, ...readCall(call, of.targets) }));
   const faults: Partial<Record<QueryFault, number>> = {};
   for (const { fault } of read) if (fault !== undefined) faults[fault] = (faults[fault] ?? 0) + 1;
-  const isRight = final.accuracy === undefined ? null : outcome === "submitted" && final.accuracy.set;
   return {
-    question,
-    setup,
-    model,
-    repeat,
-    outcome,
-    why,
-    right: isRight,
+    ...own,
+    right: final.accuracy === undefined ? null : own.outcome === "submitted" && final.accuracy.set,
     final,
     groups: groupsOf(of),
     turns: turns || null,
     ms: ms || null,
-    cost,
     tokens: tokens.estimated && tokens.input + tokens.output === 0 ? null : tokens,
     figures: calls.length === 0 && turns === 0 ? null : figuresOf(read, of),
     faults,
@@ -100,20 +91,20 @@ function figuresOf(read: readonly ReadCall[], { pkg, query: { touched } }: Score
 
 /** Groups by flags of the question, strata of its query, and kinds of the rules that made shards that it touches. */
 function groupsOf({ question, query, pkg }: ScoredQuestion): readonly string[] {
+  const isAudited = pkg.questions.some((each) => listIn(each, "flags") !== undefined);
+  const isFlagged = (listIn(question, "flags") ?? []).length > 0;
   const kinds = pkg.manifest.build.rules.filter(({ name }) => query.apartBy.includes(name)).map(({ kind }) => kind);
-  const flags = listIn(question, "flags");
   return [
-    ...(flags === undefined ? [] : flags.length === 0 ? ["not flagged"] : ["flagged"]),
-    ...(listIn(query, "strata") ?? []).map((name) => `stratum ${name}`),
+    ...(isAudited ? [isFlagged ? "flagged" : "not flagged"] : []),
+    ...(listIn(query, "strata") ?? []).map((name) => `stratum ${String(name)}`),
     ...[...new Set(kinds)].toSorted().map((kind) => `${kind} rules`),
   ];
 }
 
-/** Names in a list that packages may have; a flag may be an object with its kind. */
-function listIn(of: object, name: "flags" | "strata"): readonly string[] | undefined {
+/** A list that packages may have. */
+function listIn(of: object, name: "flags" | "strata"): readonly unknown[] | undefined {
   const list: unknown = Object.entries(of).find(([key]) => key === name)?.[1];
-  if (!Array.isArray(list)) return undefined;
-  return list.map((each: unknown) => (typeof each === "string" ? each : JSON.stringify(each)));
+  return Array.isArray(list) ? list : undefined;
 }
 
 /** What a call names, and what is wrong with it: its text as it was written, else how it failed. */
@@ -130,20 +121,17 @@ function sessionCall(
   call: CallRecord,
   { named, touched, ids }: Record<"named" | "touched", readonly string[]> & { ids: ReadonlyMap<string, string> },
 ): SessionCall {
-  const { tool, atMs, ms, query, outcome, code, rows, endpoints = [], requests = 0, bytes = 0, repairs = 0 } = call;
-  if (query === undefined) return { kind: "tool", atMs, ms, tool, informs: false, requests, code };
+  const { query, outcome, endpoints = [], requests = 0, bytes = 0, repairs = 0 } = call;
+  if (query === undefined) return { ...call, kind: "tool", informs: false };
   return {
+    ...call,
     kind: "query",
-    atMs,
-    ms,
     key: query,
-    rows,
+    status: outcome ?? statusOf(call),
+    repairs,
     requests,
     bytes,
-    repairs,
     named,
-    status: outcome ?? statusOf(call),
-    code,
     contacted: endpoints.flatMap((name) => ids.get(name) ?? []),
     // Endpoints without a match for the question give nothing that it needs.
     gave: named.filter((name) => touched.includes(name)),

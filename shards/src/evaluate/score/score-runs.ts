@@ -13,7 +13,7 @@ import { accuracyOf, noAccuracy } from "./accuracy.ts";
 import { answerFinal, readFinal, type Targets } from "./final-query.ts";
 import { type JudgedFinal, type QuestionScore, questionScore } from "./question-score.ts";
 import { readRuns, type Runs } from "./read-runs.ts";
-import { type GroupSummary, summariesOf } from "./summary.ts";
+import { type GroupSummary, summariesOf, toolsOf } from "./summary.ts";
 
 const format = "fedway-evaluation-scores";
 
@@ -37,6 +37,8 @@ export interface SystemScores {
   readonly name: string;
   readonly setup: string;
   readonly groups: readonly GroupSummary[];
+  /** Calls of each tool but queries, and of the model, a question. */
+  readonly tools: Readonly<Record<string, number>>;
   readonly questions: readonly QuestionScore[];
 }
 
@@ -75,7 +77,13 @@ export async function scoreRuns(packageFolder: string, runFolder: string, scorin
     package: { dataset, title, sha256, engine: `${engine.name} ${engine.version}` },
     systems: [...systems]
       .toSorted(([left], [right]) => (left < right ? -1 : 1))
-      .map(([name, own]) => ({ name, setup: own[0]?.setup ?? "", groups: summariesOf(own), questions: own })),
+      .map(([name, own]) => ({
+        name,
+        setup: own[0]?.setup ?? "",
+        groups: summariesOf(own),
+        tools: toolsOf(own),
+        questions: own,
+      })),
     ablation: await ablationOf(pkg),
   };
 }

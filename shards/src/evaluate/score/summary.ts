@@ -61,3 +61,11 @@ export function unitsOf(scores: readonly QuestionScore[]): ReadonlyMap<string, R
   }
   return units;
 }
+
+/** Calls of each tool, a question of which anything is known. */
+export function toolsOf(scores: readonly QuestionScore[]): Readonly<Record<string, number>> {
+  const traced = scores.flatMap(({ figures }) => (figures === null ? [] : [figures.tools]));
+  const names = [...new Set(traced.flatMap((tools) => Object.keys(tools)))].toSorted();
+  const mean = (name: string): number => traced.reduce((sum, tools) => sum + (tools[name] ?? 0), 0) / traced.length;
+  return Object.fromEntries(names.map((name) => [name, mean(name)]));
+}
