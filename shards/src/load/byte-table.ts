@@ -13,11 +13,6 @@ export class ByteTable {
   size = 0;
   readonly #seed: number;
   readonly #pages: Buffer[] = [];
-  /** For each page, for four bytes at a time. */
-  readonly #views: DataView[] = [];
-  /** The same of the bytes that were looked at last. */
-  #seen: Buffer = Buffer.alloc(0);
-  #view = viewOf(this.#seen);
   /** Free bytes begin here, in the last page. */
   #used = pageBytes;
   /** For each number: its page, its place there, its length, its hash. */
@@ -39,9 +34,9 @@ export class ByteTable {
   static of({ seed, size, pages, page, start, length, hash, slots }: ReturnType<ByteTable["share"]>): ByteTable {
     const table = new ByteTable(seed);
     table.size = size;
-    for (const { buffer, byteOffset, byteLength } of pages) {
-      table.#addPage(Buffer.from(buffer, byteOffset, byteLength));
-    }
+    table.#pages.push(
+      ...pages.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
+    );
     table.#page = page;
     table.#start = start;
     table.#length = length;
@@ -86,32 +81,13 @@ export class ByteTable {
     return this.#length[number] === subjectEnd - start && this.#isAt(number, bytes, start);
   }
 
-  /** Whether a number is that of a statement's predicate. */
-  isPredicate(number: number, { bytes, subjectEnd, predicateEnd }: Statement): boolean {
-    return this.#length[number] === predicateEnd - subjectEnd - 1 && this.#isAt(number, bytes, subjectEnd + 1);
-  }
-
   /** Whether the bytes of a number stand at this place. */
   #isAt(number: number, bytes: Buffer, from: number): boolean {
-    const page = this.#views[this.#page[number]!]!;
-    const view = this.#viewOf(bytes);
+    const page = this.#pages[this.#page[number]!]!;
     const start = this.#start[number]!;
-    let at = this.#length[number]!;
     // IRIs of one dataset differ at their ends.
-    for (; at >= 4; at -= 4) if (page.getInt32(start + at - 4) !== view.getInt32(from + at - 4)) return false;
-    while (at > 0) {
-      at -= 1;
-      if (page.getUint8(start + at) !== view.getUint8(from + at)) return false;
-    }
+    for (let at = this.#length[number]! - 1; at >= 0; at -= 1) if (page[start + at] !== bytes[from + at]) return false;
     return true;
-  }
-
-  #viewOf(bytes: Buffer): DataView {
-    if (bytes !== this.#seen) {
-      this.#seen = bytes;
-      this.#view = viewOf(bytes);
-    }
-    return this.#view;
   }
 
   bytesOf(number: number): Buffer {
@@ -143,7 +119,7 @@ export class ByteTable {
     const length = to - from;
     if (number === this.#page.length) this.#growEntries();
     if (this.#used + length > pageBytes) {
-      this.#addPage(Buffer.from(new SharedArrayBuffer(Math.max(pageBytes, length))));
+      this.#pages.push(Buffer.from(new SharedArrayBuffer(Math.max(pageBytes, length))));
       this.#used = 0;
     }
     bytes.copy(this.#pages.at(-1)!, this.#used, from, to);
@@ -156,25 +132,12 @@ export class ByteTable {
     return number;
   }
 
-  #addPage(page: Buffer): void {
-    this.#pages.push(page);
-    this.#views.push(viewOf(page));
-  }
-
-  /** MurmurHash3's steps, of four bytes at a time. */
+  /** FNV-1a from a secret start, its bits mixed. */
   #hashed(bytes: Buffer, from: number, to: number): number {
-    const view = this.#viewOf(bytes);
     let hash = this.#seed;
-    let at = from;
-    for (; at + 4 <= to; at += 4) hash = mixed(hash, view.getInt32(at));
-    let rest = to - from;
-    for (; at < to; at += 1) rest = (rest << 8) | view.getUint8(at);
-    hash = mixed(hash, rest);
-    hash ^= hash >>> 16;
-    hash = Math.imul(hash, 0x85eb_ca6b);
-    hash ^= hash >>> 13;
-    hash = Math.imul(hash, 0xc2b2_ae35);
-    return (hash ^ (hash >>> 16)) >>> 0;
+    for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ bytes[at]!, 0x0100_0193);
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+    return (hash ^ (hash >>> 13)) >>> 0;
   }
 
   #growEntries(): void {
@@ -194,15 +157,6 @@ export class ByteTable {
     }
     this.#slots = slots;
   }
-}
-
-const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength);
-
-function mixed(hash: number, word: number): number {
-  let key = Math.imul(word, 0xcc9e_2d51);
-  key = Math.imul((key << 15) | (key >>> 17), 0x1b87_3593);
-  const both = hash ^ key;
-  return (Math.imul((both << 13) | (both >>> 19), 5) + 0xe654_6b64) | 0;
 }
 
 /** A longer array that begins with the same numbers, and that threads can share. */

@@ -50,9 +50,6 @@ export class CellCounter {
   readonly #subjects: SubjectClasses;
   readonly #buckets: number;
   readonly #terms = new ByteTable();
-  /** For each predicate the one that followed it last. */
-  readonly #following: number[] = [];
-  #lastPredicate = 0;
   readonly #patterns = new PatternIndex(this.#terms);
   readonly #touched: readonly (readonly ReadonlySet<number>[])[];
   readonly #cells: Counted[] = [];
@@ -68,7 +65,8 @@ export class CellCounter {
   /** Takes a statement in, and returns the number of its cell. */
   take(statement: Statement): number {
     this.cursor.move(statement);
-    const predicate = this.#predicateOf(statement);
+    const { bytes, subjectEnd, predicateEnd } = statement;
+    const predicate = this.#terms.intern(bytes, subjectEnd + 1, predicateEnd);
     const bucket = this.cursor.hash(statement) % this.#buckets;
     const number = this.#cellOf(this.cursor.classSet, predicate, bucket);
     const cell = this.#cells[number]!;
@@ -90,20 +88,6 @@ export class CellCounter {
     const from = predicateEnd + 1;
     if (bytes[from] !== less || bytes[objectEnd - 1] !== greater) return 0;
     return this.#subjects.classSetOf(this.#subjects.find(bytes, from, objectEnd));
-  }
-
-  /** Subjects of one class usually have the same predicates in the same order. */
-  #predicateOf(statement: Statement): number {
-    const guess = this.#following[this.#lastPredicate];
-    if (guess !== undefined && this.#terms.isPredicate(guess, statement)) {
-      this.#lastPredicate = guess;
-      return guess;
-    }
-    const { bytes, subjectEnd, predicateEnd } = statement;
-    const predicate = this.#terms.intern(bytes, subjectEnd + 1, predicateEnd);
-    this.#following[this.#lastPredicate] = predicate;
-    this.#lastPredicate = predicate;
-    return predicate;
   }
 
   #cellOf(classSet: number, predicate: number, bucket: number): number {

@@ -72,8 +72,6 @@ export class Learner {
     this.#sample.take(statement);
     const isType =
       predicateEnd - subjectEnd - 1 === rdfType.length &&
-      bytes[subjectEnd + rdfType.length - 1] === 0x65 &&
-      bytes[objectEnd - 1] !== 0x22 &&
       bytes[predicateEnd + 1] === less &&
       rdfType.compare(bytes, subjectEnd + 1, predicateEnd) === 0;
     const subject = this.#subject(statement, isType);

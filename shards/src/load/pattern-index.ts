@@ -20,46 +20,13 @@ interface Compiled {
 interface Group {
   /** Any triple with the predicate matches, in the graphs that are asked for. */
   readonly open: Compiled[];
-  /** By the constant object, by the constant subject, and those that every triple is compared with. */
-  readonly byObject: Map<number, Compiled[]>;
-  /** Bytes of the constant objects: most others need not be looked up. */
-  readonly objectLengths: Set<number>;
-  readonly bySubject: Map<number, Compiled[]>;
+  /** By the number of the constant object, or of the subject where the object is none. */
+  readonly byConstant: Map<number, Compiled[]>;
+  /** Every triple is compared with them. */
   readonly others: Compiled[];
 }
 
-const emptyGroup = (): Group => ({
-  open: [],
-  byObject: new Map(),
-  objectLengths: new Set(),
-  bySubject: new Map(),
-  others: [],
-});
-
-const keyOf = ({ subject, predicate, object, graph, equal = [], exceptPredicates = [] }: Pattern): string =>
-  JSON.stringify([[subject, predicate, object, graph], equal, exceptPredicates]);
-
-function compile({ subject, object, graph, equal = [], exceptPredicates = [] }: Pattern): Compiled {
-  return {
-    subject: bytesOf(subject),
-    object: bytesOf(object),
-    graph: graph === "named" ? graph : bytesOf(graph),
-    equal,
-    exceptPredicates: new Set(exceptPredicates.map((iri) => `<${iri}>`)),
-    cells: new Set(),
-  };
-}
-
-function bytesOf(term: string | undefined): Buffer | undefined {
-  const canonical = term === undefined ? undefined : canonicalTerm(term);
-  return canonical === undefined ? undefined : Buffer.from(canonical);
-}
-
-/** A constant that is no term of N-Triples is in no dataset. */
-const isPossible = ({ subject, predicate, object, graph }: Pattern): boolean =>
-  [subject, predicate, object, graph === "named" ? undefined : graph].every(
-    (term) => term === undefined || canonicalTerm(term) !== undefined,
-  );
+const emptyGroup = (): Group => ({ open: [], byConstant: new Map(), others: [] });
 
 /** Finds the cells that patterns touch while statements are read. */
 export class PatternIndex {
@@ -75,38 +42,41 @@ export class PatternIndex {
 
   /** The growing set of cells that a pattern touches; the same for equal patterns. */
   add(pattern: Pattern): ReadonlySet<number> {
-    const key = keyOf(pattern);
+    const { subject, predicate, object, graph, equal = [], exceptPredicates = [] } = pattern;
+    const key = JSON.stringify([[subject, predicate, object, graph], equal, exceptPredicates]);
     const known = this.#compiled.get(key);
     if (known !== undefined) return known.cells;
-    const compiled = compile(pattern);
+    const compiled: Compiled = {
+      subject: bytesOf(subject),
+      object: bytesOf(object),
+      graph: graph === "named" ? graph : bytesOf(graph),
+      equal,
+      exceptPredicates: new Set(exceptPredicates.map((iri) => `<${iri}>`)),
+      cells: new Set(),
+    };
     this.#compiled.set(key, compiled);
-    const predicate = pattern.predicate === undefined ? undefined : canonicalTerm(pattern.predicate);
-    if (isPossible(pattern)) this.#file(this.#groupOf(predicate), compiled);
+    const constants = [subject, predicate, object, graph === "named" ? undefined : graph];
+    // A constant that is no term of N-Triples is in no dataset.
+    const isPossible = constants.every((term) => term === undefined || canonicalTerm(term) !== undefined);
+    if (isPossible) this.#file(this.#groupOf(bytesOf(predicate)), compiled);
     return compiled.cells;
   }
 
-  #groupOf(predicate: string | undefined): Group {
+  #groupOf(predicate: Buffer | undefined): Group {
     if (predicate === undefined) return this.#anyPredicate;
-    const number = this.#numberOf(Buffer.from(predicate));
-    let group = this.#byPredicate.get(number);
-    if (group === undefined) {
-      group = emptyGroup();
-      this.#byPredicate.set(number, group);
-    }
+    const number = this.#constants.intern(predicate, 0, predicate.length);
+    const group = this.#byPredicate.get(number) ?? emptyGroup();
+    this.#byPredicate.set(number, group);
     return group;
   }
 
-  #numberOf(constant: Buffer): number {
-    return this.#constants.intern(constant, 0, constant.length);
-  }
-
-  #file(group: Group, compiled: Compiled): void {
-    if (compiled.object !== undefined) {
-      push(group.byObject, this.#numberOf(compiled.object), compiled);
-      group.objectLengths.add(compiled.object.length);
-    } else if (compiled.subject !== undefined) push(group.bySubject, this.#numberOf(compiled.subject), compiled);
-    else if (compiled.equal.length > 0 || Buffer.isBuffer(compiled.graph)) group.others.push(compiled);
-    else group.open.push(compiled);
+  #file({ open, byConstant, others }: Group, compiled: Compiled): void {
+    const { subject, object = subject, equal, graph } = compiled;
+    if (object !== undefined) {
+      const number = this.#constants.intern(object, 0, object.length);
+      byConstant.set(number, [...(byConstant.get(number) ?? []), compiled]);
+    } else if (equal.length > 0 || Buffer.isBuffer(graph)) others.push(compiled);
+    else open.push(compiled);
   }
 
   /** The first statement with this predicate lies in a cell, of those in the default graph or of those in named ones. */
@@ -126,24 +96,14 @@ export class PatternIndex {
     if (group !== undefined) this.#match(group, statement, cell);
   }
 
-  #match(group: Group, statement: Statement, cell: number): void {
+  #match({ byConstant, others }: Group, statement: Statement, cell: number): void {
     const { bytes, start, subjectEnd, predicateEnd, objectEnd } = statement;
-    if (group.objectLengths.has(objectEnd - predicateEnd - 1)) {
-      const object = this.#constants.find(bytes, predicateEnd + 1, objectEnd);
-      if (object >= 0) touch(group.byObject.get(object), statement, cell);
+    if (byConstant.size > 0) {
+      touch(byConstant.get(this.#constants.find(bytes, start, subjectEnd)), statement, cell);
+      touch(byConstant.get(this.#constants.find(bytes, predicateEnd + 1, objectEnd)), statement, cell);
     }
-    if (group.bySubject.size > 0) {
-      const subject = this.#constants.find(bytes, start, subjectEnd);
-      if (subject >= 0) touch(group.bySubject.get(subject), statement, cell);
-    }
-    if (group.others.length > 0) touch(group.others, statement, cell);
+    if (others.length > 0) touch(others, statement, cell);
   }
-}
-
-function push(map: Map<number, Compiled[]>, key: number, compiled: Compiled): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [compiled]);
-  else list.push(compiled);
 }
 
 function touch(patterns: readonly Compiled[] | undefined, statement: Statement, cell: number): void {
@@ -176,6 +136,11 @@ function spanOf({ bytes, start, subjectEnd, predicateEnd, objectEnd }: Statement
   if (place === "subject") return bytes.subarray(start, subjectEnd);
   if (place === "predicate") return bytes.subarray(subjectEnd + 1, predicateEnd);
   return bytes.subarray(predicateEnd + 1, objectEnd);
+}
+
+function bytesOf(term: string | undefined): Buffer | undefined {
+  const canonical = term === undefined ? undefined : canonicalTerm(term);
+  return canonical === undefined ? undefined : Buffer.from(canonical);
 }
 
 /** A term in N-Triples syntax as the reader of statements writes it; undefined for what is no IRI or literal. */
