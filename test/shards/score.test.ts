@@ -30,8 +30,14 @@ type Planted = (question: Question) => Partial<QuestionRecord>;
 const prefix = "PREFIX : <https://tiny.example/>";
 const model: CallRecord = { tool: "model", atMs: 0, ms: 100, outcome: "ok" };
 const found: CallRecord = { tool: "find_endpoints", atMs: 100, ms: 20, outcome: "ok" };
-const failed = (query: string, code: string): CallRecord =>
-  ran(query, { outcome: "failed", code, rows: undefined, requests: 0, bytes: 0 });
+const failed = (query: string, code: string): CallRecord => ({
+  tool: "run_query",
+  atMs: 100,
+  ms: 50,
+  query,
+  outcome: "failed",
+  code,
+});
 /** One of the endpoints by its id in a catalogue. */
 const needed = ["name", "harbour-age"];
 const namesIn = (url: string): string =>
@@ -256,7 +262,7 @@ describe("packages", () => {
   it("with flags and strata: figures by group", async () => {
     const changed = await changedPackage({
       "questions.jsonl": (line) =>
-        `${line.replace(/"ages","question"/u, '"ages","flags":[{"name":"empty"}],"question"')}\n`,
+        `${JSON.stringify({ ...JSON.parse(line), flags: line.includes('"ages"') ? ["empty"] : [] })}\n`,
       "queries.jsonl": (line) => `${line.replace(/"id":"oldest"/u, '"id":"oldest","strata":["join"]')}\n`,
     });
     const run = await runFolder(

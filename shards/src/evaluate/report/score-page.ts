@@ -33,13 +33,12 @@ const mostRows = 2_000;
 /** The scores as one HTML file: nothing runs, nothing is loaded. */
 export function scorePage({ package: of, systems, comparisons, ablation }: ScoreReport): string {
   const title = `Scores over ${brief(of.title, 200)}`;
-  const isWithFlags = systems.some((system) => system.groups.some(({ group }) => group.endsWith("flagged")));
   const body = html`<header><h1>${title}</h1>
 <p class="lead">${amountText(systems.length, "system")} over the questions of ${brief(of.dataset, 80)}. Final queries were answered over the data of the package, without a service and without a model.</p>
 <p class="small muted">Package made by ${brief(of.engine, 80)}; SHA-256 of its manifest <code>${of.sha256}</code></p></header><main>
 ${tiles(systems)}
 ${section("Figures beside the published ones", [
-  html`<p class="small muted">In brackets the interval that 95 % of resampled sets of questions lie in. Runs without a submitted query count as errors. ${isWithFlags ? "" : "No question has been audited. "}</p>`,
+  html`<p class="small muted">In brackets the interval that 95 % of resampled sets of questions lie in. Runs without a submitted query count as errors.</p>`,
   table(["Figure", ...systems.map(({ name }) => name), "Published"], metricRows(systems)),
 ])}
 ${section("Groups of questions", groupTable(systems))}

@@ -78,8 +78,9 @@ function figuresOf(read: readonly ReadCall[], { pkg, query: { touched } }: Score
   const offered = pkg.endpoints.map(({ id }) => id);
   const { informed: _, validity: __, ...figures } = sessionFigures(calls, { offered, holding: touched });
   const queries = read.filter(({ call }) => call.query !== undefined);
+  // What was refused asked no endpoint.
   const isKnown = (name: "endpoints" | "requests" | "bytes"): boolean =>
-    queries.every(({ call }) => call[name] !== undefined);
+    queries.every(({ call }) => call[name] !== undefined || call.outcome === "failed");
   return {
     ...figures,
     naming: queries.filter(({ named }) => named.length > 0).length,
@@ -91,20 +92,17 @@ function figuresOf(read: readonly ReadCall[], { pkg, query: { touched } }: Score
 
 /** Groups by flags of the question, strata of its query, and kinds of the rules that made shards that it touches. */
 function groupsOf({ question, query, pkg }: ScoredQuestion): readonly string[] {
-  const isAudited = pkg.questions.some((each) => listIn(each, "flags") !== undefined);
-  const isFlagged = (listIn(question, "flags") ?? []).length > 0;
   const kinds = pkg.manifest.build.rules.filter(({ name }) => query.apartBy.includes(name)).map(({ kind }) => kind);
   return [
-    ...(isAudited ? [isFlagged ? "flagged" : "not flagged"] : []),
-    ...(listIn(query, "strata") ?? []).map((name) => `stratum ${String(name)}`),
+    question.flags.length > 0 ? "flagged" : "not flagged",
+    ...strataOf(query).map((name) => `stratum ${name}`),
     ...[...new Set(kinds)].toSorted().map((kind) => `${kind} rules`),
   ];
 }
 
-/** A list that packages may have. */
-function listIn(of: object, name: "flags" | "strata"): readonly unknown[] | undefined {
-  const list: unknown = Object.entries(of).find(([key]) => key === name)?.[1];
-  return Array.isArray(list) ? list : undefined;
+/** Strata that packages may have. */
+function strataOf(query: PackagedQuery & { readonly strata?: unknown }): readonly string[] {
+  return Array.isArray(query.strata) ? query.strata.map(String) : [];
 }
 
 /** What a call names, and what is wrong with it: its text as it was written, else how it failed. */
