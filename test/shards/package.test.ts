@@ -198,6 +198,42 @@ describe("a package", () => {
     ]);
   });
 
+  it("says which strata each query belongs to, and which shards it needs", async () => {
+    const workspace = await openWorkspace();
+    const asked = [
+      ["join", "SELECT ?n { ?p a h:Port ; h:name ?n }"],
+      ["one", "SELECT ?b { ?p h:berths ?b }"],
+      ["exists", "SELECT ?s { ?s a h:Sailing FILTER NOT EXISTS { ?s h:delayMinutes ?d } }"],
+      ["count", "SELECT (COUNT(?s) AS ?c) { ?s a h:Sailing }"],
+      ["literal", "SELECT ?p { ?p a h:Port ; h:berths ?k . ?r a h:Route ; h:minutes ?k }"],
+      ["compared", "SELECT ?p { ?p a h:Port ; h:berths ?b . ?r a h:Route ; h:minutes ?m FILTER(?b = ?m) }"],
+      ["larger", "SELECT ?p { ?p a h:Port ; h:berths ?b . ?r a h:Route ; h:minutes ?m FILTER(?b > ?m) }"],
+      ["iri", "SELECT ?c { ?c a h:Captain ; h:bornIn ?p . ?r a h:Route ; h:to ?p }"],
+      ["empty", "SELECT ?n { ?p a h:Submarine ; h:name ?n }"],
+    ].map(([id, text]) => ({ id, question: id, sparql: `PREFIX h: <https://harbour.example/vocabulary#> ${text}` }));
+    await writeFile(join(workspace.input, "queries.json"), JSON.stringify(asked));
+    const { folder: shards = "" } = await workspace.build();
+    const { folder, manifest } = await makePackage(shards);
+    const found = await packagedQueries(folder);
+    const kinds = new Set(["vertical", "class", "horizontal", "union"]);
+    expect(found.map(({ id, strata = [] }) => [id, strata.filter((each) => !kinds.has(each)).join(" ")])).toEqual([
+      ["join", "join member-down"],
+      ["one", "member-down"],
+      ["exists", "exists member-down"],
+      ["count", "aggregate-over-union member-down"],
+      ["literal", "join unlike-keys empty"],
+      ["compared", "unlike-keys empty"],
+      ["larger", "empty"],
+      ["iri", "join member-down"],
+      ["empty", "join empty"],
+    ]);
+    // Both shards of sailings have some; a pattern of an empty answer loses nothing.
+    const needed = new Map(found.map((query) => [query.id, query.needed]));
+    expect(needed.get("count")).toEqual(found.find(({ id }) => id === "count")?.endpoints);
+    expect([needed.get("count")?.length, needed.get("empty")]).toEqual([2, []]);
+    expect(manifest.strata).toMatchObject({ "aggregate-over-union": 1, "unlike-keys": 2, empty: 4, "member-down": 5 });
+  });
+
   it("does not replace a folder of something else", async () => {
     const { folder, dataDir } = await openBuiltWorkspace();
     await expect(makePackage(folder, dataDir)).rejects.toMatchObject({ code: "REQUEST_INVALID" });

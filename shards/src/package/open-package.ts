@@ -202,6 +202,8 @@ const hasQueryFields = isShape({
   touched: isTexts,
   rules: isTexts,
   apartBy: isTexts,
+  strata: optional(isTexts),
+  needed: optional(isTexts),
   answer: optional(isAnswer),
 });
 const isQuery = (value: unknown): value is PackagedQuery => hasQueryFields(value);

@@ -4,6 +4,7 @@ import type { RejectedQuery } from "../load/queries/load-queries.ts";
 import type { QueryReport, ShardReport } from "../report/shard-report.ts";
 import { federatedForms, type FederatedForms, graphForm, type ShardEndpoint } from "./federated-forms.ts";
 import { findGoldAnswer, type GoldAnswer, isGoldAnswer } from "./gold-answer.ts";
+import { neededShards, type Stratum, strataOf } from "./strata.ts";
 import type { Solution, WholeStore } from "./whole-store.ts";
 
 /**
@@ -42,6 +43,10 @@ export interface PackagedQuery {
   readonly apartBy: readonly string[];
   /** Where its answer comes from: `several-shards` when no shard has it alone. */
   readonly source?: QueryReport["source"];
+  /** Absent: unknown. */
+  readonly strata?: readonly Stratum[] | undefined;
+  /** Shards without which the gold query gives another answer; absent: unknown. */
+  readonly needed?: readonly string[] | undefined;
   readonly answer?: GoldAnswer | undefined;
 }
 
@@ -75,6 +80,7 @@ export async function packageQuery(query: QueryReport, parts: ItemParts): Promis
     checked,
     ...placesOf(query, parts),
     source: query.source,
+    ...(await demandsOf(query, { forms, answer: gold, checked }, parts)),
     ...("why" in gold ? {} : { answer: gold }),
   };
   return { packaged, parsed, solutions: "why" in answer ? [] : answer.solutions };
@@ -86,6 +92,33 @@ function placesOf({ implied, touched, rules, apartBy }: QueryReport, { shards }:
   const idOf = new Map(shards.map(({ id, key }) => [key, id]));
   const fanOut = { implied: implied.length, realised: touched.length };
   return { fanOut, touched: touched.map((key) => idOf.get(key) ?? key), rules, apartBy };
+}
+
+/** The strata of a query, and the shards that it needs. */
+async function demandsOf(
+  { apartBy }: QueryReport,
+  { forms, answer, checked }: Judged,
+  { report, store, shards, signal }: ItemParts,
+): Promise<Pick<PackagedQuery, "strata" | "needed">> {
+  const kinds = new Set(report.rules.flatMap(({ name, kind }) => (apartBy.includes(name) ? [kind] : [])));
+  const made = [...kinds].toSorted();
+  if ("why" in forms) return { strata: made };
+  const { gold, endpoints } = forms;
+  const shown = await orFailure(() => strataOf(gold, store), signal);
+  if ("why" in shown) return {};
+  const asked = shards.filter(({ id }) => endpoints.includes(id));
+  const isKnown = !("why" in answer) && checked?.gold === "equal";
+  const needed = isKnown
+    ? await orFailure(async () => neededShards({ gold, answer }, asked, store), signal)
+    : undefined;
+  const known = needed === undefined || "why" in needed ? undefined : needed;
+  const strata: readonly Stratum[] = [
+    ...shown,
+    ...(known === undefined || known.length === 0 ? [] : ["member-down" as const]),
+    ...(!("why" in answer) && isEmpty(answer) ? ["empty" as const] : []),
+    ...made,
+  ];
+  return { strata, needed: known };
 }
 
 type Failure = { readonly why: string };

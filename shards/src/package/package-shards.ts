@@ -17,6 +17,7 @@ import { leftOutOf, type LeftOut, type PackageItem, packageQuery, type QueryOutc
 import { isPackage, packageFormat } from "./open-package.ts";
 import { readmeOf } from "./package-readme.ts";
 import { describeShard } from "./shard-descriptions.ts";
+import type { Stratum } from "./strata.ts";
 import { openWholeStore, type WholeStore } from "./whole-store.ts";
 
 /** How a package is made. */
@@ -55,6 +56,8 @@ export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" 
   /** How many questions have each flag of the audit, and how many have any. */
   readonly flags: Audit["counts"];
   readonly flagged: number;
+  /** How many queries each stratum has; absent in packages of earlier versions. */
+  readonly strata?: Readonly<Partial<Record<Stratum, number>>> | undefined;
   readonly leftOut: readonly LeftOut[];
   /** Every file beside the manifest. */
   readonly files: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[];
@@ -245,6 +248,12 @@ class FolderWriter {
   }
 }
 
+function countsOf<Name extends string>(names: readonly Name[]): Readonly<Partial<Record<Name, number>>> {
+  const counts: Partial<Record<Name, number>> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
 interface Written {
   readonly items: readonly PackageItem[];
   readonly audit: Audit;
@@ -255,8 +264,6 @@ function manifestOf(parts: Parts, { items, audit, files }: Written): PackageMani
   const { dataset: named, shards, report, options } = parts;
   const { dataset, title, licence, citation, source } = named;
   const { mode, reading, precedence, rules } = report;
-  const outcomes: Partial<Record<QueryOutcome, number>> = {};
-  for (const { packaged } of items) outcomes[packaged.outcome] = (outcomes[packaged.outcome] ?? 0) + 1;
   const queries = report.queries.map(({ id, text, same }) => ({ id, text, same }));
   return {
     format: packageFormat,
@@ -279,9 +286,10 @@ function manifestOf(parts: Parts, { items, audit, files }: Written): PackageMani
     },
     questions: items.reduce((sum, { packaged }) => sum + packaged.questions.length, 0),
     queries: items.length,
-    outcomes,
     flags: audit.counts,
     flagged: audit.questions.length,
+    outcomes: countsOf(items.map(({ packaged }) => packaged.outcome)),
+    strata: countsOf(items.flatMap(({ packaged }) => packaged.strata ?? [])),
     leftOut: leftOutOf(report),
     files: files.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
   };
