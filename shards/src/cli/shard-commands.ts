@@ -5,7 +5,6 @@ import { shardModes } from "../spec.ts";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import type { NamedInput } from "../load/input.ts";
 import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-questions.ts";
-import type { SqlDialect } from "../materialise/warehouse-sql.ts";
 import type { createShardCommands, SpecFields } from "../service/commands.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
@@ -91,17 +90,6 @@ export async function runShardReport(
   const [first, ...more] = outcomes;
   if (first === undefined) throw new UsageError("name a folder of finished shards");
   return tell(io, more.length === 0 ? tellOne(first) : await tellSeveral(outcomes), { html, json: isJson });
-}
-
-/** `fedway shards sql`: statements and claims of a finished build. Resolves to the exit code. @throws FedwayError */
-export async function runShardSql(
-  io: ShardIo,
-  folder: string,
-  options: { readonly dialect: SqlDialect },
-): Promise<number> {
-  const commands = await io.shards();
-  await write(io.stdout, await commands.sql(folder, options.dialect));
-  return exitCodes.ok;
 }
 
 /** `fedway shards compare`: what each mode would make of the datasets, side by side. Resolves to the exit code. @throws FedwayError */

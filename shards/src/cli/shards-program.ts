@@ -7,12 +7,11 @@ import {
   runShardBuild,
   runShardCompare,
   runShardReport,
-  runShardSql,
   runShardVerify,
   type ShardCommands,
   type ShardIo,
 } from "./shard-commands.ts";
-import { runShardPackage } from "./package-command.ts";
+import { runShardPackage, runShardSql } from "./source-commands.ts";
 import { runShardQuestions } from "./questions-command.ts";
 
 /** Builds and verifications without a service, loaded when a command needs them. */
@@ -57,7 +56,8 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
   shards
     .command("sql")
     .description("print statements by which a warehouse writes the same shards, and what the build claims of them")
-    .argument("<folder>", "folder of finished shards")
+    .argument("<source>", "folder of finished shards, or the JSON file of a description, whose shards are built first")
+    .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
     .addOption(new Option("--dialect <name>", "of which warehouse").choices(sqlDialects).default(sqlDialects[0]))
     .addHelpText("after", () => examples("shards sql .fedway/shards/harbour --dialect spark"))
     .action(running(runShardSql));

@@ -50,6 +50,25 @@ describe("fedway shards compare", () => {
   });
 });
 
+describe("fedway shards sql", () => {
+  it.each(["spec.json", "src"])("prints statements for %s", async (source) => {
+    const asked: unknown[] = [];
+    const { code, out } = await cli(["shards", "sql", source, "--dialect", "spark"], {
+      shards: {
+        build: async (file) => {
+          asked.push(file);
+          return [outcome, { report, folder: "/data/shards/other" }];
+        },
+        sql: async (folder, dialect) => `-- ${dialect} ${folder}\n`,
+      },
+    });
+    expect(code).toBe(0);
+    expect(asked).toEqual(source === "src" ? [] : ["spec.json"]);
+    const both = "-- spark /data/shards/harbour\n-- spark /data/shards/other\n";
+    expect(out).toBe(source === "src" ? "-- spark src\n" : both);
+  });
+});
+
 describe("fedway shards build", () => {
   it("says what came of it", async () => {
     const asked: [string, Partial<Parameters<ShardCommands["build"]>[1]>][] = [];

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { exitCodes } from "../../../src/cli/cli-io.ts";
 import { oneLine, write } from "../../../src/cli/output.ts";
+import type { SqlDialect } from "../materialise/warehouse-sql.ts";
 import { plainUrl } from "../package/create-packager.ts";
 import type { PackageManifest, PackageResult } from "../package/package-shards.ts";
 import { type ShardCommands, type ShardIo, unlessInterrupted } from "./shard-commands.ts";
@@ -44,8 +45,27 @@ export async function runShardPackage(
   return exitCodes.ok;
 }
 
+/**
+ * `fedway shards sql`: statements and claims of a finished build, or of those of a description, which are built first.
+ * Resolves to the exit code. @throws FedwayError
+ */
+export async function runShardSql(
+  io: ShardIo,
+  source: string,
+  { dialect, allow = [] }: { readonly dialect: SqlDialect; readonly allow?: readonly string[] },
+): Promise<number> {
+  const commands = await io.shards();
+  const folders = await unlessInterrupted(io, (onProgress) =>
+    foldersOf(source, commands, { allow, signal: io.interrupted, onProgress }),
+  );
+  if (folders === undefined) return exitCodes.interrupted;
+  for (const { folder } of folders) await write(io.stdout, await commands.sql(folder, dialect));
+  return exitCodes.ok;
+}
+
 type Building = Omit<Parameters<ShardCommands["build"]>[1], "dryRun">;
 
+/** A folder of finished shards, or those of a description, which are built where they are not there yet. */
 async function foldersOf(source: string, commands: ShardCommands, options: Building) {
   const found = await stat(source).catch(() => undefined);
   if (found?.isDirectory() === true) return [{ folder: source, dataset: "" }];
