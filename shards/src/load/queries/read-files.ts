@@ -3,6 +3,7 @@ import { basename, extname, join } from "node:path";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { compareText } from "../../../../src/rdf/canonical.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
+import { splitCsv, unquoted } from "../../../../src/results/scan-records.ts";
 import { isObject } from "../../guards.ts";
 
 /** Bounds of reading. */
@@ -126,68 +127,34 @@ export function entriesFromCsv(text: string, only: EntryFilter = {}): readonly Q
 
 /** The records of a CSV text (RFC 4180), each with the line on which it starts; empty lines are none. */
 function csvRecords(text: string) {
-  const records: { readonly line: number; readonly cells: readonly string[] }[] = [];
-  let cells: string[] = [];
+  const lines = text.includes("\n") ? text : text.replaceAll("\r", "\n");
   let line = 1;
-  let start = 1;
-  for (let at = 0; at < text.length || cells.length > 0; ) {
-    const { value, end, next } = cellAt(text, at, line);
-    cells.push(value);
-    line += lineBreaks(text, at, next);
-    at = next;
-    if (end === ",") continue;
-    if (cells.length > 1 || value !== "") records.push({ line: start, cells });
-    cells = [];
-    start = line;
-  }
-  return records;
+  return splitCsv(lines.endsWith("\n") ? lines : `${lines}\n`).flatMap((fields) => {
+    const start = line;
+    const cells = fields.map((field) => {
+      refuseBadQuote(field, line);
+      line += field.split("\n").length - 1;
+      return unquoted(field);
+    });
+    line += 1;
+    return cells.length > 1 || cells[0] !== "" ? [{ line: start, cells }] : [];
+  });
 }
 
-interface Cell {
-  readonly value: string;
-  readonly end: string;
-  readonly next: number;
-}
-
-/** No regular expression reads quoted cells: a long one would overflow its stack. */
-function cellAt(text: string, at: number, line: number): Cell {
-  return text[at] === '"' ? quotedCell(text, at, line) : plainCell(text, at, line);
-}
-
-function quotedCell(text: string, at: number, line: number): Cell {
-  let close = text.indexOf('"', at + 1);
-  while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-  if (close < 0) throw badQuote(line, "is never closed");
-  const end = separatorAt(text, close + 1);
-  if (end === undefined) throw badQuote(line, "is followed by more text");
-  return { value: text.slice(at + 1, close).replaceAll('""', '"'), end, next: close + 1 + end.length };
-}
-
-const cellEnd = /[",\r\n]/g;
-
-function plainCell(text: string, at: number, line: number): Cell {
-  cellEnd.lastIndex = at;
-  const stop = cellEnd.exec(text)?.index ?? text.length;
-  const end = separatorAt(text, stop);
-  if (end === undefined) throw badQuote(line, "stands in the middle of a cell");
-  return { value: text.slice(at, stop), end, next: stop + end.length };
-}
-
-/** What separates cells or records at an offset, the end of the text included. */
-function separatorAt(text: string, at: number): Cell["end"] | undefined {
-  if (at >= text.length) return "";
-  return [",", "\r\n", "\n", "\r"].find((separator) => text.startsWith(separator, at));
-}
-
-function badQuote(line: number, what: string): FedwayError {
-  return new FedwayError("REQUEST_INVALID", `The queries are not valid CSV: a quote on line ${line} ${what}.`, {
+function refuseBadQuote(field: string, line: number): void {
+  const what = field.startsWith('"') ? quotedFault(field) : field.includes('"') && "stands in the middle of a cell";
+  if (!what) return;
+  throw new FedwayError("REQUEST_INVALID", `The queries are not valid CSV: a quote on line ${line} ${what}.`, {
     where: { line },
     next: "Put the whole cell in quotes and double each quote in it.",
   });
 }
 
-function lineBreaks(text: string, from: number, to: number): number {
-  return text.slice(from, to).match(/\r\n|\n|\r/g)?.length ?? 0;
+function quotedFault(field: string): string | undefined {
+  const rest = field.slice(1).replaceAll('""', "");
+  const close = rest.indexOf('"');
+  if (close < 0) return "is never closed";
+  return close < rest.length - 1 ? "is followed by more text" : undefined;
 }
 
 /**
