@@ -4,11 +4,10 @@ import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { readBoundedFile } from "./bounded-file.ts";
 import { isListOf, isOneOf, isShape, parsedAs } from "./guards.ts";
 import { readManifest, type ManifestShard, type Source } from "./materialise/manifest.ts";
+import { checksumOf } from "./materialise/seal.ts";
 import { ruleFileName } from "./report/rule-file.ts";
 import type { ShardReport } from "./report/shard-report.ts";
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { pipeline } from "node:stream/promises";
 
 const names = { report: "report.json", page: "report.html", rules: ruleFileName, origins: "origins.json" } as const;
 const maxBytes = 256 * 1024 * 1024;
@@ -117,9 +116,8 @@ export async function checkFile(
   if (found === undefined) throw new FedwayError("SHARDS_INVALID", `The file ${file} is missing.`);
   if (found.size !== bytes)
     throw new FedwayError("SHARDS_INVALID", `The file ${file} has another size than it should.`);
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  if (hash.digest("hex") !== sha256) throw new FedwayError("SHARDS_INVALID", `The file ${file} has changed.`);
+  if ((await checksumOf(path)).sha256 !== sha256)
+    throw new FedwayError("SHARDS_INVALID", `The file ${file} has changed.`);
 }
 
 /**

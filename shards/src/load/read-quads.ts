@@ -30,7 +30,7 @@ const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, F
 export async function readQuads(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
   const decoder = decoders[input.format]({ factory: skolemisingFactory(), keepLabels: true });
-  const parsing = { input, decoder, writer: new QuadWriter(skolemBase(input.name)), place: { line: 1, heldBytes: 0 } };
+  const parsing = { input, decoder, base: skolemBase(input.name), place: { line: 1, heldBytes: 0 } };
   const bytes = new InputBytes(input, options);
   for await (const chunk of bytes.chunks()) {
     for (let at = 0; at < chunk.length; at += pieceBytes) {
@@ -45,16 +45,16 @@ export async function readQuads(input: NamedInput, visit: Visit, options: ReadOp
 interface Parsing {
   readonly input: NamedInput;
   readonly decoder: GraphDecoder;
-  readonly writer: QuadWriter;
+  readonly base: string;
   readonly place: { line: number; heldBytes: number };
 }
 
 /** What comes out for a piece, or for the end of the file. */
 async function statementsOf(piece: Buffer | undefined, parsing: Parsing): Promise<Iterable<Statement>> {
-  const { decoder, writer, place, input } = parsing;
+  const { decoder, base, place, input } = parsing;
   try {
     const quads = await (piece === undefined ? decoder.end() : decoder.push(piece));
-    const lines = quads.map((quad) => writer.lineOf(quad));
+    const lines = quads.map((quad) => statementOfQuad(quad, base));
     place.line += piece === undefined ? 0 : linesIn(piece);
     place.heldBytes = quads.length > 0 || piece === undefined ? 0 : place.heldBytes + piece.length;
     if (place.heldBytes > maxHeldBytes) throw new Error(`there is no statement in ${maxHeldBytes} bytes`);
@@ -81,25 +81,17 @@ function skolemisingFactory(): RDF.DataFactory {
   return { ...dataFactory, blankNode };
 }
 
-/** Writes quads as canonical lines. */
-class QuadWriter {
-  readonly #skolemBase: string;
+/** The statement of a quad. @param base see `skolemBase` */
+function statementOfQuad({ subject, predicate, object, graph }: RDF.Quad, base: string): Statement {
+  const terms = [subject, predicate, object, ...(graph.termType === "DefaultGraph" ? [] : [graph])];
+  return statementOf(terms.map((term) => termText(term, base)));
+}
 
-  constructor(base: string) {
-    this.#skolemBase = base;
-  }
-
-  lineOf({ subject, predicate, object, graph }: RDF.Quad): Statement {
-    const terms = [subject, predicate, object, ...(graph.termType === "DefaultGraph" ? [] : [graph])];
-    return statementOf(terms.map((term) => this.#text(term)));
-  }
-
-  #text(term: RDF.Term): string {
-    if (term.termType === "NamedNode") return iri(term.value);
-    if (term.termType === "BlankNode") return `<${this.#skolemBase}${term.value}>`;
-    if (term.termType === "Literal") return literal(term);
-    throw new Error(`a ${term.termType} as a term is not read`);
-  }
+function termText(term: RDF.Term, base: string): string {
+  if (term.termType === "NamedNode") return iri(term.value);
+  if (term.termType === "BlankNode") return `<${base}${term.value}>`;
+  if (term.termType === "Literal") return literal(term);
+  throw new Error(`a ${term.termType} as a term is not read`);
 }
 
 function iri(value: string): string {

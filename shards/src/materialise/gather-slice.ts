@@ -23,7 +23,7 @@ export interface GatherPlan extends Omit<CellQuestions, "subjects"> {
 }
 
 /** One part of the inputs, and what its reader needs. */
-interface SliceTask {
+export interface SliceTask {
   /** See `BuildFolder`. */
   readonly parts: string;
   readonly plan: GatherPlan;

@@ -8,7 +8,7 @@ import { type PassOptions, slicesOf } from "../load/read-statements.ts";
 import type { Pattern } from "../rules/problem.ts";
 import { hasState, readPlan, writePlan, type BuildFolder, placeOf, removeFolder } from "./build-folder.ts";
 import { asDiskFull, freeBytesAt, needRoom } from "./seal.ts";
-import { type GatherPlan, gatherSlice, sliceFacts, splittersOf } from "./gather-slice.ts";
+import { type GatherPlan, gatherSlice, sliceFacts, type SliceTask, splittersOf } from "./gather-slice.ts";
 import { gatherInThreads, threadsFor } from "./threads.ts";
 
 /** Bytes of one range, which sorts in a few hundredths of a second. */
@@ -27,15 +27,6 @@ export interface GatherRequest {
   readonly buckets: number;
   /** For each query its patterns. */
   readonly patterns: readonly (readonly Pattern[])[];
-}
-
-/** Slices to be read. */
-export interface SliceWork {
-  readonly place: BuildFolder;
-  readonly plan: GatherPlan;
-  readonly learned: Learned;
-  /** Numbers of the slices that are not read yet. */
-  readonly open: readonly number[];
 }
 
 export interface GatherOptions extends PassOptions {
@@ -109,25 +100,21 @@ async function begin(place: BuildFolder, { request, plan }: Work, options: Gathe
   await writePlan(place.building, plan.fingerprint);
 }
 
-async function runOpen(place: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
-  const open: number[] = [];
-  for (let slice = 0; slice < plan.slices.length; slice += 1) {
-    if ((await sliceFacts({ parts: place.parts, plan, slice }, true)) === undefined) open.push(slice);
+async function runOpen({ parts }: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
+  const { subjects, statementBytes } = request.learned;
+  const open: SliceTask[] = [];
+  for (const slice of plan.slices.keys()) {
+    const task = { parts, plan, slice, subjects };
+    if ((await sliceFacts(task, true)) === undefined) open.push(task);
   }
-  if (open.length === 0) return;
-  const work = { place, plan, learned: request.learned, open };
-  const threads = Math.min(
-    open.length,
-    options.threads ?? threadsFor(request.learned.statementBytes, leastThreadBytes),
-  );
-  if (threads > 1) return gatherInThreads(work, options, threads);
-  const { subjects } = request.learned;
-  for (const slice of open) await gatherSlice({ parts: place.parts, plan, slice, subjects }, options);
+  const threads = Math.min(open.length, options.threads ?? threadsFor(statementBytes, leastThreadBytes));
+  if (threads > 1) return gatherInThreads(open, options, threads);
+  for (const task of open) await gatherSlice(task, options);
 }
 
 async function gathered(place: BuildFolder, plan: GatherPlan, isWhole: boolean): Promise<Gathered> {
   const facts: CellFacts[] = [];
-  for (let slice = 0; slice < plan.slices.length; slice += 1) {
+  for (const slice of plan.slices.keys()) {
     const found = await sliceFacts({ parts: place.parts, plan, slice }, false);
     if (found === undefined) throw new Error(`what was gathered of slice ${slice} is gone`);
     facts.push(found);

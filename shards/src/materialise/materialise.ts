@@ -22,7 +22,7 @@ import {
 import { asDiskFull, sealFile } from "./seal.ts";
 import { gather, type Gathered, type GatherOptions, type GatherRequest } from "./gather.ts";
 import { type Manifest, manifestName, type ManifestShard, manifestIn, type Source } from "./manifest.ts";
-import { ShardFiles, type CellPlacement, filesOf, keysOfCells, type Sorting, sortRanges } from "./sort-ranges.ts";
+import { type CellPlacement, filesOf, keysOfCells, type Sorting, openShardFiles, sortRanges } from "./sort-ranges.ts";
 
 /** What is built, and from what. */
 export interface MaterialiseRequest {
@@ -164,7 +164,7 @@ async function beginOrGoOn(
   await mkdir(place.shards, { recursive: true });
   const begun = { request, gathered, state: { fingerprint: own, nextRange: 0, shards: shardsOf(request, gathered) } };
   // All files are there before the first note says so.
-  new ShardFiles(place.shards, endingOf(request), begun.state.shards).close();
+  openShardFiles(place.shards, endingOf(request), begun.state.shards);
   await writeState(place.building, begun.state);
   return begun;
 }

@@ -50,7 +50,7 @@ export class RecordWriter {
 }
 
 /** Writes all of the bytes: one call may write only a part. */
-export function writeAll(descriptor: number, bytes: Uint8Array): void {
+function writeAll(descriptor: number, bytes: Uint8Array): void {
   let at = 0;
   while (at < bytes.length) at += writeSync(descriptor, bytes, at);
 }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { open, rename, rm, statfs } from "node:fs/promises";
+import { rename, rm, statfs } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { isThere } from "./build-folder.ts";
 
 /** `onBytes` gets the number of bytes of lines as they are read. */
-type ReadOptions = { readonly signal?: AbortSignal | undefined; readonly onBytes: (bytes: number) => void };
+type ReadOptions = { readonly signal?: AbortSignal | undefined; readonly onBytes?: (bytes: number) => void };
 
 const chunkBytes = 1024 * 1024;
 
@@ -20,31 +20,24 @@ export async function sealFile(path: string, gzip: boolean, { signal, onBytes }:
   if (gzip && (await isThere(path))) {
     const aside = `${sealed}.part`;
     const source = createReadStream(path, { highWaterMark: chunkBytes });
-    source.on("data", (chunk) => onBytes(chunk.length));
+    source.on("data", (chunk) => onBytes?.(chunk.length));
     await pipeline(source, createGzip(), createWriteStream(aside), { signal });
     await rename(aside, sealed);
     await rm(path);
   }
-  return checksumOf(sealed, { signal, onBytes: gzip ? () => {} : onBytes });
+  return checksumOf(sealed, { signal, ...(onBytes !== undefined && !gzip && { onBytes }) });
 }
 
 /** Size and sha256 of a file. */
-async function checksumOf(path: string, { signal, onBytes }: ReadOptions) {
+export async function checksumOf(path: string, { signal, onBytes }: ReadOptions = {}) {
   const hash = createHash("sha256");
   let bytes = 0;
-  const file = await open(path, "r");
-  try {
-    const buffer = Buffer.allocUnsafe(chunkBytes);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, bytes);
-      signal?.throwIfAborted();
-      if (bytesRead === 0) break;
-      hash.update(buffer.subarray(0, bytesRead));
-      bytes += bytesRead;
-      onBytes(bytesRead);
-    }
-  } finally {
-    await file.close();
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: chunkBytes });
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted();
+    hash.update(chunk);
+    bytes += chunk.length;
+    onBytes?.(chunk.length);
   }
   return { bytes, sha256: hash.digest("hex") };
 }

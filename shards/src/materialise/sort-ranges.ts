@@ -7,9 +7,8 @@ import { rangeFile } from "./gather-slice.ts";
 import type { MaterialiseOptions } from "./materialise.ts";
 import { type AppendLines, sortPart } from "./sort-part.ts";
 import { type AddRange, sortAhead, threadsFor } from "./threads.ts";
-import { closeSync, ftruncateSync, openSync } from "node:fs";
+import { appendFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { writeAll } from "./records.ts";
 
 /** Statements of this many bytes or more are sorted in threads. */
 const leastThreadBytes = 256 * 1024 * 1024;
@@ -60,7 +59,7 @@ export async function sortRanges(
   const { gathered, state, ending, statements, statementBytes: totalBytes } = sorting;
   if (state.nextRange === gathered.ranges) return state.shards;
   const { now = () => performance.now(), noteMs = 2_000, onProgress, signal } = options;
-  const files = new ShardFiles(place.shards, ending, state.shards);
+  const files = openShardFiles(place.shards, ending, state.shards);
   // What an earlier run has done counts, but for repetitions.
   const before = state.shards.reduce((sum, { triples }) => sum + triples, 0);
   const progress = { phase: "sort" as const, triples: before, bytes: 0, totalBytes };
@@ -74,28 +73,27 @@ export async function sortRanges(
       progress.bytes = Math.round((totalBytes * progress.triples) / statements);
       done.push(...filesOf(place, gathered, range));
       if (now() - notedMs >= noteMs || range === gathered.ranges - 1) {
-        await writeState(place.building, { ...state, nextRange: range + 1, shards: files.written });
+        await writeState(place.building, { ...state, nextRange: range + 1, shards: files.written() });
         for (const each of done.splice(0)) await rm(each, { force: true });
         notedMs = now();
       }
       onProgress?.({ ...progress });
     }
-    return files.written;
+    return files.written();
   } finally {
     await sorter.close();
-    files.close();
   }
 }
 
 /** Sorts in threads when there is enough to sort, and here otherwise. */
 function rangeSorter(
   place: BuildFolder,
-  { sorting, files }: { readonly sorting: Sorting; readonly files: ShardFiles },
+  { sorting, files }: { readonly sorting: Sorting; readonly files: ReturnType<typeof openShardFiles> },
   { maxPartBytes = defaultMaxPartBytes, threads, signal }: MaterialiseOptions,
 ): ReturnType<typeof sortAhead> {
   const { gathered, state, statementBytes } = sorting;
   const shardsOfSlices = shardNumbers(sorting);
-  const append: AppendLines = (...lines) => files.append(...lines);
+  const { append } = files;
   const filesOfRange = (range: number): readonly string[] => filesOf(place, gathered, range);
   const addHere: AddRange = (range) =>
     sortPart(
@@ -118,55 +116,22 @@ function shardNumbers(sorting: Sorting): readonly Uint32Array[] {
   return gathered.places.map((places) => places.map((place) => ofCells[place]!));
 }
 
-/** Files held open at a time. */
-const maxOpen = 128;
-
-/** The shards' files while lines are added to their ends. */
-export class ShardFiles {
-  readonly #folder: string;
-  readonly #ending: string;
-  readonly #shards: { key: string; id: string; bytes: number; triples: number }[];
-  /** Descriptors by shard, the one used longest ago first. */
-  readonly #open = new Map<number, number>();
-
-  /** Cuts off what a build that was killed wrote behind its last state. */
-  constructor(folder: string, ending: string, shards: readonly WrittenShard[]) {
-    this.#folder = folder;
-    this.#ending = ending;
-    this.#shards = shards.map((shard) => ({ ...shard }));
-    this.#shards.forEach(({ bytes }, shard) => ftruncateSync(this.#descriptor(shard), bytes));
+/**
+ * The shards' files while lines are added to their ends; all of them are there. Cuts off what a build that was killed wrote
+ * behind its last state.
+ */
+export function openShardFiles(folder: string, ending: string, shards: readonly WrittenShard[]) {
+  const written = shards.map((shard) => ({ ...shard }));
+  const pathOf = ({ id }: WrittenShard): string => join(folder, `${id}${ending}`);
+  for (const shard of written) {
+    appendFileSync(pathOf(shard), "");
+    truncateSync(pathOf(shard), shard.bytes);
   }
-
-  get written(): readonly WrittenShard[] {
-    return this.#shards.map((shard) => ({ ...shard }));
-  }
-
-  append(shard: number, bytes: Uint8Array, triples: number): void {
-    writeAll(this.#descriptor(shard), bytes);
-    const written = this.#shards[shard]!;
-    written.bytes += bytes.length;
-    written.triples += triples;
-  }
-
-  close(): void {
-    for (const descriptor of this.#open.values()) closeSync(descriptor);
-    this.#open.clear();
-  }
-
-  #descriptor(shard: number): number {
-    const known = this.#open.get(shard);
-    if (known !== undefined) {
-      this.#open.delete(shard);
-      this.#open.set(shard, known);
-      return known;
-    }
-    const [oldest] = this.#open;
-    if (oldest !== undefined && this.#open.size >= maxOpen) {
-      closeSync(oldest[1]);
-      this.#open.delete(oldest[0]);
-    }
-    const descriptor = openSync(join(this.#folder, `${this.#shards[shard]!.id}${this.#ending}`), "a");
-    this.#open.set(shard, descriptor);
-    return descriptor;
-  }
+  const append: AppendLines = (number, bytes, triples) => {
+    const shard = written[number]!;
+    appendFileSync(pathOf(shard), bytes);
+    shard.bytes += bytes.length;
+    shard.triples += triples;
+  };
+  return { append, written: (): readonly WrittenShard[] => structuredClone(written) };
 }

@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type PassOptions, type Progress, sizeOfSlice } from "../load/read-statements.ts";
 import type { SharedSubjects } from "../load/subject-classes.ts";
-import { type GatherPlan, removeUnfinished } from "./gather-slice.ts";
-import type { SliceWork } from "./gather.ts";
+import { type GatherPlan, removeUnfinished, type SliceTask } from "./gather-slice.ts";
 import { Threads } from "../../../src/workers/threads.ts";
 import { statSync } from "node:fs";
 import type { AppendLines } from "./sort-part.ts";
@@ -32,41 +31,35 @@ export interface GatherData {
  * Reads slices side by side. When it ends, no thread is left, nor anything of a slice that is not complete.
  * @throws of several slices that fail, what the first of them in the inputs throws
  */
-export async function gatherInThreads(work: SliceWork, options: PassOptions, count: number): Promise<void> {
-  const { place, plan, learned, open } = work;
-  const data: GatherData = { kind: "gather", parts: place.parts, plan, shared: learned.subjects.share() };
-  const threads = new Threads<number, void, Progress>({
-    script,
-    data,
-    count,
-    signal: options.signal,
-  });
-  const listener = sumOfSlices(work, options);
+export async function gatherInThreads(
+  slices: readonly SliceTask[],
+  { signal, onProgress }: PassOptions,
+  count: number,
+): Promise<void> {
+  const [first] = slices;
+  if (first === undefined) return;
+  const { parts, plan, subjects } = first;
+  const data: GatherData = { kind: "gather", parts, plan, shared: subjects.share() };
+  const threads = new Threads<number, void, Progress>({ script, data, count, signal });
+  const totalBytes = slices.reduce((sum, { slice }) => sum + sizeOfSlice(plan.slices[slice] ?? []), 0);
+  const sum = { phase: "split" as const, triples: 0, bytes: 0, totalBytes };
   try {
-    const running = open.map((slice) => threads.run(slice, { onProgress: listener() }));
+    const running = slices.map(({ slice }) => {
+      let before = { triples: 0, bytes: 0 };
+      const onSlice = ({ triples, bytes }: Progress): void => {
+        sum.triples += triples - before.triples;
+        sum.bytes += bytes - before.bytes;
+        before = { triples, bytes };
+        onProgress?.({ ...sum });
+      };
+      return threads.run(slice, { onProgress: onSlice });
+    });
     for (const slice of running) slice.catch(() => {});
     for (const slice of running) await slice;
   } finally {
     await threads.close();
-    await removeUnfinished(place.parts);
+    await removeUnfinished(parts);
   }
-}
-
-type Listen = (progress: Progress) => void;
-
-/** For each slice one who hears how far it is, and tells how far all are together. */
-function sumOfSlices({ plan, open }: SliceWork, { onProgress }: PassOptions): () => Listen {
-  const totalBytes = open.reduce((sum, slice) => sum + sizeOfSlice(plan.slices[slice] ?? []), 0);
-  const sum = { phase: "split" as const, triples: 0, bytes: 0, totalBytes };
-  return () => {
-    let before = { triples: 0, bytes: 0 };
-    return ({ triples, bytes }) => {
-      sum.triples += triples - before.triples;
-      sum.bytes += bytes - before.bytes;
-      before = { triples, bytes };
-      onProgress?.({ ...sum });
-    };
-  };
 }
 
 /** What a thread that sorts is started with. */
