@@ -263,7 +263,8 @@ describe("packages", () => {
     const changed = await changedPackage({
       "questions.jsonl": (line) =>
         `${JSON.stringify({ ...JSON.parse(line), flags: line.includes('"ages"') ? ["empty"] : [] })}\n`,
-      "queries.jsonl": (line) => `${line.replace(/"id":"oldest"/u, '"id":"oldest","strata":["join"]')}\n`,
+      "queries.jsonl": (line) =>
+        `${JSON.stringify({ ...JSON.parse(line), strata: line.includes('"id":"ages"') ? ["union"] : ["join", "union"] })}\n`,
     });
     const run = await runFolder(
       [planted("perfect").slice(0, 1), planted("narrow").slice(1)]
@@ -277,7 +278,7 @@ describe("packages", () => {
       ["flagged", 1, 1],
       ["not flagged", 1, 0],
       ["stratum join", 1, 0],
-      ["vertical rules", 2, 1 / 2],
+      ["stratum union", 2, 1 / 2],
     ]);
     expect(system?.tools).toEqual({ find_endpoints: 1 / 2, model: 1 / 2 });
   });

@@ -90,20 +90,11 @@ function figuresOf(read: readonly ReadCall[], { pkg, query: { touched } }: Score
   };
 }
 
-/** Groups by flags of the question, strata of its query, and kinds of the rules that made shards that it touches. */
-function groupsOf({ question, query, pkg }: ScoredQuestion): readonly string[] {
-  const kinds = pkg.manifest.build.rules.filter(({ name }) => query.apartBy.includes(name)).map(({ kind }) => kind);
-  return [
-    question.flags.length > 0 ? "flagged" : "not flagged",
-    ...strataOf(query).map((name) => `stratum ${name}`),
-    ...[...new Set(kinds)].toSorted().map((kind) => `${kind} rules`),
-  ];
-}
-
-/** Strata that packages may have. */
-function strataOf(query: PackagedQuery & { readonly strata?: unknown }): readonly string[] {
-  return Array.isArray(query.strata) ? query.strata.map(String) : [];
-}
+/** Groups by flags of the question and strata of its query, which has kinds of rules among them. */
+const groupsOf = ({ question, query }: ScoredQuestion): readonly string[] => [
+  question.flags.length > 0 ? "flagged" : "not flagged",
+  ...(query.strata ?? []).map((name) => `stratum ${name}`),
+];
 
 /** What a call names, and what is wrong with it: its text as it was written, else how it failed. */
 function readCall({ query, outcome, code }: CallRecord, targets: Targets) {
