@@ -61,7 +61,7 @@ export async function askModel(api: ModelApi, request: ModelRequest): Promise<un
   }
 }
 
-const isBusy = ({ status }: JsonReply): boolean => status === 429 || status === 503;
+const isBusy = ({ status }: JsonReply): boolean => status === 429 || status >= 500;
 
 /** The API by its host alone: its path is of no use to a reader, and may be a secret. */
 const nameOf = ({ what, url, model }: ModelApi): string => `The ${what} at ${URL.parse(url)?.host} (model ${model})`;

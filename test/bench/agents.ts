@@ -1,5 +1,6 @@
 import { runContainerBench } from "./agents/container.ts";
 import { runDialectsBench } from "./agents/dialects.ts";
+import { runEvaluateBench } from "./agents/evaluate.ts";
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
 import { runLiteralBench } from "./agents/literal.ts";
@@ -16,6 +17,7 @@ type Part = (options: { readonly quick: boolean }) => Promise<void>;
 const parts: Readonly<Record<string, Part>> = {
   container: runContainerBench,
   dialects: runDialectsBench,
+  evaluate: runEvaluateBench,
   grammar: runGrammarBench,
   linking: runLinkingBench,
   literal: runLiteralBench,

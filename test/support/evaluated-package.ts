@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { addEvaluate } from "../../shards/src/cli/evaluate-program.ts";
 import type { QuestionRecord } from "../../shards/src/evaluate/records.ts";
 import { type BenchmarkPackage, openPackage } from "../../shards/src/package/open-package.ts";
-import { makePackage } from "./benchmark-package.ts";
+import { baseUrl, makePackage } from "./benchmark-package.ts";
 import { cli, type Outcome } from "./run-cli.ts";
+import { type RunningService, startService } from "./running-service.ts";
 import type { ChatAnswer, ChatSent } from "./scripted-model.ts";
 import { openBuiltWorkspace } from "./shard-workspace.ts";
 
@@ -14,6 +16,29 @@ import { openBuiltWorkspace } from "./shard-workspace.ts";
 export async function examplePackage(): Promise<BenchmarkPackage> {
   const { folder } = await makePackage((await openBuiltWorkspace()).folder);
   return openPackage(folder);
+}
+
+/** A service that hosts the package and has described it, with a model that calls tools. */
+export async function modelledService(
+  { folder, endpoints }: BenchmarkPackage,
+  modelUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningService> {
+  const service = await startService(
+    {},
+    {
+      FEDWAY_SHARDS: join(folder, "build"),
+      FEDWAY_PUBLIC_URL: baseUrl,
+      FEDWAY_HOSTED_TOTAL_MB: "4096",
+      FEDWAY_CHAT: modelUrl,
+      FEDWAY_CHAT_MODEL: "scripted",
+      FEDWAY_CHAT_MODE: "tools",
+      ...env,
+    },
+  );
+  for (const { entry } of endpoints)
+    while (!(await fetch(`${service.url}/api/endpoints/${entry}/schema`)).ok) await sleep(50);
+  return service;
 }
 
 /** `fedway evaluate run` with a service of its own where it starts one. */

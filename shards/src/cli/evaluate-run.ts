@@ -6,7 +6,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { serviceAsker } from "../evaluate/run/ask-service.ts";
 import { text2sparqlAsker } from "../evaluate/run/ask-text2sparql.ts";
 import { readTrace } from "../evaluate/run/read-trace.ts";
-import { checksumOf, openRunFolder } from "../evaluate/run/run-folder.ts";
+import { checksumOf, openRunFolder, type RunDescription } from "../evaluate/run/run-folder.ts";
 import { type Ask, type Asked, type Budget, runQuestions } from "../evaluate/run/run-questions.ts";
 import { askSetupOf, readSetup } from "../evaluate/setups/read-setup.ts";
 import { type BenchmarkPackage, openPackage } from "../package/open-package.ts";
@@ -35,7 +35,7 @@ export interface EvaluateRunOptions {
 
 /** Who is asked, and what one question may use at most. */
 interface Asker {
-  readonly setup: { readonly name: string };
+  readonly setup: RunDescription["setup"];
   readonly model: string;
   readonly ask: Ask;
   readonly mostOfOne: Budget;
@@ -128,10 +128,15 @@ async function withModel(
   { benchmark, options }: Pick<Run, "benchmark" | "options">,
   use: Use,
 ): Promise<number> {
-  const { service, model, modelName, mode, price, token } = options;
+  const { service, model, modelName, price, token } = options;
+  const place = service ?? model;
+  if (place === undefined) throw new UsageError("name who is asked: --model, --service, --trace or --text2sparql");
   if (modelName === undefined) throw new UsageError("--model-name has to name the model");
   const given = await readSetup(options.setup);
-  const setup = { ...given, limits: { ...given.limits, timeoutMs: options.timeout ?? given.limits.timeoutMs } };
+  const limits = { ...given.limits, timeoutMs: options.timeout ?? given.limits.timeoutMs };
+  // A running service has a mode of its own.
+  const mode = service === undefined ? options.mode : "service";
+  const setup = { ...given, limits, mode };
   const mostOfOne = mostOf(setup.limits.tokens, options);
   const shards = new Map(benchmark.endpoints.map(({ entry, id }) => [entry, id]));
   const asked = { rounds: setup.limits.rounds, setup: askSetupOf(setup, benchmark) };
@@ -143,11 +148,10 @@ async function withModel(
       mostOfOne,
     });
   if (service !== undefined) {
-    const url = service.replace(/\/+$/u, "");
+    const url = place.replace(/\/+$/u, "");
     return useAt(url, token ?? (await io.adminToken(url)));
   }
-  if (model === undefined) throw new UsageError("name who is asked: --model, --service, --trace or --text2sparql");
-  const parts = { benchmark, setup, model: { model, modelName, mode, price } };
+  const parts = { benchmark, setup, model: { model: place, modelName, mode, price } };
   return withPackageService(io, parts, (url) => useAt(url, undefined));
 }
 

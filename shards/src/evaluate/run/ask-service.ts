@@ -144,7 +144,9 @@ function callRecords(steps: AskAnswer["steps"], { calls, shards }: Omit<Facts, "
     if (found === undefined) return { ...call, query };
     runs.set(run, { ...found, contacted: [], requests: 0, bytes: 0 });
     const { rows, contacted, requests, bytes, repairs } = found;
-    return { ...call, query, rows, endpoints: contacted.map((id) => shards.get(id) ?? id), requests, bytes, repairs };
+    // Which endpoint is contacted first depends on the moment.
+    const endpoints = contacted.map((id) => shards.get(id) ?? id).toSorted();
+    return { ...call, query, rows, endpoints, requests, bytes, repairs };
   });
 }
 
