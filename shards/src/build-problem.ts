@@ -64,7 +64,7 @@ export function paperProblem({ read, ontology }: Questions, reading: Interpretat
 }
 
 /** How problems are solved. */
-interface SolveParts {
+export interface SolveParts {
   readonly solver: AnswerSetSolver;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;

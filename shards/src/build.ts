@@ -7,6 +7,7 @@ import {
   readQuestions,
   solved,
   solveInterpretations,
+  type SolveParts,
   targetsOf,
   type BuildProgress,
   passProgress,
@@ -152,10 +153,11 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
 async function buildAsked(asked: Omit<Known, "problem">, paper: Problem, held: Held): Promise<ShardReport> {
   const { spec, precedence, cells, answers } = asked;
   held.onProgress({ stage: "asking the queries", done: 0 });
-  const needs = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
+  const needed = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
+  const needs = needed?.map((found) => [found]);
   const problem: Problem = { ...paper, placement: { ...cells, precedence, needs, targets: targetsOf(spec) } };
-  const known: Known = { ...asked, problem };
-  const chosen = await choose(known, held);
+  const { problem: refined, ...chosen } = await choose({ ...asked, problem }, held);
+  const known: Known = { ...asked, problem: refined };
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
   const shards = predictShards(cells, placementOf(chosen.used.solution.rules, precedence));
   return reportFor(known, { ...chosen, shards, predicted: true });
@@ -174,25 +176,58 @@ function passOptions({ signal, onProgress, now }: BuildOptions): PassOptions {
   return { signal, onProgress: passProgress(now, onProgress) };
 }
 
-type Chosen = Awaited<ReturnType<typeof choose>>;
+type Chosen = Omit<Awaited<ReturnType<typeof choose>>, "problem">;
 
 /** The other readings are only shown beside the one that is used: each gets a part of its time. */
 const shareOfOthers = 1 / 6;
+/** Choices of rules after the first one. */
+const mostRefinements = 4;
 
 /** The reading that is used and, beside it, the published method in every reading; of each query its sources, where asked. */
 async function choose(known: Known, held: Held) {
-  const { spec, reading, questions, problem, precedence, cells, answers } = known;
+  const { spec, reading, questions } = known;
   const { solver, signal, onProgress, solveMs = 60_000 } = held;
-  onProgress({ stage: "choosing the rules", done: 0, figures: { candidates: problem.candidates.length } });
-  const { placement: _, ...paper } = problem;
-  const isPaper = spec.mode === "paper";
-  const named = isPaper ? reading : { ...reading, name: `${reading.name}, ${spec.mode}` };
-  const used = await solved(isPaper ? paper : problem, named, { solver, signal, timeoutMs: solveMs });
-  const sources = await answers?.sources(shardOfCell(cells.cells, placementOf(used.solution.rules, precedence)));
+  const name = spec.mode === "paper" ? reading.name : `${reading.name}, ${spec.mode}`;
+  const chosen = await chooseRefined(known, { ...reading, name }, { solver, signal, timeoutMs: solveMs, onProgress });
   onProgress({ stage: "comparing the readings", done: 0 });
   const parts = { solver, signal, timeoutMs: solveMs * shareOfOthers };
   const others = await solveInterpretations(questions, reading, parts);
-  return { used, sources, readings: [used, ...others.filter(({ solution }) => solution.reading.name !== named.name)] };
+  return { ...chosen, readings: [chosen.used, ...others.filter(({ solution }) => solution.reading.name !== name)] };
+}
+
+/**
+ * Solves the problem, and in balanced mode again as long as shards turn out to answer queries alone, with the cells that are
+ * enough for that as a new condition.
+ */
+async function chooseRefined(
+  { spec, problem: first, precedence, cells, answers }: Known,
+  reading: Interpretation,
+  { onProgress, ...parts }: SolveParts & Pick<Held, "onProgress">,
+) {
+  const { placement: _, ...paper } = first;
+  let problem = first;
+  for (let round = 0; ; round += 1) {
+    onProgress({ stage: "choosing the rules", done: 0, figures: { candidates: problem.candidates.length } });
+    const used = await solved(spec.mode === "paper" ? paper : problem, reading, parts);
+    const sourced = await answers?.sources(shardOfCell(cells.cells, placementOf(used.solution.rules, precedence)));
+    const sources = sourced?.map(({ source }) => source);
+    const asksMore = spec.mode === "balanced" && sourced !== undefined && round < mostRefinements;
+    const refined = asksMore ? refinedBy(problem, (await answers?.enoughCells(sourced)) ?? []) : undefined;
+    if (refined === undefined) return { problem, used, sources };
+    problem = refined;
+  }
+}
+
+/** The problem with these sets of cells as further needs; undefined where all are known. */
+function refinedBy({ placement, ...problem }: Problem, enough: readonly (readonly number[])[]): Problem | undefined {
+  const known = placement?.needs ?? [];
+  const needs = known.map((sets, query) => {
+    const cells = enough[query] ?? [];
+    const isNew = cells.length > 1 && !sets.some((set) => set.join() === cells.join());
+    return isNew ? [...sets, cells] : sets;
+  });
+  if (placement === undefined || needs.every((sets, query) => sets === known[query])) return undefined;
+  return { ...problem, placement: { ...placement, needs } };
 }
 
 const shardOfCell =

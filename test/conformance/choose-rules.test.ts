@@ -96,13 +96,15 @@ function costsOf(
   const splitting = candidates.filter(({ rule }) => canSplit(rule, placement.cells));
   const isAsked = (query: number): boolean => (placement.touches[query]?.length ?? 0) >= 2;
   const coveredBy = (of: typeof candidates): number => new Set(of.flatMap(({ covers }) => covers.filter(isAsked))).size;
-  const alone = needs.filter((cells, query) => isAsked(query) && new Set(cells.map((cell) => keys[cell])).size < 2);
+  const isInOne = (set: readonly number[]): boolean => new Set(set.map((cell) => keys[cell])).size < 2;
+  const alone = needs.filter((sets, query) => isAsked(query) && sets.some(isInOne));
   return [
     unfederated,
     alone.length,
     ...wanted,
     coveredBy(splitting) - coveredBy(splitting.filter(({ rule }) => rules.includes(rule))),
     rules.filter((rule) => shardsOf(rule).some((key) => !sizes.has(key))).length,
+    ...(targets.shares === undefined ? [kindsIn(splitting.map(({ rule }) => rule)).size - kindsIn(rules).size] : []),
     rules.length,
     largest,
   ];
@@ -203,7 +205,7 @@ test.each([
       expect(criteria.filter(({ proven }) => !proven)).toEqual([]);
       for (const { name, cost } of criteria) sums.set(name, (sums.get(name) ?? 0) + cost);
     }
-    expect(sums.size).toBe(problemOf === randomBalanced ? 9 : 8);
+    expect(sums.size).toBe(problemOf === randomBalanced ? 10 : 8);
     // Each criterion decides something somewhere.
     for (const sum of sums.values()) expect(sum).toBeGreaterThan(0);
   },

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { until } from "../support/eventually.ts";
 import { fromTurtle, selectFrom } from "../support/rdf-text.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
-import { exampleQueries, openBuiltWorkspace, openWorkspace } from "../support/shard-workspace.ts";
+import { exampleQueries, openBuiltWorkspace, openFineWorkspace, openWorkspace } from "../support/shard-workspace.ts";
 
 interface Built {
   readonly id: string;
@@ -111,7 +111,7 @@ describe("shards of the example", () => {
   });
 
   it("are built the same each time", async () => {
-    const texts = [await openBuiltWorkspace(), await openWorkspace().then(async (fresh) => fresh.build())];
+    const texts = [await openBuiltWorkspace(), await openFineWorkspace().then(async (fresh) => fresh.build())];
     const [one, other] = await Promise.all(
       texts.map(async ({ folder = "" }) => readFile(join(folder, "manifest.json"), "utf8")),
     );

@@ -101,7 +101,7 @@ export function randomBalanced(seed: number): ReturnType<typeof randomPlacement>
   const random = randomOf(seed + 10_000);
   const needs = placement.touches.map((touched) => {
     const kept = touched.filter(() => random() < 0.7);
-    return kept.length < 2 ? touched : kept;
+    return [kept.length < 2 ? touched : kept, ...(random() < 0.3 && touched.length > 1 ? [touched.slice(0, 2)] : [])];
   });
   const covering = candidates.map(({ rule }) => ({
     rule,

@@ -64,13 +64,20 @@ export async function openWorkspace(): Promise<ShardWorkspace> {
   };
 }
 
+/** One with many small shards of all kinds: what tests ask of parts of classes. */
+export async function openFineWorkspace(): Promise<ShardWorkspace> {
+  const workspace = await openWorkspace();
+  await workspace.describe({ maxShards: 100, shares: {} });
+  return workspace;
+}
+
 /** The shards of the example as one build left them, for all test files of this process. */
 let example: Promise<string> | undefined;
 
 /** A data folder in which the example has been built, and the folder of its shards: a copy, quicker than a build. */
 export async function openBuiltWorkspace(): Promise<ShardWorkspace & { readonly folder: string }> {
-  example ??= openWorkspace().then(async (built) => (await built.build()).folder ?? "");
-  const workspace = await openWorkspace();
+  example ??= openFineWorkspace().then(async (built) => (await built.build()).folder ?? "");
+  const workspace = await openFineWorkspace();
   const folder = join(workspace.dataDir, "shards", "harbour");
   await cp(await example, folder, { recursive: true });
   const origins = { inputs: [join(workspace.input, "harbour.nt")] };

@@ -23,7 +23,7 @@ export interface Conditions {
   readonly parting: readonly (readonly number[])[];
   /** For each query, when all its places lie in one shard; `set` is one of `parting`. */
   readonly stays: readonly (readonly Condition[])[];
-  /** In balanced mode, of each query, when one shard has all the places that it needs; `set` is one of `parting`. */
+  /** In balanced mode, of each query, when one shard has all the places of a set that may give its answer; `set` is one of `parting`. */
   readonly needs: readonly (readonly Condition[])[];
   /** For each shard, when a place lies in it; without conditions that hold only when another one does. `set` is one of `grown`. */
   readonly holds: readonly (readonly Condition[])[];
@@ -112,7 +112,7 @@ function staysOf({ places, touches, needs }: Places): Pick<Conditions, "parting"
     const inShards = [...common.values()].map(({ claim, before }) => ({ claim, set: numberOf(before) }));
     return [...inShards, { claim: undefined, set: numberOf(all) }];
   };
-  return { parting, stays: touches.map(inOneShard), needs: needs.map(inOneShard) };
+  return { parting, stays: touches.map(inOneShard), needs: needs.map((sets) => sets.flatMap(inOneShard)) };
 }
 
 /** A shard that all places of a query may lie in, and the claims that come before it at one of them or more. */

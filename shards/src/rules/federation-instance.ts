@@ -38,7 +38,7 @@ export function federationInstance(problem: Problem, placement: Placement): Fede
   const unsatisfiable = directReasons(placement);
   const lost = new Set(unsatisfiable.map(({ query }) => query));
   const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
-  const kept = (of: readonly (readonly number[])[]): typeof of => queries.map((query) => of[query] ?? []);
+  const kept = <Item>(of: readonly (readonly Item[])[]): typeof of => queries.map((query) => of[query] ?? []);
   const touches = kept(placement.touches);
   const numbered = placesOf(rules, { ...unbalanced, touches, needs: needs && kept(needs) });
   const instance = { rules, queries, unsatisfiable, numbered, measured: measures(numbered.places), targets };
@@ -113,7 +113,7 @@ export function evaluateChoice(
   const isOneSided = (rule: number): boolean => numbered.splits[rule]?.some((shard) => !sizes.has(shard)) ?? false;
   const costs = {
     fewest_unfederated: unfederated.length,
-    fewest_answered_alone: inOneShard(numbered.needs).length,
+    fewest_answered_alone: numbered.needs.filter((sets) => inOneShard(sets).length > 0).length,
     fewest_surplus_shards: Math.max(0, sizes.size - (targets.maxShards ?? sizes.size)),
     fewest_small_shards: [...sizes.values()].filter((size) => size < leastSize(targets, scale)).length,
     nearest_shares: stepsOff(chosenRules, targets),

@@ -8,10 +8,11 @@ type CriterionName = Criterion["name"];
 
 /** The objectives of an instance in order (`shards/objectives.lp`): those of its mode, and its targets behind federation. */
 export function criteriaOf({ mode, targets }: FederationInstance): readonly CriterionName[] {
+  const hasShares = targetShares(targets).length > 0;
   const wanted: readonly CriterionName[] = [
     ...(targets.maxShards === undefined ? [] : (["fewest_surplus_shards"] as const)),
     ...(targets.minShardTriples === undefined ? [] : (["fewest_small_shards"] as const)),
-    ...(targetShares(targets).length === 0 ? [] : (["nearest_shares"] as const)),
+    ...(hasShares ? (["nearest_shares"] as const) : []),
   ];
   if (mode === "guaranteed") {
     return ["fewest_unfederated", ...wanted, "fewest_rules", "fewest_shards", "most_kinds", "smallest_largest_shard"];
@@ -22,6 +23,7 @@ export function criteriaOf({ mode, targets }: FederationInstance): readonly Crit
     ...wanted,
     "fewest_uncovered",
     "fewest_one_sided",
+    ...(hasShares ? [] : (["most_kinds"] as const)),
     "fewest_rules",
     "smallest_largest_shard",
   ];

@@ -18,8 +18,8 @@ export interface Places {
   readonly places: readonly CellGroup[];
   /** For each query its places, ascending. */
   readonly touches: readonly (readonly number[])[];
-  /** In balanced mode, of each query the places that may not all lie in one shard. */
-  readonly needs: readonly (readonly number[])[];
+  /** In balanced mode, of each query the sets of places that may not all lie in one shard. */
+  readonly needs: readonly (readonly (readonly number[])[])[];
   /** For each rule, by its number, the claims that it makes when it is chosen. */
   readonly makes: readonly (readonly number[])[];
   /** For each rule the shards that it is to part triples into: two of a pair, each bucket of a horizontal rule. */
@@ -86,7 +86,7 @@ export function placesOf(rules: readonly Rule[], placement: Placement): Places {
   return {
     places,
     touches: placesOfQueries(placement.touches),
-    needs: placesOfQueries(placement.needs ?? []),
+    needs: (placement.needs ?? []).map(placesOfQueries),
     makes,
     splits: rules.map((rule) => shardKeysOf(rule).map((key) => shards.of(key))),
     claims: claims.names,

@@ -71,8 +71,8 @@ export interface Problem {
     readonly cells: readonly Cell[];
     /** For each query: the cells with a triple that one of its patterns matches. */
     readonly touches: readonly (readonly number[])[];
-    /** Only in balanced mode, of each query: the cells that no shard may have alone, as it then has the query's whole answer. */
-    readonly needs?: readonly (readonly number[])[] | undefined;
+    /** Only in balanced mode, of each query: sets of cells that no shard may have alone, as it may then have the whole answer. */
+    readonly needs?: readonly (readonly (readonly number[])[])[] | undefined;
     readonly targets?: ShardTargets | undefined;
   };
 }

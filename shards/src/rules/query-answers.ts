@@ -39,7 +39,7 @@ export async function openQueryAnswers(
   if (answers === undefined) return undefined;
   let all: Promise<readonly WholeAnswer[]> | undefined;
   const within = async <Result>(
-    work: (ask: Ask, whole: WholeAnswer) => Promise<Result>,
+    work: (ask: Ask, whole: WholeAnswer, at: number) => Promise<Result>,
   ): Promise<readonly Result[]> => {
     const untilMs = performance.now() + totalMs;
     const ask: Ask = (query, some) => answers.rows(query, some, untilMs);
@@ -48,7 +48,7 @@ export async function openQueryAnswers(
       const touched = touches[at] ?? [];
       return { query, touched, rows: await ask(query, touched) };
     });
-    return inTurn(await all, (whole) => work(ask, whole));
+    return inTurn(await all, (whole, at) => work(ask, whole, at));
   };
   return {
     /**
@@ -58,6 +58,8 @@ export async function openQueryAnswers(
     neededCells: () => within(neededBy),
     /** Asks each shard that a query touches alone. @param keyOf the shard of a cell */
     sources: (keyOf: (cell: number) => string) => within((ask, whole) => sourceOf(ask, whole, keyOf)),
+    /** Of each query that one shard answers alone, as few cells of that shard as still give the whole answer. */
+    enoughCells: (sources: readonly Sourced[]) => within((ask, whole, at) => enoughOf(ask, whole, sources[at]?.alone)),
     close: () => answers.close(),
   };
 }
@@ -95,21 +97,37 @@ async function neededBy(ask: Ask, { query, touched, rows }: WholeAnswer): Promis
   return needed.length < 2 ? touched : needed;
 }
 
+/** Where a query's answer comes from; absent where that is unknown. `alone`: the cells of a shard that gives all of it. */
+interface Sourced {
+  readonly source?: AnswerSource;
+  readonly alone?: readonly number[];
+}
+
 async function sourceOf(
   ask: Ask,
   { query, touched, rows }: WholeAnswer,
   keyOf: (cell: number) => string,
-): Promise<AnswerSource | undefined> {
-  if (rows === undefined) return undefined;
-  if (isNone(rows)) return "none";
+): Promise<Sourced> {
+  if (rows === undefined) return {};
+  if (isNone(rows)) return { source: "none" };
   const parts = [...Map.groupBy(touched, keyOf).values()];
-  if (parts.length < 2) return "one-shard";
-  for (const part of parts) {
-    const alone = await ask(query, part);
-    if (alone === undefined) return undefined;
-    if (areSameRows(alone, rows)) return "one-shard";
+  if (parts.length < 2) return { source: "one-shard", alone: touched };
+  for (const alone of parts) {
+    const found = await ask(query, alone);
+    if (found === undefined) return {};
+    if (areSameRows(found, rows)) return { source: "one-shard", alone };
   }
-  return "several-shards";
+  return { source: "several-shards" };
+}
+
+async function enoughOf(ask: Ask, { query, rows }: WholeAnswer, alone: readonly number[] = []) {
+  let enough = alone;
+  for (const cell of alone) {
+    const others = enough.filter((other) => other !== cell);
+    const found = await ask(query, others);
+    if (found !== undefined && rows !== undefined && areSameRows(found, rows)) enough = others;
+  }
+  return enough;
 }
 
 const isNone = (rows: readonly string[]): boolean => rows.length === 0 || (rows.length === 1 && rows[0] === "false");

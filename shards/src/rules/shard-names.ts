@@ -23,34 +23,43 @@ const plainWords = (segment: string): string =>
 
 /**
  * Names of shards by their keys, fit for file names and paths of URLs: `[a-z0-9.-]`, at most 64 characters. Readable ones
- * are the last segment of the key's IRI with the number of the bucket (`person-1`); of keys that would be named alike, the
- * last two (`people-name`); and where that is not enough, these and a hash. They depend on the keys alone, in any order.
+ * are the last segment of the key's IRI with the number of the bucket (`person-1`). Keys that would be named alike have the
+ * last two segments (`people-name`), or what the last one names (`ferry-class`, `ferry-property`), or a hash. They depend on
+ * the keys alone, in any order.
  */
 export function shardIdsOf(keys: readonly string[], naming: ShardNaming = "readable"): ReadonlyMap<string, string> {
   if (naming === "opaque") return new Map(keys.map((key) => [key, `s${digestOf(`shard ${key}`)}`]));
-  const ids = new Map(keys.map((key) => [key, readableId(key, 1)]));
-  for (const segments of [2, undefined]) {
+  const ids = new Map(keys.map((key) => [key, partsOf(key).last]));
+  for (const forms of [["two", "kind"], []] as const) {
     for (const [id, alike] of Map.groupBy(keys, (key) => ids.get(key) ?? "")) {
-      if (id === "" || alike.length > 1) for (const key of alike) ids.set(key, readableId(key, segments));
+      if (id !== "" && alike.length === 1) continue;
+      const parts = alike.map((key) => partsOf(key));
+      const isApart = (form: keyof (typeof parts)[number]): boolean =>
+        id !== "" && new Set(parts.map((part) => part[form])).size === parts.length;
+      const form = forms.find(isApart) ?? "hashed";
+      for (const [at, key] of alike.entries()) ids.set(key, parts[at]?.[form] ?? key);
     }
   }
   return ids;
 }
 
-/** Without a number of segments with a hash: no other id has a dot. Empty where the last segment has nothing of ASCII. */
-function readableId(key: string, segments: number | undefined): string {
-  if (key === "base") return key;
+/** The forms of a key's id; `last` is empty where the last segment has nothing of ASCII. Only `hashed` has a dot. */
+function partsOf(key: string) {
+  if (key === "base") return { last: key, two: key, kind: key, hashed: key };
   const bucketAt = key.startsWith("h/") ? key.lastIndexOf("/") : key.length;
-  const slugs = segmentsOf(key.slice(2, bucketAt))
-    .slice(-(segments ?? 2))
-    .map(slugOf);
-  if (segments !== undefined && !slugs.at(-1)) return "";
-  const name = slugs
+  const bucket = bucketAt === key.length ? "" : `-${Number(key.slice(bucketAt + 1)) + 1}`;
+  const slugs = segmentsOf(key.slice(2, bucketAt)).slice(-2).map(slugOf);
+  const last = slugs.at(-1) ?? "";
+  const two = slugs
     .join("-")
     .slice(-longestName)
     .replaceAll(/^-+|-+$/gu, "");
-  const bucket = bucketAt === key.length ? "" : `-${Number(key.slice(bucketAt + 1)) + 1}`;
-  return `${name || key.slice(0, 1)}${bucket}${segments === undefined ? `.${digestOf(key)}` : ""}`;
+  return {
+    last: last === "" ? "" : `${last}${bucket}`,
+    two: `${two}${bucket}`,
+    kind: `${last}-${key.startsWith("v/") ? "property" : "class"}${bucket}`,
+    hashed: `${two || key.slice(0, 1)}${bucket}.${digestOf(key)}`,
+  };
 }
 
 /** Words without accents, as far as they have letters or digits of ASCII. */

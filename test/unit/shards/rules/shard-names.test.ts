@@ -20,13 +20,14 @@ describe("readable ids", () => {
   shouldName({ [`c/${ex}/../../etc/passwd`]: "passwd" });
   shouldName({ [`v/${ex}/people#name`]: "people-name", [`v/${ex}/pets#name`]: "pets-name" });
   shouldName({ [`v/${ex}/${"long".repeat(20)}`]: "long".repeat(10) });
+  shouldName({ [`c/${ex}/v#Ferry`]: "ferry-class", [`v/${ex}/v#ferry`]: "ferry-property" });
   // What an id is taken by: the base shard, a bucket, an id that two others would have.
   shouldName({ base: "base", [`c/${ex}/Base`]: "example-org-base" });
   shouldName({ [`h/${ex}/a/Pet/0`]: "a-pet-1", [`v/${ex}/b/pet-1`]: "b-pet-1" });
   shouldName({
     [`v/${ex}/people#name`]: "people-name.952bdf0c5f",
-    [`v/${ex}/pets#name`]: "pets-name",
-    [`v/${ex}/peopleName`]: "example-org-people-name.7ef0de1822",
+    [`v/${ex}/pets#name`]: "pets-name.c19107be09",
+    [`v/${ex}/peopleName`]: "people-name",
     [`v/${ex}/people/name`]: "people-name.917cbd546a",
   });
   shouldName({ "v/http://例え.jp/名": "jp.0abfe09c03" });
