@@ -42,6 +42,7 @@ export interface HttpSettings extends Pick<Config, Settings> {
   /** Bearer token of `/mcp`; absent: it is open to everybody. */
   readonly mcpToken?: string | undefined;
   readonly limits: Pick<Config["limits"], Limits>;
+  readonly chat?: Pick<Config["chat"], "timeoutMs">;
   readonly log: Pick<Config["log"], "queries">;
 }
 

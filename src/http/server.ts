@@ -77,8 +77,8 @@ function build({ config }: HttpDeps): TypedApp {
     forceCloseConnections: "idle",
     keepAliveTimeout: limits.keepAliveMs,
     requestTimeout: limits.requestMs,
-    // A connection on which nothing moves; a query may be silent for as long as it may run.
-    connectionTimeout: config.limits.timeoutMs + 60_000,
+    // A connection on which nothing moves; a query, or a question, may be silent for as long as it may run.
+    connectionTimeout: Math.max(config.limits.timeoutMs, config.chat?.timeoutMs ?? 0) + 60_000,
     // One without a Host is refused like any other that is not for this service.
     http: { maxHeaderSize: limits.headerBytes, highWaterMark: limits.bufferBytes, requireHostHeader: false },
     // Paths that the router cannot read; no hook runs for them.
