@@ -42,8 +42,12 @@ export async function modelledService(
 }
 
 /** `fedway evaluate run` with a service of its own where it starts one. */
-export const evaluateRun = (words: readonly string[], interrupted = new AbortController().signal): Promise<Outcome> =>
-  cli(["evaluate", "run", ...words], {
+export const evaluateRun = (words: readonly string[], interrupted?: AbortSignal): Promise<Outcome> =>
+  evaluate(["run", ...words], interrupted);
+
+/** Any `fedway evaluate`. */
+export const evaluate = (words: readonly string[], interrupted = new AbortController().signal): Promise<Outcome> =>
+  cli(["evaluate", ...words], {
     plugins: [addEvaluate],
     interrupted,
     fetch,

@@ -85,6 +85,35 @@ export async function openBuiltWorkspace(): Promise<ShardWorkspace & { readonly 
   return { ...workspace, folder };
 }
 
+const town = (name: string): string => `<http://x.example/${name}>`;
+
+/** The query of `openTowns`. */
+export const townsQuery = `SELECT * { ?x ${town("name")} ?name ; ${town("size")} ?size }`;
+
+/** Nine triples of three properties, each in a shard of its own: soon built, hosted and described. */
+export async function openTowns(): Promise<ShardWorkspace & { readonly folder: string }> {
+  const workspace = await openWorkspace();
+  const triples = ["a", "b", "c"].flatMap((name) =>
+    [`${town("name")} "${name}"`, `${town("size")} "1"`, `${town("in")} ${town("land")}`].map(
+      (rest) => `${town(name)} ${rest} .\n`,
+    ),
+  );
+  await writeFile(join(workspace.input, "towns.nt"), triples.join(""));
+  const queries = [
+    { id: "sizes", question: "How large is each town?", sparql: townsQuery },
+    {
+      id: "count",
+      question: "How many towns have a size and a land?",
+      sparql: `SELECT (COUNT(*) AS ?n) { ?x ${town("size")} ?size ; ${town("in")} ?land }`,
+    },
+  ];
+  await writeFile(join(workspace.input, "towns.json"), JSON.stringify(queries));
+  const spec = { dataset: "towns", inputs: ["towns.nt"], queries: "towns.json", mode: "paper", reading: "literal" };
+  await workspace.describe(spec);
+  const { folder = "" } = await workspace.build();
+  return { ...workspace, folder };
+}
+
 /** A job of a running service when it has ended. */
 export async function finishedJob(url: string, id: string): Promise<Job> {
   for (;;) {

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { examples, httpUrl, milliseconds, type Running } from "../../../src/cli/cli-io.ts";
 import type { EvaluateRunOptions } from "./evaluate-run.ts";
+import { addEngines } from "./engines-program.ts";
 import { addScoring } from "./score-program.ts";
 
 /** Adds `evaluate run` and what scores runs. What a command needs is loaded when it is run. */
@@ -11,6 +12,7 @@ export function addEvaluate(program: Command, running: Running): void {
     .addHelpText("after", () => examples("evaluate run .fedway/packages/harbour --trace agent.jsonl --out runs/agent"));
   addRun(evaluate, running);
   addScoring(evaluate, running);
+  addEngines(evaluate, running);
 }
 
 function addRun(evaluate: Command, running: Running): void {

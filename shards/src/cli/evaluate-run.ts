@@ -151,8 +151,15 @@ async function withModel(
     const url = place.replace(/\/+$/u, "");
     return useAt(url, token ?? (await io.adminToken(url)));
   }
-  const parts = { benchmark, setup, model: { model: place, modelName, mode, price } };
-  return withPackageService(io, parts, (url) => useAt(url, undefined));
+  const settings = {
+    FEDWAY_CHAT: place,
+    FEDWAY_CHAT_MODEL: modelName,
+    FEDWAY_CHAT_MODE: mode,
+    FEDWAY_CHAT_PRICE: price ?? "",
+    FEDWAY_ASK_TOKENS: String(setup.limits.tokens),
+    FEDWAY_ASK_TIMEOUT_MS: String(setup.limits.timeoutMs),
+  };
+  return withPackageService(io, { benchmark, settings }, (url) => useAt(url, undefined));
 }
 
 /** What one question may use. @throws UsageError where that is more than all may, or unknown */

@@ -5,17 +5,8 @@ import { type CliIo, UsageError } from "../../../src/cli/cli-io.ts";
 import { withApp } from "../../../src/cli/runner.ts";
 import { sleep, systemClock } from "../../../src/clock.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { Setup } from "../evaluate/setups/read-setup.ts";
 import { isListOf, isObject } from "../guards.ts";
 import type { BenchmarkPackage } from "../package/open-package.ts";
-
-/** A model, as the settings of a service name it. */
-interface EvaluatedModel {
-  readonly model: string;
-  readonly modelName: string;
-  readonly mode: string;
-  readonly price: string | undefined;
-}
 
 /** How long the descriptions of all shards may take. */
 const describeMs = 600_000;
@@ -25,9 +16,8 @@ export async function withPackageService<Result>(
   io: CliIo,
   {
     benchmark,
-    setup,
-    model,
-  }: { readonly benchmark: BenchmarkPackage; readonly setup: Setup; readonly model: EvaluatedModel },
+    settings: more,
+  }: { readonly benchmark: BenchmarkPackage; readonly settings: Readonly<Record<string, string>> },
   use: (url: string) => Promise<Result>,
 ): Promise<Result> {
   if (benchmark.folder.includes(",")) throw new UsageError(`the name of the folder "${benchmark.folder}" has a comma`);
@@ -48,12 +38,7 @@ export async function withPackageService<Result>(
     FEDWAY_EXPERIENCE: "0",
     FEDWAY_MONITOR: "off",
     FEDWAY_ADMIN_TOKEN: "off",
-    FEDWAY_CHAT: model.model,
-    FEDWAY_CHAT_MODEL: model.modelName,
-    FEDWAY_CHAT_MODE: model.mode,
-    FEDWAY_CHAT_PRICE: model.price ?? "",
-    FEDWAY_ASK_TOKENS: String(setup.limits.tokens),
-    FEDWAY_ASK_TIMEOUT_MS: String(setup.limits.timeoutMs),
+    ...more,
   };
   const run = async (url: string): Promise<Result> => {
     await untilDescribed(io, url, benchmark);

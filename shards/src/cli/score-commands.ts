@@ -103,7 +103,7 @@ function reportOf(scores: readonly Scores[], runs: readonly string[]): ScoreRepo
 }
 
 /** Columns of equal width, two spaces between them. */
-function columns(rows: readonly (readonly string[])[]): string {
+export function columns(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(oneLine));
   const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
   return cells

@@ -1,33 +1,22 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../../support/eventually.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
-import { acceptedJob, openWorkspace, type ShardWorkspace } from "../../support/shard-workspace.ts";
+import { acceptedJob, openTowns, type ShardWorkspace, townsQuery } from "../../support/shard-workspace.ts";
 
 const x = (name: string): string => `<http://x.example/${name}>`;
-const data = ["a", "b", "c"].map(
-  (name) =>
-    `${x(name)} ${x("name")} "${name}" .\n${x(name)} ${x("size")} "1" .\n${x(name)} ${x("in")} ${x("land")} .\n`,
-);
-const query = `SELECT * { ?x ${x("name")} ?name ; ${x("size")} ?size }`;
 let workspace: ShardWorkspace;
 let service: RunningService;
 
 beforeAll(async () => {
-  workspace = await openWorkspace();
-  await writeFile(join(workspace.input, "towns.nt"), data.join(""));
-  await writeFile(join(workspace.input, "towns.json"), JSON.stringify([{ id: "sizes", sparql: query }]));
-  // One shard a property.
-  const spec = { dataset: "towns", inputs: ["towns.nt"], queries: "towns.json", mode: "paper", reading: "literal" };
-  await workspace.describe(spec);
-  await workspace.build();
+  workspace = await openTowns();
   service = await startService(
     {},
     { FEDWAY_DATA_DIR: workspace.dataDir, FEDWAY_FACTS: "on", FEDWAY_MONITOR: "on", FEDWAY_HARVEST_ROWS: "0" },
   );
   await eventually(async () => {
-    expect((await ask(query)).facts?.known).toEqual({ known: 3, members: 3 });
+    expect((await ask(townsQuery)).facts?.known).toEqual({ known: 3, members: 3 });
     expect(await (await fetch(`${service.url}/metrics`)).text()).not.toMatch(/^fedway_jobs_open\{.*\} [1-9]/mu);
   });
 });

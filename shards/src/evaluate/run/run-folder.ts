@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { systemClock } from "../../../../src/clock.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { isCount, isObject, isShape, isText, parsedAs } from "../../guards.ts";
+import { type Guard, isCount, isObject, isShape, isText, parsedAs } from "../../guards.ts";
 import { lockTarget } from "../../target-lock.ts";
 import type { QuestionRecord } from "../records.ts";
 
@@ -30,11 +30,14 @@ export const checksumOf = async (file: string): Promise<string> =>
 /** The records that a folder has, and the place of further ones. */
 export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;
 
+/** Opens a run folder of an agent. @throws FedwayError as `openLines` */
+export const openRunFolder = (folder: string, run: RunDescription) => openLines(folder, run, isRecord);
+
 /**
  * Opens a run folder, new or begun. What a killed process left of its last line is dropped.
  * @throws FedwayError `REQUEST_INVALID`: it is of another package, setup or model, damaged, or in use
  */
-export async function openRunFolder(folder: string, run: RunDescription) {
+export async function openLines<Line>(folder: string, run: RunDescription, holds: Guard<Line>) {
   await mkdir(folder, { recursive: true });
   const path = join(folder, "runs.jsonl");
   const lock = await lockTarget(path, systemClock).catch((cause: unknown) => {
@@ -42,12 +45,12 @@ export async function openRunFolder(folder: string, run: RunDescription) {
   });
   try {
     await describe(folder, run);
-    const records = await wholeRecords(folder, path);
+    const records = await wholeRecords(folder, path, holds);
     const file = await open(path, "a");
     return {
       records,
       /** Appends a record with one write: a killed process leaves at most one line unfinished. */
-      add: (record: QuestionRecord): Promise<void> => file.appendFile(`${JSON.stringify(record)}\n`),
+      add: (record: Line): Promise<void> => file.appendFile(`${JSON.stringify(record)}\n`),
       async close(): Promise<void> {
         await file.close();
         await lock.release();
@@ -74,7 +77,7 @@ async function describe(folder: string, run: RunDescription): Promise<void> {
       throw invalid(folder, `its run is of another ${part}`);
 }
 
-async function wholeRecords(folder: string, path: string): Promise<readonly QuestionRecord[]> {
+async function wholeRecords<Line>(folder: string, path: string, holds: Guard<Line>): Promise<readonly Line[]> {
   const size = await stat(path).then(
     (found) => found.size,
     () => 0,
@@ -88,7 +91,7 @@ async function wholeRecords(folder: string, path: string): Promise<readonly Ques
   }
   const lines = bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   return lines.map((line, at) => {
-    const record = parsedAs(line, isRecord);
+    const record = parsedAs(line, holds);
     if (record !== undefined) return record;
     throw invalid(folder, `line ${at + 1} of its runs.jsonl is damaged`);
   });
