@@ -1,30 +1,10 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type AskedQuery, audit, openDataset, recallOf } from "../support/audited-dataset.ts";
+import { audit, openDataset, recallOf } from "../support/audited-dataset.ts";
 import { type FaultKind, faultKinds } from "../support/planted-faults.ts";
-import { hasPublishedData, publishedFile } from "../support/published-shards.ts";
+import { hasPublishedData, publishedFile, publishedQueries } from "../support/published-shards.ts";
 import { createRandom } from "../support/random.ts";
 
 if (!hasPublishedData) console.warn("SKIPPED: the nine datasets are not at ../shared/fkgqa, so none was audited.");
-
-interface Published {
-  readonly id: string;
-  readonly dataset: string;
-  readonly question: string;
-  readonly sparql: string;
-}
-
-function queriesOf(dataset: string): readonly AskedQuery[] {
-  const all = JSON.parse(readFileSync(publishedFile("queries.json"), "utf8")) as readonly Published[];
-  const bySparql = Map.groupBy(
-    all.filter((each) => each.dataset === dataset),
-    ({ sparql }) => sparql,
-  );
-  return [...bySparql].map(([sparql, asked]) => ({
-    sparql,
-    questions: Object.fromEntries(asked.map(({ id, question }) => [id, question])),
-  }));
-}
 
 /** Datasets with their questions, and those that are flagged; each flag was looked through by hand. */
 const table: readonly (readonly [dataset: string, questions: number, flagged: string])[] = [
@@ -45,7 +25,7 @@ describe.skipIf(!hasPublishedData)("the audit of published questions", () => {
   it.each(table)("%s: flags what is doubtful", async (dataset, count, doubtful) => {
     const store = await openDataset(publishedFile(`data/${dataset}.nt`));
     try {
-      const queries = queriesOf(dataset);
+      const queries = publishedQueries(dataset);
       const { questions } = await audit(store, queries);
       const flagged = new Set(questions.map(({ id }) => id));
       expect(queries.flatMap((query) => Object.keys(query.questions))).toHaveLength(count);

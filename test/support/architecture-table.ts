@@ -290,9 +290,14 @@ export const modules: readonly Module[] = [
     // The benchmark of a dataset as one folder.
     name: "shards/src/package",
     imports: [
-      ...whole("rdf", "registry", "shards/src", "shards/src/audit", "sparql"),
+      ...whole("rdf", "registry", "shards/src", "shards/src/audit", "shards/src/variants", "sparql"),
       { module: "plan", files: ["portable-plan.ts"] },
     ],
+    packages: [],
+  },
+  {
+    name: "shards/src/variants",
+    imports: whole("rdf", "shards/src", "shards/src/audit", "shards/src/package", "sparql"),
     packages: [],
   },
   { name: "shards/src/audit", imports: whole("rdf", "shards/src", "shards/src/package", "sparql"), packages: [] },

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { storeOpener } from "../../src/hosting/file-store.ts";
@@ -14,6 +14,23 @@ export const hasPublishedData = existsSync(folder);
 
 /** The path of one of its files. */
 export const publishedFile = (name: string): string => join(folder, name);
+
+interface PublishedQuestion {
+  readonly id: string;
+  readonly dataset: string;
+  readonly question: string;
+  readonly sparql: string;
+}
+
+/** The different queries of a dataset with their questions by id. */
+export function publishedQueries(dataset: string) {
+  const all = JSON.parse(readFileSync(publishedFile("queries.json"), "utf8")) as readonly PublishedQuestion[];
+  const own = all.filter((each) => each.dataset === dataset);
+  return [...Map.groupBy(own, ({ sparql }) => sparql)].map(([sparql, asked]) => ({
+    sparql,
+    questions: Object.fromEntries(asked.map(({ id, question }) => [id, question])),
+  }));
+}
 
 /** Their names. */
 export const publishedDatasets: readonly string[] =

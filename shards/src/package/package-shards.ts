@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { openShardFolder, readReport, type ShardDataset } from "../finished-folder.ts";
 import { type Manifest, manifestName, readManifest } from "../materialise/manifest.ts";
@@ -11,8 +10,10 @@ import type { BuildProgress } from "../build-problem.ts";
 import { type Audit, auditQueries, textsOf } from "../audit/audit-queries.ts";
 import { lockTarget } from "../target-lock.ts";
 import type { OpenStore } from "../verify/answer-store.ts";
+import { copyAnswers } from "../variants/copy-answers.ts";
 import { exportFiles, type ExportedQuestion } from "./exports.ts";
 import type { ShardEndpoint } from "./federated-forms.ts";
+import { FolderWriter, sha256 } from "./folder-writer.ts";
 import { leftOutOf, type LeftOut, type PackageItem, packageQuery, type QueryOutcome } from "./package-items.ts";
 import { isPackage, packageFormat } from "./open-package.ts";
 import { readmeOf } from "./package-readme.ts";
@@ -135,8 +136,16 @@ async function writePackage(folder: string, target: string, options: PackageOpti
   try {
     const parts: Parts = { dataset, shards, report, endpoints, store, options };
     const items = await packageItems(parts);
+    options.onProgress({ stage: "answering over altered copies", done: 0 });
+    const packaged = items.map((item) => item.packaged);
+    const copies = await copyAnswers({ folder, manifest: shards, urlOf }, packaged, { openStore, scratch, signal });
     const audit = await auditQueries(items, { store, textOf: textsOf(report.queries) });
-    const texts = { ...(await endpointFiles(parts)), ...queryFiles(parts, items, audit), "audit.json": json(audit) };
+    const texts = {
+      ...(await endpointFiles(parts)),
+      ...queryFiles(parts, items, audit),
+      "audit.json": json(audit),
+      "copies.json": json(copies),
+    };
     const files = new FolderWriter(target);
     for (const [name, text] of Object.entries(texts)) await files.write(name, text);
     for (const name of [manifestName, "report.json", "report.html", "rules.lp"]) await files.copy(folder, name);
@@ -221,38 +230,6 @@ function questionsOf(item: PackageItem, { report, endpoints }: Parts) {
 
 const lines = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join("");
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
-const sha256 = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
-
-/** Writes files below a folder and notes their sizes and checksums. The shards lie in `build/`, which a service hosts as it is. */
-class FolderWriter {
-  readonly written: PackageManifest["files"][number][] = [];
-  readonly #target: string;
-
-  constructor(target: string) {
-    this.#target = target;
-  }
-
-  async write(name: string, text: string): Promise<void> {
-    await mkdir(dirname(join(this.#target, name)), { recursive: true });
-    await writeFile(join(this.#target, name), text);
-    this.written.push({ name, bytes: Buffer.byteLength(text), sha256: sha256(text) });
-  }
-
-  async copy(folder: string, file: string): Promise<void> {
-    const name = `build/${file}`;
-    const path = join(this.#target, name);
-    await mkdir(dirname(path), { recursive: true });
-    await copyFile(join(folder, file), path);
-    const content = await readFile(path);
-    this.written.push({ name, bytes: content.length, sha256: sha256(content) });
-  }
-}
-
-function countsOf<Name extends string>(names: readonly Name[]): Readonly<Partial<Record<Name, number>>> {
-  const counts: Partial<Record<Name, number>> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}
 
 interface Written {
   readonly items: readonly PackageItem[];

@@ -38,7 +38,8 @@ export interface WholeStore {
   close(): Promise<void>;
 }
 
-type Opening = Pick<PackageOptions, "openStore" | "scratch" | "signal">;
+/** How stores are opened. */
+export type Opening = Pick<PackageOptions, "openStore" | "scratch" | "signal">;
 
 /** Loads finished shards into one store. @throws FedwayError `DATASET_INVALID`, or as the store: too little memory */
 export function openWholeStore(

@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+export const sha256 = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+
+/** A file below the folder. */
+interface WrittenFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Writes files below a folder and notes their sizes and checksums. The shards lie in `build/`, which a service hosts as it is. */
+export class FolderWriter {
+  readonly written: WrittenFile[] = [];
+  readonly #target: string;
+
+  constructor(target: string) {
+    this.#target = target;
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await mkdir(dirname(join(this.#target, name)), { recursive: true });
+    await writeFile(join(this.#target, name), text);
+    this.written.push({ name, bytes: Buffer.byteLength(text), sha256: sha256(text) });
+  }
+
+  async copy(folder: string, file: string): Promise<void> {
+    const name = `build/${file}`;
+    const path = join(this.#target, name);
+    await mkdir(dirname(path), { recursive: true });
+    await copyFile(join(folder, file), path);
+    const content = await readFile(path);
+    this.written.push({ name, bytes: content.length, sha256: sha256(content) });
+  }
+}
+
+function countsOf<Name extends string>(names: readonly Name[]): Readonly<Partial<Record<Name, number>>> {
+  const counts: Partial<Record<Name, number>> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
