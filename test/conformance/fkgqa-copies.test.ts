@@ -66,7 +66,7 @@ async function remembered(store: WholeStore, gold: string): Promise<string | und
     if (each === undefined) return "UNDEF";
     const value = JSON.stringify(String(each["value"]));
     if (each["type"] === "uri") return `<${String(each["value"])}>`;
-    return each["datatype"] === undefined ? value : `${value}^^<${String(each["datatype"])}>`;
+    return typeof each["datatype"] === "string" ? `${value}^^<${each["datatype"]}>` : value;
   };
   const rows = solutions.map((solution) => `(${columns.map((name) => term(solution[name])).join(" ")})`);
   const names = columns.map((name) => `?${name}`).join(" ");

@@ -35,9 +35,3 @@ export class FolderWriter {
     this.written.push({ name, bytes: content.length, sha256: sha256(content) });
   }
 }
-
-function countsOf<Name extends string>(names: readonly Name[]): Readonly<Partial<Record<Name, number>>> {
-  const counts: Partial<Record<Name, number>> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}

@@ -231,6 +231,12 @@ function questionsOf(item: PackageItem, { report, endpoints }: Parts) {
 const lines = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join("");
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
+function countsOf<Name extends string>(names: readonly Name[]): Readonly<Partial<Record<Name, number>>> {
+  const counts: Partial<Record<Name, number>> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
 interface Written {
   readonly items: readonly PackageItem[];
   readonly audit: Audit;

@@ -53,18 +53,22 @@ export function alteredRows(
   /** The thing that a twin links to where the thing itself has a twin. */
   const relinked = ({ subject, predicate, object }: Row, twin: number): string | undefined =>
     predicate !== type && chance("relink", subject, predicate) < shares.relinked ? twinOf(object, twin) : undefined;
+  const keyOf = (thing: string, key: string, twin: number): string => nextKey(key, chance("key", thing, String(twin)));
   const valueOf = (row: Row, twin: number): string => {
     const { subject, predicate, object } = row;
     if (!object.startsWith('"')) return relinked(row, twin) ?? object;
-    if (keys.get(predicate)?.isKey === true) return nextKey(object, chance("key", subject, String(twin)));
-    const links = keys.get(predicate)?.links;
-    if (links !== undefined) {
-      const link = bySubject.get(subject)?.find((each) => links.has(each.predicate) && relinked(each, twin));
-      return link === undefined ? object : nextKey(object, chance("key", link.object, String(twin)));
-    }
+    const { isKey, links } = keys.get(predicate) ?? { isKey: false };
+    if (isKey) return keyOf(subject, object, twin);
+    if (links === undefined) return otherValue(row, twin);
+    const link = bySubject.get(subject)?.find((each) => links.has(each.predicate) && relinked(each, twin));
+    return link === undefined ? object : keyOf(link.object, object, twin);
+  };
+  const otherValue = (row: Row, twin: number): string => {
+    const { subject, predicate, object } = row;
     const own = (others.get(poolOf(row)) ?? []).map((other) => other.object);
     const near = [...(constants.get(predicate) ?? [])].flatMap((constant) => nearOf(constant, object, own));
-    const values = near.length > 0 && chance("near", subject, predicate, String(twin)) < shares.near ? near : own;
+    const isNear = near.length > 0 && chance("near", subject, predicate, String(twin)) < shares.near;
+    const values = isNear ? near : own;
     return values[Math.floor(chance("other", subject, predicate, String(twin)) * values.length)] ?? object;
   };
   const most = kept.length < fewRows ? 3 : 1;
@@ -74,8 +78,10 @@ export function alteredRows(
       return subject === undefined ? [] : [{ ...row, subject, object: valueOf(row, twin) }];
     }),
   );
-  return [...kept.map((row) => ({ ...row, object: moved.get(row) ?? row.object })), ...twins.flat()];
+  return kept.map((row) => withObject(row, moved.get(row) ?? row.object)).concat(twins.flat());
 }
+
+const withObject = ({ shard, subject, predicate }: Row, object: string): Row => ({ shard, subject, predicate, object });
 
 /** Datasets of fewer statements have up to three twins of a thing. */
 const fewRows = 20_000;
