@@ -2,8 +2,12 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CallRecord, QuestionRecord } from "../../shards/src/evaluate/records.ts";
+import { openPackage } from "../../shards/src/package/open-package.ts";
+import type { PackagedQuery } from "../../shards/src/package/package-items.ts";
 import type { Scores } from "../../shards/src/evaluate/score/score-runs.ts";
 import { newFolder } from "../support/scratch-folder.ts";
+import { makePackage } from "../support/benchmark-package.ts";
+import { openBuiltWorkspace } from "../support/shard-workspace.ts";
 import { evaluate, ran, record, runFolder, tinyPackage } from "../support/score-package.ts";
 
 let folder: string;
@@ -92,7 +96,7 @@ const agents: Readonly<Record<string, Planted>> = {
  * known. ages: 2 rows of 2 columns, without an order. oldest: 1 row of 1 column, ordered. Both need 2 of 3 endpoints.
  */
 const expected: Readonly<Record<string, string>> = {
-  perfect: `right 1, multiset 1, exact 1, precision 1, recall 1, f1 1, hit1 1, hit5 1, hit10 1, mrr 1, lucky -, submitted 1, faulty 0,
+  perfect: `right 1, multiset 1, exact 1, precision 1, recall 1, f1 1, hit1 1, hit5 1, hit10 1, mrr 1, lucky 0, submitted 1, faulty 0,
     valid 1, parse-error 0, prefix-error 0, malformed-service 0, other-endpoint 0, named-graph 0, timeout 0, too-large 0, runtime 0,
     consultation 1, all-endpoints 0, trivial 0, queries 1, tool-calls 1, model-calls 1, turns 3, redundant 0, empty 0, switches 0,
     corrections 0, corrected -, repairs 0, tool-errors 0, time 1000, input-tokens 100, output-tokens 10, cost 1/2, requests 2,
@@ -101,7 +105,7 @@ const expected: Readonly<Record<string, string>> = {
   trivial: "all-endpoints 1, trivial 1, requests 6, bytes 10, tool-calls 0, model-calls 0, turns 1, first-rows 50",
   // ages: one column for two, no row right. oldest: Ann, Bob for Bob; precision 1/2, recall 1, F1 2/3, rank 2.
   // Of the needed name and age, name was asked. The second of two queries names another endpoint and is empty.
-  narrow: `right 0, multiset 0, exact 0, precision 1/4, recall 1/2, f1 1/3, hit1 0, hit5 1/2, hit10 1/2, mrr 1/4,
+  narrow: `right 0, multiset 0, exact 0, precision 1/4, recall 1/2, f1 1/3, hit1 0, hit5 1/2, hit10 1/2, mrr 1/4, lucky -,
     consultation 1/2, queries 2, switches 1, empty 1/2, requests 2, bytes 20, tool-calls 0, model-calls 0, turns 1, first-rows 50`,
   // Three times the same: two of three are repetitions.
   repeating: "queries 3, redundant 2/3, requests 3, bytes 30, tool-calls 0, model-calls 0, turns 1, first-rows 50",
@@ -110,7 +114,7 @@ const expected: Readonly<Record<string, string>> = {
   mending: `queries 6, valid 1/2, prefix-error 1/6, malformed-service 1/6, parse-error 1/6, other-endpoint 1/6, timeout 1/6,
     corrections 5, corrected 1/5, requests 1, bytes 10, tool-calls 0, model-calls 0, turns 1, first-rows 50`,
   // Shares of no query are not known.
-  resigned: `right 0, multiset 0, exact 0, precision 0, recall 0, f1 0, hit1 0, hit5 0, hit10 0, mrr 0, submitted 0, faulty -, queries 0,
+  resigned: `right 0, multiset 0, exact 0, precision 0, recall 0, f1 0, hit1 0, hit5 0, hit10 0, mrr 0, lucky -, submitted 0, faulty -, queries 0,
     tool-errors 1, turns 1, consultation 0, first-rows -, valid -, parse-error -, prefix-error -, malformed-service -,
     other-endpoint -, named-graph -, timeout -, too-large -, runtime -, all-endpoints -, trivial -, redundant -, empty -,
     requests 0, bytes 0`,
@@ -322,4 +326,37 @@ it("finds gold terms in forms of descriptions", async () => {
   expect(tokens.every((each: number) => each > 0)).toBe(true);
   expect(Math.max(...tokens)).toBe(tokens.at(-1));
   expect((await evaluate("ablation", folder)).out).toMatch(/^form +tokens +IRIs found +words found/u);
+});
+
+it("knows queries that are right by luck: on altered copies of the data they give other answers", async () => {
+  const { folder: harbour } = await makePackage((await openBuiltWorkspace()).folder);
+  const { questions, queries } = await openPackage(harbour);
+  /** A query that has the gold rows in it instead of asking for them. */
+  const listed = (query: PackagedQuery | undefined): string | undefined => {
+    const { answer } = query ?? {};
+    if (answer?.kind !== "bindings" || answer.rows.length === 0 || answer.rows.flat().includes("")) return undefined;
+    const names = answer.columns.map((name) => `?${name}`).join(" ");
+    return `SELECT ${names} { VALUES (${names}) { ${answer.rows.map((row) => `(${row.join(" ")})`).join(" ")} } }`;
+  };
+  const lines = questions.flatMap(({ id, query }) => {
+    const [gold, list] = [queries.get(query)?.gold, listed(queries.get(query))];
+    if (gold === undefined || list === undefined) return [];
+    return [
+      record({ question: id, final: gold, setup: "asking" }),
+      record({ question: id, final: list, setup: "listing" }),
+    ];
+  });
+  const run = await runFolder(lines);
+  expect(await evaluate("score", harbour, run)).toMatchObject({ code: 0 });
+  const { systems } = await scoresIn(run);
+  const luckyOf = (setup: string) =>
+    systems
+      .find((each) => each.setup === setup)
+      ?.questions.filter(({ right }) => right)
+      .map(({ final }) => final.lucky) ?? [];
+  expect(luckyOf("asking").length).toBeGreaterThan(10);
+  expect(new Set(luckyOf("asking"))).toEqual(new Set([false]));
+  expect(luckyOf("listing")).toHaveLength(luckyOf("asking").length);
+  expect(new Set(luckyOf("listing"))).toEqual(new Set([true]));
+  expect(await readFile(join(run, "report.html"), "utf8")).toContain("right by luck");
 });

@@ -305,7 +305,7 @@ export const modules: readonly Module[] = [
   {
     name: "shards/src/evaluate",
     imports: [
-      ...whole("html.ts", "rdf", "registry", "shards/src", "shards/src/package", "sparql"),
+      ...whole("html.ts", "rdf", "registry", "shards/src", "shards/src/package", "shards/src/variants", "sparql"),
       // What is asked of a service, and what it answers.
       { module: "agent", files: ["ask/ask-answer.ts"], typesOnly: true },
       { module: "query", files: ["session-figures.ts"] },

@@ -11,6 +11,7 @@ import { type Ablation, ablationOf } from "../ablation/ablation.ts";
 import type { QuestionRecord } from "../records.ts";
 import { accuracyOf, noAccuracy } from "./accuracy.ts";
 import { answerFinal, readFinal, type Targets } from "./final-query.ts";
+import { luckyFinals } from "./lucky-finals.ts";
 import { type JudgedFinal, type QuestionScore, questionScore } from "./question-score.ts";
 import { readRuns, type Runs } from "./read-runs.ts";
 import { type GroupSummary, summariesOf, toolsOf } from "./summary.ts";
@@ -143,31 +144,43 @@ async function scoredQuestions(
   records: readonly QuestionRecord[],
   { openStore, signal, onProgress }: Scoring,
 ): Promise<readonly QuestionScore[]> {
-  const build = { folder: join(pkg.folder, "build"), manifest: await readManifest(join(pkg.folder, "build")) };
   const urls = new Map(pkg.endpoints.map(({ id, url }) => [id, url]));
-  const urlOf = (id: string): string => urls.get(id) ?? id;
-  const store = await openWholeStore({ ...build, urlOf }, { openStore, signal });
+  const folder = join(pkg.folder, "build");
+  const shards = {
+    folder,
+    manifest: await readManifest(folder),
+    urlOf: (id: string) => urls.get(id) ?? id,
+    queries: [...pkg.queries.values()].map(({ query }) => query),
+  };
+  const targets: Targets = {
+    // Shards of a dataset with named graphs cannot be graphs of a store.
+    shards: new Map(shards.manifest.format === "n-triples" ? pkg.endpoints.map(({ id, url }) => [url, id]) : []),
+    federation: `${pkg.manifest.baseUrl}/federations/${pkg.manifest.dataset}/sparql`,
+  };
+  const opening = { openStore, signal };
+  const asked = records.flatMap((record) => {
+    const question = pkg.questions.find(({ id }) => id === record.question);
+    const query = question && pkg.queries.get(question.query);
+    if (question === undefined || query === undefined) return [];
+    return [{ record, question, query, key: JSON.stringify([query.id, record.final]), final: record.final ?? "" }];
+  });
+  const judged = new Map<string, JudgedFinal>();
+  const store = await openWholeStore(shards, opening);
   try {
-    const targets: Targets = {
-      shards: new Map(store.hasShards ? pkg.endpoints.map(({ id, url }) => [url, id]) : []),
-      federation: `${pkg.manifest.baseUrl}/federations/${pkg.manifest.dataset}/sparql`,
-    };
-    const judged = new Map<string, JudgedFinal>();
-    const scores: QuestionScore[] = [];
-    for (const record of records) {
-      const question = pkg.questions.find(({ id }) => id === record.question);
-      const query = question && pkg.queries.get(question.query);
-      if (question === undefined || query === undefined) continue;
-      const key = JSON.stringify([query.id, record.final]);
-      const final = judged.get(key) ?? (await judge(record.final, query.answer, { store, targets, signal }));
-      judged.set(key, final);
-      scores.push(questionScore(record, final, { question, query, pkg, targets }));
-      onProgress(scores.length, records.length);
+    for (const [at, { record, query, key }] of asked.entries()) {
+      if (!judged.has(key)) judged.set(key, await judge(record.final, query.answer, { store, targets, signal }));
+      onProgress(at + 1, asked.length);
     }
-    return scores;
   } finally {
     await store.close();
   }
+  const right = asked.filter(({ key }) => judged.get(key)?.accuracy?.set);
+  const lucky = await luckyFinals(right, { shards, targets, opening });
+  return asked.map(({ record, key, ...of }) => {
+    const final = judged.get(key) ?? {};
+    const isLucky = final.accuracy?.set === true ? lucky?.has(key) : undefined;
+    return questionScore(record, { ...final, lucky: isLucky }, { ...of, pkg, targets });
+  });
 }
 
 async function judge(
