@@ -40,7 +40,7 @@ export const shardTaskRunner =
   (script: URL, memoryMb: number): RunShardTask =>
   async (task, options) => {
     options.signal.throwIfAborted();
-    return runIn(forkScript(script, { memoryMb }), { task, memoryMb, ...options });
+    return runIn(forkScript(script, { memoryMb, newSpaceMb: 4 }), { task, memoryMb, ...options });
   };
 
 async function runIn<Task extends ShardTask>(

@@ -21,7 +21,8 @@ export interface LoadReport {
 /** Does a task in a process of its own. @throws Error when that fails */
 export function runLoad(task: LoadTask): Promise<LoadReport> {
   const script = fileURLToPath(new URL("load-process.ts", import.meta.url));
-  const child = fork(script, [JSON.stringify(task)], { execArgv: [] });
+  // As builds run.
+  const child = fork(script, [JSON.stringify(task)], { execArgv: ["--max-semi-space-size=4"] });
   return new Promise((resolve, reject) => {
     let report: LoadReport | undefined;
     child.once("message", (message) => {

@@ -91,7 +91,7 @@ describe("cells that no shard may have alone", () => {
       close: async () => {},
     }));
     expect(await answers?.neededCells()).toEqual(cells.touches);
-    expect(await answers?.sources(() => "base")).toEqual(ids.map(() => undefined));
+    expect(await answers?.sources(() => "base")).toEqual(ids.map(() => ({})));
   });
 });
 
@@ -99,9 +99,21 @@ describe("where answers come from", () => {
   const sourcesBy = async (keyOf: (cell: Cell) => string) => {
     const { answers, cells } = await opened(inMemory);
     const sources = await answers?.sources((cell) => keyOf(cells.cells[cell]!));
-    return Object.fromEntries(ids.map((id, at) => [id, sources?.[at]]));
+    return Object.fromEntries(ids.map((id, at) => [id, sources?.[at]?.source]));
   };
   const empty = { nobody: "none", no: "none" } as const;
+
+  it("is narrowed to the cells that are enough for an answer", async () => {
+    const { answers, cells, words } = await opened(inMemory);
+    const bucket = hashOf(ferries[0]!) % buckets;
+    const sources = (await answers?.sources((cell) => `h/${cells.cells[cell]!.bucket}`)) ?? [];
+    const enough = words(await answers?.enoughCells(sources));
+    expect({ largest: enough["largest"], join: enough["join"] }).toEqual({
+      largest: [`name ${bucket}`, `size ${bucket}`],
+      join: [],
+    });
+    await answers?.close();
+  });
 
   it("is one shard when the largest ferry is whole in its bucket", async () =>
     expect(await sourcesBy(({ bucket }) => `h/${bucket}`)).toEqual({
