@@ -1,9 +1,8 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ShardReport } from "../../shards/src/report/shard-report.ts";
 import { lockTarget } from "../../shards/src/target-lock.ts";
-import { openBuiltWorkspace, openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
+import { openWorkspace, type ShardWorkspace } from "../support/shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 beforeEach(async () => {
@@ -82,8 +81,7 @@ describe("a dry run", () => {
     const { folder, report } = await workspace.build({ dryRun: true });
     expect(folder).toBeUndefined();
     expect(await readdir(workspace.dataDir)).toEqual(["shards-input"]);
-    const built = await openBuiltWorkspace();
-    const written: ShardReport = JSON.parse(await readFile(join(built.folder, "report.json"), "utf8"));
+    const { report: written } = await (await openWorkspace()).build();
     const sizes = (shards: typeof report.shards) => shards.map(({ key, triples }) => ({ key, triples }));
     expect(report.predicted).toBe(true);
     expect(sizes(report.shards)).toEqual(sizes(written.shards));
