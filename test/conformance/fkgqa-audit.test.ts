@@ -15,7 +15,7 @@ const table: readonly (readonly [dataset: string, questions: number, flagged: st
   [
     "car_1",
     92,
-    "q0096 q0097 q0108 q0109 q0120 q0121 q0126 q0127 q0132 q0133 q0136 q0137 q0142 q0143 q0154 q0166 q0167 q0179",
+    "q0096 q0097 q0108 q0109 q0120 q0121 q0126 q0127 q0132 q0133 q0136 q0137 q0142 q0143 q0154 q0160 q0161 q0166 q0167 q0179",
   ],
 ];
 

@@ -98,7 +98,13 @@ async function isKnown(store: WholeStore, iri: string): Promise<boolean> {
 
 /** What the gold answer shows. */
 export function answerFlags(facts: QueryFacts, gold: GoldAnswer | undefined): readonly Flag[] {
-  if (gold === undefined || gold.kind === "boolean") return [];
+  if (gold === undefined) return [];
+  const { alternatives = [] } = gold;
+  if (alternatives.length > 0)
+    return [
+      tiedLimit("LIMIT of a sub-SELECT takes some of the rows that are equal in order; others give another answer."),
+    ];
+  if (gold.kind === "boolean") return [];
   const rows = gold.kind === "graph" ? gold.triples : gold.rows;
   if (rows.length === 0) return [empty("The gold answer is empty.")];
   if (gold.kind === "graph") return [];
@@ -106,9 +112,10 @@ export function answerFlags(facts: QueryFacts, gold: GoldAnswer | undefined): re
   const shown = new Set(gold.rows.map((row) => JSON.stringify(row)));
   const tied = (gold.ties ?? []).flatMap(({ others = [] }) => others);
   const count = tied.filter((row) => !shown.has(JSON.stringify(row))).length;
-  const evidence = `${count} other rows are equal in order to those in the answer.`;
-  return count === 0 ? [] : [{ name: "limit-cuts-ties", evidence, place: "LIMIT" }];
+  return count === 0 ? [] : [tiedLimit(`${count} other rows are equal in order to those in the answer.`)];
 }
+
+const tiedLimit = (evidence: string): Flag => ({ name: "limit-cuts-ties", evidence, place: "LIMIT" });
 
 const empty = (evidence: string): Flag => ({ name: "empty", evidence, place: "WHERE" });
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { compareText } from "../../../src/rdf/canonical.ts";
 import { iriText, stringText } from "../../../src/rdf/term-text.ts";
-import { type JsonTerm, valueOf } from "./whole-store.ts";
+import { type JsonTerm, type Solution, valueOf } from "./whole-store.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 const integers = new Set(
@@ -26,6 +26,10 @@ export function canonicalTerm(term: JsonTerm | undefined): string {
   if (typeof datatype !== "string" || datatype === `${xsd}string`) return stringText(value);
   return numberText(value, datatype) ?? `${stringText(value)}^^${iriText(datatype)}`;
 }
+
+/** A solution as a row of canonical terms. */
+export const cellsOf = (solution: Solution, columns: readonly string[]): readonly string[] =>
+  columns.map((name) => canonicalTerm(solution[name]));
 
 function numberText(lexical: string, datatype: string): string | undefined {
   if (integers.has(datatype) && /^[+-]?\d{1,1000}$/u.test(lexical))

@@ -4,7 +4,8 @@ import { compareText } from "../../../src/rdf/canonical.ts";
 import type { ParsedQuery } from "../../../src/sparql/parse-query.ts";
 import { isWord } from "../../../src/sparql/tokens.ts";
 import { type KeyedQuery, keyedQuery } from "../verify/uncut-query.ts";
-import { canonicalTerm, signaturesOf } from "./canonical-rows.ts";
+import { cellsOf, signaturesOf } from "./canonical-rows.ts";
+import { chosenQueries, tiedSolutions } from "./ties.ts";
 import type { Answer, Solution, WholeStore } from "./whole-store.ts";
 
 /** Rows in canonical terms, in the order of the columns; an unbound variable is an empty text. */
@@ -17,7 +18,12 @@ interface TieClass {
 }
 
 /** The answer of a query over the whole dataset, in a form that does not depend on the store that gave it. */
-export type GoldAnswer =
+export type GoldAnswer = OneAnswer & {
+  /** Answers that are as right, as LIMIT or OFFSET of a sub-SELECT goes through rows that are equal in order; at most 19 of them. */
+  readonly alternatives?: readonly OneAnswer[];
+};
+
+type OneAnswer =
   | {
       readonly kind: "bindings";
       readonly columns: readonly string[];
@@ -32,7 +38,7 @@ export type GoldAnswer =
        * key cannot be shown beside the rows.
        */
       readonly ties?: readonly TieClass[];
-      /** LIMIT or OFFSET goes through rows that are equal in order: other rows are as right. Absent: unknown. */
+      /** LIMIT or OFFSET, a sub-SELECT's too, goes through rows that are equal in order: other rows are as right. Absent: unknown. */
       readonly cutsTies?: boolean;
     }
   | { readonly kind: "boolean"; readonly value: boolean; readonly signature: string }
@@ -46,6 +52,31 @@ export interface FoundAnswer {
 
 /** Asks the whole dataset. @throws FedwayError as the store: the query takes too long, its answer is too large */
 export async function findGoldAnswer(store: WholeStore, query: ParsedQuery): Promise<FoundAnswer> {
+  const unknown = { queries: [query], isComplete: false };
+  const { queries, isComplete } = await chosenQueries(query, store).catch(() => unknown);
+  const [first = query, ...more] = queries;
+  const { gold, solutions } = await findAnswer(store, first);
+  const distinct = new Map([[JSON.stringify(gold), gold]]);
+  let isKnown = isComplete;
+  for (const each of more) {
+    const other = await findAnswer(store, each).catch(() => undefined);
+    if (other === undefined) isKnown = false;
+    else distinct.set(JSON.stringify(other.gold), other.gold);
+  }
+  const [, ...alternatives] = distinct.values();
+  return { solutions, gold: withAlternatives(gold, alternatives, isKnown) };
+}
+
+function withAlternatives(gold: OneAnswer, alternatives: readonly OneAnswer[], isKnown: boolean): GoldAnswer {
+  const others = alternatives.length > 0 ? { alternatives } : {};
+  if (gold.kind !== "bindings") return { ...gold, ...others };
+  const { cutsTies, ...answer } = gold;
+  if (alternatives.length > 0) return { ...answer, cutsTies: true, ...others };
+  return cutsTies === true || (cutsTies === false && isKnown) ? gold : answer;
+}
+
+/** The answer to a query whose sub-SELECTs leave no choice. */
+async function findAnswer(store: WholeStore, query: ParsedQuery): Promise<FoundAnswer> {
   const keyed = keyedQuery(query);
   if (keyed !== undefined) {
     try {
@@ -62,9 +93,6 @@ export async function findGoldAnswer(store: WholeStore, query: ParsedQuery): Pro
 const isOrdered = ({ tokens, outline: { tail } }: ParsedQuery): boolean =>
   tokens.slice(tail.from, tail.to).some((token) => isWord(token, "ORDER"));
 
-const cellsOf = (solution: Solution, columns: readonly string[]): readonly string[] =>
-  columns.map((name) => canonicalTerm(solution[name]));
-
 /** A solution with its canonical row and the text of its keys. */
 interface Ranked {
   readonly solution: Solution;
@@ -80,19 +108,14 @@ function rankedOf(solution: Solution, columns: readonly string[]): Ranked {
 const byText = (left: Ranked, right: Ranked): number => compareText(left.text, right.text);
 
 function slicedAnswer(query: ParsedQuery, keyed: KeyedQuery, solutions: readonly Solution[]): FoundAnswer {
-  const { columns, keys, offset, limit = Infinity } = keyed;
+  const { columns } = keyed;
   const taken: Ranked[] = [];
   const ties: TieClass[] = [];
-  let at = 0;
-  for (const group of groupsOf(solutions, keys)) {
-    const ranked = group.map((solution) => rankedOf(solution, columns)).toSorted(byText);
-    const take = Math.max(0, Math.min(at + ranked.length, offset + limit) - Math.max(at, offset));
-    if (take > 0) {
-      taken.push(...ranked.slice(0, take));
-      const others = ranked.slice(take).map(({ row }) => row);
-      ties.push({ take, ...(others.length > 0 && { others }) });
-    }
-    at += ranked.length;
+  for (const { tied, take } of tiedSolutions(keyed, solutions)) {
+    const ranked = tied.map((solution) => rankedOf(solution, columns)).toSorted(byText);
+    taken.push(...ranked.slice(0, take));
+    const others = ranked.slice(take).map(({ row }) => row);
+    ties.push({ take, ...(others.length > 0 && { others }) });
   }
   const cutsTies = ties.some(({ others }) => others !== undefined);
   const rows = taken.map(({ row }) => row);
@@ -106,19 +129,6 @@ function slicedAnswer(query: ParsedQuery, keyed: KeyedQuery, solutions: readonly
     cutsTies,
   } as const;
   return { gold, solutions: taken.map(({ solution }) => shownOf(solution, columns)) };
-}
-
-/** Neighbours with equal keys. */
-function groupsOf(solutions: readonly Solution[], keys: readonly string[]): readonly (readonly Solution[])[] {
-  const groups: Solution[][] = [];
-  let last: string | undefined;
-  for (const solution of solutions) {
-    const text = JSON.stringify(cellsOf(solution, keys));
-    if (text !== last) groups.push([]);
-    groups.at(-1)?.push(solution);
-    last = text;
-  }
-  return groups;
 }
 
 const shownOf = (solution: Solution, columns: readonly string[]): Solution =>
@@ -142,7 +152,10 @@ function plainAnswer(query: ParsedQuery, answer: Answer): FoundAnswer {
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Whether an answer is one of those that the query may have: rows that are equal in order may come in any order. */
-export function isGoldAnswer(gold: GoldAnswer, answer: Answer): boolean {
+export const isGoldAnswer = ({ alternatives = [], ...gold }: GoldAnswer, answer: Answer): boolean =>
+  [gold, ...alternatives].some((each) => isAnswer(each, answer));
+
+function isAnswer(gold: OneAnswer, answer: Answer): boolean {
   if (answer.kind === "boolean") return gold.kind === "boolean" && gold.value === answer.value;
   if (answer.kind === "graph") {
     return gold.kind === "graph" && sameTexts(gold.triples, [...new Set(answer.lines)]);

@@ -29,5 +29,5 @@ Whoever asks <${federation}> need not name endpoints. In \`exports/t2s-metrics.*
 \`generated\`.
 
 Answers: numbers are equal by value, \`xsd:string\` is a plain literal, rows of one class of \`ties\` may change places, and of the
-last one any \`take\` of its rows and \`others\` are right. The signature is the SHA-256 of the set of rows, columns in the order that makes it smallest.
+last one any \`take\` of its rows and \`others\` are right, and so is each of \`alternatives\`. The signature is the SHA-256 of the set of rows, columns in the order that makes it smallest.
 `;

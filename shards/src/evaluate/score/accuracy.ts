@@ -28,8 +28,14 @@ const fullAccuracy: Accuracy = { set: true, multiset: true, exact: true, ...allR
 /** Of a question without an answer, or without one of the gold answer's kind. */
 export const noAccuracy: Accuracy = { set: false, multiset: false, exact: false, ...noRows, ...ranked([], true) };
 
-/** Compares an answer with the gold answer. */
-export function accuracyOf(gold: GoldAnswer, answer: Answer): Accuracy {
+/** Compares an answer with the gold answer, with the nearest one where several are right. */
+export function accuracyOf({ alternatives = [], ...gold }: GoldAnswer, answer: Answer): Accuracy {
+  return alternatives
+    .map((each) => accuracyOfOne(each, answer))
+    .reduce((best, each) => (rank(each) > rank(best) ? each : best), accuracyOfOne(gold, answer));
+}
+
+function accuracyOfOne(gold: GoldAnswer, answer: Answer): Accuracy {
   if (answer.kind !== gold.kind) return noAccuracy;
   if (gold.kind === "boolean") return isGoldAnswer(gold, answer) ? fullAccuracy : noAccuracy;
   if (gold.kind === "graph") {

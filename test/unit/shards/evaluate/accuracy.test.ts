@@ -108,6 +108,13 @@ describe("accuracy:", () => {
       { ...right, set: false, multiset: false, exact: false, precision: 2 / 3, f1: 4 / 5 },
     ],
     [
+      "alternatives: the nearest",
+      { ...gold("a b"), alternatives: [gold("x y"), gold("c d")] },
+      answer("c e"),
+      { set: false, precision: 0.5, recall: 0.5 },
+    ],
+    ["alternatives that are right", { ...gold("a b"), alternatives: [gold("c d")] }, answer("d c"), right],
+    [
       "rank of the first gold row",
       gold("a", { ordered: true, ties: [[1]] }),
       answer("u v w x y a"),
