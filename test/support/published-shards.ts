@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { runBuild } from "../../shards/src/service/commands.ts";
 import { type ShardMode, readShardSpec } from "../../shards/src/spec.ts";
 import { locateSpec } from "../../shards/src/spec-paths.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = fileURLToPath(new URL("../../../shared/fkgqa/", import.meta.url));
@@ -22,10 +23,12 @@ interface PublishedQuestion {
   readonly sparql: string;
 }
 
+const publishedQuestions = (): readonly PublishedQuestion[] =>
+  JSON.parse(readFileSync(publishedFile("queries.json"), "utf8"));
+
 /** The different queries of a dataset with their questions by id. */
 export function publishedQueries(dataset: string) {
-  const all = JSON.parse(readFileSync(publishedFile("queries.json"), "utf8")) as readonly PublishedQuestion[];
-  const own = all.filter((each) => each.dataset === dataset);
+  const own = publishedQuestions().filter((each) => each.dataset === dataset);
   return [...Map.groupBy(own, ({ sparql }) => sparql)].map(([sparql, asked]) => ({
     sparql,
     questions: Object.fromEntries(asked.map(({ id, question }) => [id, question])),
@@ -41,6 +44,8 @@ interface PublishedBuild {
   readonly mode: ShardMode;
   /** Folder of the shards. */
   readonly output: string;
+  /** Ids of the questions; absent: all of the dataset. */
+  readonly questions?: ReadonlySet<string>;
   /** For the answers of its queries, in milliseconds. */
   readonly answersMs?: number;
   readonly signal?: AbortSignal;
@@ -48,16 +53,20 @@ interface PublishedBuild {
 
 /** Builds the shards of one of the nine datasets over its published queries. */
 export async function buildPublishedShards(dataset: string, build: PublishedBuild) {
-  const { mode, output, answersMs, signal = new AbortController().signal } = build;
+  const { mode, output, questions, answersMs, signal = new AbortController().signal } = build;
+  const own = newFolder();
+  const queries = questions === undefined ? publishedFile("queries.json") : join(own, "queries.json");
+  if (questions !== undefined)
+    writeFileSync(queries, JSON.stringify(publishedQuestions().filter(({ id }) => questions.has(id))));
   const spec = readShardSpec({
     dataset,
     inputs: [`data/${dataset}.nt`],
-    queries: "queries.json",
+    queries,
     only: { dataset },
     mode,
     licence: "https://creativecommons.org/licenses/by-sa/4.0/",
   });
-  const located = await locateSpec(spec, { baseDir: folder, readable: [folder], writable: [], output });
+  const located = await locateSpec(spec, { baseDir: folder, readable: [folder, own], writable: [], output });
   return runBuild(located, {
     openStores: storeOpener,
     dryRun: false,
