@@ -280,6 +280,7 @@ export const modules: readonly Module[] = [
         "shards/src",
         "shards/src/package",
         "shards/src/solver",
+        "shards/src/variants",
         "workers",
       ),
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },

@@ -103,6 +103,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     build: unexpected,
     package: unexpected,
     questions: unexpected,
+    rekey: unexpected,
     report: unexpected,
     sql: unexpected,
     verify: unexpected,

@@ -37,3 +37,35 @@ export async function runShardQuestions(
   await write(io.stderr, `${lines.join("\n")}\n`);
   return questions.length === 0 ? exitCodes.failed : exitCodes.ok;
 }
+
+/** Options of `fedway shards rekey`. */
+interface RekeyCommandOptions {
+  readonly out: string;
+  readonly seed: number;
+  readonly opaque?: boolean;
+  readonly allow?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** `fedway shards rekey`: twins of described datasets. Resolves to the exit code. @throws FedwayError */
+export async function runShardRekey(
+  io: ShardIo,
+  spec: string,
+  { out, seed, opaque = false, allow = [], json = false }: RekeyCommandOptions,
+): Promise<number> {
+  const commands = await io.shards();
+  const options = { out, seed, opaque, allow, signal: io.interrupted };
+  const twins = await unlessInterrupted(io, () => commands.rekey(spec, options));
+  if (twins === undefined) return exitCodes.interrupted;
+  const text = twins.map(({ dataset, triples, questions, leftOut, properties, texts }) =>
+    [
+      `${dataset}: ${triples} triples, ${questions} questions`,
+      ...leftOut.slice(0, mostShown).map(({ id, why }) => oneLine(`- ${id} left out: ${why}`)),
+      ...properties.slice(0, mostShown).map(({ iri, why }) => oneLine(`- values of ${iri} stay: ${why}`)),
+      ...texts.slice(0, mostShown).map((each) => oneLine(`- "${each.text}" stays: ${each.why}`)),
+      "rekey.json lists all that stays.\n",
+    ].join("\n"),
+  );
+  await write(io.stdout, json ? `${JSON.stringify(twins, undefined, 2)}\n` : text.join(""));
+  return exitCodes.ok;
+}

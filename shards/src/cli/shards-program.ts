@@ -12,7 +12,7 @@ import {
   type ShardIo,
 } from "./shard-commands.ts";
 import { runShardPackage, runShardSql } from "./source-commands.ts";
-import { runShardQuestions } from "./questions-command.ts";
+import { runShardQuestions, runShardRekey } from "./questions-command.ts";
 
 /** Builds and verifications without a service, loaded when a command needs them. */
 export async function loadShardCommands(dataDir: string): Promise<ShardCommands> {
@@ -43,6 +43,7 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
   addCompare(shards, running);
   addPackage(shards, running);
   addQuestions(shards, running);
+  addRekey(shards, running);
   shards
     .command("report")
     .description("say what became of a build; of several: side by side, with their figures beside the published ones")
@@ -188,6 +189,22 @@ function addQuestions(shards: Command, running: RunningShards): void {
     .option("--most <number>", "questions at most", wholeNumber, 60)
     .addHelpText("after", () => examples("shards questions shards/example/harbour.nt --out queries.json"))
     .action(running(runShardQuestions));
+}
+
+function addRekey(shards: Command, running: RunningShards): void {
+  shards
+    .command("rekey")
+    .description(
+      "write the same dataset under other names, against models that have seen it: data, queries and questions",
+    )
+    .argument("<spec>", "JSON file of a description, as for build")
+    .requiredOption("-o, --out <folder>", "folder of the result, which must not exist; it has a description for build")
+    .option("--seed <number>", "decides the names", wholeNumber, 1)
+    .option("--opaque", "rename instances only, to ids that say nothing; literals stay")
+    .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
+    .option("--json", "the result as JSON")
+    .addHelpText("after", () => examples("shards rekey shards/example/spec.json --seed 7 --out twin"))
+    .action(running(runShardRekey));
 }
 
 /** Runs a command over the outside world and what can be done with shards, and notes its exit code. */

@@ -14,6 +14,7 @@ import type { OpenStores, StoreLimits } from "../verify/answer-store.ts";
 import type { JobProgress } from "../../../src/jobs/job-queue.ts";
 import { createPackager, packageFolder, type PackageRequest } from "../package/create-packager.ts";
 import { checkPackage, isPackage } from "../package/open-package.ts";
+import { type RekeyOptions, type RekeyResult, rekeyDataset } from "../variants/rekey.ts";
 import { type Verification, verdictOf } from "../verify/verification.ts";
 import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify/verify.ts";
 
@@ -52,6 +53,13 @@ export const createShardCommands = (dataDir: string, openStores: OpenStores) => 
     const output = options.output ?? packageFolder(dataDir, dataset);
     return createPackager(openStores)(folder, { ...options, output });
   },
+  /** Each description's twin lies in a folder of its own where there are several. */
+  async rekey(specFile: string, { out, allow, ...options }: RekeyOptions & Pick<BuildCommand, "allow">) {
+    const results: RekeyResult[] = [];
+    for (const spec of await locateAll(dataDir, specFile, { output: out, allow }))
+      results.push(await rekeyDataset(spec, { ...options, out: spec.output }));
+    return results;
+  },
   verify: (folder: string, options: VerifyCommand) => verifyFolder(folder, { ...options, openStores }),
 });
 
@@ -72,7 +80,7 @@ async function reportAt(path: string): Promise<BuildResult> {
 async function locateAll(
   dataDir: string,
   specFile: string,
-  { fields, output, allow }: BuildCommand,
+  { fields, output, allow }: Pick<BuildCommand, "fields" | "output" | "allow">,
 ): Promise<readonly LocatedSpec[]> {
   const described = await readSpecFile(specFile);
   const specs = readShardSpecs(isObject(described) ? { ...described, ...fields } : described);
