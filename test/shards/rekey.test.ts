@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
 import { storeOpener } from "../../src/hosting/file-store.ts";
@@ -84,7 +85,7 @@ function answerOf(data: string, sparql: string): readonly (readonly string[])[] 
   if (store.size === 0) store.load(data, { format: "application/n-triples" });
   stores.set(data, store);
   const found = store.query(sparql) as boolean | readonly ReadonlyMap<string, { toString(): string }>[];
-  if (typeof found === "boolean") return [[String(found)]];
+  if (typeof found === "boolean") return [[`answer ${found}`]];
   return found.map((row) =>
     [...row].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, term]) => `${name} ${term.toString()}`),
   );
@@ -114,7 +115,14 @@ function expectRenamed(
 }
 
 const harbour = join(exampleFolder, "spec.json");
+const wholeExample = fileURLToPath(new URL("../../shards/example/", import.meta.url));
 const datasets = [
+  [
+    "the example",
+    () => join(wholeExample, "spec.json"),
+    join(wholeExample, "harbour.nt"),
+    join(wholeExample, "queries.json"),
+  ],
   ["harbour", () => harbour, join(exampleFolder, "harbour.nt"), join(exampleFolder, "queries.json")],
   ...(hasPublishedData ? ["concert_singer", "dog_kennels"] : []).map(
     (name) =>
@@ -191,6 +199,7 @@ describe("re-keyed twins", () => {
     ["all texts in order", "?x v:name ?n } ORDER BY ?n", "In order?", []],
     ["the least number", "?x v:age ?n } ORDER BY ?n LIMIT 1", "Youngest?", []],
     ["a length of a joined value", "?x v:name ?n . ?y v:nick ?n FILTER(CONTAINS(?n, 'o')) }", "o?", ["name", "nick"]],
+    ["texts compared without language", "?x v:name ?n . ?y v:nick ?m FILTER(STR(?n) = STR(?m)) }", "Same?", []],
     ["a value bound to another variable", "?x v:name ?n BIND(?n AS ?m) FILTER(STRLEN(?m) = 3) }", "3?", ["name"]],
     ["values", 'VALUES (?n) { ("Joe") } ?x v:name ?n }', "Joe?", []],
     ["an IRI", "d:joe v:friend/v:name ?n }", "Who is a friend of Joe?", []],

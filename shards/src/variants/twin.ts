@@ -48,11 +48,12 @@ export class Twin {
   #judgeReadings(): void {
     const { uses } = this.#parts.facts;
     const things = new Set(Array.from(uses.things, (slot) => uses.groupOf(slot)));
-    for (const { slot, query, by, isOrder } of uses.readings) {
+    for (const { slot, query, by, level } of uses.readings) {
       const group = uses.groupOf(slot);
       const facts = this.#groups.get(group);
       if (things.has(group) || facts?.hasThings === true) this.leftOut.set(query, `"${by}" reads inside of IRIs`);
-      else if (!isOrder || facts?.hasTexts === true) this.kept.set(group, `"${by}" in ${query}`);
+      else if (level === "inside" || (level === "order" && facts?.hasTexts === true))
+        this.kept.set(group, `"${by}" in ${query}`);
     }
   }
 

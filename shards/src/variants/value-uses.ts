@@ -17,14 +17,14 @@ interface Reading {
   readonly query: string;
   /** As in the query: `strlen`, `sum`, `+`. */
   readonly by: string;
-  /** Only their order counts. */
-  readonly isOrder: boolean;
+  /** `order`: only that counts; `equality`: nothing else, but of an IRI the text counts. */
+  readonly level: "inside" | "order" | "equality";
 }
 
 const equality = new Set(["=", "!=", "in", "notin"]);
 const order = new Set(["<", ">", "<=", ">="]);
-/** Aggregates whose value is one of the values. */
-const chosen = new Set(["min", "max", "sample"]);
+/** Functions whose value is one of the values, or its text. */
+const chosen = new Set(["min", "max", "sample", "str"]);
 const logic = new Set(["&&", "||", "!", "exists", "notexists"]);
 /** Functions whose result is the same for renamed values. */
 const blind = new Set(
@@ -84,7 +84,7 @@ export class ValueUses {
     const isCut = others["limit"] !== undefined || others["offset"] !== undefined;
     for (const { expression } of listOf(keys)) {
       const slot = this.#slot(expression);
-      if (isCut) this.#read(slot, "ORDER BY with LIMIT", true);
+      if (isCut) this.#read(slot, "ORDER BY with LIMIT", "order");
     }
     for (const each of Object.values(others)) this.#visit(each);
   }
@@ -134,14 +134,14 @@ export class ValueUses {
     const args = argsOf(node);
     if (chosen.has(name)) {
       const slot = this.#slot(args[0]);
-      this.#read(slot, name, true);
+      this.#read(slot, name, name === "str" ? "equality" : "order");
       return slot;
     }
     if (logic.has(name)) for (const each of args) this.#visit(each);
     else if (equality.has(name) || order.has(name)) this.#compare(name, args);
     else if (!blind.has(name)) this.#inside(args, name);
     const computed = this.#newSlot();
-    this.#read(computed, name, false);
+    this.#read(computed, name, "inside");
     return computed;
   }
 
@@ -156,20 +156,20 @@ export class ValueUses {
   #compare(operator: string, args: readonly unknown[]): void {
     const [first = this.#newSlot(), ...others] = args.map((each) => this.#slot(each));
     for (const slot of others) this.#unite(first, slot);
-    if (order.has(operator)) this.#read(first, operator, true);
+    if (order.has(operator)) this.#read(first, operator, "order");
   }
 
   /** Every variable of the arguments is read inside; their literals stay. */
   #inside(args: readonly unknown[], by: string): void {
     for (const arg of args.filter(isObject)) {
-      if (arg["termType"] === "Variable") this.#read(this.#slot(arg), by, false);
+      if (arg["termType"] === "Variable") this.#read(this.#slot(arg), by, "inside");
       else if (arg["type"] === "bgp" || arg["type"] === "group") this.#visit(arg);
       else this.#inside(argsOf(arg), by);
     }
   }
 
-  #read(slot: string, by: string, isOrder: boolean): void {
-    this.readings.push({ slot, query: this.#id, by, isOrder });
+  #read(slot: string, by: string, level: Reading["level"]): void {
+    this.readings.push({ slot, query: this.#id, by, level });
   }
 
   /** Variables of a query with the same name are taken for one, in subqueries too. */
