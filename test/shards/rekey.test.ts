@@ -114,6 +114,13 @@ function expectRenamed(
   expect({ missing, spare }, id).toEqual({ missing: [], spare: [] });
 }
 
+/** The row behind a LIMIT has the same count as the last one before it: either may be the answer. */
+function isTied(data: string, sparql: string): boolean {
+  const [cut, uncut] = [answerOf(data, sparql), answerOf(data, sparql.replace(/LIMIT\s+\d+\s*$/iu, ""))];
+  const [last = [], next = []] = [uncut[cut.length - 1], uncut[cut.length]];
+  return last.some((cell) => cell.startsWith("aggregation_all ") && next.includes(cell));
+}
+
 const harbour = join(exampleFolder, "spec.json");
 const wholeExample = fileURLToPath(new URL("../../shards/example/", import.meta.url));
 const datasets = [
@@ -137,11 +144,14 @@ describe.each(datasets)("a re-keyed twin of %s", (dataset, specOf, dataPath, que
     const terms = twinTerms(data, twin);
     const entries = entriesIn(join(out, "queries.json"));
     const original = entriesIn(queriesPath).filter((each) => (each.dataset ?? dataset) === dataset);
-    expect(entries).toHaveLength(original.length);
+    expect(entries.length).toBeGreaterThanOrEqual(original.length * 0.85);
+    if (result.leftOut.length === 0) expect(entries).toHaveLength(original.length);
+    expect(result.properties.map(({ iri }) => iri).filter((iri) => iri.endsWith("#name"))).toEqual([]);
     const byId = new Map(original.map((each) => [each.id, each]));
     for (const { id, sparql } of entries) {
       const own = byId.get(id)!;
-      if (own.unstable === undefined) expectRenamed(answerOf(data, own.sparql), answerOf(twin, sparql), { id, terms });
+      if (own.unstable === undefined && !isTied(data, own.sparql))
+        expectRenamed(answerOf(data, own.sparql), answerOf(twin, sparql), { id, terms });
     }
     const kept = new Set(result.properties.map(({ iri }) => `<${iri}>`));
     const texts = new Set(result.texts.map(({ text }) => `"${text}"`));

@@ -46,14 +46,19 @@ export class Twin {
   }
 
   #judgeReadings(): void {
-    const { uses } = this.#parts.facts;
+    const { facts, queries } = this.#parts;
+    const { uses } = facts;
     const things = new Set(Array.from(uses.things, (slot) => uses.groupOf(slot)));
-    for (const { slot, query, by, level } of uses.readings) {
-      const group = uses.groupOf(slot);
-      const facts = this.#groups.get(group);
-      if (things.has(group) || facts?.hasThings === true) this.leftOut.set(query, `"${by}" reads inside of IRIs`);
-      else if (level === "inside" || (level === "order" && facts?.hasTexts === true))
-        this.kept.set(group, `"${by}" in ${query}`);
+    for (const [group, readings] of Map.groupBy(uses.readings, ({ slot }) => uses.groupOf(slot))) {
+      const { hasThings = false, hasTexts = false } = this.#groups.get(group) ?? {};
+      const inside = readings.filter(({ level }) => level === "inside" || (level === "order" && hasTexts));
+      const isThing = hasThings || things.has(group);
+      // Names of the whole dataset are worth more than a few queries.
+      const isRare = hasTexts && new Set(inside.map(({ query }) => query)).size <= queries.length * rareShare;
+      for (const { query, by } of isThing ? readings : inside) {
+        if (isThing || isRare) this.leftOut.set(query, `"${by}" reads inside of ${isThing ? "IRIs" : "texts"}`);
+        else this.kept.set(group, `"${by}" in ${query}`);
+      }
     }
   }
 
@@ -140,6 +145,8 @@ export class Twin {
   }
 }
 
+/** Up to this share of queries is left out for the texts of a property. */
+const rareShare = 0.05;
 const isName = /^\p{Lu}.{2}/su;
 const numeric = /XMLSchema#(?:.*[iI]nt(?:eger)?|.*[lL]ong|.*[sS]hort|.*[bB]yte|decimal|double|float|gYear)$/u;
 const isLiteral = ({ node }: Constant): boolean => node["termType"] === "Literal";
