@@ -61,9 +61,18 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".ttl": "text/turtle",
 };
 
+const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+const label = "[a-z0-9]+(?:-[a-z0-9]+)*";
+const host = `(?:${octet}(?:\\.${octet}){3}|(?:${label}\\.)*[a-z]+)`;
+const port = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+
 const PackageParameters = strictObject({
   baseUrl: Type.Optional(
-    Type.String({ maxLength: 500, description: "Where the endpoints will be; default: this service." }),
+    Type.String({
+      maxLength: 500,
+      pattern: `^https?://${host}(?::${port})?(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$`,
+      description: "Where the endpoints will be, such as https://benchmark.example; default: this service.",
+    }),
   ),
   timeoutMs: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 600_000, description: "Time limit of each query; default 60000." }),
