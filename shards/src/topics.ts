@@ -14,7 +14,7 @@ type Weights = Map<string, number>;
 /**
  * What each shard is about, by its key, in one sentence: "Ferry and company with name, capacity and 3 more properties".
  * Made of the classes of its subjects and of its properties, those with the most triples first, so it depends on the data
- * and the placement alone. Shards with the same sentence, such as the buckets of a class, are told apart: "..., part 1 of 2".
+ * and the placement alone. Shards with the same sentence, such as the buckets of a class, say which part they are: "..., part 1 of 2".
  * A text of the operator's wins.
  * @throws FedwayError `REQUEST_INVALID` for a text of a shard that there is not
  */

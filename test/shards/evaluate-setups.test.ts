@@ -6,7 +6,7 @@ import { evaluateRun, examplePackage, perfectAgent, recordsIn } from "../support
 import { newFolder } from "../support/scratch-folder.ts";
 import { startScriptedModel } from "../support/scripted-model.ts";
 
-// Agents over the package of the example: the command hosts it and asks a model that does what it is told.
+// Agents over the package of the example: the command hosts it and asks a model that follows a script.
 
 let benchmark: BenchmarkPackage;
 let model: Awaited<ReturnType<typeof startScriptedModel>>;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type CliIo, exitCodes } from "../../../src/cli/cli-io.ts";
 import { checkOutputFile, oneLine, write, writeOutputFile } from "../../../src/cli/output.ts";
 import { createProgressDisplay } from "../../../src/cli/progress.ts";
@@ -11,9 +10,9 @@ import {
   type MeasuredEngine,
   measureEngines,
 } from "../evaluate/engines/measure-engines.ts";
-import { checksumOf, openLines } from "../evaluate/run/run-folder.ts";
+import { openLines } from "../evaluate/run/run-folder.ts";
 import { isCount, isListOf, isShape } from "../guards.ts";
-import { type BenchmarkPackage, openPackage } from "../package/open-package.ts";
+import { type BenchmarkPackage, openPackage, packageChecksum } from "../package/open-package.ts";
 import { withPackageService } from "./evaluated-service.ts";
 import { columns } from "./score-commands.ts";
 
@@ -78,8 +77,9 @@ async function measuredBy(io: CliIo, { benchmark, options }: Measured): Promise<
   return records;
 }
 
-async function openOutput(io: CliIo, { folder, manifest }: BenchmarkPackage, out: string) {
-  const sha256 = await checksumOf(join(folder, "manifest.json"));
+async function openOutput(io: CliIo, benchmark: BenchmarkPackage, out: string) {
+  const { manifest } = benchmark;
+  const sha256 = await packageChecksum(benchmark);
   const run = {
     package: { dataset: manifest.dataset, sha256 },
     setup: { name: "engines" },
@@ -90,7 +90,7 @@ async function openOutput(io: CliIo, { folder, manifest }: BenchmarkPackage, out
   return openLines(out, run, isEngineRecord);
 }
 
-/** So many of them, at equal distances. */
+/** This number of them, at equal distances. */
 function spread<Item>(all: readonly Item[], most = all.length): readonly Item[] {
   if (all.length <= most) return all;
   return Array.from({ length: most }, (_, at) => all[Math.floor((at * all.length) / most)]).filter(

@@ -6,10 +6,10 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { serviceAsker } from "../evaluate/run/ask-service.ts";
 import { text2sparqlAsker } from "../evaluate/run/ask-text2sparql.ts";
 import { readTrace } from "../evaluate/run/read-trace.ts";
-import { checksumOf, openRunFolder, type RunDescription } from "../evaluate/run/run-folder.ts";
+import { openRunFolder, type RunDescription } from "../evaluate/run/run-folder.ts";
 import { type Ask, type Asked, type Budget, runQuestions } from "../evaluate/run/run-questions.ts";
 import { askSetupOf, readSetup } from "../evaluate/setups/read-setup.ts";
-import { type BenchmarkPackage, openPackage } from "../package/open-package.ts";
+import { type BenchmarkPackage, openPackage, packageChecksum } from "../package/open-package.ts";
 import { withPackageService } from "./evaluated-service.ts";
 
 /** Options of `fedway evaluate run`. */
@@ -67,7 +67,7 @@ async function askAll(io: CliIo, { benchmark, questions, options, asker }: Run):
   const { manifest } = benchmark;
   const budget = { tokens: maxTokens ?? Number.POSITIVE_INFINITY, cost: maxCost ?? Number.POSITIVE_INFINITY };
   const folder = await openRunFolder(out, {
-    package: { dataset: manifest.dataset, sha256: await checksumOf(join(benchmark.folder, "manifest.json")) },
+    package: { dataset: manifest.dataset, sha256: await packageChecksum(benchmark) },
     setup,
     model,
     limits: { repeats, parallel, maxTokens, maxCost },

@@ -1,3 +1,5 @@
+import { type Guard, isCount, isListOf, isOneOf, isText, optional } from "../guards.ts";
+
 /** A call of an agent: a tool, or the model (`tool` is `model`). */
 export interface CallRecord {
   readonly tool: string;
@@ -58,3 +60,20 @@ export interface QuestionRecord {
   readonly cost: number | null;
   readonly ms: number;
 }
+
+const isString = (value: unknown): value is string => typeof value === "string";
+export const isAmount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 && value < 1e15;
+
+/** What a call may have beside its times, as files have it. */
+export const callFields = {
+  tool: isText,
+  query: optional(isString),
+  outcome: optional(isOneOf("ok", "empty", "partial", "failed", "cancelled")),
+  code: optional(isString),
+  rows: optional(isCount),
+  endpoints: optional(isListOf(isString)),
+  requests: optional(isCount),
+  bytes: optional(isCount),
+  repairs: optional(isCount),
+} as const satisfies Readonly<Record<string, Guard<unknown>>>;

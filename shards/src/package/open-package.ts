@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type FileHandle, open, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
@@ -207,3 +208,9 @@ const hasQueryFields = isShape({
   answer: optional(isAnswer),
 });
 const isQuery = (value: unknown): value is PackagedQuery => hasQueryFields(value);
+
+/** Checksum of a package's manifest, which has those of all its files: the same for the same package. */
+export const packageChecksum = async ({ folder }: Pick<BenchmarkPackage, "folder">): Promise<string> =>
+  createHash("sha256")
+    .update(await readFile(join(folder, "manifest.json")))
+    .digest("hex");

@@ -74,7 +74,7 @@ export async function chosenQueries(query: ParsedQuery, store: WholeStore): Prom
 }
 
 /**
- * The sub-SELECTs with LIMIT or OFFSET, each before those inside it. Undefined when one is not evaluated by itself over the default
+ * The sub-SELECTs with LIMIT or OFFSET, each before those inside it. Undefined when one is not evaluated alone over the default
  * graph of the store.
  */
 function limitedGroups({ outline }: ParsedQuery): readonly Group[] | undefined {

@@ -6,20 +6,18 @@ import {
   isCount,
   isListOf,
   isObject,
-  isOneOf,
   isShape,
   isText,
   optional,
   parsedAs,
 } from "../../guards.ts";
-import type { CallRecord } from "../records.ts";
+import { callFields, type CallRecord, isAmount } from "../records.ts";
 import type { Asked } from "./run-questions.ts";
 
 const maxBytes = 256 * 1024 * 1024;
 const maxLine = 1024 * 1024;
 const mostCalls = 1_000;
 
-const isAmount = (value: unknown): value is number => typeof value === "number" && value >= 0 && value < 1e15;
 const isString = (value: unknown): value is string => typeof value === "string";
 const isQuery: Guard<string | null | undefined> = (value) => value === null || value === undefined || isString(value);
 const isId = (value: unknown): value is string | number => isText(value) || isCount(value);
@@ -36,19 +34,7 @@ const isLine = isShape({
   calls: optional(isListOf(isObject)),
 });
 
-const isCall = isShape({
-  tool: isText,
-  atMs: optional(isAmount),
-  ms: optional(isAmount),
-  query: optional(isString),
-  outcome: optional(isOneOf("ok", "empty", "partial", "failed", "cancelled")),
-  code: optional(isString),
-  rows: optional(isCount),
-  endpoints: optional(isListOf(isString)),
-  requests: optional(isCount),
-  bytes: optional(isCount),
-  repairs: optional(isCount),
-});
+const isCall = isShape({ ...callFields, atMs: optional(isAmount), ms: optional(isAmount) });
 
 /**
  * Traces of a foreign agent by question: JSON Lines with `id` and `final`, `query` or `generated` (as in files of t2s-metrics), where

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { mkdir, open, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -21,11 +20,6 @@ export interface RunDescription {
 
 const format = { format: "fedway-evaluation-run", version: 1 } as const;
 const maxBytes = 1024 * 1024 * 1024;
-
-export const checksumOf = async (file: string): Promise<string> =>
-  createHash("sha256")
-    .update(await readFile(file))
-    .digest("hex");
 
 /** The records that a folder has, and the place of further ones. */
 export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;

@@ -4,7 +4,7 @@ import { parsedJson } from "../../../../src/json.ts";
 import { readBoundedFile } from "../../bounded-file.ts";
 import { faultIn, type Guard, isCount, isFlag, isListOf, isObject, isOneOf, isText, optional } from "../../guards.ts";
 import type { BenchmarkPackage } from "../../package/open-package.ts";
-import type { QuestionRecord } from "../records.ts";
+import { callFields, isAmount, type QuestionRecord } from "../records.ts";
 
 /** A folder of runs: `run.json`, and the lines of `runs.jsonl`. */
 export interface Runs {
@@ -43,7 +43,6 @@ export async function readRuns(folder: string, { questions }: Pick<BenchmarkPack
 }
 
 const isString = (value: unknown): value is string => typeof value === "string";
-const isAmount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
 const isNull = (value: unknown): value is null => value === null;
 const or =
   <Value>(holds: Guard<Value>): Guard<Value | null> =>
@@ -69,26 +68,14 @@ const recordFields = {
   cost: or(isAmount),
   ms: isAmount,
 };
-const callFields = {
-  tool: isText,
-  atMs: isAmount,
-  ms: isAmount,
-  query: optional(isString),
-  outcome: optional(isOneOf("ok", "empty", "partial", "failed", "cancelled")),
-  code: optional(isString),
-  rows: optional(isCount),
-  endpoints: optional(isListOf(isString)),
-  requests: optional(isCount),
-  bytes: optional(isCount),
-  repairs: optional(isCount),
-};
+const timedFields = { ...callFields, atMs: isAmount, ms: isAmount };
 
 const isRecord = (value: object): value is QuestionRecord => "calls" in value;
 
 function faultInCalls({ calls }: QuestionRecord): string | undefined {
-  const at = calls.findIndex((call) => faultIn({ ...call }, callFields) !== undefined);
+  const at = calls.findIndex((call) => faultIn({ ...call }, timedFields) !== undefined);
   if (at < 0) return undefined;
-  return `calls[${at}].${faultIn({ ...calls[at] }, callFields)}`;
+  return `calls[${at}].${faultIn({ ...calls[at] }, timedFields)}`;
 }
 
 const maxBytes = 512 * 1024 * 1024;

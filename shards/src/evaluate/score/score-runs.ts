@@ -1,10 +1,8 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { isListOf, isObject, isShape, isText } from "../../guards.ts";
-import { readBoundedFile } from "../../bounded-file.ts";
 import { readManifest } from "../../materialise/manifest.ts";
-import { type BenchmarkPackage, openPackage } from "../../package/open-package.ts";
+import { type BenchmarkPackage, openPackage, packageChecksum } from "../../package/open-package.ts";
 import { openWholeStore, type WholeStore } from "../../package/whole-store.ts";
 import type { OpenStore } from "../../verify/answer-store.ts";
 import { type Ablation, ablationOf } from "../ablation/ablation.ts";
@@ -66,7 +64,7 @@ interface Scoring {
 export async function scoreRuns(packageFolder: string, runFolder: string, scoring: Scoring): Promise<Scores> {
   const pkg = await openPackage(packageFolder);
   const runs = await readRuns(runFolder, pkg);
-  const sha256 = await checksumOf(join(pkg.folder, "manifest.json"));
+  const sha256 = await packageChecksum(pkg);
   refuseOtherPackage(runs, sha256);
   const { dataset, title, engine } = pkg.manifest;
   const records = withMissing(pkg, runs);
@@ -87,11 +85,6 @@ export async function scoreRuns(packageFolder: string, runFolder: string, scorin
       })),
     ablation: await ablationOf(pkg),
   };
-}
-
-async function checksumOf(path: string): Promise<string> {
-  const bytes = await readBoundedFile(path, 64 * 1024 * 1024, (fault) => new FedwayError("REQUEST_INVALID", fault));
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 function refuseOtherPackage({ folder, settings: { package: of } }: Runs, sha256: string): void {

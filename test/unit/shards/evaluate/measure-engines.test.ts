@@ -93,7 +93,7 @@ it.each<readonly [string, (signal: AbortSignal) => Promise<Response>, string, st
   ]);
 });
 
-it("asks what has no record yet, in the engine's words, and forms that the engine has no URL for of nobody", async () => {
+it("asks what has no record yet, in the engine's words, and asks no engine a form that it has no URL for", async () => {
   const known: readonly EngineRecord[] = [{ engine: "e", form: "gold", query: "q1", verdict: "right", ms: 1 }];
   const { records, sent } = await measured(async () => new Response(rows("urn:a")), { known });
   expect(sent).toEqual(["query=TRIVIAL%21"]);
