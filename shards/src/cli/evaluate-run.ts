@@ -9,6 +9,7 @@ import { readTrace } from "../evaluate/run/read-trace.ts";
 import { openRunFolder, type RunDescription } from "../evaluate/run/run-folder.ts";
 import { type Ask, type Asked, type Budget, runQuestions } from "../evaluate/run/run-questions.ts";
 import { askSetupOf, readSetup } from "../evaluate/setups/read-setup.ts";
+import { missing } from "../evaluate/records.ts";
 import { type BenchmarkPackage, openPackage, packageChecksum } from "../package/open-package.ts";
 import { withPackageService } from "./evaluated-service.ts";
 
@@ -112,7 +113,7 @@ async function withAsker(io: CliIo, run: Pick<Run, "benchmark" | "options">, use
   const { manifest, questions } = benchmark;
   if (trace !== undefined) {
     const traces = await readTrace(trace, new Set(questions.map(({ id }) => id)));
-    const ask = async ({ id }: { readonly id: string }): Promise<Asked> => traces.get(id) ?? missing;
+    const ask = async ({ id }: { readonly id: string }): Promise<Asked> => traces.get(id) ?? notInTrace;
     return use({ setup: { name: "trace" }, model: modelName ?? "unknown", ask, mostOfOne: nothing });
   }
   if (text2sparql !== undefined) {
@@ -174,16 +175,7 @@ function mostOf(tokens: number, { price, maxTokens, maxCost }: EvaluateRunOption
 
 const nothing: Budget = { tokens: 0, cost: 0 };
 
-const missing: Asked = {
-  outcome: "missing",
-  why: "The trace lacks this question.",
-  final: null,
-  calls: [],
-  turns: 0,
-  tokens: { input: 0, output: 0, estimated: true },
-  cost: null,
-  ms: 0,
-};
+const notInTrace: Asked = { ...missing, why: "The trace lacks this question." };
 
 function resultText(folder: string, { outcomes, notAsked }: Awaited<ReturnType<typeof runQuestions>>): string {
   const counted = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);

@@ -77,3 +77,14 @@ export const callFields = {
   bytes: optional(isCount),
   repairs: optional(isCount),
 } as const satisfies Readonly<Record<string, Guard<unknown>>>;
+
+/** Of a question that nothing is known of. */
+export const missing = {
+  outcome: "missing",
+  final: null,
+  calls: [],
+  turns: 0,
+  tokens: { input: 0, output: 0, estimated: true },
+  cost: null,
+  ms: 0,
+} as const satisfies Partial<QuestionRecord>;

@@ -6,7 +6,7 @@ import { type BenchmarkPackage, openPackage, packageChecksum } from "../../packa
 import { openWholeStore, type WholeStore } from "../../package/whole-store.ts";
 import type { OpenStore } from "../../verify/answer-store.ts";
 import { type Ablation, ablationOf } from "../ablation/ablation.ts";
-import type { QuestionRecord } from "../records.ts";
+import { missing, type QuestionRecord } from "../records.ts";
 import { accuracyOf, noAccuracy } from "./accuracy.ts";
 import { answerFinal, readFinal, type Targets } from "./final-query.ts";
 import { luckyFinals } from "./lucky-finals.ts";
@@ -108,13 +108,13 @@ function withMissing({ questions }: BenchmarkPackage, { records, settings }: Run
     return questions.flatMap(({ id }) =>
       Array.from(
         { length: repeats },
-        (_, repeat) => found.get(JSON.stringify([id, repeat])) ?? missing(id, repeat, system),
+        (_, repeat) => found.get(JSON.stringify([id, repeat])) ?? missingRecord(id, repeat, system),
       ),
     );
   });
 }
 
-const missing = (
+const missingRecord = (
   question: string,
   repeat: number,
   { setup, model }: Pick<QuestionRecord, "setup" | "model">,
@@ -123,13 +123,7 @@ const missing = (
   setup,
   model,
   repeat,
-  outcome: "missing",
-  final: null,
-  calls: [],
-  turns: 0,
-  tokens: { input: 0, output: 0, estimated: true },
-  cost: null,
-  ms: 0,
+  ...missing,
 });
 
 async function scoredQuestions(
