@@ -132,6 +132,13 @@ const absoluteUrl: Parser<string> = {
 
 export const httpUrl = optional(absoluteUrl);
 
+/** Its path stands in headers and cookies. */
+export const publicUrl = optional<string>({
+  expected: `${absoluteUrl.expected}; its path, if any, of letters, digits and . _ ~ -`,
+  parse: (found) =>
+    /^(?:\/[\w.~-]+)*\/*$/.test(URL.parse(found)?.pathname ?? "") ? absoluteUrl.parse(found) : undefined,
+});
+
 export const folderOrUrl = optional<string>({
   expected: `a folder, or ${absoluteUrl.expected}`,
   parse: (found) => (/^https?:/i.test(found) ? absoluteUrl : text("a folder")).parse(found),

@@ -7,6 +7,7 @@ import {
   flag,
   foldersOrOff,
   httpUrl,
+  publicUrl,
   integer,
   oneOf,
   optionalInteger,
@@ -66,8 +67,9 @@ export const settings = {
   publicUrl: {
     name: "FEDWAY_PUBLIC_URL",
     default: "",
-    meaning: "URL under which clients reach this service; http://HOST:PORT when unset.",
-    ...httpUrl,
+    meaning:
+      "URL under which clients reach this service, such as https://example.org/fedway behind a proxy; http://HOST:PORT when unset.",
+    ...publicUrl,
   },
   corsOrigins: {
     name: "FEDWAY_CORS_ORIGINS",

@@ -7,6 +7,7 @@ import { addJsonBodies } from "./json-body.ts";
 import { addApiRoutes } from "./api-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
+import { addBasePath, basePathOf, withoutBase } from "./base-path.ts";
 import { addAdapterRoutes } from "./adapter-routes.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
 import { plainHeaders } from "./common-headers.ts";
@@ -66,13 +67,14 @@ function requestIds(): () => string {
 }
 
 function build({ config }: HttpDeps): TypedApp {
+  const base = basePathOf(config.publicUrl);
   const app = fastify({
     logger: false,
     genReqId: requestIds(),
     trustProxy: trusted(config.trustProxy),
     bodyLimit: config.limits.maxQueryBytes * 2 + 65_536,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParameterLength },
-    rewriteUrl: routedUrl,
+    rewriteUrl: ({ url = "" }) => routedUrl(withoutBase(url, base)),
     return503OnClosing: false,
     forceCloseConnections: "idle",
     keepAliveTimeout: limits.keepAliveMs,
@@ -152,6 +154,7 @@ export async function createHttpServer(deps: HttpDeps) {
     const configured = config.publicUrl;
     return configured.endsWith(":0") && bound !== "" ? `${configured.slice(0, -1)}${new URL(bound).port}` : configured;
   };
+  addBasePath(app, deps);
   observeExchanges(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
   const scraped = config.metricsPort === undefined ? undefined : createMetricsServer(deps, config.metricsPort);

@@ -1,5 +1,4 @@
 import { unknownId } from "../errors/unknown-id.ts";
-import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
@@ -223,7 +222,7 @@ async function sendDescription(
   const format = graphFormat({ accept: request.headers.accept, format: operation.format });
   const described = await dataset?.(idOf(request));
   const quads = serviceDescription({
-    url: `${publicUrl()}${request.originalUrl.split("?", 1)[0]}`,
+    url: `${publicUrl()}${request.url.split("?", 1)[0]}`,
     features: federated ? [basicFederatedQuery] : [],
     formats,
     ...(described && { dataset: described }),
@@ -273,6 +272,6 @@ const sparqlTarget = /^(?:\/(?:(?:endpoints|federations|hosted)|shards\/[^/?]+)\
  * The URL by which a request is routed: without its query part on SPARQL routes, which read that part themselves and
  * need the framework's reading of it no more than its cost. The handlers find it in `originalUrl`.
  */
-export function routedUrl({ url = "" }: IncomingMessage): string {
+export function routedUrl(url: string): string {
   return sparqlTarget.test(url) ? url.slice(0, url.indexOf("?")) : url;
 }

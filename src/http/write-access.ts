@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { basePathOf } from "./base-path.ts";
 import type { HttpSettings } from "./http-deps.ts";
 
 declare module "fastify" {
@@ -105,7 +106,7 @@ const sessionText = (untilMs: number, token: string): string =>
 export function sessionCookie({ adminToken, publicUrl }: AccessSettings): string {
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
   const value = sessionText(Date.now() + sessionMs, adminToken);
-  return `${cookieName}=${value}; Max-Age=${sessionMs / 1000}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+  return `${cookieName}=${value}; Max-Age=${sessionMs / 1000}; Path=${pathOf(publicUrl)}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 const linkMs = 3_600_000;
@@ -130,7 +131,11 @@ export function createCodeCheck(adminToken: string): (code: string) => boolean {
 }
 
 /** Takes the cookie back. */
-export const endedSession = `${cookieName}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict`;
+export const endedSession = ({ publicUrl }: AccessSettings): string =>
+  `${cookieName}=; Max-Age=0; Path=${pathOf(publicUrl)}; HttpOnly; SameSite=Strict`;
+
+/** Other services of the host do not get the cookie. */
+const pathOf = (publicUrl: string): string => basePathOf(publicUrl) || "/";
 
 const sessionIn = new RegExp(String.raw`(?:^|; ?)${cookieName}=((\d{1,15})\.[\w-]{43})(?:;|$)`);
 

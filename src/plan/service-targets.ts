@@ -233,15 +233,16 @@ function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {
   throw refused(iri, { place, why: "is not an http or https URL", context });
 }
 
-function isOwn(url: URL, { publicUrl }: PlanContext): boolean {
-  const own = URL.parse(publicUrl);
-  return own !== null && own.host === url.host && own.protocol === url.protocol;
+/** Below the path of the public URL: other paths of that host are other services. */
+function isOwn({ origin, pathname }: URL, { publicUrl }: PlanContext): boolean {
+  const own = URL.parse(`${publicUrl}/`);
+  return own?.origin === origin && `${pathname}/`.startsWith(own.pathname);
 }
 
 /** Own URLs that are no catalogue endpoint: the federating routes would call themselves, the others do not exist. */
 function selfCall(iri: string, place: ClausePlace, context: PlanContext): FedwayError {
   const path = URL.parse(iri)?.pathname ?? "";
-  if (/^\/(?:endpoint|federation)s\//.test(path))
+  if (/\/(?:endpoint|federation)s\//.test(path))
     return refused(iri, { place, why: "is not in the catalogue", context });
   return new FedwayError("SERVICE_SELF", `SERVICE <${iri.slice(0, 200)}> is this service itself.`, {
     where: whereIs(place, iri.slice(0, 200)),

@@ -2,22 +2,23 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { listening } from "../support/listening.ts";
+import { freePort, listening } from "../support/listening.ts";
 import { startService } from "../support/running-service.ts";
 import { accessibilityFaults, keepPicture, looks, useStageOf, type Visit } from "./browser-fixture.ts";
 
-// The real service with its examples, and an endpoint that nobody answers for.
+// The real service with its examples, and an endpoint that nobody answers for; below a path, which no request may leave.
 const stage = useStageOf(async () => {
+  const port = String(await freePort());
   const service = await startService(
     { gone: "http://127.0.0.1:9/sparql", slow: await slow.listen() },
-    { FEDWAY_EXAMPLES: "on" },
+    { FEDWAY_EXAMPLES: "on", PORT: port, FEDWAY_PUBLIC_URL: `http://127.0.0.1:${port}/fedway` },
   );
   const asked = await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
   const { id } = (await asked.json()) as { id: string };
   const state = async (): Promise<unknown> =>
     ((await (await fetch(`${service.url}/api/jobs/${id}`)).json()) as { state: unknown }).state;
   await vi.waitFor(async () => expect(await state()).toBe("done"), { timeout: 120_000 });
-  return service;
+  return { ...service, url: `${service.url}/fedway` };
 });
 
 /** An endpoint that gives its one answer when it is told to. */

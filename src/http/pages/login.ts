@@ -1,7 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 import { html, type Html } from "../../html.ts";
-import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import {
   createCodeCheck,
@@ -13,14 +12,11 @@ import {
   sessionCookie,
 } from "../write-access.ts";
 import { page, toCopy } from "./layout.ts";
-import { pageHeaders } from "./page-reply.ts";
+import { privateHeaders, sendPrivatePage } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
 
 const tokenForm = Type.Object({ token: Type.String({ maxLength: 512 }) });
-
-/** Headers of pages that differ from reader to reader. */
-const privateHeaders = { ...pageHeaders, ...uncached };
 
 /** What is wrong with what was sent. */
 type Mistake = "token" | "link";
@@ -62,7 +58,7 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
     void reply.headers(privateHeaders);
     if (adminToken === openAccess) return reply.redirect("/", 303);
     if (isRight) return reply.header("Set-Cookie", sessionCookie(config)).redirect("/", 303);
-    return reply.code(401).send(loginPage(version, mistake));
+    return sendPrivatePage(reply.code(401), loginPage(version, mistake));
   };
   // Of forms only the one here sends something.
   app.addContentTypeParser(
@@ -77,7 +73,7 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
       const code = new URLSearchParams(search).get("token");
       if (code !== null || adminToken === openAccess) return answer(reply, isCode(code ?? ""), "link");
       const isSignedIn = hasAccess(request, config);
-      return reply.headers(privateHeaders).send(isSignedIn ? signedInPage(version) : loginPage(version, undefined));
+      return sendPrivatePage(reply, isSignedIn ? signedInPage(version) : loginPage(version, undefined));
     },
   });
   app.post("/login", {
@@ -97,7 +93,7 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
   app.post("/logout", {
     schema: { tags: ["Pages"], operationId: "signOut", summary: "Sign out of this browser" },
     handler: (_request, reply) =>
-      reply.headers(privateHeaders).header("Set-Cookie", endedSession).redirect("/login", 303),
+      reply.headers(privateHeaders).header("Set-Cookie", endedSession(config)).redirect("/login", 303),
   });
 }
 

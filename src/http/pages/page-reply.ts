@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { pageBelow } from "../base-path.ts";
 import { plainHeaders, uncached } from "../common-headers.ts";
 import { chooseCoding, compressWhole, smallestCompressedBytes } from "../compression.ts";
 import type { FedwayError } from "../../errors/fedway-error.ts";
@@ -16,7 +17,7 @@ const policy = [
 ].join("; ");
 
 /** Headers of every page: nothing runs, nothing is loaded from elsewhere, nobody frames it. */
-export const pageHeaders: Readonly<Record<string, string>> = {
+const pageHeaders: Readonly<Record<string, string>> = {
   ...plainHeaders,
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy": policy,
@@ -40,7 +41,8 @@ export async function sendPage(
   reply: FastifyReply,
   content: string | { readonly text: string; readonly headers: Readonly<Record<string, string>> },
 ): Promise<FastifyReply> {
-  const body = Buffer.from(typeof content === "string" ? content : content.text);
+  const text = typeof content === "string" ? content : content.text;
+  const body = Buffer.from(pageBelow(text, request.server.basePath));
   const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   void reply.headers({ ...pageHeaders, ETag: etag });
   if (typeof content !== "string") void reply.headers(content.headers);
@@ -49,6 +51,13 @@ export async function sendPage(
   if (coding === undefined) return reply.send(body);
   return reply.header("Content-Encoding", coding).send(await compressWhole(body, coding));
 }
+
+/** Headers of pages that differ from reader to reader. */
+export const privateHeaders = { ...pageHeaders, ...uncached };
+
+/** Answers with a page that is not to be kept. */
+export const sendPrivatePage = (reply: FastifyReply, text: string): FastifyReply =>
+  reply.headers(privateHeaders).send(pageBelow(text, reply.server.basePath));
 
 const suggestions = (ids: readonly string[]): Html => html`<p>Did you mean one of these?</p>
 <ul>
@@ -82,8 +91,5 @@ export function sendRefusalPage(
   { error, version }: { readonly error: FedwayError; readonly version: string },
 ): FastifyReply {
   request.exchange.code = error.code;
-  return reply
-    .code(error.kind.status)
-    .headers({ ...pageHeaders, ...uncached })
-    .send(refusalPage(error, version));
+  return sendPrivatePage(reply.code(error.kind.status), refusalPage(error, version));
 }

@@ -1,8 +1,5 @@
-import type { IncomingMessage } from "node:http";
 import { expect, it } from "vitest";
 import { routedUrl } from "../../../src/http/sparql-routes.ts";
-
-const routed = (url: string): string => routedUrl({ url } as IncomingMessage);
 
 it.each([
   ["/sparql?query=ASK%7B%7D", "/sparql"],
@@ -11,7 +8,7 @@ it.each([
   ["/hosted/alpha/sparql?", "/hosted/alpha/sparql"],
   ["/federations/alpha/sparql?query=x", "/federations/alpha/sparql"],
 ])("%s is routed without its query part, as %s", (url, expected) => {
-  expect(routed(url)).toBe(expected);
+  expect(routedUrl(url)).toBe(expected);
 });
 
 it.each([
@@ -23,5 +20,5 @@ it.each([
   "/api/query?path=/sparql?",
   "",
 ])("%s is routed as it is", (url) => {
-  expect(routed(url)).toBe(url);
+  expect(routedUrl(url)).toBe(url);
 });

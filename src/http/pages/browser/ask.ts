@@ -2,6 +2,7 @@ import type { Problem } from "../../../errors/fedway-error.ts";
 import type { PlanDescription } from "../../../query/explain.ts";
 import type { RunRecord } from "../../../query/run-log.ts";
 import { writeFirst } from "./outcome-view.ts";
+import { ownUrl } from "./own-url.ts";
 
 /** Whom a query is for: nobody but its SERVICE clauses, one endpoint, or a federation. */
 export type Target = { readonly endpoint?: string; readonly federation?: string };
@@ -30,7 +31,7 @@ const routeOf = ({ endpoint, federation }: Target): string => {
 };
 
 const post = (query: AskedQuery, accept: string, signal: AbortSignal): Promise<Response> =>
-  fetch(routeOf(query.target), {
+  fetch(ownUrl(routeOf(query.target)), {
     method: "POST",
     headers: { Accept: accept },
     body: new URLSearchParams({ query: query.text, ...(query.partial && { partial: "true" }) }),
@@ -39,7 +40,7 @@ const post = (query: AskedQuery, accept: string, signal: AbortSignal): Promise<R
 
 /** The plan of a query, or the problem that it has none for. */
 export async function explainQuery(query: AskedQuery, signal: AbortSignal): Promise<PlanDescription | Problem> {
-  const response = await fetch("/api/explain", {
+  const response = await fetch(ownUrl("/api/explain"), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ query: query.text, ...query.target }),
@@ -116,7 +117,7 @@ async function textOf(response: Response): Promise<string> {
 
 async function recordOf(run: string | null, signal: AbortSignal): Promise<RunRecord | undefined> {
   if (run === null) return undefined;
-  const response = await fetch(`/api/runs/${encodeURIComponent(run)}`, { signal });
+  const response = await fetch(ownUrl(`/api/runs/${encodeURIComponent(run)}`), { signal });
   return response.ok ? response.json() : undefined;
 }
 

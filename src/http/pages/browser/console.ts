@@ -3,6 +3,7 @@ import { Yasr } from "@zazuko/yasr";
 import { type AskedQuery, downloadAnswer, explainQuery, type Outcome, runQuery, type Target } from "./ask.ts";
 import { endOf, failureOf, notesView, problemView, type ShownProblem, writeFirst } from "./outcome-view.ts";
 import { element } from "./elements.ts";
+import { ownUrl } from "./own-url.ts";
 import { createPlanDisplay, type ShownPlan } from "./plan-view.ts";
 import { describedExamples, knownPrefixes, registerCompletion, useVocabulary } from "./vocabulary.ts";
 
@@ -79,7 +80,7 @@ const askedQuery = (): AskedQuery => ({
 /** The link that opens the console as it is now: all of it is in the fragment, which no server gets to see. */
 function linkOf({ text, target }: AskedQuery): string {
   const parameters = new URLSearchParams({ ...target, query: text });
-  return `${location.origin}/query#${parameters.toString()}`;
+  return ownUrl(`/query#${parameters.toString()}`);
 }
 
 /** Takes query and target from the fragment; a link never runs anything by itself. */
@@ -200,7 +201,7 @@ function showOutcome(outcome: Outcome, tookMs: number): void {
   if (record !== undefined) {
     parts.state.append(
       " ",
-      element("a", { href: `/runs/${encodeURIComponent(record.id)}` }, "The page of this run"),
+      element("a", { href: ownUrl(`/runs/${encodeURIComponent(record.id)}`) }, "The page of this run"),
       ".",
     );
   }

@@ -1,5 +1,6 @@
 import { Yasqe } from "@zazuko/yasqe";
 import { wellKnownNamespaces } from "../../../rdf/well-known-prefixes.ts";
+import { ownUrl } from "./own-url.ts";
 import type { SchemaClass, SchemaJson } from "../../../registry/schema/schema-view.ts";
 
 /** A query to start from. */
@@ -22,7 +23,7 @@ export async function useVocabulary(endpoint: string | undefined, signal: AbortS
   schema = undefined;
   if (endpoint === undefined) return false;
   const path = `/api/endpoints/${encodeURIComponent(endpoint)}/schema?detail=lines&maxTokens=${budget}`;
-  const response = await fetch(path, { signal });
+  const response = await fetch(ownUrl(path), { signal });
   if (!response.ok) return false;
   const { json }: { readonly json: SchemaJson } = await response.json();
   schema = json;
