@@ -4,13 +4,13 @@ import { systemClock, steadyClock } from "../clock.ts";
 import { packageVersion } from "../package-file.ts";
 import { applyHealth } from "../monitor/apply-health.ts";
 import { createMonitor } from "../monitor/create-monitor.ts";
-import { createHistory } from "../monitor/history.ts";
-import type { MonitorEvent, Score } from "../monitor/monitor.ts";
+import type { MonitorEvent, Score, WindowSummary } from "../monitor/monitor.ts";
 import { createEndpointProbe } from "../monitor/probe-endpoint.ts";
 import { scoreOf } from "../monitor/score.ts";
 import { publishSnapshot, type Snapshot } from "../monitor/snapshot.ts";
 import { createWebhookService, type WebhookService } from "../monitor/webhook-service.ts";
 import { BreakerSharing } from "../outbound/share-breakers.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -89,26 +89,16 @@ function openMonitor(
   onFault: (error: unknown) => void,
 ) {
   const { catalog, capabilities, descriptions } = registry;
-  const history = createHistory({
-    store: state.store,
-    onDropped: (endpoint, reason) => log.warn({ endpoint, reason }, "stored observation dropped"),
-  });
   const { sparql: client, documents } = clients;
   const asker = createAsker({ client, documents, clock: steadyClock, pastBreaker: true });
-  const score = async (id: string): Promise<Score | undefined> => {
-    const entry = catalog.byId(id);
-    if (entry === undefined) return undefined;
-    const [windows, known, description] = await Promise.all([
-      history.windows(id, systemClock.now()),
-      capabilities.get(id),
-      descriptions.get(id),
-    ]);
+  const score = async (entry: CatalogEntry, windows: readonly WindowSummary[]): Promise<Score> => {
+    const { id } = entry;
+    const [known, description] = await Promise.all([capabilities.get(id), descriptions.get(id)]);
     return scoreOf({ entry, windows, capabilities: known, description });
   };
   return createMonitor({
     catalog,
     store: state.store,
-    history,
     probe: createEndpointProbe({ asker, capabilities, clock: steadyClock }),
     clock: systemClock,
     settings: config.monitor,

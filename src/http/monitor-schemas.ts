@@ -45,7 +45,7 @@ export const AvailabilityRecord = view("Availability", {
   ...healthFields,
   windows: Type.Array(
     Type.Object({
-      window: Type.String(),
+      window: Type.String({ description: "24h, 7d, 30d or 90d: up to now, from the full hour in which it begins." }),
       probes: Type.Integer(),
       good: Type.Integer(),
       uptime: Type.Optional(Type.Number({ description: "Good probes of all probes, 0 to 1; absent without a probe." })),
@@ -53,7 +53,9 @@ export const AvailabilityRecord = view("Availability", {
       p90Ms: Type.Optional(Type.Number()),
       p99Ms: Type.Optional(Type.Number()),
       faults,
-      first: Type.Optional(moment),
+      first: Type.Optional(
+        Type.String({ format: "date-time", description: "Beginning of the first hour with a probe." }),
+      ),
     }),
   ),
   hours: Type.Array(span),

@@ -2,17 +2,18 @@ import { unknownId } from "../errors/unknown-id.ts";
 import { randomUUID } from "node:crypto";
 import { type Clock, every } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Catalog, EditableCatalog } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry, EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { Store } from "../store/store.ts";
 import { createHealthReader } from "./health-reader.ts";
 import type { IncidentNotice } from "./health-record.ts";
 import { createHealthRepository } from "./health-repository.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import type { History } from "./history.ts";
+import { createHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
+import { importHours } from "./import-hours.ts";
 import { createIncidentRepository } from "./incident-repository.ts";
 import { createMaintenance } from "./maintenance.ts";
-import type { MaintenanceWindow, MonitorEvent, Score, TrafficReport } from "./monitor.ts";
+import type { MaintenanceWindow, MonitorEvent, Score, TrafficReport, WindowSummary } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
 import { createProbeQueue, createProber, type Prober } from "./prober.ts";
 import { createAnnouncer, createRecorder } from "./recorder.ts";
@@ -37,7 +38,6 @@ interface MonitorSettings {
 export interface MonitorOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId"> & Partial<Pick<EditableCatalog, "onChange">>;
   readonly store: Store;
-  readonly history: History;
   readonly probe: EndpointProbe;
   readonly clock: Clock;
   readonly settings: MonitorSettings;
@@ -45,7 +45,7 @@ export interface MonitorOptions {
   readonly work: boolean;
   /** No other process works on this store: there is nothing to be read again. */
   readonly soleOwner: boolean;
-  readonly score?: (endpoint: string) => Promise<Score | undefined>;
+  readonly score?: (entry: CatalogEntry, windows: readonly WindowSummary[]) => Promise<Score>;
   /**
    * Takes over that an incident opened or closed; called by one process, again after a failure or a crash. Calls for the
    * same kind and incident are the same message.
@@ -64,6 +64,8 @@ export interface MonitorOptions {
 }
 
 const settleEveryMs = 30_000;
+/** Once a run, and again in case a process of an earlier release ran beside this one. */
+const importEveryMs = 24 * 3_600_000;
 /** A probe with its retry takes about one minute; what is silent for less says nothing. */
 const leastStaleMs = 120_000;
 /** New endpoints out in the network that are probed at once; more of them wait for their turns, within an interval. */
@@ -159,7 +161,6 @@ function createParts(options: MonitorOptions) {
     now,
     stateOf: (endpoint) => reader.health(endpoint)?.state,
     callForProbe,
-    keep: (endpoint, observation) => recorder.keep(endpoint, observation),
   });
   const mirrors = [records, maintenance.mirror, heartbeat.mirror] as const;
   const refresh = async (): Promise<void> => {
@@ -208,6 +209,7 @@ function createCore(options: MonitorOptions) {
     },
     onFault,
     records: createHealthRepository(store),
+    history: createHistory({ store, now }),
     incidents: createIncidentRepository({ store, now }),
     maintenance: createMaintenance(store),
     heartbeat: createHeartbeat({ store, enabled: settings.enabled, quietMs: staleMs }),
@@ -224,6 +226,7 @@ function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> 
     ...(work ? [loop(settleEveryMs, () => housekeeping.closeGone())] : []),
     ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => parts.probeNew())] : []),
     ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
+    ...(work ? [loop(importEveryMs, () => importHours({ ...parts, signal: parts.closing.signal }))] : []),
     ...(probes ? [loop(settleEveryMs, () => parts.shared.sweep())] : []),
     ...(soleOwner ? [] : followOthers(parts, probes)),
   ];

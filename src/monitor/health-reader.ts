@@ -7,7 +7,7 @@ import { hourSummaries } from "./hour-buckets.ts";
 import { type IncidentRepository, createIncidentReader } from "./incident-repository.ts";
 import type { MaintenanceRepository } from "./maintenance.ts";
 import { networkSubject } from "./subjects.ts";
-import type { EndpointHealth, HourSummary, MonitorReader, Score } from "./monitor.ts";
+import type { EndpointHealth, HourSummary, MonitorReader, Score, WindowSummary } from "./monitor.ts";
 
 /** What a reader reads from. */
 export interface HealthReaderOptions {
@@ -16,15 +16,13 @@ export interface HealthReaderOptions {
   readonly incidents: Pick<IncidentRepository, "get" | "list">;
   readonly maintenance: Pick<MaintenanceRepository, "untilMs" | "list">;
   readonly heartbeat: Pick<HeartbeatRepository, "view">;
-  readonly history: Pick<History, "windows" | "days">;
-  readonly score: ((endpoint: string) => Promise<Score | undefined>) | undefined;
+  readonly history: Pick<History, "read">;
+  readonly score: ((entry: CatalogEntry, windows: readonly WindowSummary[]) => Promise<Score>) | undefined;
   readonly now: () => number;
   readonly staleMs: number;
   /** With `enabled` off the state of every endpoint is unknown, whatever was found before. */
   readonly settings: { readonly enabled: boolean };
 }
-
-const longStripMs = 90 * 24 * 3_600_000;
 
 /** The read side of a monitor. */
 export function createHealthReader(options: HealthReaderOptions): MonitorReader {
@@ -47,6 +45,10 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
     const entry = catalog.byId(endpoint);
     return entry && healthOf(entry);
   };
+  const readHistory = ({ endpoint, url }: Pick<EndpointHealth, "endpoint" | "url">) => {
+    const record = records.get(endpoint);
+    return history.read(endpoint, record?.url === url ? record : { past: [] });
+  };
   return {
     ...createIncidentReader(records, incidents),
     health,
@@ -58,11 +60,12 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
     async availability(endpoint) {
       const found = health(endpoint);
       if (found === undefined) return undefined;
-      const nowMs = now();
-      const days = await history.days(endpoint, { fromMs: nowMs - longStripMs, toMs: nowMs + 1 });
-      return { health: found, windows: await history.windows(endpoint, nowMs), days };
+      return { health: found, ...(await readHistory(found)) };
     },
-    score: async (endpoint) => (catalog.byId(endpoint) === undefined ? undefined : options.score?.(endpoint)),
+    async score(endpoint) {
+      const entry = catalog.byId(endpoint);
+      return entry && options.score?.(entry, (await readHistory({ endpoint, url: entry.url })).windows);
+    },
     maintenance: async (endpoint) => maintenance.list(now(), endpoint),
   };
 }

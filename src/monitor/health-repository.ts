@@ -1,10 +1,9 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { type Change, createCollection } from "../store/collection.ts";
 import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import type { HealthRecord, IncidentNotice } from "./health-record.ts";
-import type { HourBucket } from "./hour-buckets.ts";
-import type { FaultCounts } from "./monitor.ts";
+import { type HourBucket, hourSchema, readHour, storedHour } from "./hour-buckets.ts";
 
 /** The records of all endpoints by id, in the store and in memory. */
 export type HealthRepository = Mirror<HealthRecord>;
@@ -26,15 +25,6 @@ const recordSchema = Type.Unsafe<Omit<HealthRecord, "past">>(
   }),
 );
 
-/** An hour that is over: number, turns, good ones, median of those, faults. */
-const hourSchema = Type.Tuple([
-  Type.Number(),
-  Type.Number(),
-  Type.Number(),
-  Type.Union([Type.Number(), Type.Null()]),
-  Type.Union([Type.Unsafe<FaultCounts>(Type.Object({})), Type.Null()]),
-]);
-
 const storedSchema = Type.Intersect([
   Type.Object({ format: Type.Literal(format), past: Type.Array(hourSchema) }),
   recordSchema,
@@ -48,20 +38,12 @@ export const createHealthRepository = (store: Store): HealthRepository =>
       {
         decode(stored): HealthRecord {
           const { format: _, past, ...record } = stored;
-          return { ...record, past: past.map(hourOf) };
+          return { ...record, past: past.map(readHour) };
         },
         encode: ({ past, ...rest }) => `{"format":${format},"past":${pastText(past)},${JSON.stringify(rest).slice(1)}`,
       },
     ),
   );
-
-const hourOf = ([h, n, good, p50, faults]: Static<typeof hourSchema>): HourBucket => ({
-  h,
-  n,
-  good,
-  p50: p50 ?? undefined,
-  faults: faults ?? undefined,
-});
 
 /** Texts of the hours that are over: most of a record, and the same from one probe to the next. */
 const pastTexts = new WeakMap<readonly HourBucket[], string>();
@@ -69,7 +51,7 @@ const pastTexts = new WeakMap<readonly HourBucket[], string>();
 function pastText(past: readonly HourBucket[]): string {
   const known = pastTexts.get(past);
   if (known !== undefined) return known;
-  const text = JSON.stringify(past.map(({ h, n, good, p50 = null, faults }) => [h, n, good, p50, faults]));
+  const text = JSON.stringify(past.map(storedHour));
   pastTexts.set(past, text);
   return text;
 }

@@ -1,7 +1,8 @@
+import { type Static, Type } from "typebox";
 import type { FaultCounts, HourSummary, Observation } from "./monitor.ts";
-import { Histogram, decodeHistogram } from "./tally.ts";
+import { addBins, type Bins, quantiles, withDuration } from "./sketch.ts";
 
-/** The turns of one hour, as they are kept beside an endpoint's state. */
+/** The turns of one hour. */
 export interface HourBucket {
   /** Number of the hour since the epoch. */
   readonly h: number;
@@ -10,40 +11,41 @@ export interface HourBucket {
   readonly faults?: FaultCounts | undefined;
   /** Median of the good ones, of an hour that is over. */
   readonly p50?: number | undefined;
-  /** `Histogram.encode` of the good ones, of the hour that runs. */
-  readonly bins?: readonly number[] | undefined;
+  /** Durations of the good ones. An endpoint's record has those of the hour that runs, its days have all. */
+  readonly bins?: Bins | undefined;
 }
 
 /** The last 24 hours and the one that runs. */
 export interface Hours {
-  /** Those that are over, oldest first; the same value until the next one is. */
+  /** Those that are over, oldest first; the same value until one of them changes. */
   readonly past: readonly HourBucket[];
   readonly running?: HourBucket | undefined;
 }
 
-const hourMs = 3_600_000;
+export const hourMs = 3_600_000;
 const kept = 24;
 
-const hourOf = (atMs: number): number => Math.floor(atMs / hourMs);
+/** Number of the hour of a moment. */
+export const hourOf = (atMs: number): number => Math.floor(atMs / hourMs);
 
 /** The hours with one turn more. */
 export function withTurn({ past, running }: Hours, observation: Observation): Hours {
   const hour = hourOf(observation.atMs);
   if (running?.h === hour) return { past, running: added(running, observation) };
   const fresh: HourBucket = { h: hour, n: 0, good: 0 };
+  const recent = past.filter(({ h }) => h >= hour - kept && h < hour).map(ended);
+  // What ended just now stays for an hour, however long ago it was: it is yet to be written.
   if (running === undefined || running.h < hour) {
-    const over = running === undefined ? past : [...past, ended(running)];
-    return { past: over.filter(({ h }) => h >= hour - kept), running: added(fresh, observation) };
+    const over = running === undefined ? recent : [...recent, { ...ended(running), bins: running.bins }];
+    return { past: over.slice(-kept), running: added(fresh, observation) };
   }
   // The clock was set back, or another process was ahead. What lies further ahead than that was never true.
-  if (running.h > hour + 1) {
-    return { past: past.filter(({ h }) => h >= hour - kept && h < hour), running: added(fresh, observation) };
-  }
   const late = added(past.find(({ h }) => h === hour) ?? fresh, observation);
-  return { past: [...past.filter(({ h }) => h !== hour), ended(late)].toSorted((a, b) => a.h - b.h), running };
+  if (running.h > hour + 1) return { past: recent, running: late };
+  return { past: [...past.filter(({ h }) => h !== hour), late].toSorted((a, b) => a.h - b.h), running };
 }
 
-/** The hours without a faulty turn that is to count no more. */
+/** The hours without a faulty turn that is to count no more. One that is left with none stays, to be written so. */
 export function withoutFault({ past, running }: Hours, { atMs, fault }: Observation): Hours {
   const hour = hourOf(atMs);
   const without = (bucket: HourBucket): HourBucket => {
@@ -51,42 +53,69 @@ export function withoutFault({ past, running }: Hours, { atMs, fault }: Observat
     const { [fault]: count = 0, ...others } = bucket.faults ?? {};
     return { ...bucket, n: bucket.n - 1, faults: count > 1 ? { ...others, [fault]: count - 1 } : others };
   };
-  return { past: past.map(without).filter(({ n }) => n > 0), running: running && without(running) };
+  const isPast = past.some(({ h }) => h === hour);
+  return { past: isPast ? past.map(without) : past, running: running && without(running) };
 }
 
 function added(bucket: HourBucket, { ok, ms, fault }: Observation): HourBucket {
   const { n, good, faults, bins, p50 } = bucket;
   if (ok) {
     // The durations of an hour that was over are gone; its median stays what it was.
-    const isOver = p50 !== undefined;
-    return { ...bucket, n: n + 1, good: good + 1, bins: isOver ? undefined : withDuration(bins, ms) };
+    const isOver = p50 !== undefined && bins === undefined;
+    return { ...bucket, n: n + 1, good: good + 1, bins: isOver ? undefined : withDuration(bins ?? [], ms) };
   }
   const counted = fault === undefined ? faults : { ...faults, [fault]: (faults?.[fault] ?? 0) + 1 };
   return { ...bucket, n: n + 1, faults: counted };
 }
 
-function withDuration(bins: readonly number[] | undefined, ms: number): readonly number[] {
-  const durations = decodeHistogram(bins ?? []) ?? new Histogram();
-  durations.add(ms);
-  return durations.encode();
-}
+const medianOf = ({ bins, p50 }: HourBucket): number | undefined =>
+  bins === undefined ? p50 : quantiles(addBins(new Map(), bins), [0.5])[0];
 
-const medianOf = (bins: readonly number[] | undefined): number | undefined => {
-  const median = decodeHistogram(bins ?? [])?.quantile(0.5);
-  return median === undefined ? undefined : Number(median.toPrecision(3));
-};
-
-function ended({ bins, ...bucket }: HourBucket): HourBucket {
-  return { ...bucket, p50: bucket.p50 ?? medianOf(bins) };
+function ended(bucket: HourBucket): HourBucket {
+  const { h, n, good, faults, bins } = bucket;
+  return bins === undefined ? bucket : { h, n, good, faults, p50: medianOf(bucket) };
 }
 
 /** The hours as they are shown at a moment. */
 export function hourSummaries({ past, running }: Hours, nowMs: number): readonly HourSummary[] {
   const now = hourOf(nowMs);
   const all = running === undefined ? past : [...past, running];
-  return all.filter(({ h }) => h >= now - kept && h <= now).map(summaryOf);
+  return all.filter(({ h, n }) => h >= now - kept && h <= now && n > 0).map(summaryOf);
 }
 
-function summaryOf({ h, n, good, faults = {}, p50, bins }: HourBucket): HourSummary {
-  return { fromMs: h * hourMs, probes: n, good, p50Ms: p50 ?? medianOf(bins), faults };
+function summaryOf(bucket: HourBucket): HourSummary {
+  const { h, n, good, faults = {} } = bucket;
+  return { fromMs: h * hourMs, probes: n, good, p50Ms: medianOf(bucket), faults };
+}
+
+/** A stored hour: number, turns, good ones, their durations or the median of those, faults. */
+export const hourSchema = Type.Tuple([
+  Type.Integer({ minimum: 0, maximum: 2 ** 23 }),
+  Type.Integer(),
+  Type.Integer(),
+  Type.Union([Type.Number(), Type.Array(Type.Number()), Type.Null()]),
+  Type.Union([Type.Unsafe<FaultCounts>(Type.Object({})), Type.Null()]),
+]);
+type StoredHour = Static<typeof hourSchema>;
+
+/** What `storedHour` or `storedDurations` gave, read again. */
+export const readHour = ([h, n, good, durations, faults]: StoredHour): HourBucket => ({
+  h,
+  n,
+  good,
+  p50: typeof durations === "number" ? durations : undefined,
+  bins: Array.isArray(durations) ? durations : undefined,
+  faults: faults ?? undefined,
+});
+
+/** An hour with the median of its durations only. */
+export const storedHour = (bucket: HourBucket): StoredHour => {
+  const { h, n, good, faults } = bucket;
+  return [h, n, good, medianOf(bucket) ?? null, faults ?? null];
+};
+
+/** An hour with its durations, of which the median stands for all where nothing else is known. */
+export function storedDurations({ h, n, good, faults, bins, p50 }: HourBucket): StoredHour {
+  const durations = bins ?? (p50 === undefined ? undefined : withDuration([], p50, good));
+  return [h, n, good, durations ? [...durations] : null, faults ?? null];
 }

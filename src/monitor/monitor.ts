@@ -69,7 +69,7 @@ export interface EndpointHealth {
 
 export type WindowName = "24h" | "7d" | "30d" | "90d";
 
-/** The turns of a window that ends now. */
+/** The turns of a window that ends now and begins with a full hour. */
 export interface WindowSummary {
   readonly window: WindowName;
   readonly probes: number;
@@ -81,7 +81,7 @@ export interface WindowSummary {
   readonly p90Ms?: number | undefined;
   readonly p99Ms?: number | undefined;
   readonly faults: FaultCounts;
-  /** The first turn in the window: the record may be younger than the window is long. */
+  /** Beginning of the first hour with a turn in the window: the record may be younger than the window is long. */
   readonly firstMs?: number | undefined;
 }
 

@@ -25,7 +25,7 @@ type ProbedEndpoint = Pick<CatalogEntry, "id" | "url">;
 
 interface RecorderOptions {
   readonly records: HealthRepository;
-  readonly history: Pick<History, "record" | "remove">;
+  readonly history: Pick<History, "keep" | "remove">;
   readonly announcer: Announcer;
   readonly shared: SharedIncidents;
   readonly rules: HealthRules;
@@ -38,14 +38,12 @@ interface RecorderOptions {
 const retryMs = [1_000, 5_000, 30_000, 120_000];
 /** Observations that may wait for the store; more are lost, and said so. */
 const mostWaiting = 2_000;
-const mostKeeping = 64;
 
 /** A recorder; `close` it before the store. */
 export function createRecorder(options: RecorderOptions) {
-  const { clock, history, onFault } = options;
+  const { clock, onFault } = options;
   const closing = new AbortController();
   const waiting = new Set<Promise<void>>();
-  let keeping = 0;
 
   const retry = async (step: () => Promise<void>): Promise<void> => {
     for (const ms of retryMs) {
@@ -78,17 +76,6 @@ export function createRecorder(options: RecorderOptions) {
       const later = retry(step).finally(() => waiting.delete(later));
       waiting.add(later);
     },
-    /** Keeps an observation in the history and does nothing else with it. */
-    keep(endpoint: string, observation: Observation): void {
-      if (keeping >= mostKeeping || closing.signal.aborted) return;
-      keeping += 1;
-      history
-        .record(endpoint, observation)
-        .catch(onFault)
-        .finally(() => {
-          keeping -= 1;
-        });
-    },
     /** Tries what is left a last time. */
     async close(): Promise<void> {
       closing.abort();
@@ -110,7 +97,7 @@ function stepsOf(options: RecorderOptions, target: ProbedEndpoint, observation: 
     state.moved = false;
     const notices = newNotices(state.change);
     if (!recorded) {
-      await history.record(id, seen);
+      await history.keep(id, state.change);
       recorded = true;
       emit({ kind: "probed", endpoint: id, observation: seen });
       for (const notice of notices) emit(notice);

@@ -22,7 +22,7 @@ import { domainOf, hostOf, hostSubject, networkSubject, subjectOf } from "./subj
 interface SharedIncidentsOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
   readonly records: HealthRepository;
-  readonly history: Pick<History, "record">;
+  readonly history: Pick<History, "keep">;
   readonly announcer: Announcer;
   readonly now: () => number;
   /** Milliseconds in which every endpoint has a turn. */
@@ -163,9 +163,7 @@ async function withdraw({ records, catalog, history }: SharedIncidentsOptions, l
     const { id } = entry;
     const record = records.get(id);
     if (record === undefined || domainOf(entry) === undefined || faultsSince(record, lostMs).length === 0) continue;
-    const { before, after } = await records.change(id, (one) => one && withdrawnFaults(one, lostMs));
-    if (before === undefined || after === before) continue;
-    for (const fault of faultsSince(before, lostMs)) await history.record(id, { ...fault, offline: true });
+    await history.keep(id, await records.change(id, (one) => one && withdrawnFaults(one, lostMs)));
   }
 }
 

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { createHistory } from "../../src/monitor/history.ts";
 import { createMonitor } from "../../src/monitor/create-monitor.ts";
 import type { Incident, Observation } from "../../src/monitor/monitor.ts";
 import { createEndpointProbe } from "../../src/monitor/probe-endpoint.ts";
@@ -35,7 +34,6 @@ function simulation() {
   const clock = createSimulatedClock(startMs);
   // By its own clock nothing in the store ends meanwhile, and it need not look through everything every minute.
   const store = createMemoryStore();
-  const history = createHistory({ store });
   const simulated = createSimulatedEndpoints({
     seed,
     now: () => clock.now(),
@@ -47,7 +45,6 @@ function simulation() {
   const monitor = createMonitor({
     catalog: { entries, byId: (id) => byId.get(id) },
     store,
-    history,
     probe: createEndpointProbe({
       asker: simulated.asker,
       capabilities: { view: () => undefined },
@@ -73,7 +70,7 @@ function simulation() {
     if (observation.maintenance) seen.inMaintenance += 1;
     if (observation.source === "early") early.set(endpoint, [...(early.get(endpoint) ?? []), observation]);
   });
-  return { clock, history, simulated, monitor, seen };
+  return { clock, simulated, monitor, seen };
 }
 
 /** What was injected into turns: probes of an endpoint that nothing was known of come early and count nowhere. */
@@ -108,13 +105,13 @@ async function live({ clock, monitor }: ReturnType<typeof simulation>): Promise<
 
 it(`${endpoints} endpoints over ${days} days: what is seen is what was injected`, { timeout: 2_400_000 }, async () => {
   const run = simulation();
-  const { clock, history, monitor, seen, simulated } = run;
+  const { monitor, seen, simulated } = run;
   const seconds = await live(run);
   const truths = entries.map(({ id }) => simulated.truthOf(id));
   let worst = 0;
   for (const { id } of entries) {
     const { probes, good, faults, outages } = turnsOf(run, id);
-    const window = (await history.windows(id, clock.now())).find((one) => one.window === "30d");
+    const window = (await monitor.availability(id))?.windows.find((one) => one.window === "30d");
     const incidents = await monitor.incidents({ endpoint: id, limit: 1_000 });
     worst = Math.max(worst, Math.abs((window?.uptime ?? Number.NaN) - good / probes));
     expect({

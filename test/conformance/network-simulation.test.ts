@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { FaultKind } from "../../src/errors/fedway-error.ts";
 import { createMonitor } from "../../src/monitor/create-monitor.ts";
-import { createHistory } from "../../src/monitor/history.ts";
 import type { Incident } from "../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
@@ -81,14 +80,12 @@ it(`${days} days: each loss of the network is one incident, and there is no othe
 }, async () => {
   const clock = createSimulatedClock(startMs);
   const store = createMemoryStore();
-  const history = createHistory({ store });
   const told: string[] = [];
   const faults: unknown[] = [];
   let probes = 0;
   const monitor = createMonitor({
     catalog: { entries, byId: (id) => entries.find((entry) => entry.id === id) },
     store,
-    history,
     async probe({ url }) {
       probes += 1;
       const fault = outcome(url, clock.now());
@@ -133,7 +130,7 @@ it(`${days} days: each loss of the network is one incident, and there is no othe
   // What never was down has an uptime that knows nothing of the losses: four days of them would cost 7 %.
   const sound = entries.filter(({ url }) => outages.get(hostOf(url))?.length === 0);
   for (const { id } of sound) {
-    const window = (await history.windows(id, clock.now())).find((one) => one.window === "30d");
+    const window = (await monitor.availability(id))?.windows.find((one) => one.window === "30d");
     expect(window?.uptime).toBeGreaterThan(0.99);
   }
   expect(sound.length).toBeGreaterThan(0);

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import { createHistory } from "../../../src/monitor/history.ts";
 import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Incident } from "../../../src/monitor/monitor.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
@@ -42,7 +41,6 @@ async function start(name: string, more: Partial<MonitorOptions> = {}): Promise<
   const monitor = createMonitor({
     catalog: { entries: own, byId: (id) => own.find((entry) => entry.id === id) },
     store,
-    history: createHistory({ store }),
     probe: async ({ id }) =>
       down.has(id) ? { ok: false, ms: 5, fault: "connect", tries: 2 } : { ok: true, ms: 5, tries: 1 },
     clock,

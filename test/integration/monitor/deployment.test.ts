@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import { createHistory } from "../../../src/monitor/history.ts";
-import { createHistorySeries } from "../../../src/monitor/history-series.ts";
 import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { turnsBetween } from "../../../src/monitor/turns.ts";
@@ -52,7 +50,6 @@ async function start(name: string, more: Partial<MonitorOptions> = {}): Promise<
       byId: (id) => entries.find((entry) => entry.id === id),
     },
     store,
-    history: createHistory({ store: more.store ?? store }),
     async probe({ id }) {
       probes.push({ by: name, endpoint: id, atMs: clock.now() });
       return down.has(id) ? { ok: false, ms: 5, fault: "connect", tries: 2 } : { ok: true, ms: 5, tries: 1 };
@@ -153,12 +150,6 @@ describe("several processes", () => {
       await clock.advance(1_000);
     }
     expect(earlyProbes()).toHaveLength(1);
-    const series = createHistorySeries({ store });
-    const seen = await series.observations("e1", { fromMs: startMs, toMs: clock.now() + 1 });
-    const traffic = seen.filter(({ source }) => source === "traffic");
-    expect(traffic.length).toBeGreaterThanOrEqual(9);
-    expect(traffic.length).toBeLessThanOrEqual(18);
-    expect(traffic.every(({ ok, fault }) => !ok && fault === "reset")).toBe(true);
   });
 });
 
@@ -386,14 +377,14 @@ describe("the catalogue", () => {
   });
 });
 
-it("upkeep sums up, closes what nobody knows of, and forgets those that are gone", async () => {
+it("upkeep closes what nobody knows of, and forgets those that are gone", async () => {
   const monitor = await start("one");
   await clock.advance(3 * settings.everyMs);
   entries = entries.filter(({ id }) => id !== "e0");
   await clock.advance(25 * 60 * minuteMs);
   const run = monitor.kinds[0]?.run ?? expect.fail("no job");
   const context = { id: "x", attempt: 1, signal: new AbortController().signal, progress: () => {}, children: [] };
-  expect(await run({}, context)).toEqual({ summedUp: 29, gone: 1, orphans: 0, pruned: 0 });
+  expect(await run({}, context)).toEqual({ gone: 1, orphans: 0, pruned: 0 });
   expect(await store.get("monitor/health/e0")).toBeUndefined();
   const [day] = (await monitor.availability("e1"))?.windows ?? [];
   expect(day).toMatchObject({ window: "24h", uptime: 1 });

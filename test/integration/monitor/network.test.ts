@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
-import { createHistory } from "../../../src/monitor/history.ts";
 import type { Incident, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { createMemoryStore } from "../../support/memory-store.ts";
@@ -46,7 +45,6 @@ async function start(name: string, more: Partial<MonitorOptions> = {}): Promise<
       byId: (id) => entries.find((entry) => entry.id === id),
     },
     store,
-    history: createHistory({ store }),
     async probe(entry) {
       const own = broken.get(entry.id);
       const fault = own ?? (lost !== undefined && !isOwn(entry) && !lost.spares?.(entry.id) ? lost.fault : undefined);

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
 import { createHeartbeat } from "../../../src/monitor/heartbeat.ts";
-import { createHistory } from "../../../src/monitor/history.ts";
 import { createIncidentRepository } from "../../../src/monitor/incident-repository.ts";
 import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import { publishSnapshot } from "../../../src/monitor/snapshot.ts";
@@ -70,13 +69,10 @@ describe("documents of an earlier version", () => {
     await webhooks.redeliver(letters[0]?.id ?? "");
     expect(enqueued).toMatchObject([{ id: letters[0]?.id, round: 2, message: { type: "incident.closed" } }]);
   });
-  it("marks of history, claims of turns and the figures of a snapshot", async () => {
+  it("claims of turns and the figures of a snapshot", async () => {
     const rules = { everyMs: 900_000, jitter: 0.1 };
     const claims = createTurnClaims({ store, table: createTurnTable(rules), everyMs: rules.everyMs });
     expect(await claims.claim(["good", "flaky"], nowMs)).toEqual([]);
-    const marks = documents["monitor/rolled/good"];
-    await createHistory({ store }).rollUp(["good"], nowMs, new AbortController().signal);
-    expect((await store.get("monitor/rolled/good"))?.value).toBe(marks);
     const monitor = {
       availability: async () => undefined,
       heartbeat: () => ({ enabled: true, alive: true, gaps: [] }),

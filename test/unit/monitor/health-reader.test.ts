@@ -30,7 +30,7 @@ function readerOver(incidents: Pick<IncidentRepository, "get" | "list">): Monito
     incidents,
     maintenance: { untilMs: () => undefined, list: () => [] },
     heartbeat: { view: () => ({ enabled: true, gaps: [], alive: true }) },
-    history: { windows: async () => [], days: async () => [] },
+    history: { read: async () => ({ windows: [], days: [] }) },
     score: undefined,
     now: () => nowMs,
     staleMs: rules.staleMs,

@@ -147,7 +147,8 @@ it("a record is read again as it was written", async () => {
   for (const course of ["g", "gb", "gbbb", "gbbbgbgg", "gggggggggggbbbmbbg"]) {
     const record = after(course);
     const { read } = await stored(record);
-    expect(read).toEqual(record);
+    // Durations of the hour that ended last are kept by the history.
+    expect(read).toEqual({ ...record, past: record.past.map((hour) => ({ ...hour, bins: undefined })) });
     expect(after("gbg", read, 9e7)).toEqual(after("gbg", record, 9e7));
   }
 });

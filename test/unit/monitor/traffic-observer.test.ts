@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HealthState, Observation, TrafficReport } from "../../../src/monitor/monitor.ts";
+import type { HealthState, TrafficReport } from "../../../src/monitor/monitor.ts";
 import { createTrafficObserver } from "../../../src/monitor/traffic-observer.ts";
 
 const faults = ["dns", "connect", "tls", "timeout", "reset", "http-5xx"] as const;
@@ -7,16 +7,14 @@ const faults = ["dns", "connect", "tls", "timeout", "reset", "http-5xx"] as cons
 function setting(state: HealthState | undefined) {
   const clock = { nowMs: 1_000_000 };
   const called: number[] = [];
-  const kept: Observation[] = [];
   const observer = createTrafficObserver({
     now: () => clock.nowMs,
     stateOf: (endpoint) => (endpoint === "people" ? state : undefined),
     callForProbe: () => called.push(clock.nowMs),
-    keep: (_, observation) => kept.push(observation),
   });
   const see = (outcome: TrafficReport["outcome"], endpoint = "people"): void =>
     observer.report({ endpoint, outcome, ms: 12 });
-  return { see, clock, called, kept };
+  return { see, clock, called };
 }
 
 describe("an endpoint that is up", () => {
@@ -71,10 +69,10 @@ it.each(["ok", "partial", "http-4xx", "too-large"] as const)("%s of one that is 
 });
 
 it.each(["up", "down"] as const)("what is not in the catalogue is nothing while others are %s", (state) => {
-  const { see, called, kept } = setting(state);
+  const { see, called } = setting(state);
   for (let n = 0; n < 5; n += 1) see("timeout", "unlisted");
   see("ok", "unlisted");
-  expect([called, kept]).toEqual([[], []]);
+  expect(called).toEqual([]);
 });
 
 it("an endpoint of which nothing is known waits for its turn", () => {
@@ -82,20 +80,4 @@ it("an endpoint of which nothing is known waits for its turn", () => {
   for (let n = 0; n < 5; n += 1) see("timeout");
   see("ok");
   expect(called).toEqual([]);
-});
-
-it("keeps one good and three bad observations a minute", () => {
-  const { see, kept, clock } = setting("unknown");
-  for (let n = 0; n < 50; n += 1) {
-    see("ok");
-    see("http-5xx");
-    see("cancelled");
-    see("http-4xx");
-  }
-  const frame = { atMs: clock.nowMs, ms: 12, tries: 1, source: "traffic" };
-  const bad = { ...frame, ok: false, fault: "http-5xx" };
-  expect(kept).toEqual([{ ...frame, ok: true }, bad, bad, bad]);
-  clock.nowMs += 60_000;
-  see("ok");
-  expect(kept).toHaveLength(5);
 });
