@@ -8,7 +8,10 @@ const oneOf = <const Names extends string[]>(names: [...Names], description: str
 const texts = (description: string) => Type.Array(Type.String(), { description });
 const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
 const endpointInterface = oneOf(["sparql", "tpf", "file"], "How the data is reached.");
-const endpointStatus = oneOf(["up", "down", "unknown"], "What monitoring says; unknown is not down.");
+const endpointStatus = oneOf(
+  ["up", "degraded", "flapping", "down", "unknown"],
+  "What monitoring says; unknown is not down.",
+);
 const origin = {
   origin: Type.Optional(
     oneOf(["file", "api", "service"], "Who said so: a catalogue file, a change over the API, or the service itself."),

@@ -1,5 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import { healthStates } from "../monitor/monitor.ts";
 import type {
   EndpointHealth,
   HealthState,
@@ -10,7 +11,7 @@ import type {
   MaintenanceWindow,
   Observation,
 } from "../monitor/monitor.ts";
-import { subjectOf } from "../monitor/subjects.ts";
+import { kindOf, subjectOf } from "../monitor/subjects.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
@@ -44,7 +45,7 @@ function addStatus(app: TypedApp, { monitor }: HttpShell): void {
       const all = monitor.all();
       return sendJson(reply.headers(uncached), {
         heartbeat: heartbeatView(monitor.heartbeat()),
-        counts: { up: countOf(all, "up"), down: countOf(all, "down"), unknown: countOf(all, "unknown") },
+        counts: Object.fromEntries(healthStates.map((state) => [state, countOf(all, state)])),
         endpoints: all.map(healthView),
       });
     },
@@ -257,6 +258,7 @@ function incidentView(incident: Incident, whole: boolean): object {
   const { kind, ...subject } = subjectOf(incident);
   return {
     ...rest,
+    kind: kindOf(incident),
     subject: kind,
     ...subject,
     endpoint: kind === "endpoint" ? endpoint : undefined,

@@ -1,10 +1,14 @@
 import { Type } from "typebox";
+import { healthStates } from "../monitor/monitor.ts";
 import { view, strictObject } from "./schemas.ts";
 
 const moment = Type.String({ format: "date-time" });
 const state = Type.Union(
-  ["up", "down", "unknown"].map((name) => Type.Literal(name)),
-  { description: "unknown: never probed, not for three intervals, or only while the service had no network." },
+  healthStates.map((name) => Type.Literal(name)),
+  {
+    description:
+      "degraded: slow by its own history, or many probes fail; flapping: goes down again and again; unknown: never probed, not for three intervals, or only while the service had no network.",
+  },
 );
 const faults = Type.Any({ description: "Number of faults by kind." });
 
@@ -79,7 +83,13 @@ const heartbeat = Type.Object({
 /** Answer of `GET /api/status`. */
 export const StatusAnswer = view("Status", {
   heartbeat,
-  counts: Type.Object({ up: Type.Integer(), down: Type.Integer(), unknown: Type.Integer() }),
+  counts: Type.Object({
+    up: Type.Integer(),
+    degraded: Type.Integer(),
+    flapping: Type.Integer(),
+    down: Type.Integer(),
+    unknown: Type.Integer(),
+  }),
   endpoints: Type.Array(Type.Object(healthFields)),
 });
 
@@ -93,6 +103,10 @@ export const IncidentFilter = strictObject({
 /** One incident. */
 export const IncidentRecord = view("Incident", {
   id: Type.String(),
+  kind: Type.String({ description: "down, degraded, flapping, network, certificate, drift." }),
+  summary: Type.Optional(Type.String()),
+  notes: Type.Optional(Type.Array(Type.String(), { description: "Evidence that is text." })),
+  repair: Type.Optional(Type.String({ description: "What mends it, e.g. a query." })),
   subject: Type.Union(["endpoint", "host", "network"].map((name) => Type.Literal(name))),
   endpoint: Type.Optional(Type.String({ description: "Of an incident of one endpoint: its id." })),
   host: Type.Optional(Type.String({ description: "Of an incident of a host: its name." })),
@@ -103,7 +117,7 @@ export const IncidentRecord = view("Incident", {
   opened: moment,
   closed: Type.Optional(moment),
   closedBy: Type.Optional(Type.String()),
-  fault: Type.String(),
+  fault: Type.Optional(Type.String()),
   faults,
   evidence: Type.Optional(Type.Array(Observation)),
 });

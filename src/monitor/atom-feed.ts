@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import { subjectOf } from "./subjects.ts";
-import type { Incident } from "./monitor.ts";
+import { kindOf, subjectOf } from "./subjects.ts";
+import type { Incident, IncidentKind } from "./monitor.ts";
 
 /** What a feed is made from. */
 export interface IncidentFeedInput {
@@ -76,10 +76,25 @@ const endings: Readonly<Record<NonNullable<Incident["closedBy"]>, string>> = {
   maintenance: "Its maintenance has begun.",
 };
 
+/** What an open incident says of its endpoint. */
+const openWords: Readonly<Record<IncidentKind, string>> = {
+  down: "is down",
+  degraded: "is degraded",
+  flapping: "is flapping",
+  network: "cannot reach the network",
+  certificate: "has a certificate that ends soon",
+  drift: "is not as it was",
+};
+
+const closedWords: Readonly<Partial<Record<IncidentKind, string>>> = {
+  certificate: "has a new certificate",
+  drift: "is as it was again",
+};
+
 /** How the feed speaks of what an incident is of. */
 function wordsOf(incident: Incident, titleOf: (id: string) => string) {
   const subject = subjectOf(incident);
-  const again = { down: "is down", up: "is up again" };
+  const again = { down: openWords[kindOf(incident)], up: closedWords[kindOf(incident)] ?? "is up again" };
   if (subject.kind === "network") {
     const what = "Most hosts have given no answer, and nothing is known of endpoints beyond the network,";
     return { name: "This service", down: "cannot reach the network", up: "reaches the network again", what };
@@ -93,14 +108,14 @@ function wordsOf(incident: Incident, titleOf: (id: string) => string) {
 
 /** The entry of its opening, and that of its closing when it is closed. */
 function entriesOf(incident: Incident, titleOf: (id: string) => string, publicUrl: string): readonly FeedEntry[] {
-  const { closedBy = "recovered", closedMs, endpoint, fault, faults, id, openedMs, startedMs } = incident;
+  const { closedBy = "recovered", closedMs, endpoint, fault, faults, id, openedMs, startedMs, summary } = incident;
   const { name, down, up, what } = wordsOf(incident, titleOf);
   const link = `${publicUrl}/incidents/${encodeURIComponent(id)}`;
   const opening: FeedEntry = {
     id: uuidOf("incident", id, endpoint, "opened"),
-    title: `${name} ${down} (${fault})`,
+    title: `${name} ${down}${fault === undefined ? "" : ` (${fault})`}`,
     atMs: openedMs,
-    summary: `${what} since ${iso(startedMs)}. The first fault was: ${fault}.`,
+    summary: summary ?? `${what} since ${iso(startedMs)}. The first fault was: ${fault}.`,
     link,
   };
   if (closedMs === undefined) return [opening];
@@ -109,7 +124,7 @@ function entriesOf(incident: Incident, titleOf: (id: string) => string, publicUr
     id: uuidOf("incident", id, endpoint, "closed"),
     title: closedBy === "recovered" ? `${name} ${up}` : `${name}: the incident is closed`,
     atMs: closedMs,
-    summary: `${endings[closedBy]} It was down for ${durationText(closedMs - startedMs)}; faults: ${counts.join(", ") || "none kept"}.`,
+    summary: `${closedBy === "recovered" && fault === undefined ? "It is over." : endings[closedBy]} It lasted ${durationText(closedMs - startedMs)}; faults: ${counts.join(", ") || "none kept"}.`,
     link,
   };
   return [closing, opening];

@@ -4,6 +4,7 @@ import { type Clock, every } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Catalog, CatalogEntry, EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { Store } from "../store/store.ts";
+import { createFindings, type NamedFinding } from "./findings.ts";
 import { createHealthReader } from "./health-reader.ts";
 import type { IncidentNotice } from "./health-record.ts";
 import { createHealthRepository } from "./health-repository.ts";
@@ -13,7 +14,7 @@ import { createHousekeeping } from "./housekeeping.ts";
 import { importHours } from "./import-hours.ts";
 import { createIncidentRepository } from "./incident-repository.ts";
 import { createMaintenance } from "./maintenance.ts";
-import type { MaintenanceWindow, MonitorEvent, Score, TrafficReport, WindowSummary } from "./monitor.ts";
+import type { Finding, MaintenanceWindow, MonitorEvent, Score, TrafficReport, WindowSummary } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
 import { createProbeQueue, createProber, type Prober } from "./prober.ts";
 import { createAnnouncer, createRecorder } from "./recorder.ts";
@@ -111,10 +112,15 @@ export function createMonitor(options: MonitorOptions) {
     },
     /** False when there is no such window. */
     removeMaintenance: (id: string) => maintenance.remove(id),
+    /** Opens the incident of a finding, or goes on with it. @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED` */
+    report: (finding: Finding): Promise<void> => parts.findings.report(finding),
+    /** Closes the incident of a finding, if it is open. @throws FedwayError `STORE_FAILED` */
+    clear: (named: NamedFinding & Pick<Finding, "atMs">): Promise<void> => parts.findings.clear(named),
     /** Forgets an endpoint that has left the catalogue; its open incident is closed. */
     async remove(endpoint: string): Promise<void> {
       for (const { id } of maintenance.list(clock.now(), endpoint)) await maintenance.remove(id);
       await housekeeping.forget(endpoint);
+      await parts.findings.sweep();
     },
     onEvent(listener: (event: MonitorEvent) => void) {
       listeners.add(listener);
@@ -171,6 +177,7 @@ function createParts(options: MonitorOptions) {
   return {
     ...core,
     announcer,
+    findings: createFindings({ ...core, announcer }),
     shared,
     reader,
     recorder,
@@ -225,7 +232,9 @@ function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> 
     // First of all, as it looks for the heartbeat of others, and the next one gives this process's own.
     ...(work ? [loop(settleEveryMs, () => housekeeping.closeGone())] : []),
     ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => parts.probeNew())] : []),
-    ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
+    ...(work
+      ? [loop(settleEveryMs, () => announcer.settleOld()), loop(settleEveryMs, () => parts.findings.sweep())]
+      : []),
     ...(work ? [loop(importEveryMs, () => importHours({ ...parts, signal: parts.closing.signal }))] : []),
     ...(probes ? [loop(settleEveryMs, () => parts.shared.sweep())] : []),
     ...(soleOwner ? [] : followOthers(parts, probes)),

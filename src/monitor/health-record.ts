@@ -1,7 +1,7 @@
 import type { FaultCounts, HealthState, Incident, MonitorEvent, Observation } from "./monitor.ts";
 import { type Hours, withoutFault, withTurn } from "./hour-buckets.ts";
-import type { FaultKind } from "../errors/fedway-error.ts";
 import { isSilent } from "./network.ts";
+import { continuedIncident, counted, incidentOf, openedIncident, type OpenIncident, trailed } from "./open-incident.ts";
 
 /** An incident that has opened or closed. */
 export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
@@ -186,91 +186,7 @@ export function withdrawnRecord(endpoint: string, record: HealthRecord, atMs: nu
   return { ...closedRecord(endpoint, record, { atMs, by: "removed" }), state: "unknown", sinceMs: undefined };
 }
 
-function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: Incident): HealthRecord {
+/** The record with a notice in its outbox. */
+export function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: Incident): HealthRecord {
   return { ...record, outbox: [...record.outbox, { kind, incident }].slice(-mostNotices) };
-}
-
-/** An incident that goes on, as it is kept beside an endpoint's state. */
-export interface OpenIncident {
-  readonly id: string;
-  readonly startedMs: number;
-  readonly openedMs: number;
-  readonly fault: FaultKind;
-  readonly faults: FaultCounts;
-  /** Observations that led to it. */
-  readonly led: readonly Observation[];
-  /** Every `stride`th of those since. */
-  readonly between: readonly Observation[];
-  readonly stride: number;
-  /** Observations since. */
-  readonly seen: number;
-  /** What stands for the host whose incident it is, not the endpoint's own. */
-  readonly subject?: string | undefined;
-  /** Of a host: ids of the endpoints that failed alike. */
-  readonly endpoints?: readonly string[] | undefined;
-}
-
-/** Observations of each of the three parts of the evidence: together no more than 20. */
-const mostLed = 7;
-const mostBetween = 6;
-
-/** Beyond any moment, so that ids of later incidents sort first: stores list in the order of keys. */
-const latestMs = 2 ** 43;
-
-/** An id that is a function of what it names: every process that opens this incident opens the same one. */
-const incidentId = (endpoint: string, startedMs: number): string =>
-  `${(latestMs - startedMs).toString(36).padStart(9, "0")}.${endpoint}`;
-
-/** A list with one more at its end, bounded: its beginning and its end stay. */
-function trailed(trail: readonly Observation[], observation: Observation): readonly Observation[] {
-  if (trail.length < mostLed) return [...trail, observation];
-  const begins = Math.ceil(mostLed / 2);
-  return [...trail.slice(0, begins), ...trail.slice(begins + 1), observation];
-}
-
-const counted = (faults: FaultCounts, fault: FaultKind | undefined): FaultCounts =>
-  fault === undefined ? faults : { ...faults, [fault]: (faults[fault] ?? 0) + 1 };
-
-/** The incident that these faults are; `faults` counts them all, the trail may be shorter. */
-function openedIncident(endpoint: string, trail: readonly Observation[], faults: FaultCounts): OpenIncident {
-  const startedMs = trail[0]?.atMs ?? 0;
-  return {
-    id: incidentId(endpoint, startedMs),
-    startedMs,
-    openedMs: trail.at(-1)?.atMs ?? startedMs,
-    fault: trail[0]?.fault ?? "connect",
-    faults,
-    led: trail,
-    between: [],
-    stride: 1,
-    seen: 0,
-  };
-}
-
-/** The incident with one observation more that did not end it. */
-function continuedIncident(open: OpenIncident, observation: Observation): OpenIncident {
-  const { stride, seen } = open;
-  const faults = counted(open.faults, observation.fault);
-  if (seen % stride !== 0) return { ...open, faults, seen: seen + 1 };
-  const between = [...open.between, observation];
-  if (between.length <= mostBetween) return { ...open, faults, between, seen: seen + 1 };
-  // Every other one goes, and from now on every other one comes: what is left is spread over the whole time.
-  return {
-    ...open,
-    faults,
-    between: between.filter((_, index) => index % 2 === 0),
-    stride: stride * 2,
-    seen: seen + 1,
-  };
-}
-
-/** The incident as others see it; `trail` are the observations that may be about to end it. */
-export function incidentOf(
-  open: OpenIncident,
-  { endpoint, url }: Pick<Incident, "endpoint" | "url">,
-  trail: readonly Observation[],
-): Incident {
-  const { id, startedMs, openedMs, fault, faults, led, between, endpoints } = open;
-  const named = endpoints && { endpoints };
-  return { id, endpoint, url, ...named, startedMs, openedMs, fault, faults, evidence: [...led, ...between, ...trail] };
 }

@@ -4,6 +4,7 @@ import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import type { HealthRecord, IncidentNotice } from "./health-record.ts";
 import { type HourBucket, hourSchema, readHour, storedHour } from "./hour-buckets.ts";
+import { healthStates } from "./monitor.ts";
 
 /** The records of all endpoints by id, in the store and in memory. */
 export type HealthRepository = Mirror<HealthRecord>;
@@ -15,7 +16,7 @@ const objectWith = (key: string) => Type.Object({ [key]: Type.Unknown() });
 const recordSchema = Type.Unsafe<Omit<HealthRecord, "past">>(
   Type.Object({
     url: Type.String(),
-    state: Type.Enum(["up", "down", "unknown"]),
+    state: Type.Enum([...healthStates]),
     streak: Type.Integer(),
     trail: Type.Array(objectWith("atMs")),
     outbox: Type.Array(objectWith("incident")),

@@ -3,7 +3,7 @@ import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { Announcer } from "./recorder.ts";
 import { type HealthRepository, newNotices } from "./health-repository.ts";
 import { type HealthRecord, isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
-import { isShared } from "./subjects.ts";
+import { isShared, recordOfIncident } from "./subjects.ts";
 import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { History } from "./history.ts";
 import type { IncidentRepository } from "./incident-repository.ts";
@@ -108,8 +108,8 @@ function openAndGone(options: HousekeepingOptions): readonly string[] {
 
 /** Incidents that no endpoint's state knows of, as after a loss of parts of the store: nobody else would close them. */
 async function closeLost({ records, incidents, now }: HousekeepingOptions): Promise<number> {
-  const isLost = ({ id, endpoint, openedMs, closedMs }: Incident): boolean => {
-    const record = records.get(endpoint);
+  const isLost = ({ id, openedMs, closedMs }: Incident): boolean => {
+    const record = records.get(recordOfIncident(id));
     const known = record?.open?.id === id || record?.outbox.some(({ incident }) => incident.id === id) === true;
     return closedMs === undefined && !known && now() - openedMs > lostAfterMs;
   };

@@ -1,8 +1,9 @@
 import { Type } from "typebox";
 import { createCollection, documentsUnder } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
-import { type HealthRecord, incidentOf } from "./health-record.ts";
-import { endpointOfIncident } from "./subjects.ts";
+import type { HealthRecord } from "./health-record.ts";
+import { incidentOf } from "./open-incident.ts";
+import { endpointOfIncident, ownerOfRecord } from "./subjects.ts";
 import type { HealthRepository } from "./health-repository.ts";
 import type { Incident, MonitorReader } from "./monitor.ts";
 
@@ -133,10 +134,7 @@ export function createIncidentReader(
 function recordsOf(records: HealthRepository, endpoint: string | undefined): Iterable<readonly [string, HealthRecord]> {
   if (endpoint === undefined) return records.entries();
   const subject = records.get(endpoint)?.open?.subject;
-  return [endpoint, subject].flatMap((id) => {
-    const record = id === undefined ? undefined : records.get(id);
-    return id === undefined || record === undefined ? [] : [[id, record] as const];
-  });
+  return Array.from(records.entries()).filter(([name]) => name === subject || ownerOfRecord(name) === endpoint);
 }
 
 /** Incidents that are open or not stored yet, by id; of all endpoints, or of one. */

@@ -33,7 +33,8 @@ export interface Observation {
  * `unknown`: never probed, or not for three intervals (two minutes at least, as a probe may take one), or only while this
  * service could not reach the network.
  */
-export type HealthState = "up" | "down" | "unknown";
+export type HealthState = (typeof healthStates)[number];
+export const healthStates = ["up", "degraded", "flapping", "down", "unknown"] as const;
 
 /** Turns of one hour. */
 export interface HourSummary {
@@ -96,9 +97,36 @@ export interface Availability {
   readonly days: readonly DaySummary[];
 }
 
-/** A time during which an endpoint, several endpoints of one host, or the network of this service was down. */
+/** Kind of trouble; `drift` is for what is not as it was although the endpoint answers. */
+export type IncidentKind = "down" | "degraded" | "flapping" | "network" | "certificate" | "drift";
+
+/** Trouble that something other than the state of an endpoint shows. */
+export interface Finding {
+  /** Id in the catalogue. */
+  readonly endpoint: string;
+  readonly kind: IncidentKind;
+  /** Any text; endpoint, kind and key name one open incident. */
+  readonly key: string;
+  readonly atMs: number;
+  /** One sentence; at most 300 characters are kept. */
+  readonly summary: string;
+  /** At most 20 are kept. */
+  readonly evidence: readonly (Observation | string)[];
+  /** What mends it, e.g. a query; at most 4,000 characters are kept. */
+  readonly repair?: string | undefined;
+}
+
+/** Trouble of an endpoint, of several endpoints of one host, or of the network of this service. */
 export interface Incident {
   readonly id: string;
+  /** `kindOf` gives it where it is absent. */
+  readonly kind?: IncidentKind | undefined;
+  /** One sentence; absent where the faults say it all. */
+  readonly summary?: string | undefined;
+  /** Evidence that is text. */
+  readonly notes?: readonly string[] | undefined;
+  /** What mends it, e.g. a query. */
+  readonly repair?: string | undefined;
   /** Id of the endpoint, or what stands for a host or the network in its place: `subjectOf` tells. */
   readonly endpoint: string;
   /** Of a host: its origin. Of the network: empty. */
@@ -113,8 +141,8 @@ export interface Incident {
   readonly closedMs?: number | undefined;
   /** Why it was closed when no good probe did: `removed`, `moved`, `maintenance`. */
   readonly closedBy?: "recovered" | "removed" | "moved" | "maintenance" | undefined;
-  /** Kind of the first fault. */
-  readonly fault: FaultKind;
+  /** Kind of the first fault; absent where nothing failed. */
+  readonly fault?: FaultKind | undefined;
   readonly faults: FaultCounts;
   /** Observations that led to it and to its end, and some of those between; at most 20, oldest first. */
   readonly evidence: readonly Observation[];

@@ -164,6 +164,7 @@ interface AnnouncerOptions {
   readonly tell: ((notice: IncidentNotice) => Promise<void>) | undefined;
   /** No other process works on the store: what is left behind is nobody else's. */
   readonly soleOwner: boolean;
+  readonly emit: (event: MonitorEvent) => void;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -174,7 +175,7 @@ const nameOf = ({ kind, incident }: IncidentNotice): string => `${kind} ${incide
 
 /** An announcer over the outboxes of these records. */
 export function createAnnouncer(options: AnnouncerOptions) {
-  const { records, incidents, store, owner, now, tell, soleOwner, onFault } = options;
+  const { records, incidents, store, owner, now, tell, soleOwner, emit, onFault } = options;
   const underWay = new Set<string>();
   const settle = async (endpoint: string): Promise<void> => {
     if (underWay.has(endpoint)) return;
@@ -192,6 +193,18 @@ export function createAnnouncer(options: AnnouncerOptions) {
     }
   };
   return {
+    /** Changes a record, and announces the incidents that this opened or closed. @throws FedwayError `STORE_FAILED` */
+    async change(
+      name: string,
+      change: (record: HealthRecord | undefined) => HealthRecord | undefined,
+    ): Promise<HealthRecord | undefined> {
+      const changed = await records.change(name, change);
+      const notices = newNotices(changed);
+      for (const notice of notices) emit(notice);
+      // What fails here waits in the outbox and is made up for.
+      if (notices.length > 0) await settle(name).catch(onFault);
+      return changed.after;
+    },
     /** Empties the outbox of an endpoint. @throws what the store or `tell` throws; the notices then stay */
     settle,
     /** Does so for those that another process, or an earlier try, has left behind. */

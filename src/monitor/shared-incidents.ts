@@ -5,15 +5,15 @@ import {
   faultsSince,
   type HealthRecord,
   type HealthRules,
-  type OpenIncident,
   probedRecord,
   type SharedIncident,
   sharedRecord,
   withdrawnFaults,
 } from "./health-record.ts";
-import { type HealthRepository, newNotices } from "./health-repository.ts";
+import type { HealthRepository } from "./health-repository.ts";
 import type { History } from "./history.ts";
-import type { Incident, MonitorEvent, Observation } from "./monitor.ts";
+import type { Incident, Observation } from "./monitor.ts";
+import type { OpenIncident } from "./open-incident.ts";
 import { isBack, isReachable, isSilent, lossIn, type NetworkView, networkView, toBeAsked } from "./network.ts";
 import type { Announcer } from "./recorder.ts";
 import { domainOf, hostOf, hostSubject, networkSubject, subjectOf } from "./subjects.ts";
@@ -29,8 +29,6 @@ interface SharedIncidentsOptions {
   readonly roundMs: number;
   /** Calls for a probe before its turn. */
   readonly callForProbe: (endpoint: string) => void;
-  readonly emit: (event: MonitorEvent) => void;
-  readonly onFault: (error: unknown) => void;
 }
 
 type Target = Pick<CatalogEntry, "id" | "url">;
@@ -105,19 +103,6 @@ function once(run: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Changes the record of a host or the network, and tells of the incident that this opened or closed. */
-async function changeShared(
-  { records, announcer, emit, onFault }: SharedIncidentsOptions,
-  subject: string,
-  change: (record: HealthRecord | undefined) => HealthRecord | undefined,
-): Promise<HealthRecord | undefined> {
-  const changed = await records.change(subject, change);
-  const notices = newNotices(changed);
-  for (const notice of notices) emit(notice);
-  if (notices.length > 0) await announcer.settle(subject).catch(onFault);
-  return changed.after;
-}
-
 /** Opens and closes the incident of the network. */
 function createNetworkLook(options: SharedIncidentsOptions, view: () => NetworkView): () => Promise<void> {
   const { records, now, callForProbe } = options;
@@ -141,7 +126,7 @@ async function openNetwork(options: SharedIncidentsOptions, seen: NetworkView): 
   const faults = lossIn(seen, closedMs);
   const [first] = faults ?? [];
   if (faults === undefined || first === undefined) return;
-  await changeShared(options, networkSubject, (record = blankRecord("")) => {
+  await options.announcer.change(networkSubject, (record = blankRecord("")) => {
     // Another process has opened it, or has seen its end already.
     if (record.open || (record.sinceMs ?? 0) >= first.atMs) return undefined;
     return sharedRecord(networkSubject, record, { faults });
@@ -150,7 +135,7 @@ async function openNetwork(options: SharedIncidentsOptions, seen: NetworkView): 
 
 async function closeNetwork(options: SharedIncidentsOptions, { probed }: NetworkView, id: string): Promise<void> {
   const atMs = probed.find(({ probe }) => !isSilent(probe))?.probe.atMs ?? options.now();
-  await changeShared(options, networkSubject, (record) => {
+  await options.announcer.change(networkSubject, (record) => {
     if (record?.open?.id !== id) return undefined;
     return closedRecord(networkSubject, { ...record, state: "up", sinceMs: atMs }, { atMs, by: "recovered" });
   });
@@ -192,7 +177,7 @@ async function joinHost(options: SharedIncidentsOptions, opening: Opening): Prom
   });
   if (others.length === 0) return undefined;
   const endpoints = [target, ...others].map(({ id }) => id).toSorted();
-  const shared = await changeShared(options, subject, (known = blankRecord(new URL(target.url).origin)) =>
+  const shared = await options.announcer.change(subject, (known = blankRecord(new URL(target.url).origin)) =>
     sharedRecord(subject, known, { faults: opened.led, endpoints }),
   );
   return shared?.open && { id: shared.open.id, subject };
@@ -221,7 +206,7 @@ async function closeHost(options: SharedIncidentsOptions, subject: string, open:
   const by: Incident["closedBy"] = left.length === 0 ? "removed" : "recovered";
   const probed = left.flatMap((id) => records.get(id)?.last?.atMs ?? []);
   const atMs = probed.length === 0 ? now() : Math.max(...probed);
-  await changeShared(options, subject, (one) => {
+  await options.announcer.change(subject, (one) => {
     if (one?.open?.id !== open.id) return undefined;
     return closedRecord(subject, { ...one, state: "up", sinceMs: atMs }, { atMs, by });
   });

@@ -12,6 +12,7 @@ import type {
   MonitorReader,
 } from "./monitor.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { kindOf } from "./subjects.ts";
 import type { Store } from "../store/store.ts";
 
 /** What is known of one endpoint. */
@@ -52,7 +53,13 @@ export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }:
     publicUrl,
     /** `offline`: since when the service cannot reach the network. */
     heartbeat: { enabled, alive, last: isoOf(lastMs), offline: isoOf(heartbeat.offline?.sinceMs) },
-    counts: { up: count("up"), down: count("down"), unknown: count("unknown") },
+    counts: {
+      up: count("up"),
+      degraded: count("degraded"),
+      flapping: count("flapping"),
+      down: count("down"),
+      unknown: count("unknown"),
+    },
     endpoints,
   };
 }
@@ -80,11 +87,12 @@ const windowOf = ({ firstMs, ...rest }: WindowSummary) => ({ ...rest, first: iso
 
 const lastOf = ({ atMs, ...rest }: Observation) => ({ at: iso(atMs), ...rest });
 
-const incidentOf = ({ fault, id, openedMs, startedMs }: Incident) => ({
-  id,
-  started: iso(startedMs),
-  opened: iso(openedMs),
-  fault,
+const incidentOf = (incident: Incident) => ({
+  id: incident.id,
+  started: iso(incident.startedMs),
+  opened: iso(incident.openedMs),
+  kind: kindOf(incident),
+  fault: incident.fault,
 });
 
 /** What is kept of a published snapshot to judge the next one by. */

@@ -1,6 +1,7 @@
 import { bareHost, isOwnHost } from "../outbound/address-guard.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { Incident } from "./monitor.ts";
+import { createHash } from "node:crypto";
+import type { Finding, Incident, IncidentKind } from "./monitor.ts";
 
 /** What an incident is of: one endpoint, several endpoints of one host, or the network that this service is in. */
 export type IncidentSubject =
@@ -16,8 +17,22 @@ const hostPrefix = "_host.";
 /** Stands for a host in the place of an endpoint's id. */
 export const hostSubject = (host: string): string => hostPrefix + host;
 
-/** The id is that of a host or of the network, not of an endpoint. */
-export const isShared = (id: string): boolean => id.startsWith("_");
+/** The name of a record is that of a host, of the network or of a finding, not the id of an endpoint. */
+export const isShared = (name: string): boolean => name.startsWith("_") || name.includes("~");
+
+/** Names the record of a finding among those of the endpoints. */
+export const findingName = ({ endpoint, kind, key }: Pick<Finding, "endpoint" | "kind" | "key">): string =>
+  `${endpoint}~${kind}-${createHash("sha256").update(key).digest("hex").slice(0, 12)}`;
+
+/** The endpoint, or what stands in its place, of the record with this name. */
+export const ownerOfRecord = (name: string): string => name.split("~", 1)[0] ?? name;
+
+/** Name of the record that an incident opened in. */
+export const recordOfIncident = (id: string): string => id.slice(id.indexOf(".") + 1);
+
+/** The kind of an incident. */
+export const kindOf = ({ kind, endpoint }: Pick<Incident, "kind" | "endpoint">): IncidentKind =>
+  kind ?? (endpoint === networkSubject ? "network" : "down");
 
 /** What an incident is of. */
 export function subjectOf({ endpoint }: Pick<Incident, "endpoint">): IncidentSubject {
@@ -26,7 +41,7 @@ export function subjectOf({ endpoint }: Pick<Incident, "endpoint">): IncidentSub
   return { kind: "host", host: endpoint.slice(hostPrefix.length) };
 }
 
-const idForm = /^[0-9a-z]{9}\.([a-z0-9][a-z0-9._-]{0,63}|_network|_host\.[a-z0-9.-]{1,253})$/u;
+const idForm = /^[0-9a-z]{9}\.([a-z0-9][a-z0-9._-]{0,63}|_network|_host\.[a-z0-9.-]{1,253})(?:~[a-z]+-[0-9a-f]{12})?$/u;
 
 /** The endpoint, host or network that the id of an incident names; undefined when it is no such id. */
 export const endpointOfIncident = (id: string): string | undefined => idForm.exec(id)?.[1];

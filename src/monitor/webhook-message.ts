@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { createHash, createHmac } from "node:crypto";
 import { type IncidentNotice, noticedMs } from "./health-record.ts";
 import type { Incident, Observation } from "./monitor.ts";
-import { subjectOf } from "./subjects.ts";
+import { kindOf, subjectOf } from "./subjects.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 interface MessageContext {
@@ -35,6 +35,10 @@ export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: Me
       opened: iso(incident.openedMs),
       closed: closedMs === undefined ? undefined : iso(closedMs),
       closedBy,
+      kind: kindOf(incident),
+      summary: incident.summary,
+      notes: incident.notes,
+      repair: incident.repair,
       fault,
       faults,
       evidence: evidence.map(evidenceOf),

@@ -132,7 +132,7 @@ export interface KnownTerms {
 interface KnownAvailability {
   /** Grows when an endpoint goes down or comes back; no plan outlives the version that it was made with. */
   readonly version: number;
-  state(id: string): "up" | "down" | "unknown";
+  state(id: string): "up" | "degraded" | "flapping" | "down" | "unknown";
   /** When it came into this state, in milliseconds since the epoch. */
   sinceMs?(id: string): number | undefined;
 }

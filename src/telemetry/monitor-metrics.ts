@@ -19,13 +19,13 @@ interface ObservedProbe {
 interface WatchedMonitor {
   all(): readonly {
     readonly endpoint: string;
-    readonly state: "up" | "down" | "unknown";
+    readonly state: (typeof states)[number];
     readonly incident?: string | undefined;
   }[];
   heartbeat(): { readonly enabled: boolean; readonly lastMs?: number | undefined; readonly offline?: unknown };
 }
 
-const states = ["up", "down", "unknown"] as const;
+const states = ["up", "degraded", "flapping", "down", "unknown"] as const;
 
 /** Probes, and what they have found. */
 export function createMonitorMetrics(instruments: Instruments) {
@@ -56,12 +56,16 @@ export function createMonitorMetrics(instruments: Instruments) {
 
 function watch({ reading, readings }: Instruments, monitor: WatchedMonitor, everyMs: number): void {
   readings(
-    ["fedway_endpoint_up", "1 when an endpoint is up, 0 when it is down, absent when that is not known", ["endpoint"]],
+    [
+      "fedway_endpoint_up",
+      "1 when an endpoint is up, 0.5 when it is degraded or flapping, 0 when it is down, absent when that is not known",
+      ["endpoint"],
+    ],
     () =>
       monitor
         .all()
         .filter(({ state }) => state !== "unknown")
-        .map(({ endpoint, state }) => ({ labels: [endpoint], value: state === "up" ? 1 : 0 })),
+        .map(({ endpoint, state }) => ({ labels: [endpoint], value: state === "up" ? 1 : state === "down" ? 0 : 0.5 })),
   );
   readings(["fedway_endpoints", "Endpoints of the catalogue by health", ["state"]], () => {
     const all = monitor.all();

@@ -111,7 +111,11 @@ describe("fedway export", () => {
     const { code, stdout, stderr } = await run([]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`it answers at ${service.url}`) });
     const snapshot = snapshotOf(stdout);
-    expect(snapshot).toMatchObject({ schema: 1, counts: { up: 3, down: 1, unknown: 0 }, heartbeat: { alive: true } });
+    expect(snapshot).toMatchObject({
+      schema: 1,
+      counts: { up: 3, degraded: 0, flapping: 0, down: 1, unknown: 0 },
+      heartbeat: { alive: true },
+    });
     expect(statesIn(snapshot)).toEqual(threeUp);
     const [, , delta] = snapshot.endpoints;
     expect(delta).toMatchObject({ id: "delta", incident: { fault: "http-5xx" } });

@@ -48,7 +48,14 @@ interface Status {
 
 const statusOf = (service: MonitoredService): Promise<Status> => service.json("/api/status");
 const isAll = async (service: MonitoredService, state: string): Promise<void> =>
-  expect((await statusOf(service)).counts).toEqual({ up: 0, down: 0, unknown: 0, [state]: 24 });
+  expect((await statusOf(service)).counts).toEqual({
+    up: 0,
+    degraded: 0,
+    flapping: 0,
+    down: 0,
+    unknown: 0,
+    [state]: 24,
+  });
 
 describe("a service without a network", () => {
   it("says so once, calls nothing down, stays ready, and comes back by itself", async () => {

@@ -41,7 +41,7 @@ afterAll(async () => {
 const areAll = async (state: string): Promise<void> => {
   for (const service of services) {
     const { counts } = await service.json<{ readonly counts: object }>("/api/status");
-    expect(counts).toEqual({ up: 0, down: 0, unknown: 0, [state]: hosts });
+    expect(counts).toEqual({ up: 0, degraded: 0, flapping: 0, down: 0, unknown: 0, [state]: hosts });
   }
 };
 const messages = (): readonly string[] =>

@@ -3,7 +3,7 @@ import { nearest } from "../../errors/nearest.ts";
 import type { EndpointStatus, EntryFilter } from "../../registry/search/search-index.ts";
 import type { EndpointInterface } from "../../registry/catalog/catalog.ts";
 
-export const endpointStatuses: readonly EndpointStatus[] = ["up", "down", "unknown"];
+export const endpointStatuses: readonly EndpointStatus[] = ["up", "degraded", "flapping", "down", "unknown"];
 export const endpointInterfaces: readonly EndpointInterface[] = ["sparql", "tpf", "file"];
 
 /** Endpoints on one page unless the request says otherwise. */

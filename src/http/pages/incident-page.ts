@@ -1,5 +1,5 @@
-import type { Incident, Observation } from "../../monitor/monitor.ts";
-import { subjectOf } from "../../monitor/subjects.ts";
+import type { Incident, IncidentKind, Observation } from "../../monitor/monitor.ts";
+import { kindOf, subjectOf } from "../../monitor/subjects.ts";
 import { faultList, faultText, amountText, moment, faultWords, durationText, latencyText } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { badge, fact, page, section, table } from "./layout.ts";
@@ -15,14 +15,31 @@ interface ShownIncident {
 
 function factsOf(shown: ShownIncident): Html {
   const { incident, nowMs } = shown;
-  const { startedMs, openedMs, fault, faults, url } = incident;
+  const { startedMs, openedMs, fault, faults, url, summary, repair } = incident;
   return html`<dl class="facts">
-${fact("Started", moment(startedMs))}${fact("Counted as down from", moment(openedMs))}${fact("Ended", endOf(incident))}${fact("Length", lengthOf(incident, nowMs))}${fact("First fault", faultText(fault))}${fact("Faults", faultList(faults))}${url === "" ? "" : fact("Probed", link(url, url), true)}${endpointsFact(shown)}</dl>`;
+${fact("Kind", kindWords[kindOf(incident)])}${summary === undefined ? "" : fact("Summary", summary, true)}${fact("Started", moment(startedMs))}${fact("Opened", moment(openedMs))}${fact("Ended", endOf(incident))}${fact("Length", lengthOf(incident, nowMs))}${fault === undefined ? "" : html`${fact("First fault", faultText(fault))}${fact("Faults", faultList(faults))}`}${url === "" ? "" : fact("Probed", link(url, url), true)}${endpointsFact(shown)}</dl>${repair === undefined ? "" : html`<h3>What mends it</h3><pre>${repair}</pre>`}`;
 }
+
+/** Kinds of incidents in words. */
+const kindWords: Readonly<Record<IncidentKind, string>> = {
+  down: "down: it gives no good answer",
+  degraded: "degraded: it is slow by its own history, or many probes fail",
+  flapping: "flapping: it goes down again and again",
+  network: "network: many unrelated hosts cannot be reached",
+  certificate: "certificate: it ends soon",
+  drift: "drift: what it answers has changed",
+};
 
 const endpointsFact = ({ incident, titleOf }: ShownIncident): Html => {
   const named = (incident.endpoints ?? []).map((id) => html`<a href="/endpoints/${id}">${titleOf(id) ?? id}</a> `);
   return named.length === 0 ? html`` : fact("Endpoints", html`${named}`, true);
+};
+
+const leads: Readonly<Partial<Record<IncidentKind, string>>> = {
+  degraded: "A time during which this endpoint was slow by its own history, or many of its probes failed.",
+  flapping: "A time during which this endpoint went down again and again.",
+  certificate: "A certificate that ends soon.",
+  drift: "A time during which this endpoint answered otherwise than before.",
 };
 
 function wordsOf({ incident, titleOf }: ShownIncident): {
@@ -46,7 +63,11 @@ function wordsOf({ incident, titleOf }: ShownIncident): {
     title === undefined
       ? html`${name} (no longer in the catalogue)`
       : html`<a href="/endpoints/${incident.endpoint}">${name}</a>`;
-  return { name: `Incident of ${name}`, lead: "A time during which probes of this endpoint failed.", crumb };
+  return {
+    name: `Incident of ${name}`,
+    lead: leads[kindOf(incident)] ?? "A time during which probes of this endpoint failed.",
+    crumb,
+  };
 }
 
 /** The page of one incident, with its evidence. */
@@ -54,7 +75,7 @@ export function incidentPage(shown: ShownIncident): string {
   const { incident, version } = shown;
   const { name, lead, crumb } = wordsOf(shown);
   const isOpen = incident.closedMs === undefined;
-  const { evidence } = incident;
+  const { evidence, notes = [] } = incident;
   return page({
     title: `${name} - Fedway`,
     version,
@@ -65,10 +86,14 @@ ${section("facts", "What happened", factsOf(shown))}
 ${section(
   "evidence",
   "Evidence",
-  evidence.length === 0
+  evidence.length + notes.length === 0
     ? html`<p class="muted">No observation was kept.</p>`
-    : html`<p class="muted">${amountText(evidence.length, "observation")}: those that led to the incident and to its end, and some of those between.</p>
-${evidenceTable(evidence)}`,
+    : html`${notes.length === 0 ? "" : html`<ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}${
+        evidence.length === 0
+          ? ""
+          : html`<p class="muted">${amountText(evidence.length, "observation")}: those that led to the incident and to its end, and some of those between.</p>
+${evidenceTable(evidence)}`
+      }`,
 )}
 <p><a href="/api/incidents/${encodeURIComponent(incident.id)}">As JSON</a></p>`,
   });
@@ -121,10 +146,17 @@ const incidentPath = ({ id }: Incident): string => `/incidents/${encodeURICompon
 export function incidentTable(incidents: readonly Incident[], nowMs: number): Html {
   const row = (
     incident: Incident,
-  ): Html => html`<tr><th scope="row"><a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a></th><td>${endOf(incident)}</td><td class="whole">${lengthOf(incident, nowMs)}</td><td>${faultText(incident.fault)}</td></tr>
+  ): Html => html`<tr><th scope="row"><a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a></th><td>${endOf(incident)}</td><td class="whole">${lengthOf(incident, nowMs)}</td><td>${causeOf(incident)}</td></tr>
 `;
-  return table({ name: "Incidents", heads: ["Started", "Ended", "Length", "First fault"], rows: incidents.map(row) });
+  return table({ name: "Incidents", heads: ["Started", "Ended", "Length", "Cause"], rows: incidents.map(row) });
 }
+
+/** The kind where it is another than down, and the first fault. */
+const causeOf = (incident: Incident): Html => {
+  const kind = kindOf(incident);
+  const { fault } = incident;
+  return html`${kind === "down" ? "" : `${kind} `}${fault === undefined ? "" : faultText(fault)}`;
+};
 
 /** What an incident is of. */
 function subjectLink(incident: Incident, titleOf: (endpoint: string) => string): Html {
@@ -145,7 +177,7 @@ export const openIncidentList = (
 ): Html => html`<ul class="happening">
 ${incidents.map(
   (incident) => html`<li>${subjectLink(incident, titleOf)} ${badge("down", "open")}
-<div class="small">${membersOf(incident, titleOf)}${faultText(incident.fault)}, <a href="${incidentPath(incident)}">since ${moment(incident.startedMs)}</a> (${lengthOf(incident, nowMs)})</div></li>
+<div class="small">${membersOf(incident, titleOf)}${causeOf(incident)}, <a href="${incidentPath(incident)}">since ${moment(incident.startedMs)}</a> (${lengthOf(incident, nowMs)})</div></li>
 `,
 )}</ul>
 `;

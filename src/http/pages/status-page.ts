@@ -1,4 +1,10 @@
-import type { EndpointHealth, Heartbeat, HealthState, Incident } from "../../monitor/monitor.ts";
+import {
+  type EndpointHealth,
+  type Heartbeat,
+  type HealthState,
+  healthStates,
+  type Incident,
+} from "../../monitor/monitor.ts";
 import {
   amountText,
   latencyText,
@@ -186,7 +192,6 @@ export interface StatusFilter {
 }
 
 const sorts: readonly StatusSort[] = ["name", "state", "uptime", "latency", "since"];
-const healthStates: readonly HealthState[] = ["up", "down", "unknown"];
 
 /** The order that is meant when none is named: trouble first, else A to Z. */
 const usualOrder: Readonly<Record<StatusSort, SortOrder>> = {
@@ -248,7 +253,7 @@ export function statusRow(health: EndpointHealth, title: string): StatusRow {
   return { health, title, probes, good, latencyMs: medianOf(medians) };
 }
 
-const severity: Readonly<Record<HealthState, number>> = { down: 0, unknown: 1, up: 2 };
+const severity: Readonly<Record<HealthState, number>> = { down: 0, flapping: 1, degraded: 2, unknown: 3, up: 4 };
 
 const keys: Readonly<Record<Exclude<StatusSort, "name">, (row: StatusRow) => number | undefined>> = {
   state: ({ health }) => severity[health.state],

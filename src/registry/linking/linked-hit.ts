@@ -85,7 +85,7 @@ export function linkedHit(
 }
 
 function worstOf(states: readonly EndpointStatus[]): EndpointStatus {
-  return (["down", "up"] as const).find((state) => states.includes(state)) ?? "unknown";
+  return (["down", "flapping", "degraded", "up"] as const).find((state) => states.includes(state)) ?? "unknown";
 }
 
 const mostHitTerms = 40;

@@ -74,7 +74,7 @@ export interface SearchAnswer {
 }
 
 /** What monitoring says of an endpoint; "unknown" is not "down". */
-export type EndpointStatus = "up" | "down" | "unknown";
+export type EndpointStatus = "up" | "degraded" | "flapping" | "down" | "unknown";
 
 /** Which catalogue entries are wanted; all conditions hold together. */
 export interface EntryFilter {

@@ -73,7 +73,7 @@ describe("the feed", () => {
       ["places is down (timeout)", "2026-03-01T10:30:00.000Z"],
     ]);
     const [closing, opening] = entriesOf(feed).map((entry) => child(entry, "summary").text);
-    expect(closing).toBe("It answers again. It was down for 2 h 5 min; faults: 2 timeout, 1 http-5xx.");
+    expect(closing).toBe("It answers again. It lasted 2 h 5 min; faults: 2 timeout, 1 http-5xx.");
     expect(opening).toContain("http://people.example/sparql has failed since 2026-03-01T10:00:00.000Z.");
   });
 

@@ -68,7 +68,7 @@ describe("a snapshot", () => {
       generated: "2026-03-01T12:00:00.000Z",
       publicUrl: "https://fedway.example",
       heartbeat: { enabled: true, alive: true, last: "2026-03-01T11:59:59.000Z" },
-      counts: { up: 0, down: 1, unknown: 0 },
+      counts: { up: 0, degraded: 0, flapping: 0, down: 1, unknown: 0 },
       endpoints: [
         {
           id: "people",
@@ -93,6 +93,7 @@ describe("a snapshot", () => {
             id: "people-1",
             started: "2026-03-01T10:00:00.000Z",
             opened: "2026-03-01T10:30:00.000Z",
+            kind: "down",
             fault: "timeout",
           },
           score,
@@ -108,7 +109,7 @@ describe("a snapshot", () => {
     ];
     const input = { version: "1", publicUrl: "http://f.example", nowMs, heartbeat: beating, records };
     const { counts, endpoints } = buildSnapshot(input);
-    expect(counts).toEqual({ up: 0, down: 0, unknown: 2 });
+    expect(counts).toEqual({ up: 0, degraded: 0, flapping: 0, down: 0, unknown: 2 });
     expect(endpoints.map(({ id }) => id)).toEqual(["a", "new"]);
     expect(endpoints[1]).toEqual({
       id: "new",
@@ -207,7 +208,7 @@ describe("publishing", () => {
 
   it("refuses what is not plausible, until somebody has looked at it", async () => {
     const { publish, breakDown, store } = setUp();
-    expect((await publish()).counts).toEqual({ up: 10, down: 0, unknown: 0 });
+    expect((await publish()).counts).toEqual({ up: 10, degraded: 0, flapping: 0, down: 0, unknown: 0 });
     breakDown(5);
     const kept = await store.get("monitor/snapshot");
     for (let time = 0; time < 2; time += 1) {
@@ -221,7 +222,7 @@ describe("publishing", () => {
     }
     expect(await store.get("monitor/snapshot")).toEqual(kept);
     const reviewed = await publish(true);
-    expect(reviewed.counts).toEqual({ up: 5, down: 5, unknown: 0 });
+    expect(reviewed.counts).toEqual({ up: 5, degraded: 0, flapping: 0, down: 5, unknown: 0 });
     expect(reviewed.endpoints[0]).toMatchObject({ id: "e0", incident: { id: "i-e0" }, score: { points: 7 } });
     expect((await publish()).counts).toEqual(reviewed.counts);
   });

@@ -19,6 +19,7 @@ describe("a message", () => {
         endpoint: { id: "people", title: 'People & "friends"', url: "http://people.example/sparql" },
         started: "2026-03-01T10:00:00.000Z",
         opened: "2026-03-01T10:30:00.000Z",
+        kind: "down",
         fault: "timeout",
         faults: { timeout: 2, "http-5xx": 1 },
         evidence: [{ at: "2026-03-01T10:00:00.000Z", ok: false, ms: 12, fault: "timeout", tries: 1, source: "turn" }],

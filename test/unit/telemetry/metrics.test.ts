@@ -108,7 +108,13 @@ describe("the monitor", () => {
   it("tells up, down and unknown apart", async () => {
     const { metrics } = await createSampleMetrics();
     expect(await valuesOf(metrics, "fedway_endpoint_up")).toEqual({ "endpoint=alpha": 1, "endpoint=beta": 0 });
-    expect(await valuesOf(metrics, "fedway_endpoints")).toEqual({ "state=up": 1, "state=down": 1, "state=unknown": 1 });
+    expect(await valuesOf(metrics, "fedway_endpoints")).toEqual({
+      "state=up": 1,
+      "state=degraded": 0,
+      "state=flapping": 0,
+      "state=down": 1,
+      "state=unknown": 1,
+    });
     expect(await valuesOf(metrics, "fedway_incidents_open")).toEqual({ "": 1 });
     expect(await valuesOf(metrics, "fedway_monitor_interval_seconds")).toEqual({ "": 900 });
     expect(await valuesOf(metrics, "fedway_incidents_total")).toEqual({ "event=opened": 1, "event=closed": 1 });

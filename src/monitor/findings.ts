@@ -1,0 +1,77 @@
+import { unknownId } from "../errors/unknown-id.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
+import { isDeepStrictEqual } from "node:util";
+import { blankRecord, closedRecord, type HealthRecord, noticed } from "./health-record.ts";
+import { incidentId, incidentOf, openedIncident } from "./open-incident.ts";
+import type { HealthRepository } from "./health-repository.ts";
+import type { Finding, Incident } from "./monitor.ts";
+import type { Announcer } from "./recorder.ts";
+import { findingName, isShared, ownerOfRecord } from "./subjects.ts";
+
+interface FindingsOptions {
+  readonly catalog: Pick<Catalog, "byId" | "entries">;
+  readonly records: HealthRepository;
+  readonly announcer: Announcer;
+  readonly now: () => number;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** What names a finding. */
+export type NamedFinding = Pick<Finding, "endpoint" | "kind" | "key">;
+
+const mostOpen = 2_000;
+const mostEvidence = 20;
+const mostText = 300;
+const mostRepair = 4_000;
+
+/** Incidents that others than the prober report; each is a record among those of the endpoints. */
+export function createFindings({ catalog, records, announcer, now, onFault }: FindingsOptions) {
+  const open = (): readonly string[] =>
+    Array.from(records.entries()).flatMap(([name, record]) => (name.includes("~") && record.open ? [name] : []));
+  const close = async (name: string, atMs: number, by: NonNullable<Incident["closedBy"]>): Promise<void> => {
+    await announcer.change(name, (record) => record?.open && closedRecord(name, record, { atMs, by }));
+  };
+  const isGone = (endpoint: string): boolean => !isShared(endpoint) && catalog.byId(endpoint) === undefined;
+  return {
+    /**
+     * Opens the incident of a finding, or goes on with it; the same again changes nothing.
+     * @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED`
+     */
+    async report(finding: Finding): Promise<void> {
+      const { endpoint } = finding;
+      if (isGone(endpoint)) throw unknownId("endpoint", endpoint, catalog);
+      const name = findingName(finding);
+      if (records.get(name)?.open === undefined && open().length >= mostOpen) {
+        onFault(new Error(`${mostOpen} reported incidents are open; one more of ${endpoint} is left out.`));
+        return;
+      }
+      const url = catalog.byId(endpoint)?.url ?? "";
+      await announcer.change(name, (record) => reportedRecord(name, record ?? blankRecord(url), finding));
+    },
+    /** Closes its incident, if it is open. @throws FedwayError `STORE_FAILED` */
+    clear: ({ atMs, ...named }: NamedFinding & Pick<Finding, "atMs">): Promise<void> =>
+      close(findingName(named), atMs, "recovered"),
+    /** Closes those of endpoints that left the catalogue. @throws FedwayError `STORE_FAILED` */
+    async sweep(): Promise<void> {
+      for (const name of open()) if (isGone(ownerOfRecord(name))) await close(name, now(), "removed");
+    },
+  };
+}
+
+/** The record of a finding with its open incident, which goes on with what is known of it now. */
+function reportedRecord(name: string, record: HealthRecord, finding: Finding): HealthRecord {
+  const { atMs, kind } = finding;
+  const seen = finding.evidence.slice(0, mostEvidence);
+  const details = {
+    summary: finding.summary.slice(0, mostText).toWellFormed(),
+    notes: seen.filter((item) => typeof item === "string").map((text) => text.slice(0, mostText).toWellFormed()),
+    repair: finding.repair?.slice(0, mostRepair).toWellFormed(),
+    led: seen.filter((item) => typeof item !== "string"),
+  };
+  const { open } = record;
+  if (open)
+    return isDeepStrictEqual({ ...open, ...details }, open) ? record : { ...record, open: { ...open, ...details } };
+  const opened = { ...openedIncident(name, [], {}), id: incidentId(name, atMs), startedMs: atMs, openedMs: atMs };
+  const next = { ...record, open: { ...opened, fault: undefined, kind, ...details } };
+  return noticed(next, "incident-opened", incidentOf(next.open, { endpoint: name, url: record.url }, []));
+}
