@@ -6,6 +6,7 @@ import { openAsk } from "./app/open-ask.ts";
 import { startMessage } from "./app/start-message.ts";
 import { type Door, openAdmission } from "./app/open-admission.ts";
 import { openAgents } from "./app/open-agents.ts";
+import { openDataset } from "./app/open-dataset.ts";
 import { type Diagnosis, openDiagnosis } from "./app/open-diagnosis.ts";
 import {
   localDispatch,
@@ -139,10 +140,15 @@ async function openGround(config: Config, life: Lifecycle) {
   life.add(() => pool.close());
   const examples = config.examples ? createExampleFederation(pool, config.limits.hostedMemoryMb) : undefined;
   const hostedShards = await (await loadShards(config))?.hostShards(config, log, pool);
-  const local = localDispatch(config, examples, hostedShards?.local);
+  // It is made of what is known, which is opened later.
+  const late: { dataset?: ReturnType<typeof openDataset> } = {};
+  const local = localDispatch(config, examples, {
+    registry: () => late.dataset?.endpoint,
+    shards: hostedShards?.local,
+  });
   const tracing = await openTracing(config);
   if (tracing) life.add(() => tracing.close());
-  return { config, log, httpLog, metrics, state, token, examples, hostedShards, local, tracing };
+  return { config, log, httpLog, metrics, state, token, pool, examples, hostedShards, late, local, tracing };
 }
 
 type Ground = Awaited<ReturnType<typeof openGround>>;
@@ -173,11 +179,13 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
   metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
   monitoring = openMonitoring({ ...foundation, registry, metrics });
   life.add(() => monitoring?.close());
+  const dataset = openDataset({ ...ground, registry, ...monitoring });
+  ground.late.dataset = dataset;
   const shards = hostedShards?.open({ ...registry, ...state, jobs });
   life.add(() => shards?.close());
   const stateWatch = state.soleOwner ? undefined : await watchSharedState(ground, () => registry.refresh());
   if (stateWatch) life.add(() => stateWatch.close());
-  return { clients, jobs, registry, monitoring, shards, stateWatch };
+  return { clients, jobs, registry, monitoring, dataset, shards, stateWatch };
 }
 
 type Knowledge = Awaited<ReturnType<typeof openKnowledge>>;
@@ -208,20 +216,16 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const { stateWatch } = parts;
   const agents = openTools(parts);
   const http = await createHttpServer({
+    ...parts,
     ...registry,
     ...monitoring,
     config: { ...config, ...config.agents, adminToken: token.value },
-    queries,
     publishSnapshot: publish,
-    jobs: parts.jobs,
-    acceptAdapter: parts.acceptAdapter,
     hosted: (id) => examples?.get(id),
-    limiter: parts.limiter,
     routes: [shards?.routes ?? offRoutes],
     toolbox: agents.toolbox,
     mcp: agents.mcp,
     ask: agents.ask,
-    metrics: parts.metrics,
     ready: () =>
       readiness({
         catalog,

@@ -184,17 +184,21 @@ function requireAvailable({ members }: FederatedPlan, { partial, sources }: Exec
 }
 
 /**
- * This service's own `/hosted/{id}/sparql` and shard URLs are answered in-process; the catalogue names them by the public
- * URL.
+ * This service's own `/hosted/{id}/sparql`, `/registry/sparql` and shard URLs are answered in-process; the catalogue names them by
+ * the public URL.
  */
 export function localDispatch(
   { publicUrl }: Config,
   examples: ExampleFederation | undefined,
-  shards: LocalDispatch = () => undefined,
+  {
+    registry,
+    shards,
+  }: { readonly registry?: () => HostedEndpoint | undefined; readonly shards?: LocalDispatch | undefined } = {},
 ): LocalDispatch {
+  const registryUrl = `${publicUrl}/registry/sparql`;
   const hosted = new Map<string, HostedEndpoint>();
   for (const [id, endpoint] of examples ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
-  return (url) => hosted.get(url) ?? shards(url);
+  return (url) => hosted.get(url) ?? (url === registryUrl ? registry?.() : shards?.(url));
 }
 
 /** The one pool of all endpoints that this process hosts, examples and shards. */

@@ -3,7 +3,7 @@ import { FairQueue, type Pushed, type Turn } from "../workers/fair-queue.ts";
 import { HeldAnswers } from "./held-answers.ts";
 import { type HostedAnswer, type HostedEndpoint, type HostedQuery, HostedJob } from "./hosted-endpoint.ts";
 import { closedError, StoreRunner, type StoreRunnerOptions, type ThreadSettings } from "./store-runner.ts";
-import type { HostedSource } from "./store-thread.ts";
+import type { HostedSource, LiveSource } from "./store-thread.ts";
 import { resultFormats } from "../results/formats.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
@@ -11,7 +11,7 @@ import { negotiateFormat } from "../results/negotiation.ts";
 /** An endpoint that is loaded when somebody asks it. */
 export interface PooledEndpointOptions {
   readonly id: string;
-  readonly source: HostedSource;
+  readonly source: HostedSource | LiveSource;
   /** Memory of its store, data and queries; less where the pool has less. See `storeMemoryMb`. */
   readonly memoryMb: number;
 }
@@ -96,7 +96,8 @@ export class EndpointPool {
     const slot: Slot = { id, runner, fullBytes: storeBytes + besideBytes, state: "idle", closed: false };
     this.#slots.add(slot);
     const build = buildOf(source);
-    return { id, build, query: (request) => this.#query(slot, request), close: () => this.#close(slot) };
+    const asOfMs = source.kind === "live" ? source.asOfMs : undefined;
+    return { id, build, asOfMs, query: (request) => this.#query(slot, request), close: () => this.#close(slot) };
   }
 
   async close(): Promise<void> {
@@ -194,7 +195,7 @@ export class EndpointPool {
   }
 }
 
-function buildOf(source: HostedSource): string | undefined {
+function buildOf(source: HostedSource | LiveSource): string | undefined {
   const sums = source.kind === "files" ? source.files.map(({ sha256 }) => sha256) : [undefined];
   return sums.includes(undefined) ? undefined : sums.join(" ");
 }

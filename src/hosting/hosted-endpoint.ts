@@ -33,6 +33,8 @@ export interface HostedEndpoint {
   readonly id: string;
   /** Checksums of its files, where each has one: its data are these or it does not answer. */
   readonly build?: string | undefined;
+  /** How old its data may be, in milliseconds since the epoch; absent: they do not change. */
+  readonly asOfMs?: (() => number) | undefined;
   /** @throws FedwayError `QUERY_SYNTAX`, `ENDPOINT_TIMEOUT`, `ENDPOINT_FAILED`, `ENDPOINT_BUSY`, `ANSWER_TOO_LARGE`, `CANCELLED`, `UPDATE_REFUSED` */
   query(request: HostedQuery): Promise<HostedAnswer>;
   close(): Promise<void>;

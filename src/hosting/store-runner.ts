@@ -3,12 +3,12 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { Threads } from "../workers/threads.ts";
 import type { HostedJob } from "./hosted-endpoint.ts";
 import { lostStore, refusedQuery, StoreLost, tooLarge } from "./store-errors.ts";
-import type { HostedSource, StoreBoot, StoreReply, StoreTask } from "./store-thread.ts";
+import type { HostedSource, LiveSource, StoreBoot, StoreReply, StoreTask } from "./store-thread.ts";
 
 /** Options of `StoreRunner`. */
 export interface StoreRunnerOptions {
   readonly id: string;
-  readonly source: HostedSource;
+  readonly source: HostedSource | LiveSource;
   /** Memory of the store: data, intermediate results and the answer under construction. */
   readonly memoryMb: number;
   readonly maxAnswerBytes: number;
@@ -58,7 +58,11 @@ export class StoreRunner {
   readonly #settings: ThreadSettings;
   readonly #closing = new AbortController();
   #thread: StoreThread | undefined;
+  /** The thread that has all graphs of a live source. */
+  #filled: StoreThread | undefined;
   #memoryBytes = 0;
+  /** Memory of the store when it had its data. */
+  #loadedBytes = 0;
   #downUntilMs = 0;
 
   constructor(options: StoreRunnerOptions) {
@@ -75,12 +79,36 @@ export class StoreRunner {
   async run(job: HostedJob): Promise<void> {
     try {
       const thread = await this.#loaded();
+      await this.#update(thread);
       if (job.settled) return;
-      const loadedBytes = this.#memoryBytes;
       const canGoOn = await this.#ask(thread, job);
-      if (!canGoOn || this.#memoryBytes > loadedBytes * 2 + keptBytes) await this.release();
+      if (!canGoOn || this.#memoryBytes > this.#mostBytes()) await this.release();
     } catch (failure) {
       job.fail(toFedwayError(failure));
+    }
+  }
+
+  /** Graphs that were replaced leave some of their memory behind. */
+  #mostBytes(): number {
+    return this.#options.source.kind === "live" ? this.#loadedBytes + keptBytes : this.#loadedBytes * 2 + keptBytes;
+  }
+
+  /** Takes in what has changed in a live source. A store that got a part of it is of no use. */
+  async #update(thread: StoreThread): Promise<void> {
+    const { source, id, memoryMb } = this.#options;
+    if (source.kind !== "live") return;
+    const isEmpty = this.#filled !== thread;
+    try {
+      for await (const update of source.updates(isEmpty)) {
+        const reply = await thread.run(update);
+        if (reply.kind === "crashed") throw new StoreLost(reply.cause, reply.message);
+        this.#memoryBytes = reply.memoryBytes;
+      }
+      if (isEmpty) this.#loadedBytes = this.#memoryBytes;
+      this.#filled = thread;
+    } catch (error) {
+      await this.release();
+      throw error instanceof StoreLost ? lostStore(error, id, memoryMb) : error;
     }
   }
 
@@ -121,7 +149,11 @@ export class StoreRunner {
 
   async #start(): Promise<StoreThread> {
     const { source, memoryMb, maxAnswerBytes } = this.#options;
-    const data: StoreBoot = { source, memoryBytes: memoryMb * mib, maxAnswerBytes };
+    const data: StoreBoot = {
+      source: source.kind === "live" ? undefined : source,
+      memoryBytes: memoryMb * mib,
+      maxAnswerBytes,
+    };
     const thread: StoreThread = new Threads({
       script: this.#settings.script,
       data,
@@ -136,6 +168,7 @@ export class StoreRunner {
       const reply = await thread.run("load");
       if (reply.kind === "crashed") throw new StoreLost(reply.cause, reply.message);
       this.#memoryBytes = reply.memoryBytes;
+      this.#loadedBytes = reply.memoryBytes;
       return thread;
     } catch (error) {
       await this.release();
@@ -199,7 +232,8 @@ export class StoreRunner {
 }
 
 /** N-Quads text passes through the heap once as a string of one or two bytes a character. */
-function heapForText(source: HostedSource): number {
+function heapForText(source: HostedSource | LiveSource): number {
+  if (source.kind === "live") return 0;
   const length = source.kind === "text" ? source.text.length : source.bytes;
   return Math.ceil((length * 4) / mib);
 }

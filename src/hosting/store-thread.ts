@@ -25,9 +25,25 @@ export type HostedSource =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "files"; readonly files: readonly DataFile[]; readonly bytes: number };
 
+/** The triples of one named graph in the place of those that it had, as N-Quads; none remove it. */
+export interface GraphUpdate {
+  readonly graph: string;
+  readonly quads: string;
+}
+
+/** Named graphs that change; queries see all of them together as the default graph. */
+export interface LiveSource {
+  readonly kind: "live";
+  /** What has changed; everything for a store that is empty. Called before each query. */
+  readonly updates: (isEmpty: boolean) => AsyncIterable<GraphUpdate>;
+  /** When it was looked for changes last, in milliseconds since the epoch. */
+  readonly asOfMs: () => number;
+}
+
 /** The thread's `workerData`. */
 export interface StoreBoot {
-  readonly source: HostedSource;
+  /** Absent: it begins empty, and its graphs together are the default graph. */
+  readonly source: HostedSource | undefined;
   /** Cap of the store's memory, answers under construction included. */
   readonly memoryBytes: number;
   readonly maxAnswerBytes: number;
@@ -43,7 +59,7 @@ interface StoreQuery {
 }
 
 /** `load` comes first and once. */
-export type StoreTask = "load" | StoreQuery;
+export type StoreTask = "load" | GraphUpdate | StoreQuery;
 
 /** `memoryBytes` is what the store holds. After `crashed` the thread is of no further use. */
 export type StoreReply =
@@ -92,8 +108,12 @@ function textOf({ path, sha256 }: DataFile): string {
 }
 
 function load({ source }: StoreBoot): StoreReply {
+  if (source === undefined) return { kind: "loaded", memoryBytes: memoryBytes() };
+  return loadText(source.kind === "text" ? source.text : source.files.map(textOf).join("\n"));
+}
+
+function loadText(text: string): StoreReply {
   try {
-    const text = source.kind === "text" ? source.text : source.files.map(textOf).join("\n");
     store.load(text, { format: "application/n-quads" });
     return { kind: "loaded", memoryBytes: memoryBytes() };
   } catch (thrown) {
@@ -101,9 +121,16 @@ function load({ source }: StoreBoot): StoreReply {
   }
 }
 
+function update({ graph, quads }: GraphUpdate): StoreReply {
+  store.update(`DROP SILENT GRAPH <${graph}>`);
+  return loadText(quads);
+}
+
 /** The protocol has no way to ask for an empty dataset: no graph named means the stored dataset. */
 function datasetOf({ defaultGraphs, namedGraphs }: StoreQuery) {
-  if (defaultGraphs.length + namedGraphs.length === 0) return {};
+  if (defaultGraphs.length + namedGraphs.length === 0) {
+    return { use_default_graph_as_union: boot.source === undefined };
+  }
   return {
     default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),
     named_graphs: namedGraphs.map((iri) => oxigraph.namedNode(iri)),
@@ -125,6 +152,9 @@ function answer(query: StoreQuery): StoreReply {
 }
 
 serveTasks<StoreTask, StoreReply>(
-  async (task) => (task === "load" ? load(boot) : answer(task)),
+  async (task) => {
+    if (task === "load") return load(boot);
+    return "quads" in task ? update(task) : answer(task);
+  },
   (reply) => (reply.kind === "answer" ? [reply.body.buffer] : []),
 );

@@ -62,6 +62,7 @@ export const Endpoint = view("Endpoint", {
   rawQueries: Type.Boolean({ description: "Queries that are no SPARQL 1.1 are passed on to it." }),
   mirrorOf: Type.Optional(Type.String({ description: "Id of the endpoint that it stands in for." })),
   neverKept: Type.Optional(Type.Boolean({ description: "Its answers are never kept for other queries." })),
+  builtIn: Type.Optional(Type.Boolean({ description: "The registry itself; it comes with the service." })),
   method: Type.Optional(Type.String({ description: "The request method that works." })),
   keyAdapters: Type.Optional(Type.Array(Adapter, { description: "How its keys are joined with those of others." })),
   status: endpointStatus,

@@ -1,6 +1,5 @@
 import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { TSchema } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { answerKindOf } from "../hosting/query-form.ts";
@@ -11,11 +10,19 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { addSparqlRoute, idOf } from "./sparql-routes.ts";
+import { addSparqlRoute, idOf, type SparqlRoute } from "./sparql-routes.ts";
 
-/** `/hosted/{id}/sparql`: endpoints of this process, asked without planning. */
+/** `/hosted/{id}/sparql` and `/registry/sparql`: endpoints of this process, asked without planning. */
 export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
-  const { hosted, catalog } = shell;
+  const { hosted, catalog, dataset, publicUrl } = shell;
+  addHostedRoute(app, shell, {
+    url: "/registry/sparql",
+    operationId: "queryRegistry",
+    summary: "Query what the registry knows: catalogue, descriptions, capabilities, availability, incidents",
+    endpointOf: () => dataset.endpoint,
+    dataset: async () => ({ iri: `${publicUrl()}/registry`, describedAt: `${publicUrl()}/registry/vocabulary` }),
+    target: () => ({ endpoint: "registry" }),
+  });
   addHostedRoute(app, shell, {
     url: "/hosted/:id/sparql",
     operationId: "queryHosted",
@@ -29,11 +36,7 @@ export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
 }
 
 /** A route of an endpoint that this process hosts. */
-interface HostedRoute {
-  readonly url: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly params?: TSchema;
+interface HostedRoute extends Omit<SparqlRoute, "federated" | "check" | "answer"> {
   /** @throws FedwayError when the path names nothing */
   readonly endpointOf: (request: FastifyRequest) => HostedEndpoint;
 }
@@ -60,7 +63,8 @@ const hostedAnswer =
   async (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation): Promise<void> => {
     const mostMs = config.limits.timeoutMs;
     const kind = answerKindOf(operation.text);
-    const asked = endpointOf(request).query({
+    const endpoint = endpointOf(request);
+    const asked = endpoint.query({
       query: operation.text,
       kind: kind ?? "bindings",
       // The store's refusal of what is no query is not to be hidden behind a format.
@@ -77,8 +81,20 @@ const hostedAnswer =
       if (isFormat) queries.explain({ text: operation.text, strict: false, defaultGraphs: [], namedGraphs: [] });
       throw error;
     });
-    const headers = [...staticHeaders, "Content-Type", contentTypes.get(mediaType) ?? mediaType];
+    const headers = [
+      ...staticHeaders,
+      ...ageHeaders(endpoint),
+      "Content-Type",
+      contentTypes.get(mediaType) ?? mediaType,
+    ];
     await sendAnswer(reply, { headers, contentEncoding: "identity", body: stream ?? body }, (error) =>
       sendProblem(reply, error),
     );
   };
+
+/** How old the data of an endpoint are that may change. */
+function ageHeaders({ asOfMs }: HostedEndpoint): readonly string[] {
+  if (asOfMs === undefined) return [];
+  const seconds = Math.max(0, Math.round((Date.now() - asOfMs()) / 1_000));
+  return ["Last-Modified", new Date(asOfMs()).toUTCString(), "Age", String(seconds)];
+}

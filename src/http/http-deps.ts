@@ -1,4 +1,5 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type * as RDF from "@rdfjs/types";
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -76,6 +77,8 @@ export interface HttpDeps {
   readonly publishSnapshot: (options: { readonly reviewed: boolean }) => Promise<object>;
   /** Endpoint hosted by this process. */
   readonly hosted: (id: string) => HostedEndpoint | undefined;
+  /** The registry as one RDF dataset, and Fedway's own terms. */
+  readonly dataset: { readonly endpoint: HostedEndpoint; readonly vocabulary: () => readonly RDF.Quad[] };
   /** What clients may cost; absent: anything. */
   readonly limiter?: RateLimiter | undefined;
   /** Routes of plugins. */

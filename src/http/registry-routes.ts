@@ -6,9 +6,10 @@ import { partsOf } from "../registry/schema/split-classes.ts";
 import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
 import { catalogVoid, descriptionUrl, voidQuads } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
+import { FormatParameters } from "./catalog-schemas.ts";
 import { sendJson, anyOriginHeaders } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { graphFormat, sendQuads, sendTurtle } from "./rdf-body.ts";
+import { graphFormat, requestedFormat, sendQuads, sendTurtle } from "./rdf-body.ts";
 import {
   CapabilityRecord,
   SchemaAnswer,
@@ -96,6 +97,19 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
   });
 }
 
+function addVocabulary(app: TypedApp, { dataset }: HttpShell): void {
+  app.get("/registry/vocabulary", {
+    schema: {
+      tags,
+      operationId: "getVocabulary",
+      summary: "Fedway's own terms, with labels and descriptions",
+      querystring: FormatParameters,
+      response: answersAs(graphTypes),
+    },
+    handler: (request, reply) => sendQuads(reply, dataset.vocabulary(), graphFormat(requestedFormat(request))),
+  });
+}
+
 function addSchema(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/schema", {
     schema: {
@@ -165,6 +179,7 @@ function addSearch(app: TypedApp, { search }: HttpShell): void {
 /** Descriptions, schemas, capabilities and search: what is known of the endpoints, to read. */
 export function addRegistryRoutes(app: TypedApp, shell: HttpShell): void {
   addVoid(app, shell);
+  addVocabulary(app, shell);
   addSchema(app, shell);
   addSearch(app, shell);
 }

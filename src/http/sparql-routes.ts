@@ -58,7 +58,8 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-interface SparqlRoute {
+/** A route of the SPARQL Protocol. */
+export interface SparqlRoute {
   readonly url: string;
   /** SERVICE clauses are evaluated. */
   readonly federated: boolean;
@@ -266,7 +267,7 @@ export function pathPart({ params }: FastifyRequest, name: string): string {
 /** The `id` in the path. */
 export const idOf = (request: FastifyRequest): string => pathPart(request, "id");
 
-const sparqlTarget = /^(?:\/(?:(?:endpoints|federations|hosted)|shards\/[^/?]+)\/[^/?]+)?\/sparql\/?\?/;
+const sparqlTarget = /^(?:\/(?:(?:endpoints|federations|hosted)|shards\/[^/?]+)\/[^/?]+|\/registry)?\/sparql\/?\?/;
 
 /**
  * The URL by which a request is routed: without its query part on SPARQL routes, which read that part themselves and

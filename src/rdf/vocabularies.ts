@@ -35,12 +35,12 @@ export const castTypes: ReadonlySet<string> = new Set(
 /** Data Catalog Vocabulary, version 3. */
 export const dcat = vocabulary(
   "http://www.w3.org/ns/dcat#",
-  "DataService endpointURL keyword landingPage servesDataset",
+  "Catalog DataService endpointURL keyword landingPage servesDataset service",
 );
 
 export const dcterms = vocabulary(
   "http://purl.org/dc/terms/",
-  "bibliographicCitation conformsTo created description identifier license source title",
+  "bibliographicCitation conformsTo created description hasPart identifier license modified source subject title",
 );
 
 export const foaf = vocabulary("http://xmlns.com/foaf/0.1/", "homepage primaryTopic");
@@ -107,6 +107,11 @@ export const fedway = vocabulary(
   // How a description was found out: see the README of registry/void.
   "bytes classesComplete describedGraph durationMs factStatus graphsComplete httpStatus objectsComplete outcome position",
   "propertiesComplete query requests rung source unfinished unknown what why",
+  // How an endpoint is and was, and what it can do: see catalog/vocabulary/fedway.ttl.
+  "fault Incident incidentKind incidentSubject lacksFeature leftOut maxUrlBytes maxValuesRows observedRowCap",
+  "observedSince probedAt probes publishedFacts state stateSince textSearch wholeRows",
+  "uptime24h uptime7d uptime30d uptime90d medianLatency24h medianLatency7d medianLatency30d medianLatency90d",
+  "p90Latency24h p90Latency7d p90Latency30d p90Latency90d",
 );
 
 /** Prefixes of the vocabularies that Fedway writes, by namespace. */

@@ -9,7 +9,7 @@ import type { StoreBoot, StoreReply, StoreTask } from "../../src/hosting/store-t
 import { serveTasks } from "../../src/workers/threads.ts";
 
 const { source }: StoreBoot = workerData;
-const { log, steps }: { log: string; steps: string[] } = JSON.parse(source.kind === "text" ? source.text : "{}");
+const { log, steps }: { log: string; steps: string[] } = JSON.parse(source?.kind === "text" ? source.text : "{}");
 appendFileSync(log, "x");
 const start = readFileSync(log).length;
 const step = steps[start - 1] ?? steps.at(-1);

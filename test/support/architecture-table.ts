@@ -212,6 +212,16 @@ export const modules: readonly Module[] = [
     packages: ["oxigraph"],
   },
   {
+    // The registry as one RDF dataset.
+    name: "dataset",
+    imports: [
+      ...whole("monitor", "rdf", "registry"),
+      { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
+      { module: "hosting", files: ["store-thread.ts"], typesOnly: true },
+    ],
+    packages: [],
+  },
+  {
     name: "http",
     imports: [
       ...whole("html.ts", "query", "query/run-text.ts", "registry", "monitor", "rdf", "hosting", "results"),
@@ -362,6 +372,7 @@ export const outsideFiles: readonly string[] = [
   "catalog/examples/queries/",
   "catalog/published/",
   "catalog/shapes/entry-shapes.ttl",
+  "catalog/vocabulary/fedway.ttl",
   "dist/console/",
   "shards/",
 ];

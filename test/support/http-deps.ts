@@ -65,6 +65,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     webhooks: { dead: async () => [], redeliver: async () => undefined },
     publishSnapshot: noJobs,
     hosted: () => undefined,
+    dataset: { endpoint: { id: "registry", query: noJobs, close: async () => undefined }, vocabulary: () => [] },
     metrics: {
       contentType: "text/plain; version=0.0.4; charset=utf-8",
       render: async () => "fedway_up 1\n",

@@ -78,9 +78,14 @@ export class CapabilityService {
     return this.#current(id, await this.#options.capabilities.get(id));
   }
 
+  /** As `get`, from memory. */
+  known(id: string): Capabilities | undefined {
+    return this.#current(id, this.#known.get(id));
+  }
+
   /** What the planner goes by, from memory; undefined when nothing is known. */
   view(id: string): EndpointView | undefined {
-    const known = this.#current(id, this.#known.get(id));
+    const known = this.known(id);
     if (known !== undefined && !this.#views.has(known)) this.#views.set(known, endpointView(known));
     return known && this.#views.get(known);
   }

@@ -38,6 +38,8 @@ export interface CatalogEntry {
   readonly mirrorOf?: string | undefined;
   /** `fedway:neverKept`: its answers are never kept for other queries. */
   readonly neverKept?: boolean | undefined;
+  /** It comes with the service. */
+  readonly builtIn?: true | undefined;
   /** Method known to work, `post-form` where nothing else is known to be needed. */
   readonly method?: "post-form" | "post-direct" | "get" | undefined;
   /** `fedway:subjectPartition`: no two endpoints with the same IRI here have a subject in common. */

@@ -1,4 +1,4 @@
-import type { Federation } from "./catalog.ts";
+import type { CatalogEntry, Federation } from "./catalog.ts";
 
 /** The federation of everything that is described; no file or change may have its id. */
 export const describedFederation = Object.freeze({
@@ -9,3 +9,25 @@ export const describedFederation = Object.freeze({
   memberKeywords: [],
   builtIn: true,
 } as const satisfies Federation);
+
+/**
+ * The registry itself as an endpoint. It has an id and a URL, and is in no list: it is neither watched nor described, and belongs to
+ * a federation only by its id. An entry of one's own with this id takes its place.
+ */
+export const registryEntry = (publicUrl: string): CatalogEntry =>
+  Object.freeze({
+    id: "registry",
+    title: "The registry itself",
+    description:
+      "What this service knows of its endpoints: catalogue, descriptions, capabilities, availability, incidents.",
+    url: `${publicUrl}/registry/sparql`,
+    interface: "sparql",
+    keywords: [],
+    notes: [],
+    blocksService: true,
+    needsUserAgent: false,
+    pseudoServices: [],
+    rawQueries: false,
+    neverKept: true,
+    builtIn: true,
+  });

@@ -1,6 +1,6 @@
 import { publishedCatalog } from "../published/published-catalog.ts";
 import type { PublishedFacts } from "../published/published-facts.ts";
-import { describedFederation } from "./described-federation.ts";
+import { describedFederation, registryEntry } from "./described-federation.ts";
 import type { Catalog, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
 
 /** How the service itself is reached. */
@@ -45,6 +45,8 @@ export function createCatalog(
   const ids = firstById(all);
   const builtIn = options.isDescribed ? [describedFederation] : [];
   const federations = firstById([...builtIn, ...(options.federations ?? [])]);
+  const registry = options.isDescribed && !ids.has("registry") ? registryEntry(options.publicUrl) : undefined;
+  const [own, byId] = withRegistry(ids, { registry, keyOf });
   const urls = new Map<string, CatalogEntry>();
   for (const entry of ids.values()) {
     const key = keyOfEntry(entry);
@@ -60,7 +62,8 @@ export function createCatalog(
   const entries = inIdOrder(ids);
   const byUrl = (url: string): CatalogEntry | undefined => {
     const key = keyOf(url);
-    return key === undefined ? undefined : (urls.get(key) ?? ids.get(ownId(key, "endpoints")));
+    if (key === undefined) return undefined;
+    return urls.get(key) ?? own.get(key) ?? byId(ownId(key, "endpoints"));
   };
   const published = publishedCatalog(options.published ?? [], { entries, byUrl, keyOf });
   return Object.freeze({
@@ -68,13 +71,22 @@ export function createCatalog(
     entries,
     federations: inIdOrder(federations),
     problems: Object.freeze([...problems]),
-    byId: (id: string) => ids.get(id),
+    byId,
     byUrl,
     published,
     federation: (id: string) => federations.get(id),
     federationByUrl: (url: string) => federations.get(ownId(keyOf(url), "federations")),
-    membersOf: createMembership(entries, { ...options, published }),
+    membersOf: createMembership(entries, { ...options, published, registry }),
   });
+}
+
+/** The registry by the key of its URL, and lookup by id. */
+function withRegistry(
+  ids: ReadonlyMap<string, CatalogEntry>,
+  { registry, keyOf }: { readonly registry: CatalogEntry | undefined; readonly keyOf: UrlKey },
+) {
+  const own = new Map(registry === undefined ? [] : [[keyOf(registry.url) ?? "", registry]]);
+  return [own, (id: string) => ids.get(id) ?? (id === registry?.id ? registry : undefined)] as const;
 }
 
 function firstById<Named extends { readonly id: string }>(all: readonly Named[]): ReadonlyMap<string, Named> {
@@ -106,7 +118,9 @@ function createMembership(
     search = () => [],
     isDescribed = () => false,
     published,
-  }: Pick<CatalogOptions, "search" | "isDescribed"> & Pick<Catalog, "published">,
+    registry,
+  }: Pick<CatalogOptions, "search" | "isDescribed"> &
+    Pick<Catalog, "published"> & { readonly registry: CatalogEntry | undefined },
 ): Catalog["membersOf"] {
   let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;
   // A copy would be asked for what its original is asked for.
@@ -117,7 +131,8 @@ function createMembership(
     if (memberKeywords.length > 0) byKeyword ??= indexKeywords(entries);
     for (const keyword of memberKeywords) for (const id of byKeyword?.get(folded(keyword)) ?? []) ids.add(id);
     if (memberQuery !== undefined) for (const id of search(memberQuery)) ids.add(id);
-    return Object.freeze(entries.filter(({ id }) => ids.has(id)));
+    const own = registry !== undefined && ids.has(registry.id) ? [registry] : [];
+    return Object.freeze([...entries.filter(({ id }) => ids.has(id)), ...own]);
   };
 }
 

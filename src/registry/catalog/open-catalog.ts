@@ -12,7 +12,6 @@ import type {
 } from "./catalog.ts";
 import { createShapeCheck } from "./check-catalog.ts";
 import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type DocumentRules } from "./check-write.ts";
-import { describedFederation } from "./described-federation.ts";
 import { documentOf } from "./document-fields.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
 import { type CatalogOptions, createCatalog, looseKey, urlKeys } from "./index-catalog.ts";
@@ -128,7 +127,8 @@ class OpenCatalog implements EditableCatalog {
   document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined {
     const source = this.#resolved.shown.get(documentKey(kind, id));
     if (source === undefined) {
-      return kind === "federation" && this.federation(id)?.builtIn ? builtInDocument() : undefined;
+      const item = kind === "federation" ? this.federation(id) : this.byId(id);
+      return item?.builtIn ? builtInDocument(kind, item) : undefined;
     }
     const isChange = "stored" in source;
     const turtle = isChange ? source.stored?.turtle : source.text;
@@ -181,8 +181,8 @@ class OpenCatalog implements EditableCatalog {
   async #remove(name: Name, ifMatch: string | undefined): Promise<void> {
     await this.#untilStored(async () => {
       const key = documentKey(name.kind, name.id);
-      if (name.kind === "federation" && this.federation(name.id)?.builtIn) {
-        throw new FedwayError("ENTRY_CONFLICT", `The federation "${name.id}" comes with the service and stays.`);
+      if (this.document(name.kind, name.id)?.origin === "service") {
+        throw new FedwayError("ENTRY_CONFLICT", `The ${name.kind} "${name.id}" comes with the service and stays.`);
       }
       const isThere = this.#resolved.shown.has(key) || this.#overlays.get(key)?.deleted === false;
       if (!isThere) throw unknownId(name.kind, name.id, this);
@@ -267,9 +267,10 @@ class OpenCatalog implements EditableCatalog {
   }
 }
 
-/** The document of the federation that comes with the service. */
-function builtInDocument(): CatalogDocument {
-  const { id, title, description } = describedFederation;
-  const quads = Object.freeze(documentOf("federation", { id, title, description }));
-  return Object.freeze({ id, kind: "federation", origin: "service", quads, etag: etagOf(quads) });
+/** The document of what comes with the service. */
+function builtInDocument(kind: Name["kind"], item: CatalogEntry | Federation): CatalogDocument {
+  const { id, title, description = "" } = item;
+  const url = "url" in item ? { url: item.url } : {};
+  const quads = Object.freeze(documentOf(kind, { id, title, description, ...url }));
+  return Object.freeze({ id, kind, origin: "service", quads, etag: etagOf(quads) });
 }

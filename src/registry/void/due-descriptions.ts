@@ -65,7 +65,7 @@ export class DueDescriptions {
 
   /** A query has asked these endpoints, by catalogue id. */
   used(ids: readonly string[]): void {
-    this.#add(ids.flatMap((id) => this.#options.catalog.byId(id) ?? []));
+    this.#add(ids.flatMap((id) => this.#options.catalog.byId(id) ?? []).filter(({ builtIn }) => !builtIn));
   }
 
   /**

@@ -58,6 +58,7 @@ function generousDeps(): Partial<HttpDeps> {
     monitor: createFakeMonitor({ endpoints: pageEntries(0), nowMs: fakeNowMs }),
     routes: [shardRoutes(shards)],
     hosted: () => endpoint,
+    dataset: { endpoint, vocabulary: () => [] },
     jobs: { get: async () => job, list: async () => [job], cancel: async () => true, watch: () => () => undefined },
     publishSnapshot: async () => ({ schema: 1 }),
   };

@@ -10,7 +10,7 @@ const token = "a-token-of-these-tests";
 const foreign = "https://elsewhere.example";
 /** These take queries, or the token itself, which anybody may send. */
 const queryRoutes =
-  /^\/(login|logout|sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
+  /^\/(login|logout|sparql|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
 /** Reading them is the operator's business, too. */
 const secretReads: ReadonlySet<string> = new Set(["GET /api/webhooks/dead"]);
 

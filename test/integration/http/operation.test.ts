@@ -153,6 +153,8 @@ describe("documents", () => {
       "/metrics",
       "/openapi.json",
       "/query",
+      "/registry/sparql",
+      "/registry/vocabulary",
       "/runs/{id}",
       "/sparql",
       "/status",

@@ -7,6 +7,7 @@ it.each([
   ["/endpoints/alpha/sparql?query=a?b", "/endpoints/alpha/sparql"],
   ["/hosted/alpha/sparql?", "/hosted/alpha/sparql"],
   ["/federations/alpha/sparql?query=x", "/federations/alpha/sparql"],
+  ["/registry/sparql?query=x", "/registry/sparql"],
 ])("%s is routed without its query part, as %s", (url, expected) => {
   expect(routedUrl(url)).toBe(expected);
 });

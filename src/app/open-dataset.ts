@@ -1,0 +1,24 @@
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config/config.ts";
+import { createRegistryGraphs, type RegistryKnowledge } from "../dataset/registry-graphs.ts";
+import { vocabularyQuads } from "../dataset/vocabulary.ts";
+import { type EndpointPool, storeMemoryMb } from "../hosting/endpoint-pool.ts";
+
+interface DatasetParts extends Pick<RegistryKnowledge, "monitor"> {
+  readonly config: Config;
+  readonly pool: EndpointPool;
+  readonly registry: Omit<RegistryKnowledge, "monitor" | "publicUrl" | "clock" | "mostTriples">;
+}
+
+/** Triples for each endpoint on average, and bounds of all. A store of the most has 370 MB. */
+const triplesEach = 2_500;
+const [leastTriples, mostTriples] = [150_000, 500_000];
+
+/** The registry as one dataset, in a store of the pool that is filled when it is asked. */
+export function openDataset({ config, pool, registry, monitor }: DatasetParts) {
+  const { publicUrl, limits } = config;
+  const triples = Math.min(Math.max(triplesEach * registry.catalog.entries.length, leastTriples), mostTriples);
+  const source = createRegistryGraphs({ ...registry, monitor, publicUrl, clock: systemClock, mostTriples: triples });
+  const memoryMb = storeMemoryMb({ bytes: 0, triples }, limits.hostedMemoryMb);
+  return { endpoint: pool.endpoint({ id: "registry", source, memoryMb }), vocabulary: vocabularyQuads };
+}

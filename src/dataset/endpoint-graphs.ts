@@ -1,0 +1,143 @@
+import type * as RDF from "@rdfjs/types";
+import { dataFactory } from "../rdf/triple-index.ts";
+import { dcat, dcterms, fedway, rdf, rdfs, sd, voidVocabulary as v } from "../rdf/vocabularies.ts";
+import type { Capabilities } from "../registry/capabilities/capabilities.ts";
+import type { CatalogDocument } from "../registry/catalog/catalog.ts";
+import type { PublishedFacts } from "../registry/published/published-facts.ts";
+import { descriptionQuads } from "../registry/void/description-quads.ts";
+import { descriptionUrl } from "../registry/void/published-documents.ts";
+import { QuadWriter } from "../registry/void/quad-writer.ts";
+import type { ClassPartition, PropertyPartition, VoidDescription } from "../registry/void/void-description.ts";
+
+/** What names things of the registry. */
+export interface Naming {
+  /** Without a trailing slash. */
+  readonly publicUrl: string;
+}
+
+/** The IRI of an endpoint or federation, which is also its page. */
+export const iriOf = ({ publicUrl }: Naming, kind: CatalogDocument["kind"], id: string): string =>
+  `${publicUrl}/${kind}s/${id}`;
+
+const types = { endpoint: dcat.DataService, federation: fedway.Federation } as const;
+
+/** A document of the catalogue, whose subject gets the IRI of its page in the place of a name of its own. */
+export function documentQuads({ kind, id, quads }: CatalogDocument, naming: Naming): readonly RDF.Quad[] {
+  const type = quads.find(({ predicate, object }) => predicate.value === rdf.type && object.value === types[kind]);
+  const named = dataFactory.namedNode(iriOf(naming, kind, id));
+  const renamed = <Term extends RDF.Term>(term: Term): Term | RDF.NamedNode =>
+    type !== undefined && term.equals(type.subject) ? named : term;
+  return quads.map(({ subject, predicate, object }) => dataFactory.quad(renamed(subject), predicate, renamed(object)));
+}
+
+const mediaTypes = "https://www.iana.org/assignments/media-types/";
+
+/** What probes found an endpoint to be able to do, in terms of SPARQL 1.1 Service Description; what is not known is absent. */
+export function capabilityQuads(found: Capabilities, service: string): readonly RDF.Quad[] {
+  const writer = new QuadWriter();
+  writer.type(service, sd.Service);
+  writer.link(service, sd.endpoint, found.endpoint);
+  writer.time(service, fedway.probedAt, found.probedAt);
+  for (const [name, outcome] of Object.entries(found.constructs)) {
+    const term = `${fedway.namespace}${name}`;
+    if (outcome.verdict === "right") writer.link(service, sd.feature, term);
+    else if (outcome.verdict !== "failed") writer.link(service, fedway.lacksFeature, term);
+  }
+  if (found.textSearch !== undefined) writer.link(service, sd.feature, fedway.textSearch);
+  if (found.reachable) writer.link(service, sd.supportedLanguage, sd.SPARQL11Query);
+  for (const format of found.formats) writer.link(service, sd.resultFormat, mediaTypes + format);
+  writer.number(service, fedway.observedRowCap, found.rowCap);
+  writer.number(service, fedway.wholeRows, found.wholeRows);
+  writer.number(service, fedway.maxValuesRows, found.maxValuesRows);
+  writer.number(service, fedway.maxUrlBytes, found.maxUrlBytes);
+  return writer.take();
+}
+
+/**
+ * A description as the API gives it (`view=agent`, `variant=extended`), with at most `room` triples: a longer one is
+ * aggregated, and says what it lacks and where the whole is.
+ */
+export function voidQuads(description: VoidDescription, room: number, naming: Naming): readonly RDF.Quad[] {
+  const { id = "", dataset } = description;
+  const url = descriptionUrl(naming.publicUrl, id);
+  const writer = new QuadWriter();
+  writer.link(iriOf(naming, "endpoint", id), dcat.servesDataset, dataset);
+  for (const { shown, lacks } of shorterAndShorter(description, room)) {
+    const quads = atMost(descriptionQuads(shown, { view: "agent", variant: "extended", url }), room - linkTriples);
+    if (quads === undefined) continue;
+    if (lacks !== undefined) {
+      writer.text(dataset, fedway.leftOut, lacks);
+      writer.link(dataset, rdfs.seeAlso, `${url}?variant=extended`);
+    }
+    return [...writer.take(), ...quads];
+  }
+  writer.text(dataset, fedway.leftOut, "the description");
+  writer.link(dataset, rdfs.seeAlso, `${url}?variant=extended`);
+  return writer.take();
+}
+
+const linkTriples = 3;
+/** Triples of a class or property of the whole dataset at most, with how it is known. */
+const partitionTriples = 16;
+
+function* shorterAndShorter(description: VoidDescription, room: number) {
+  yield { shown: description, lacks: undefined };
+  const { classPartitions, propertyPartitions, linksets } = description;
+  const classes = classPartitions.map(withoutProperties);
+  const properties = propertyPartitions.map(withoutObjects);
+  const rest = { terms: [], records: [], unknown: [], built: undefined };
+  const lacks = "the properties of each class, the objects of properties, names of terms, and requests";
+  const aggregated = { ...description, ...rest, classPartitions: classes, propertyPartitions: properties };
+  yield { shown: aggregated, lacks };
+  const most = Math.floor(room / partitionTriples / 3);
+  const cut = {
+    ...aggregated,
+    classPartitions: classes.slice(0, most),
+    propertyPartitions: properties.slice(0, most),
+    linksets: linksets.slice(0, most),
+    classesComplete: description.classesComplete && classes.length <= most,
+    propertiesComplete: description.propertiesComplete && properties.length <= most,
+    namedGraphs: undefined,
+    graphsBeside: undefined,
+  };
+  yield { shown: cut, lacks: `${lacks}; and all but the ${most} largest classes, properties and linksets` };
+}
+
+const withoutProperties = (partition: ClassPartition): ClassPartition => ({
+  ...partition,
+  properties: [],
+  propertiesComplete: false,
+});
+
+const withoutObjects = (partition: PropertyPartition): PropertyPartition => ({
+  ...partition,
+  objectClasses: [],
+  datatypes: [],
+  objectsComplete: false,
+});
+
+/** The quads, if they are no more than that. */
+function atMost(quads: Iterable<RDF.Quad>, most: number): readonly RDF.Quad[] | undefined {
+  const taken: RDF.Quad[] = [];
+  for (const quad of quads) if (taken.push(quad) > most) return undefined;
+  return taken;
+}
+
+/** What others published about an endpoint: a dataset of its own, which is never taken for what the endpoint showed. */
+export function publishedQuads(facts: PublishedFacts, room: number, service: string): readonly RDF.Quad[] {
+  const writer = new QuadWriter();
+  const dataset = `${service}#published`;
+  writer.link(service, fedway.publishedFacts, dataset);
+  writer.type(dataset, v.Dataset);
+  writer.text(dataset, fedway.source, "published");
+  writer.text(dataset, dcterms.description, facts.provenance);
+  const shown = [...facts.terms.values()].slice(0, Math.floor((room - linkTriples * 2) / 3));
+  if (shown.length < facts.terms.size) writer.text(dataset, fedway.leftOut, `${facts.terms.size - shown.length} terms`);
+  for (const [at, { kind, iri, count }] of shown.entries()) {
+    const node = `${dataset}-${at + 1}`;
+    writer.link(dataset, kind === "class" ? v.classPartition : v.propertyPartition, node);
+    writer.link(node, kind === "class" ? v.class : v.property, iri);
+    writer.number(node, kind === "class" ? v.entities : v.triples, count);
+  }
+  return writer.take();
+}
