@@ -44,7 +44,7 @@ export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | 
   }
   const folder = await holdDataFolder(dataDir);
   try {
-    const store = await openSqliteStore({ path: join(dataDir, databaseFile) });
+    const store = openSqliteStore({ path: join(dataDir, databaseFile) });
     return watched({
       store,
       soleOwner: true,

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { PutOptions, SeriesPoint, Store, StoredDocument } from "./store.ts";
+import type { PutOptions, Store, StoredDocument } from "./store.ts";
 
 /** How often a write also removes what has expired. */
 export const sweepEveryMs = 60_000;
@@ -8,24 +8,16 @@ const mostKeyBytes = 512;
 const mostValueBytes = 64 * 1024 * 1024;
 /** A hundred years; longer times are a mistake of the caller. */
 const longestMs = 100 * 365 * 24 * 3_600_000;
-const mostPoints = 10_000;
 const mostListed = 100_000;
 const defaultListed = 1_000;
 
 const controlCharacter = /\p{Cc}/u;
 
-/** What a range of a series is limited to. */
-export type RangeBounds = Parameters<Store["range"]>[1];
-
-/** How points are appended. */
-export type AppendOptions = NonNullable<Parameters<Store["append"]>[2]>;
-
 /** A store that may rely on its arguments, and gets all of them. */
-export interface StoreAdapter extends Omit<Store, "put" | "delete" | "list" | "append" | "increment"> {
+export interface StoreAdapter extends Omit<Store, "put" | "delete" | "list" | "increment"> {
   put(key: string, value: string, options: PutOptions): Promise<number | undefined>;
   delete(key: string, options: PutOptions): Promise<boolean>;
   list(prefix: string, limit: number, after: string | undefined): Promise<readonly StoredDocument[]>;
-  append(series: string, points: readonly SeriesPoint[], options: AppendOptions): Promise<void>;
   increment(counter: string, by: number, options: Pick<PutOptions, "ttlMs">): Promise<number>;
 }
 
@@ -62,26 +54,11 @@ export function checkedStore(adapter: StoreAdapter): Store {
   };
 }
 
-function checkedNumbers(
-  adapter: StoreAdapter,
-): Pick<Store, "append" | "range" | "dropSeries" | "increment" | "acquire" | "release"> {
+function checkedNumbers(adapter: StoreAdapter): Pick<Store, "range" | "increment" | "acquire" | "release"> {
   return {
-    async append(series, points, options = {}) {
-      checkKey(series);
-      checkDuration(options.retentionMs, "retentionMs");
-      checkPoints(points);
-      await adapter.append(series, points, options);
-    },
     async range(series, bounds) {
       checkKey(series);
-      const { fromMs, toMs, limit } = bounds;
-      if (Number.isNaN(fromMs) || Number.isNaN(toMs)) refuse("The range of a series is not a number.");
-      if (limit !== undefined) checkLimit(limit);
       return adapter.range(series, bounds);
-    },
-    async dropSeries(series) {
-      checkKey(series);
-      await adapter.dropSeries(series);
     },
     async increment(counter, by, options = {}) {
       checkKey(counter);
@@ -141,14 +118,6 @@ function checkVersion(version: number | undefined): void {
 
 function checkLimit(limit: number): void {
   if (!Number.isSafeInteger(limit) || limit < 1) refuse("limit is not a whole number above 0.");
-}
-
-function checkPoints(points: readonly SeriesPoint[]): void {
-  if (points.length > mostPoints) refuse(`More than ${mostPoints} points are appended at once.`);
-  for (const { atMs, value } of points) {
-    if (!Number.isSafeInteger(atMs)) refuse("A point's moment is not a whole number of milliseconds.");
-    checkValue(value);
-  }
 }
 
 /** A counter's next value; exact integers only. @throws FedwayError `REQUEST_INVALID` */

@@ -34,7 +34,7 @@ export interface DocumentChange {
 export interface SeriesPoint {
   /** Milliseconds since the epoch, whole. */
   readonly atMs: number;
-  /** Text, as it was appended; JSON by convention. */
+  /** JSON text. */
   readonly value: string;
 }
 
@@ -47,7 +47,7 @@ export interface SeriesPoint {
  * connection, closed), and with `REQUEST_INVALID` for a key or value beyond the bounds.
  */
 export interface Store {
-  readonly name: "memory" | "sqlite" | "redis";
+  readonly name: "sqlite" | "redis";
   get(key: string): Promise<StoredDocument | undefined>;
   /** Resolves to the new version, or to undefined when `ifVersion` did not hold. */
   put(key: string, value: string, options?: PutOptions): Promise<number | undefined>;
@@ -64,15 +64,11 @@ export interface Store {
    */
   watch(prefix: string, listener: (change: DocumentChange | undefined) => void): () => void;
 
-  /** Adds points to a series; points older than `retentionMs` before the newest are dropped in the same step. */
-  append(series: string, points: readonly SeriesPoint[], options?: { readonly retentionMs?: number }): Promise<void>;
-  /** Points with `fromMs <= atMs < toMs`, oldest first, those of one moment in the order of arrival. */
-  range(
-    series: string,
-    options: { readonly fromMs: number; readonly toMs: number; readonly limit?: number },
-  ): Promise<readonly SeriesPoint[]>;
-  /** Drops a whole series. */
-  dropSeries(series: string): Promise<void>;
+  /**
+   * Points with `fromMs <= atMs < toMs` of a series that an earlier release wrote, oldest first. To be removed with
+   * `monitor/import-hours.ts`.
+   */
+  range(series: string, options: { readonly fromMs: number; readonly toMs: number }): Promise<readonly SeriesPoint[]>;
 
   /** Adds to a counter (0 when new) and resolves to its value; `ttlMs` counts from the counter's creation. */
   increment(counter: string, by: number, options?: { readonly ttlMs?: number }): Promise<number>;

@@ -63,15 +63,7 @@ export function watchWrites(store: Store, { now, everyMs = 5_000 }: WatchOptions
     }, everyMs).unref();
   };
   return {
-    store: {
-      ...store,
-      put,
-      append: async (series, points, options) =>
-        void (await followed(
-          store.append(series, points, options).then(() => true),
-          0,
-        )),
-    } satisfies Store,
+    store: { ...store, put } satisfies Store,
     fault: (): WriteFault | undefined => fault,
     /** Calls back when writes begin to fail, and with undefined when they work again. */
     listen(listener: typeof onChange): void {

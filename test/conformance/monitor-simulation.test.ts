@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createMonitor } from "../../src/monitor/create-monitor.ts";
 import type { Incident, Observation } from "../../src/monitor/monitor.ts";
 import { createEndpointProbe } from "../../src/monitor/probe-endpoint.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
 import { createSimulatedClock } from "../support/simulated-clock.ts";
 import { createSimulatedEndpoints, injectedKinds, type InjectedTruth } from "../support/simulated-endpoints.ts";
@@ -33,7 +33,7 @@ const spans = (outages: readonly Pick<Incident, "startedMs" | "openedMs" | "clos
 function simulation() {
   const clock = createSimulatedClock(startMs);
   // By its own clock nothing in the store ends meanwhile, and it need not look through everything every minute.
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   const simulated = createSimulatedEndpoints({
     seed,
     now: () => clock.now(),

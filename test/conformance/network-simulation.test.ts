@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { FaultKind } from "../../src/errors/fedway-error.ts";
 import { createMonitor } from "../../src/monitor/create-monitor.ts";
 import type { Incident } from "../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../support/memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
 import { createSimulatedClock } from "../support/simulated-clock.ts";
 import { createRandom } from "../support/simulated-endpoints.ts";
@@ -79,7 +79,7 @@ it(`${days} days: each loss of the network is one incident, and there is no othe
   timeout: 900_000,
 }, async () => {
   const clock = createSimulatedClock(startMs);
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   const told: string[] = [];
   const faults: unknown[] = [];
   let probes = 0;

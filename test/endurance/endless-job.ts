@@ -4,7 +4,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 // Runs the job `endless` of the database named on the command line, which never ends, and says so; waits to be killed.
 const [path = ""] = process.argv.slice(2);
-const queue = new EmbeddedJobQueue({ store: await openSqliteStore({ path }), progressMs: 20 });
+const queue = new EmbeddedJobQueue({ store: openSqliteStore({ path }), progressMs: 20 });
 await queue.start([
   {
     name: "endless",

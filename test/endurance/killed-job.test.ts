@@ -27,7 +27,7 @@ describe("a job whose worker was killed", () => {
     for (let round = 0; round < rounds; round += 1) said.push(await killedWorker(path));
     expect(said).toEqual(["running 1", "running 2", "running 3", "running 4"]);
 
-    const store = await openSqliteStore({ path });
+    const store = openSqliteStore({ path });
     const queue = new EmbeddedJobQueue({ store });
     const stored: unknown = JSON.parse((await store.get("jobs/job/the-job"))?.value ?? "");
     expect(stored).toMatchObject({ state: "running", progress: { stage: "working", done: 4 } });

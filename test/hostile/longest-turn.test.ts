@@ -24,7 +24,7 @@ let service: RunningService;
 beforeAll(async () => {
   const url = await client.endpoint();
   const folder = newFolder();
-  const store = await openSqliteStore({ path: join(folder, "store.db") });
+  const store = openSqliteStore({ path: join(folder, "store.db") });
   const properties = Array.from({ length: 100 }, (_, at) =>
     propertyPartition(`http://x.example/property-${at}`, { triples: 1_000 + at, range: `http://x.example/Class${at}` }),
   );

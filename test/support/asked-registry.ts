@@ -12,7 +12,7 @@ import { describedModels } from "./described-models.ts";
 import { createFakeMonitor, type Fate } from "./fake-monitor.ts";
 import { fakeSettings } from "./fake-query-service.ts";
 import { fakeNowMs } from "./http-deps.ts";
-import { createMemoryStore } from "./memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { incident } from "./monitor-records.ts";
 import { newFolder } from "./scratch-folder.ts";
 
@@ -166,7 +166,7 @@ export async function openAskedRegistry(
     dirs: [{ path: folder }],
     published: [publishedFolder],
     baseUrl: publicUrl,
-    store: createMemoryStore(),
+    store: openSqliteStore({ path: ":memory:" }),
     now: () => fakeNowMs,
     isDescribed: (id) => descriptions.has(id),
   });

@@ -19,7 +19,7 @@ import { EndpointModels } from "../../src/registry/model/endpoint-models.ts";
 import { createTripleKeeper } from "../../src/selection/endpoint-keys.ts";
 import type { ReadTriple } from "../../src/registry/compute/triple-facts.ts";
 import { openSources } from "../../src/selection/open-sources.ts";
-import { createMemoryStore } from "./memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type CanonicalAnswer, storeAnswer, toAnswer } from "./canonical-answer.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 import type { Triple } from "./described-data.ts";
@@ -113,7 +113,7 @@ export async function openChangingMembers(
       : undefined;
   const models = new EndpointModels();
   models.setEntries(entries);
-  const kept = createMemoryStore();
+  const kept = openSqliteStore({ path: ":memory:" });
   const keepTriples = createTripleKeeper(kept);
   const wanted = new Set(ids);
   /** Describes what is to be described. */

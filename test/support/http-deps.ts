@@ -3,7 +3,7 @@ import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
 import { describedModels } from "./described-models.ts";
-import { createMemoryStore } from "./memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { shapesFile } from "./catalog-folder.ts";
 import { createFakeMonitor } from "./fake-monitor.ts";
@@ -48,7 +48,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
   const lines: object[] = [];
   const write = (fields: object): void => void lines.push(fields);
   const queries = createFakeQueryService();
-  const catalog = more.catalog ?? (await openTestCatalog(createMemoryStore()));
+  const catalog = more.catalog ?? (await openTestCatalog(openSqliteStore({ path: ":memory:" })));
   const monitor = more.monitor ?? createFakeMonitor({ endpoints: catalog.entries, nowMs: fakeNowMs });
   const noJobs = async () => Promise.reject(new Error("no jobs in this test"));
   return {

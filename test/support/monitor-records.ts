@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Incident, Observation } from "../../src/monitor/monitor.ts";
-import { createMemoryStore } from "./memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { newFolder } from "./scratch-folder.ts";
@@ -35,9 +34,9 @@ export const incident = (more: Partial<Incident> = {}): Incident => ({
 /** Stores by name, each opened anew; `close` removes what it left. */
 export const stores: readonly (readonly [string, () => Promise<{ store: Store; close(): Promise<void> }>])[] = [
   [
-    "memory",
+    "sqlite in memory",
     async () => {
-      const store = createMemoryStore();
+      const store = openSqliteStore({ path: ":memory:" });
       return { store, close: () => store.close() };
     },
   ],
@@ -45,7 +44,7 @@ export const stores: readonly (readonly [string, () => Promise<{ store: Store; c
     "sqlite",
     async () => {
       const folder = newFolder();
-      const store = await openSqliteStore({ path: join(folder, "store.db") });
+      const store = openSqliteStore({ path: join(folder, "store.db") });
       const close = async (): Promise<void> => {
         await store.close();
       };

@@ -13,7 +13,7 @@ import { selectSources } from "../../src/selection/select-sources.ts";
 import { factsOf } from "../../src/selection/source-facts.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 import { describedModels } from "./described-models.ts";
-import { createMemoryStore } from "./memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { triplesOf } from "./published-questions.ts";
 import { truthfulDescription } from "./truthful-description.ts";
 import { truthOf } from "./void-truth.ts";
@@ -39,7 +39,7 @@ export async function typedCheck({
   known = "read",
   values: harvests = new Map(),
 }: TypedRegistry) {
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   const now = (): number => Date.parse(seenAt) + 3_600_000;
   const startedAt = known === "old" ? "2025-01-01T00:00:00.000Z" : seenAt;
   const described = Object.entries(data).map(([id, text]): [string, VoidDescription] => {

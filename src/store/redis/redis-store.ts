@@ -9,15 +9,7 @@ import {
   type RedisConnectionOptions,
 } from "./redis-connection.ts";
 import { createRedisWatch } from "./redis-watch.ts";
-import {
-  acquireScript,
-  appendScript,
-  deleteScript,
-  incrementScript,
-  listScript,
-  putScript,
-  releaseScript,
-} from "./scripts.ts";
+import { acquireScript, deleteScript, incrementScript, listScript, putScript, releaseScript } from "./scripts.ts";
 
 /** How a store in Redis is opened. */
 export interface RedisStoreOptions extends RedisConnectionOptions {
@@ -27,6 +19,7 @@ export interface RedisStoreOptions extends RedisConnectionOptions {
 
 /** Documents that one script reads at most: a script keeps all other clients of Redis waiting. */
 const mostPerScript = 50;
+/** The value of a point begins with its number of arrival. */
 const arrivalDigits = 16;
 
 /**
@@ -101,26 +94,16 @@ function documentMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter,
   };
 }
 
-function seriesMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "append" | "range" | "dropSeries"> {
-  const keyOf = (series: string): string => `${prefix}s:${series}`;
+function seriesMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "range"> {
   return {
-    async append(series, points, { retentionMs }) {
-      if (points.length === 0) return;
-      const args = points.flatMap(({ atMs, value }) => [atMs, value]);
-      await connection.script(appendScript, keyOf(series), `${prefix}sequence`, retentionMs ?? "", ...args);
-    },
-    async range(series, bounds) {
-      const { fromMs, toMs, limit } = bounds;
-      const from = [scoreOf(fromMs), `(${scoreOf(toMs)}`, "WITHSCORES", "LIMIT", 0, limit ?? -1];
-      const reply = texts(await connection.command("ZRANGEBYSCORE", keyOf(series), ...from));
+    async range(series, { fromMs, toMs }) {
+      const key = `${prefix}s:${series}`;
+      const reply = texts(await connection.command("ZRANGEBYSCORE", key, fromMs, `(${toMs}`, "WITHSCORES"));
       const points: SeriesPoint[] = [];
       for (let at = 0; at + 1 < reply.length; at += 2) {
         points.push({ atMs: Number(reply[at + 1]), value: (reply[at] ?? "").slice(arrivalDigits) });
       }
       return points;
-    },
-    async dropSeries(series) {
-      await connection.command("UNLINK", keyOf(series));
     },
   };
 }
@@ -139,11 +122,6 @@ function counterMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, 
       await connection.script(releaseScript, `${prefix}l:${lease}`, owner);
     },
   };
-}
-
-function scoreOf(ms: number): string {
-  if (Number.isFinite(ms)) return String(ms);
-  return ms > 0 ? "+inf" : "-inf";
 }
 
 /** A reply that is a list of texts; nil and numbers among them. @throws FedwayError `STORE_FAILED` */

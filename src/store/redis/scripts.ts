@@ -73,25 +73,6 @@ end
 return found`,
 };
 
-/**
- * Keys: series, sequence. Arguments: retentionMs or "", then moment and value of each point.
- * The member of a point begins with its number of arrival, 16 digits: points of one moment sort by it and stay distinct.
- */
-export const appendScript: RedisScript = {
-  keys: 2,
-  lua: `
-local arrival = redis.call('INCRBY', KEYS[2], (#ARGV - 1) / 2) - (#ARGV - 1) / 2
-for index = 2, #ARGV, 2 do
-  arrival = arrival + 1
-  redis.call('ZADD', KEYS[1], ARGV[index], string.format('%016d', arrival) .. ARGV[index + 1])
-end
-if ARGV[1] ~= '' then
-  local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('(%.0f', newest - ARGV[1]))
-end
-return 1`,
-};
-
 /** Keys: counter. Arguments: number to add, ttlMs or "". Gives the sum as text, or nil when it would not be exact. */
 export const incrementScript: RedisScript = {
   keys: 1,

@@ -17,7 +17,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(options.path);
-    configure(database, options.maxBytes);
+    configure(database, options);
     migrate(database);
     return database;
   } catch (error) {
@@ -26,11 +26,11 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
   }
 }
 
-function configure(database: DatabaseSync, maxBytes: number | undefined): void {
+function configure(database: DatabaseSync, { path, maxBytes }: DatabaseOptions): void {
   // Only takes effect in a new file: freed pages can then go back to the file system in small steps.
   database.exec(`PRAGMA busy_timeout = 2000; PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
   const mode = database.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
-  if (mode !== "wal") {
+  if (mode !== "wal" && path !== ":memory:") {
     throw storeFailed(
       "The file system of the database has no shared memory, which its write-ahead log needs.",
       undefined,

@@ -16,7 +16,7 @@ interface SqliteStoreOptions extends DatabaseOptions {
 interface Connection {
   readonly database: DatabaseSync;
   readonly clock: Pick<Clock, "now">;
-  /** Next number of the one sequence: versions of documents, arrivals of points. */
+  /** Next number of the sequence of versions. */
   readonly next: () => number;
   readonly write: WriteBatch["write"];
   /** Reads what is committed. */
@@ -26,11 +26,11 @@ interface Connection {
 
 /**
  * The embedded default: SQLite with a write-ahead log. A write whose promise has resolved survives the end of the
- * process and a loss of power. One process owns the file (`data-folder.ts`); others may read it, e.g. to back it up.
+ * process and a loss of power; with the path `:memory:` it ends with the store. One process owns the file (`data-folder.ts`); others may read it, e.g. to back it up.
  *
  * @throws FedwayError `STORE_FAILED` when the file cannot be opened, is damaged, or is of a newer version
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export function openSqliteStore(options: SqliteStoreOptions): Store {
   const database = openDatabase(options);
   const clock = options.clock ?? systemClock;
   const sequence = database.prepare("UPDATE sequence SET value = value + 1 RETURNING value");
@@ -139,32 +139,15 @@ function documentMethods(connection: Connection): Pick<StoreAdapter, "get" | "pu
   };
 }
 
-function seriesMethods({
-  database,
-  next,
-  write,
-  read,
-}: Connection): Pick<StoreAdapter, "append" | "range" | "dropSeries"> {
-  const insert = database.prepare("INSERT INTO points (series, at_ms, arrival, value) VALUES (?, ?, ?, ?)");
-  const newest = database.prepare("SELECT max(at_ms) AS newest FROM points WHERE series = ?");
-  const forget = database.prepare("DELETE FROM points WHERE series = ? AND at_ms < ?");
+function seriesMethods({ database, read }: Connection): Pick<StoreAdapter, "range"> {
   const between = database.prepare(
-    "SELECT at_ms, value FROM points WHERE series = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms, arrival LIMIT ?",
+    "SELECT at_ms, value FROM points WHERE series = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms, arrival",
   );
-  const removeAll = database.prepare("DELETE FROM points WHERE series = ?");
   return {
-    append: (series, points, { retentionMs }) =>
-      write(() => {
-        for (const { atMs, value } of points) insert.run(series, atMs, next(), value);
-        if (retentionMs === undefined || points.length === 0) return;
-        forget.run(series, integerOf(newest.get(series), "newest") - retentionMs);
-      }),
-    async range(series, { fromMs, toMs, limit }) {
-      // SQLite takes a negative limit for none.
-      const rows = read(() => between.all(series, fromMs, toMs, limit ?? -1));
+    async range(series, { fromMs, toMs }) {
+      const rows = read(() => between.all(series, fromMs, toMs));
       return rows.map((row) => ({ atMs: integerOf(row, "at_ms"), value: textOf(row, "value") }));
     },
-    dropSeries: (series) => write(() => void removeAll.run(series), reserved),
   };
 }
 

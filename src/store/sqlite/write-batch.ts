@@ -24,11 +24,19 @@ export type WriteBatch = ReturnType<typeof createWriteBatch>;
  */
 export function createWriteBatch(database: DatabaseSync, beside: () => void, reserve?: Reserve) {
   let waiting: WaitingWrite[] = [];
-  let scheduled: NodeJS.Immediate | undefined;
+  let isScheduled = false;
   let closed = false;
 
+  // Without a disk there is no flush to share.
+  const defer = reserve === undefined ? queueMicrotask : setImmediate;
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    defer(flush);
+  };
   const flush = (): void => {
-    scheduled = undefined;
+    isScheduled = false;
+    if (waiting.length === 0) return;
     const writes = admitted(waiting.slice(0, mostWrites), reserve);
     waiting = waiting.slice(mostWrites);
     try {
@@ -38,7 +46,7 @@ export function createWriteBatch(database: DatabaseSync, beside: () => void, res
       if (isBusy(error)) for (const write of writes) write.reject(sqliteFailed(error));
       else oneByOne(database, writes, reserve);
     }
-    if (waiting.length > 0) scheduled ??= setImmediate(flush);
+    if (waiting.length > 0) schedule();
   };
 
   return {
@@ -57,15 +65,12 @@ export function createWriteBatch(database: DatabaseSync, beside: () => void, res
           return () => resolve(result);
         };
         waiting.push({ run, reserved, reject });
-        scheduled ??= setImmediate(flush);
+        schedule();
       }),
     /** Commits what waits; later writes are refused. */
     close(): void {
       closed = true;
-      while (waiting.length > 0) {
-        clearImmediate(scheduled);
-        flush();
-      }
+      while (waiting.length > 0) flush();
     },
   };
 }

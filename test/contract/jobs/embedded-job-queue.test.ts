@@ -1,11 +1,11 @@
 import { vi } from "vitest";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { describeJobQueue } from "./job-queue-contract.ts";
 
 describeJobQueue("embedded", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   return {
     queue: () => new EmbeddedJobQueue({ store, backoffMs: () => 50 }),
     advance: async (ms) => {

@@ -7,7 +7,7 @@ import { newFolder } from "../../support/scratch-folder.ts";
 const create = async (): Promise<StoreHarness> => {
   let nowMs = 1_000_000;
   const folder = newFolder();
-  const store = await openSqliteStore({ path: join(folder, "store.db"), clock: { now: () => nowMs } });
+  const store = openSqliteStore({ path: join(folder, "store.db"), clock: { now: () => nowMs } });
   return {
     store,
     advance: async (ms) => {

@@ -5,7 +5,7 @@ import { createApp } from "../../../src/app.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { type AdminToken, knownAdminToken, offerToken, openAdminToken } from "../../../src/store/admin-token.ts";
 import { holdDataFolder } from "../../../src/store/data-folder.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const open = (env: Readonly<Record<string, string>> = {}, shared?: Store): Promise<AdminToken> =>
   openAdminToken(loadConfig({ FEDWAY_DATA_DIR: dataDir, ...env }), {
-    store: shared ?? createMemoryStore(),
+    store: shared ?? openSqliteStore({ path: ":memory:" }),
     soleOwner: shared === undefined,
   });
 
@@ -61,7 +61,7 @@ describe("without FEDWAY_ADMIN_TOKEN", () => {
     expect(open({ FEDWAY_DATA_DIR: join(dataDir, "missing") })).rejects.toMatchObject({ code: "STORE_FAILED" }));
 
   it("processes that share their state agree on one, whoever comes first", async () => {
-    const shared = createMemoryStore();
+    const shared = openSqliteStore({ path: ":memory:" });
     const redis = { REDIS_URL: "redis://127.0.0.1:1" };
     const found = await Promise.all(Array.from({ length: 8 }, () => open(redis, shared)));
     expect(new Set(found.map(({ value }) => value)).size).toBe(1);
@@ -70,13 +70,13 @@ describe("without FEDWAY_ADMIN_TOKEN", () => {
   });
 
   it("what was in the store when it was emptied is put back, unless another has come", async () => {
-    const shared = createMemoryStore();
+    const shared = openSqliteStore({ path: ":memory:" });
     expect(await offerToken(shared, "the-token-of-before")).toBe("the-token-of-before");
     expect(await offerToken(shared, "another-token-of-now")).toBe("the-token-of-before");
   });
 
   it("a worker makes none that others could use", async () => {
-    const shared = createMemoryStore();
+    const shared = openSqliteStore({ path: ":memory:" });
     const worker = await open({ REDIS_URL: "redis://127.0.0.1:1", ROLE: "worker" }, shared);
     expect((await open({ REDIS_URL: "redis://127.0.0.1:1", ROLE: "web" }, shared)).value).not.toBe(worker.value);
   });

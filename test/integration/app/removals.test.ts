@@ -7,7 +7,7 @@ import { openRegistry, type Registry } from "../../../src/app/open-registry.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
 import { seriesIn } from "../../support/monitored-service.ts";
@@ -28,7 +28,7 @@ beforeEach(async () => {
   folder = await createCatalogFolder();
   await folder.write({ "alpha.ttl": endpointTurtle("alpha", url), "beta.ttl": endpointTurtle("beta", `${url}/beta`) });
   [stuck, refused, closings] = [undefined, [], []];
-  const whole = createMemoryStore();
+  const whole = openSqliteStore({ path: ":memory:" });
   store = {
     ...whole,
     async delete(key, options) {

@@ -46,7 +46,7 @@ async function silentPort(): Promise<string> {
 }
 
 async function storedSchedules(): Promise<readonly string[]> {
-  const store = await openSqliteStore({ path: join(dataDir, "store.db") });
+  const store = openSqliteStore({ path: join(dataDir, "store.db") });
   try {
     return (await store.list("jobs/schedule/")).map(({ key }) => key.slice("jobs/schedule/".length));
   } finally {

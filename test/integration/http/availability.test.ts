@@ -4,7 +4,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import * as schemas from "../../../src/http/monitor-schemas.ts";
 import { Problem } from "../../../src/http/schemas.ts";
 import { createMaintenance } from "../../../src/monitor/maintenance.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { json, shouldAnswer, start } from "./http-fixture.ts";
 
@@ -52,7 +52,7 @@ const nowMs = Date.UTC(2026, 5, 1);
 
 /** A service that really keeps its windows, and what announcing one there gives. */
 async function withMaintenance() {
-  const windows = createMaintenance(createMemoryStore());
+  const windows = createMaintenance(openSqliteStore({ path: ":memory:" }));
   const monitor = createFakeMonitor({ endpoints: [{ id: "alpha", url: "https://alpha.example/sparql" }], nowMs });
   const { url } = await start({
     monitor: {

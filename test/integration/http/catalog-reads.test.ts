@@ -4,7 +4,7 @@ import { Parser } from "n3";
 import { describe, expect, it } from "vitest";
 import { canonicalNTriples } from "../../../src/rdf/canonical.ts";
 import { openCatalog } from "../../../src/registry/catalog/open-catalog.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
 import { sampleDescription } from "../../support/sample-description.ts";
 import { start, type Started } from "./http-fixture.ts";
@@ -112,7 +112,7 @@ describe("problems of the catalogue", () => {
   it("are shown with file and line, without the folder", async () => {
     const folder = await createCatalogFolder();
     await folder.write({ "broken.ttl": "<a> <b>", "good.ttl": endpointTurtle("good", "https://good.example/") });
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const catalog = await openCatalog({ dirs: [folder], baseUrl: "http://x.example", store, now: () => 0 });
     await rm(folder.path, { recursive: true });
     await catalog.remove("endpoint", "good");

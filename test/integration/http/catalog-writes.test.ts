@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { endpointTurtle, federationTurtle } from "../../support/catalog-folder.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { openTestCatalog } from "../../support/http-deps.ts";
@@ -282,7 +282,7 @@ describe("PUT, PATCH and DELETE", () => {
   });
 
   it("are there after a restart", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const app = await start({ catalog: await openTestCatalog(store) });
     await send(app, gamma);
     await send(app, { title: "Alpha" }, { method: "PATCH", path: alpha });

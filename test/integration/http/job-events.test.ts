@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { Job, JobContext, JobQueue } from "../../../src/jobs/job-queue.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createFakeDeps } from "../../support/http-deps.ts";
 
 /** Work that does what the test tells it to, a step at a time. */
@@ -67,7 +67,7 @@ let jobs: JobQueue | undefined;
 
 async function serve(): Promise<{ url: string; steps: Steps; queue: JobQueue }> {
   const steps = stepwise();
-  const queue = new EmbeddedJobQueue({ store: createMemoryStore(), progressMs: 10, watchMs: 10 });
+  const queue = new EmbeddedJobQueue({ store: openSqliteStore({ path: ":memory:" }), progressMs: 10, watchMs: 10 });
   await queue.start([{ name: "count", validate: () => undefined, run: steps.run }]);
   jobs = queue;
   server = await createHttpServer(await createFakeDeps({ jobs: queue }));

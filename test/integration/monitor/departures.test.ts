@@ -4,7 +4,7 @@ import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Incident } from "../../../src/monitor/monitor.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createSimulatedClock, type SimulatedClock } from "../../support/simulated-clock.ts";
@@ -26,7 +26,7 @@ const monitors: Monitor[] = [];
 
 beforeEach(() => {
   clock = createSimulatedClock(startMs);
-  store = createMemoryStore({ clock });
+  store = openSqliteStore({ path: ":memory:", clock });
   entries = ids.map((id) => catalogEntry(id));
   [heard, told, faults] = [[], [], []];
   down = new Set();

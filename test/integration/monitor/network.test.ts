@@ -3,7 +3,7 @@ import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import { type Monitor, createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Incident, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createSimulatedClock, type SimulatedClock } from "../../support/simulated-clock.ts";
@@ -26,7 +26,7 @@ const monitors: Monitor[] = [];
 
 beforeEach(() => {
   clock = createSimulatedClock(startMs);
-  store = createMemoryStore({ clock });
+  store = openSqliteStore({ path: ":memory:", clock });
   entries = Array.from({ length: 60 }, (_, n) => catalogEntry(`e${n}`));
   [broken, lost, told, events, faults] = [new Map(), undefined, [], [], []];
 });

@@ -7,7 +7,7 @@ import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import { publishSnapshot } from "../../../src/monitor/snapshot.ts";
 import { createTurnClaims, createTurnTable } from "../../../src/monitor/turns.ts";
 import { createWebhookService } from "../../../src/monitor/webhook-service.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 
 /** What version 1.0 stored (`documents`, by key) and what it read of it (the rest). Never written anew. */
 const fixture = JSON.parse(
@@ -15,7 +15,7 @@ const fixture = JSON.parse(
 );
 const { nowMs, documents } = fixture;
 const clock = { now: () => nowMs };
-const store = createMemoryStore({ clock });
+const store = openSqliteStore({ path: ":memory:", clock });
 
 beforeAll(async () => {
   expect(Object.keys(documents)).toHaveLength(15);

@@ -3,7 +3,7 @@ import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.
 import type { Job, JobQueue } from "../../../src/jobs/job-queue.ts";
 import type { IncidentNotice } from "../../../src/monitor/health-record.ts";
 import { createWebhookService, type WebhookService } from "../../../src/monitor/webhook-service.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createJsonClient, type JsonClient } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
@@ -55,7 +55,7 @@ async function stop({ queue, client }: Process): Promise<void> {
 }
 
 beforeEach(async () => {
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
   receiver = await startWebhookReceiver(secret);
   processes = [];
 });

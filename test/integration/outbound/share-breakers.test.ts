@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applyHealth } from "../../../src/monitor/apply-health.ts";
 import { BreakerSharing } from "../../../src/outbound/share-breakers.ts";
 import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
@@ -23,7 +23,7 @@ const coolDownMs = 60_000;
 beforeEach(async () => {
   aheadMs = 0;
   server = await startSparqlTestServer('<urn:s> <urn:p> "o" .');
-  store = createMemoryStore({ clock });
+  store = openSqliteStore({ path: ":memory:", clock });
   closings = [() => server.close()];
 });
 afterEach(async () => {

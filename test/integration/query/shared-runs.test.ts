@@ -5,7 +5,7 @@ import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import { createRunLog, type RunLog, shownTo } from "../../../src/query/run-log.ts";
 import { createSessionLog, type SessionLog } from "../../../src/query/session-log.ts";
 import { shareRuns } from "../../../src/query/shared-runs.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { toFederatedPlan } from "../../support/engine-answer.ts";
 
@@ -36,7 +36,7 @@ describe("sessions that several processes share", () => {
   const open = (store: Store, name: string) => createSessionLog({ now: Date.now, store, name });
 
   it("are whole at each of them, in the order of their calls, and their owner's only", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [first, second] = [open(store, "one"), open(store, "two")];
     const whose = { owner: "192.0.2.1", session: "errand" };
     for (const [tool, log] of [
@@ -61,7 +61,7 @@ describe("sessions that several processes share", () => {
 
 describe("runs that several processes share", () => {
   it("are found by the others while they run and when they are over, as they are here", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [first, second] = [startProcess(store), startProcess(store)];
     const run = first.log.open(plan, asked);
     await expect.poll(() => second.shared.find(run.id)).toMatchObject({ id: run.id, status: "running" });
@@ -72,7 +72,7 @@ describe("runs that several processes share", () => {
   });
 
   it("are found in an instant when the answer was quicker than the record", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [first, second] = [startProcess(store), startProcess(store)];
     const run = first.log.open(plan, asked);
     run.finish({ status: "empty" });
@@ -80,7 +80,7 @@ describe("runs that several processes share", () => {
   });
 
   it("are forgotten when their process has forgotten them, and take no more room than its log", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [first, second] = [startProcess(store, { keep: 140 }), startProcess(store)];
     const runs = Array.from({ length: 200 }, () => first.log.open(plan, asked));
     for (const run of runs) run.finish({ status: "ok" });
@@ -91,7 +91,7 @@ describe("runs that several processes share", () => {
   });
 
   it("are written at the end, and by a store that was away as soon as it is back", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     let away = true;
     let tries = 0;
     const put: Store["put"] = async (...args) => {
@@ -114,7 +114,7 @@ describe("runs that several processes share", () => {
   });
 
   it("tell nobody but their owner what was asked, and keep a record whose text is too much", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [first, second] = [startProcess(store), startProcess(store)];
     const long = { hash: "hash", query: "#".repeat(19_000) };
     const runs = Array.from({ length: 64 }, () => first.log.open(plan, long, { owner: "192.0.2.7", session: "s" }));
@@ -135,7 +135,7 @@ describe("runs that several processes share", () => {
   });
 
   it("stay with their process when they tell more than is put together at once", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [first, second] = [startProcess(store), startProcess(store)];
     const runs = [
       [2, 9],
@@ -167,7 +167,7 @@ describe("runs that several processes share", () => {
   });
 
   it("are unknown when what is stored of them cannot be read", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [first, second] = [startProcess(store), startProcess(store)];
     const run = first.log.open(plan, asked);
     await first.shared.close();
@@ -176,7 +176,7 @@ describe("runs that several processes share", () => {
   });
 
   it("are not said to be running for ever when their process ended before them", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const run = startProcess(store).log.open(plan, asked);
     const later = startProcess(store, { ahead: 10 * 60_000 });
     await expect.poll(() => startProcess(store).shared.find(run.id)).toBeDefined();
@@ -186,7 +186,7 @@ describe("runs that several processes share", () => {
   it.each(["", "run-1", "0-nonsense", `0-00000000-${"0".repeat(36)}`, "zzzzzz-0a0b0c0d-__proto__", "a".repeat(9_000)])(
     "has none of the name %.40s",
     async (id) => {
-      expect(await startProcess(createMemoryStore()).shared.find(id)).toBeUndefined();
+      expect(await startProcess(openSqliteStore({ path: ":memory:" })).shared.find(id)).toBeUndefined();
     },
   );
 });

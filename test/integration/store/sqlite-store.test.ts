@@ -11,7 +11,7 @@ import { newFolder } from "../../support/scratch-folder.ts";
 type SqliteStoreOptions = Parameters<typeof openSqliteStore>[0];
 
 async function openStore(options: SqliteStoreOptions): Promise<Store> {
-  const store = await openSqliteStore(options);
+  const store = openSqliteStore(options);
   onTestFinished(() => store.close());
   return store;
 }
@@ -31,14 +31,12 @@ describe("a store in a file", () => {
     const first = await openStore({ path });
     const version = await first.put("a", "1");
     await first.put("b", "short-lived", { ttlMs: 1 });
-    await first.append("s", [{ atMs: 5, value: "x" }]);
     await first.increment("c", 4);
     await first.acquire("l", "one", 60_000);
     await first.close();
     const second = await openStore({ path, clock: { now: () => Date.now() + 10 } });
     expect(await second.get("a")).toEqual({ key: "a", value: "1", version });
     expect(await second.get("b")).toBeUndefined();
-    expect(await second.range("s", { fromMs: 0, toMs: 9 })).toEqual([{ atMs: 5, value: "x" }]);
     expect(await second.increment("c", 1)).toBe(5);
     expect(await second.acquire("l", "two", 1_000)).toBe(false);
     expect(await second.put("a", "2")).toBeGreaterThan(version ?? Number.NaN);
@@ -73,7 +71,7 @@ describe("a store in a file", () => {
 describe("a database that cannot be used", () => {
   const shouldFail = async (path: string, message: RegExp): Promise<void> => {
     const failure = { code: "STORE_FAILED", message: expect.stringMatching(message) };
-    await expect(openSqliteStore({ path })).rejects.toMatchObject(failure);
+    expect(() => openSqliteStore({ path })).toThrow(expect.objectContaining(failure) as Error);
   };
   it("of a newer schema is refused and left alone", async () => {
     const path = join(newFolder(), "store.db");

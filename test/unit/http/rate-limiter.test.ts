@@ -2,7 +2,7 @@ import { setImmediate as settled } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createRateLimiter } from "../../../src/http/rate-limiter.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 function limiterAt(perMinute: number, maxClients?: number) {
@@ -89,8 +89,8 @@ describe("limiters of several processes with one store", () => {
   }
 
   const memoryStore = (): Store => {
-    let nowMs = 0;
-    return createMemoryStore({ clock: { now: () => nowMs++ / 1_000 } });
+    let asked = 0;
+    return openSqliteStore({ path: ":memory:", clock: { now: () => Math.floor(asked++ / 1_000) } });
   };
 
   it("give what one gives, and a twentieth and one request each beyond it, whichever they come to", async () => {

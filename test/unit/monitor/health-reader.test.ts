@@ -4,7 +4,7 @@ import { createHealthReader } from "../../../src/monitor/health-reader.ts";
 import { blankRecord, probedRecord } from "../../../src/monitor/health-record.ts";
 import { createIncidentRepository, type IncidentRepository } from "../../../src/monitor/incident-repository.ts";
 import type { MonitorReader, Observation } from "../../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 
 const rules = { incidentAfter: 1, recoveredAfter: 1, staleMs: 600_000 };
@@ -17,7 +17,7 @@ let reader: MonitorReader;
 
 beforeEach(() => {
   nowMs = startMs;
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   records = createHealthRepository(store);
   stored = createIncidentRepository({ store, now: () => nowMs });
   reader = readerOver(stored);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { blankRecord, type HealthRecord, leftRecord, probedRecord } from "../../../src/monitor/health-record.ts";
 import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
 import type { Observation } from "../../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 
 const url = "http://people.example/sparql";
 const rules = { incidentAfter: 3, recoveredAfter: 2, staleMs: 2_700_000 };
@@ -129,14 +129,14 @@ describe("an incident", () => {
 async function stored(
   record: HealthRecord,
 ): Promise<{ readonly text: string; readonly read: HealthRecord | undefined }> {
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   await createHealthRepository(store).put("a", record);
   const text = (await store.get("monitor/health/a"))?.value ?? "";
   return { text, read: await readAs(text) };
 }
 
 async function readAs(text: string): Promise<HealthRecord | undefined> {
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   await store.put("monitor/health/a", text);
   const records = createHealthRepository(store);
   await records.refresh();

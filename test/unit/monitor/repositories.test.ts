@@ -5,12 +5,12 @@ import { createHeartbeat } from "../../../src/monitor/heartbeat.ts";
 import { createIncidentRepository } from "../../../src/monitor/incident-repository.ts";
 import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import type { Incident, MaintenanceWindow } from "../../../src/monitor/monitor.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 let store: Store;
 beforeEach(() => {
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
 });
 const nowMs = Date.parse("2026-03-01T00:00:00Z");
 const hourMs = 3_600_000;
@@ -99,7 +99,7 @@ describe("incidents", () => {
 
   it("they go two years after their end", async () => {
     let storeMs = nowMs;
-    const timed = createMemoryStore({ clock: { now: () => storeMs } });
+    const timed = openSqliteStore({ path: ":memory:", clock: { now: () => storeMs } });
     const repository = createIncidentRepository({ store: timed, now: () => storeMs });
     await repository.write(incident(1, { closedMs: nowMs }));
     await repository.write(incident(2));

@@ -8,7 +8,7 @@ import {
   judgeSnapshot,
   type Snapshot,
 } from "../../../src/monitor/snapshot.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { incident, turn } from "../../support/monitor-records.ts";
 
@@ -177,7 +177,7 @@ describe("judging", () => {
 describe("publishing", () => {
   function setUp() {
     const states = new Map<string, HealthState>(many(10, 0).map((state, index) => [`e${index}`, state]));
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const options: PublishOptions = {
       catalog: {
         get entries() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createTurnClaims, type TurnClaims, createTurnTable, turnsBetween } from "../../../src/monitor/turns.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 const rules = { everyMs: 900_000, jitter: 0.1 };
@@ -26,7 +26,7 @@ const momentsBetween = (fromMs: number, toMs: number): number[] =>
   turnsBetween(ids, rules, { fromMs, toMs }).map(({ atMs }) => atMs);
 
 it("a new service begins with the turns of the interval that follows, at their places in it", async () => {
-  const claims = claimsOver(createMemoryStore());
+  const claims = claimsOver(openSqliteStore({ path: ":memory:" }));
   expect(await claims.claim(ids, startMs)).toEqual([]);
   const won = await claimUpTo([claims], startMs + 10_000, startMs + rules.everyMs);
   expect(won).toEqual(momentsBetween(startMs, startMs + rules.everyMs));
@@ -34,7 +34,7 @@ it("a new service begins with the turns of the interval that follows, at their p
 
 describe("several processes over one store", () => {
   it.each([1, 2, 5])("%i of them take each turn once", async (count) => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const claims = Array.from({ length: count }, () => claimsOver(store));
     await Promise.all(claims.map((one) => one.claim(ids, startMs)));
     const won = await claimUpTo(claims, startMs, startMs + 2 * rules.everyMs);
@@ -43,7 +43,7 @@ describe("several processes over one store", () => {
   });
 
   it("clocks that are not quite the same change nothing", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [ahead, behind] = [claimsOver(store), claimsOver(store)];
     await ahead.claim(ids, startMs);
     const won: number[] = [];
@@ -57,14 +57,14 @@ describe("several processes over one store", () => {
 
 describe("time that was lost", () => {
   it("a short pause is made up for", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     await claimsOver(store).claim(ids, startMs);
     const later = startMs + 300_000;
     expect((await claimsOver(store).claim(ids, later)).map(({ atMs }) => atMs)).toEqual(momentsBetween(startMs, later));
   });
 
   it("of a long one, one turn of each endpoint", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     await claimsOver(store).claim(ids, startMs);
     const turns = await claimsOver(store).claim(ids, startMs + 30 * 86_400_000);
     expect(turns.length).toBeLessThanOrEqual(ids.length);
@@ -73,7 +73,7 @@ describe("time that was lost", () => {
   });
 
   it("a clock that was set back by a day goes on at once, without a storm", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const claims = claimsOver(store);
     await claims.claim(ids, startMs);
     const back = startMs - 86_400_000;
@@ -82,14 +82,14 @@ describe("time that was lost", () => {
   });
 
   it("one that was set back by a minute waits until that time comes again", async () => {
-    const claims = claimsOver(createMemoryStore());
+    const claims = claimsOver(openSqliteStore({ path: ":memory:" }));
     await claims.claim(ids, startMs);
     const won = await claimUpTo([claims], startMs - 60_000, startMs + 600_000);
     expect(won).toEqual(momentsBetween(startMs, startMs + 600_000));
   });
 
   it("a store that was emptied begins anew", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const claims = claimsOver(store);
     await claims.claim(ids, startMs);
     await store.delete("monitor/turns");
@@ -111,7 +111,7 @@ describe("a store that fails", () => {
 
   it.each(["before", "after"] as const)("loses no turn when it fails %s writing", async (fails) => {
     const when: { fails: "before" | "after" | "never" } = { fails: "never" };
-    const claims = claimsOver(failing(createMemoryStore(), when));
+    const claims = claimsOver(failing(openSqliteStore({ path: ":memory:" }), when));
     await claims.claim(ids, startMs);
     when.fails = fails;
     await expect(claims.claim(ids, startMs + 200_000)).rejects.toThrow(/written/u);
@@ -121,7 +121,7 @@ describe("a store that fails", () => {
   });
 
   it("what another process has taken meanwhile is not taken again", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const when: { fails: "before" | "after" | "never" } = { fails: "never" };
     const claims = claimsOver(failing(store, when));
     await claims.claim(ids, startMs);
@@ -135,7 +135,7 @@ describe("a store that fails", () => {
   });
 
   it("a document that is not a claim is written over", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     await store.put("monitor/turns", "[]");
     expect(await claimsOver(store).claim(ids, startMs)).not.toEqual([]);
     expect(await claimsOver(store).claim(ids, startMs)).toEqual([]);

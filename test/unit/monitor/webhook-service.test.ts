@@ -8,7 +8,7 @@ import {
   type WebhookService,
   type WebhookServiceOptions,
 } from "../../../src/monitor/webhook-service.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { JsonReply, JsonRequest } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
@@ -56,7 +56,7 @@ function serviceWith(more: Partial<WebhookServiceOptions> = {}): WebhookService 
 }
 
 beforeEach(() => {
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
   [enqueued, sent, outcomes] = [[], [], []];
   answer = async () => ({ status: 200 });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type SharedBreakersOptions, BreakerSharing } from "../../../src/outbound/share-breakers.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { HealthSign } from "../../../src/outbound/breaker.ts";
 import { EndpointStates, type EndpointState } from "../../../src/outbound/endpoint-states.ts";
@@ -17,7 +17,7 @@ let closings: (() => void)[] = [];
 beforeEach(() => {
   vi.useFakeTimers();
   vi.setSystemTime(1_000_000);
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
 });
 afterEach(() => {
   for (const closing of closings.splice(0)) closing();

@@ -5,7 +5,7 @@ import { createTripleKeeper } from "../../../src/selection/endpoint-keys.ts";
 import { FactTable } from "../../../src/selection/fact-table.ts";
 import type { CatalogDocument } from "../../../src/registry/catalog/catalog.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
 import { described } from "../../support/described-members.ts";
@@ -40,7 +40,7 @@ function following() {
     etag: "",
     ...(changedAt !== "" && { changedAt }),
   });
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   const follower = new FactFollower(table, {
     models,
     catalog: { document },

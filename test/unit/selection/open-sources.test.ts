@@ -3,7 +3,7 @@ import { steadyClock } from "../../../src/clock.ts";
 import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
 import { EndpointModels } from "../../../src/registry/model/endpoint-models.ts";
 import { openSources } from "../../../src/selection/open-sources.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { scriptedAsker } from "../../support/scripted-asker.ts";
 
@@ -30,7 +30,7 @@ async function opened() {
       factsCheckMs: 0,
       factsVerifyMs: 300_000,
     },
-    store: createMemoryStore(),
+    store: openSqliteStore({ path: ":memory:" }),
     asker,
     clock: steadyClock,
     lacksSubqueries: () => false,

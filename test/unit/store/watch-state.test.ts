@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type StateWatch, watchState } from "../../../src/store/watch-state.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 const everyMs = 1_000;
@@ -18,7 +18,7 @@ let watch: StateWatch | undefined;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   nowMs = 0;
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
   before = async () => {};
   onLost = vi.fn(async () => {});
   onFault = vi.fn();

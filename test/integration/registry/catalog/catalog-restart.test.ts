@@ -27,7 +27,7 @@ const endpoint = (id: string, url: string): CatalogWrite => ({
 
 /** One life of the service: the store is opened, and closed in the end. */
 async function living<Result>(life: (catalog: Awaited<ReturnType<typeof openCatalog>>) => Promise<Result>) {
-  const store = await openSqliteStore({ path: join(folder.path, "store.sqlite") });
+  const store = openSqliteStore({ path: join(folder.path, "store.sqlite") });
   try {
     return await life(await openCatalog({ dirs: [{ path: folder.path }], baseUrl, store, shapesFile, now: Date.now }));
   } finally {

@@ -5,7 +5,7 @@ import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 import type { CatalogWrite, EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../../../src/registry/catalog/open-catalog.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import {
   type CatalogFolder,
@@ -24,7 +24,7 @@ let store: Store;
 let nowMs = 0;
 beforeEach(async () => {
   folder = await createCatalogFolder();
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
   nowMs = Date.parse("2026-01-02T03:04:05Z");
 });
 

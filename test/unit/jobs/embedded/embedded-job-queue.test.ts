@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { EmbeddedJobQueue } from "../../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { Job, JobKind, JobQueue } from "../../../../src/jobs/job-queue.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { kind } from "../../../contract/jobs/job-queue-fixture.ts";
 
@@ -13,7 +13,7 @@ let faults: unknown[];
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   vi.setSystemTime(1_000_000);
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
   faults = [];
 });
 afterEach(() => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { EmbeddedJobQueue } from "../../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { ChildJob, Job, JobKind, JobQueue } from "../../../../src/jobs/job-queue.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { kind } from "../../../contract/jobs/job-queue-fixture.ts";
 
@@ -13,7 +13,7 @@ const day = 24 * 3_600_000;
 let store: Store;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.parse("2026-11-23T14:00:00Z") });
-  store = createMemoryStore();
+  store = openSqliteStore({ path: ":memory:" });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -87,7 +87,7 @@ async function afterKill(part: JobKind, change: number): Promise<Remains> {
 /** That whatever change a process is killed before, the job is not there or ends like this, and goes in its time. */
 async function shouldEnd(part: JobKind, ends: readonly Readonly<Record<string, unknown>>[]): Promise<number> {
   for (let change = 1; change < 500; change += 1) {
-    store = createMemoryStore();
+    store = openSqliteStore({ path: ":memory:" });
     const { dead, acknowledged, jobs } = await afterKill(part, change);
     if (jobs.length > 0 || acknowledged) expect(jobs, `killed before ${change}`).toMatchObject(ends);
     expect(await store.list("jobs/"), `left by one killed before ${change}`).toEqual([]);

@@ -3,7 +3,7 @@ import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { Capabilities } from "../../../../src/registry/capabilities/capabilities.ts";
 import { CapabilityService } from "../../../../src/registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../../../../src/registry/capabilities/capabilities.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
 
@@ -33,7 +33,7 @@ const dayMs = 86_400_000;
 
 function setUp(probe: CapabilityServiceOptions["probe"], more: Partial<CapabilityServiceOptions> = {}) {
   const entries = [entry("people", { method: "get" }), entry("places")];
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   const dropped: string[] = [];
   const capabilities = createCapabilityStore({ store, onDropped: (id, reason) => dropped.push(`${id}: ${reason}`) });
   const jobs = notedJobs();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../../src/clock.ts";
 import type { Embedder } from "../../../../src/embeddings/embedder.ts";
@@ -9,7 +10,7 @@ import { keepModels } from "../../../../src/registry/model/keep-models.ts";
 import { createHarvestStore } from "../../../../src/registry/values/harvest.ts";
 import { analyseQuery } from "../../../../src/sparql/analyse-query.ts";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { type Interference, scriptedAsker } from "../../../support/scripted-asker.ts";
@@ -37,7 +38,12 @@ interface Options {
   readonly interfere?: Interference;
 }
 
-async function openExamples({ store = createMemoryStore(), keepRuns = 0, embedder, interfere }: Options = {}) {
+async function openExamples({
+  store = openSqliteStore({ path: ":memory:" }),
+  keepRuns = 0,
+  embedder,
+  interfere,
+}: Options = {}) {
   const genes = catalogEntry("genes");
   const catalog = createCatalog([genes, catalogEntry("proteins"), catalogEntry("down")], [], {
     publicUrl: "http://fedway.example",
@@ -80,7 +86,12 @@ async function openExamples({ store = createMemoryStore(), keepRuns = 0, embedde
   });
   const find = async (question: string, more: { readonly targets?: readonly string[] } = {}) =>
     (await service.find({ question, limit: 10, signal, ...more })).map(({ example }) => example);
-  const read = (id: string) => service.read(catalogEntry(id), signal);
+  const read = async (id: string) => {
+    const count = await service.read(catalogEntry(id), signal);
+    // The model of the endpoint follows the store.
+    await nextTurn();
+    return count;
+  };
   return { service, find, read, asker, faults };
 }
 
@@ -119,7 +130,7 @@ describe("examples that an endpoint publishes", () => {
   });
 
   it("are kept for other processes until the endpoint goes", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const { read, service } = await openExamples({ store });
     expect([await read("genes"), await read("proteins")]).toEqual([2, 0]);
     const other = await openExamples({ store });
@@ -150,7 +161,7 @@ describe("what is kept of runs", () => {
   });
 
   it("keeps failures as failures, behind what worked, and the newest of all", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const { service, find } = await openExamples({ store, keepRuns: 3 });
     const add = (added: RawExample) => service.experience!.add(added);
     await add(pair("How many oldest genes?", "ok"));

@@ -8,7 +8,8 @@ import { createHarvestStore } from "../../../../src/registry/values/harvest.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../../../src/store/store.ts";
 import { classPartition, descriptionOf } from "../../../support/synthetic-catalog.ts";
 
 const described = (at: string) =>
@@ -19,7 +20,7 @@ const described = (at: string) =>
   });
 
 /** A process over a store: one endpoint, descriptions that all processes share. */
-async function processOver(store: ReturnType<typeof createMemoryStore>, stored: Map<string, VoidDescription>) {
+async function processOver(store: Store, stored: Map<string, VoidDescription>) {
   const models = new EndpointModels();
   const listeners = new Set<(id: string, description: VoidDescription | undefined) => void>();
   const changed = new Set<() => void>();
@@ -75,7 +76,7 @@ async function processOver(store: ReturnType<typeof createMemoryStore>, stored: 
 }
 
 it("models follow descriptions, also those of other processes, and read each once", async () => {
-  const [store, stored] = [createMemoryStore(), new Map<string, VoidDescription>()];
+  const [store, stored] = [openSqliteStore({ path: ":memory:" }), new Map<string, VoidDescription>()];
   const [one, other] = [await processOver(store, stored), await processOver(store, stored)];
   one.put(described("2026-01-01T00:00:00Z"));
   await eventually(() => expect(one.version()).toBe("2026-01-01T00:00:00Z"));
@@ -96,7 +97,7 @@ it("models follow descriptions, also those of other processes, and read each onc
 });
 
 it("a start reads what is stored; an entry that has got another URL is another endpoint, and one that is gone is forgotten", async () => {
-  const [store, stored] = [createMemoryStore(), new Map<string, VoidDescription>()];
+  const [store, stored] = [openSqliteStore({ path: ":memory:" }), new Map<string, VoidDescription>()];
   const before = await processOver(store, stored);
   before.put(described("2026-01-01T00:00:00Z"));
   await eventually(async () => expect(await store.list("search/version/")).toHaveLength(1));
@@ -114,7 +115,7 @@ it("a start reads what is stored; an entry that has got another URL is another e
 });
 
 it("values are followed for all views: those that another process stored, and none of an entry that has got another URL", async () => {
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   const harvests = createHarvestStore({ store });
   const at = "2026-01-01T00:00:00Z";
   const { url: endpoint } = catalogEntry("people");

@@ -5,7 +5,7 @@ import { createHarvestStore, type Harvest } from "../../../../src/registry/value
 import { createValueService } from "../../../../src/registry/values/value-service.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { descriptionOf } from "../../../support/synthetic-catalog.ts";
 
 const at = "2026-02-02T00:00:00.000Z";
@@ -16,7 +16,7 @@ const harvest: Harvest = { endpoint: people.url, describedAt: at, harvestedAt: a
 function openValues(change: Partial<Parameters<typeof createValueService>[0]> = {}) {
   const models = new EndpointModels();
   models.setEntries([people]);
-  const harvests = createHarvestStore({ store: createMemoryStore() });
+  const harvests = createHarvestStore({ store: openSqliteStore({ path: ":memory:" }) });
   const jobs = notedJobs();
   const faults: unknown[] = [];
   const service = createValueService({

@@ -5,7 +5,7 @@ import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/compute/describer.ts";
 import { createDescriptionService } from "../../../../src/registry/void/description-service.ts";
 import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
@@ -26,7 +26,7 @@ const finished = { ...sampleDescription, unfinished: false };
 const open = { ...sampleDescription, classesComplete: false, propertiesComplete: false };
 
 const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = {}) => {
-  const store = createMemoryStore();
+  const store = openSqliteStore({ path: ":memory:" });
   const descriptions = createDescriptionStore({ store });
   const jobs = notedJobs();
   const progress: JobProgress[] = [];

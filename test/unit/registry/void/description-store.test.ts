@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 
 describe("descriptions are kept", () => {
   it("under their own keys, work apart from results", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const descriptions = createDescriptionStore({ store });
     await descriptions.save("people", sampleDescription);
     await descriptions.saveWork("people", { ...sampleDescription, title: "work" });
@@ -21,7 +21,7 @@ describe("descriptions are kept", () => {
     expect(await descriptions.load("people")).toBeUndefined();
   });
   it("what another process stored is seen", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const [one, other] = [createDescriptionStore({ store }), createDescriptionStore({ store })];
     await one.save("people", sampleDescription);
     expect((await other.load("people"))?.title).toBe('People & "friends"');
@@ -29,14 +29,14 @@ describe("descriptions are kept", () => {
     expect((await other.load("people"))?.title).toBe("new");
   });
   it("one that is read once is not kept in memory", async () => {
-    const descriptions = createDescriptionStore({ store: createMemoryStore() });
+    const descriptions = createDescriptionStore({ store: openSqliteStore({ path: ":memory:" }) });
     await descriptions.save("people", sampleDescription);
     const once = await descriptions.load("people", { once: true });
     const kept = await descriptions.load("people");
     expect([kept === once, (await descriptions.load("people")) === kept]).toEqual([false, true]);
   });
   it("an unchanged one is not parsed again, as long as it fits into the cache", async () => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const load = async (cacheLength: number): Promise<boolean> => {
       const descriptions = createDescriptionStore({ store, cacheLength });
       await descriptions.save("people", sampleDescription);
@@ -51,7 +51,7 @@ describe("descriptions are kept", () => {
     expect(await load(10)).toBe(false);
   });
   it("too large ones are refused", async () => {
-    const descriptions = createDescriptionStore({ store: createMemoryStore(), maxLength: 1000 });
+    const descriptions = createDescriptionStore({ store: openSqliteStore({ path: ":memory:" }), maxLength: 1000 });
     await expect(descriptions.save("people", sampleDescription)).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE" });
     expect(await descriptions.load("people")).toBeUndefined();
   });
@@ -59,7 +59,7 @@ describe("descriptions are kept", () => {
 
 describe("a damaged one is dropped, with the reason", () => {
   const shouldDrop = async (value: string, reason: RegExp): Promise<void> => {
-    const store = createMemoryStore();
+    const store = openSqliteStore({ path: ":memory:" });
     const dropped: unknown[] = [];
     const descriptions = createDescriptionStore({ store, onDropped: (...told) => dropped.push(told) });
     await store.put("description/people", value);

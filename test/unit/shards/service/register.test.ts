@@ -4,7 +4,7 @@ import { entryIdOf } from "../../../../shards/src/shard-addresses.ts";
 import type { EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
 import { documentOf, withFields } from "../../../../src/registry/catalog/document-fields.ts";
 import type { FinishedShard, ShardDataset } from "../../../../shards/src/finished-folder.ts";
-import { createMemoryStore } from "../../../support/memory-store.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import { fakeSettings } from "../../../support/fake-query-service.ts";
 import { openTestCatalog } from "../../../support/http-deps.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
@@ -48,7 +48,7 @@ const lose = (...left: ShardDataset[]): Promise<void> =>
   unregisterLost(left, { catalog, publicUrl, log: { warn: (fields: object) => void warnings.push(fields) } });
 
 beforeEach(async () => {
-  catalog = await openTestCatalog(createMemoryStore());
+  catalog = await openTestCatalog(openSqliteStore({ path: ":memory:" }));
   warnings = [];
 });
 

@@ -1,10 +1,10 @@
-import { createMemoryStore } from "../../support/memory-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { describeCollections } from "./collection-contract.ts";
 import { describeStore, type StoreHarness } from "./store-contract.ts";
 
 const create = async (): Promise<StoreHarness> => {
   let nowMs = 1_000_000;
-  const store = createMemoryStore({ clock: { now: () => nowMs } });
+  const store = openSqliteStore({ path: ":memory:", clock: { now: () => nowMs } });
   return {
     store,
     advance: async (ms) => {
@@ -14,5 +14,5 @@ const create = async (): Promise<StoreHarness> => {
   };
 };
 
-describeStore("memory", create);
-describeCollections("memory", create);
+describeStore("sqlite in memory", create);
+describeCollections("sqlite in memory", create);
