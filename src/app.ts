@@ -3,6 +3,7 @@ import type { ToolProfile } from "./agent/tool.ts";
 import type { AskAgent } from "./agent/ask/ask-agent.ts";
 import type { Toolbox } from "./agent/toolbox.ts";
 import { openAsk } from "./app/open-ask.ts";
+import { refuseEmpty } from "./app/catalog-files.ts";
 import { startMessage } from "./app/start-message.ts";
 import { type Door, openAdmission } from "./app/open-admission.ts";
 import { openAgents } from "./app/open-agents.ts";
@@ -25,7 +26,6 @@ import { steadyClock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./package-file.ts";
 import type { Evaluators } from "./engine/evaluators/evaluators.ts";
-import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation } from "./hosting/example-federation.ts";
 import { readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
@@ -40,6 +40,7 @@ import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
 import { openAdminToken } from "./store/admin-token.ts";
+import { openCredentialFile } from "./outbound/credential-file.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { countFailures } from "./telemetry/work-metrics.ts";
@@ -132,7 +133,8 @@ async function openGround(config: Config, life: Lifecycle) {
   const state: State = { ...opened, store };
   const token = await openAdminToken(config, state);
   // After the token, which it must never write.
-  const { log, http: httpLog } = createLog({ ...config, adminToken: token.value });
+  const credentials = config.credentials === undefined ? undefined : await openCredentialFile(config.credentials);
+  const { log, http: httpLog } = createLog({ ...config, adminToken: token.value, secrets: credentials?.secrets });
   life.add(() => log.flush());
   logWriteFaults(opened, log);
   if (token.value === "off") log.warn("FEDWAY_ADMIN_TOKEN is off: whoever reaches this service may change it");
@@ -148,7 +150,8 @@ async function openGround(config: Config, life: Lifecycle) {
   });
   const tracing = await openTracing(config);
   if (tracing) life.add(() => tracing.close());
-  return { config, log, httpLog, metrics, state, token, pool, examples, hostedShards, late, local, tracing };
+  const hosts = { pool, examples, hostedShards, late, local };
+  return { config, log, httpLog, metrics, state, token, credentials, tracing, ...hosts };
 }
 
 type Ground = Awaited<ReturnType<typeof openGround>>;
@@ -160,8 +163,9 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
   let monitoring: ReturnType<typeof openMonitoring> | undefined;
   let registry: Awaited<ReturnType<typeof openRegistry>> | undefined;
   const clients = openClients(config, local, {
-    metrics,
+    ...ground,
     tracer: tracing,
+    fileUrl: (id) => registry?.catalog.fileUrl(id),
     onTraffic(report) {
       monitoring?.monitor.observeTraffic(report);
       registry?.sources.answered(report.endpoint, report.status);
@@ -290,10 +294,3 @@ async function startWork(parts: ServedParts): Promise<void> {
 /** The same kinds with their runs counted and timed. */
 const measured = (kinds: readonly JobKind[], metrics: Metrics): readonly JobKind[] =>
   kinds.map((kind) => ({ ...kind, run: metrics.measureJob(kind.name, kind.run) }));
-
-function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): void {
-  if (entries.length > 0 || problems.length === 0) return;
-  throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
-    next: `Begin with ${problems[0]?.file}: ${problems[0]?.reason}`,
-  });
-}

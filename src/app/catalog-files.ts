@@ -2,7 +2,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import { packageFile } from "../package-file.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
 import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
 import { refreshPublished } from "../registry/published/refresh-published.ts";
 
@@ -38,4 +40,12 @@ export async function checkCatalogFiles(config: Config, folders: readonly string
 export async function refreshCatalogFiles({ catalogDir }: Config, file: string) {
   const folder = publishedFolder(catalogDir);
   return { folder, ...(await refreshPublished(file, folder)) };
+}
+
+/** @throws FedwayError `CATALOG_INVALID` when nothing of what is there can be used */
+export function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): void {
+  if (entries.length > 0 || problems.length === 0) return;
+  throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
+    next: `Begin with ${problems[0]?.file}: ${problems[0]?.reason}`,
+  });
 }

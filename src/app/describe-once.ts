@@ -7,6 +7,7 @@ import {
   describeTarget,
   findTarget,
 } from "../registry/compute/describe-once.ts";
+import { openCredentialFile } from "../outbound/credential-file.ts";
 import { localDispatch, openClients, openHosting } from "./open-clients.ts";
 import { catalogSources } from "./catalog-files.ts";
 
@@ -25,9 +26,11 @@ export async function describeOnce(
   const pool = openHosting(config);
   const examples = config.examples ? createExampleFederation(pool, config.limits.hostedMemoryMb) : undefined;
   const local = localDispatch(config, examples);
-  const clients = openClients(config, local);
+  const { url } = target.endpoint;
+  const known = "id" in target.endpoint ? target.endpoint.id : undefined;
+  const credentials = config.credentials === undefined ? undefined : await openCredentialFile(config.credentials);
+  const clients = openClients(config, local, { credentials, fileUrl: (id) => (id === known ? url : undefined) });
   try {
-    const { url } = target.endpoint;
     if (local(url) !== undefined) return await describeTarget(clients.asker, target, { pauseMs: 0, ...options });
     const refused = createAddressGuard(config.allowAddresses).refuseUrl(url);
     if (refused !== undefined) throw refused;

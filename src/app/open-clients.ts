@@ -10,7 +10,9 @@ import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from 
 import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
-import { createJsonClient } from "../outbound/json-client.ts";
+import type { CredentialFile } from "../outbound/credential-file.ts";
+import { Credentials } from "../outbound/credentials.ts";
+import { createJsonClient, type JsonClient } from "../outbound/json-client.ts";
 import { createMirroredClient } from "../outbound/mirrored-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
@@ -32,6 +34,10 @@ interface ClientObservers {
   readonly tracer?: Tracer | undefined;
   /** Called after every query to an endpoint but the monitor's own. */
   readonly onTraffic?: (report: ExchangeReport) => void;
+  /** The credentials of endpoints, and the URL that a file of the catalogue gives one of them. */
+  readonly credentials?: CredentialFile | undefined;
+  readonly fileUrl?: (id: string) => string | undefined;
+  readonly log?: Pick<Logger, "info" | "warn">;
   /** Called when requests show how an endpoint must be asked. */
   readonly onLearned?: SparqlClientOptions["onLearned"];
 }
@@ -59,9 +65,11 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
     onLearned: observers.onLearned,
   };
   const network = openClientNetwork(options);
-  const sparql = createSparqlClient(options, network);
-  const documents = createDocumentClient(options, network);
   const json = createJsonClient(options, network);
+  const credentials = signing(observers, json);
+  const following = observers.log && observers.credentials?.follow({ clock: steadyClock, log: observers.log });
+  const sparql = createSparqlClient({ ...options, credentials }, network);
+  const documents = createDocumentClient({ ...options, credentials }, network);
   const embedder = openEmbedder(config.embeddings, json);
   return {
     sparql,
@@ -73,10 +81,29 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
     /** Undefined: search knows words alone. */
     embedder,
     async close(): Promise<void> {
-      await Promise.all([sparql.close(), embedder?.close()]);
+      await Promise.all([sparql.close(), embedder?.close(), following?.stop()]);
     },
   };
 }
+
+/** Adds their credentials to the requests of endpoints. */
+function signing({ credentials: file, fileUrl, log }: ClientObservers, json: JsonClient): Credentials | undefined {
+  if (file === undefined) return undefined;
+  const known = new Set<string>();
+  return new Credentials({
+    file,
+    fileUrl: fileUrl ?? (() => undefined),
+    post: (request) => json.post(request),
+    clock: steadyClock,
+    onWithheld(id) {
+      if (!known.has(id)) log?.warn({ endpoint: id }, notSent);
+      known.add(id);
+    },
+  });
+}
+
+const notSent =
+  'credentials were not sent: the URL of the endpoint has another origin than its catalogue file; if it may get them, set "origin" in the file of FEDWAY_CREDENTIALS';
 
 function observerOf({ metrics, tracer, onTraffic }: ClientObservers): OutboundObserver {
   return {

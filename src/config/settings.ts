@@ -158,6 +158,12 @@ export const settings = {
       "Endpoints up to this size are read once and kept as compact copies, so that they are asked only for what they have; 0: none.",
     ...integer(0, 1_000_000),
   },
+  credentials: {
+    name: "FEDWAY_CREDENTIALS",
+    default: "",
+    meaning: "JSON file with the credentials of endpoints, closed to others (chmod 600); read again when it changes.",
+    ...optionalText("a file"),
+  },
   trustProxy: { name: "FEDWAY_TRUST_PROXY", default: "off", meaning: "Trusted proxies.", ...trustProxy },
   contact: {
     name: "FEDWAY_CONTACT",

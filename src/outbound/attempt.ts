@@ -51,9 +51,13 @@ const decodeEncodings = "gzip, br, deflate";
  * Sends one HTTP request of a call.
  * @throws FedwayError when the call was interrupted before; everything later is the answer, or why there is none
  */
-export function attempt(call: Call, request: EncodedRequest): Promise<SparqlAnswer | NoAnswer> {
+export function attempt(
+  call: Call,
+  request: EncodedRequest,
+  signature: readonly string[],
+): Promise<SparqlAnswer | NoAnswer> {
   call.check();
-  return new Promise((settle) => new Attempt(call, settle).send(request));
+  return new Promise((settle) => new Attempt(call, settle).send(request, signature));
 }
 
 /** What the response head has said about an answer. */
@@ -107,11 +111,11 @@ class Attempt implements ExchangeListener {
     this.#exchange = new Exchange(call, this);
   }
 
-  send({ origin, path, method, body, contentType }: EncodedRequest): void {
+  send({ origin, path, method, body, contentType }: EncodedRequest, signature: readonly string[]): void {
     const { request, accept, network } = this.#call;
     const { encoding, acceptEncoding = "identity" } = request;
     const codings = encoding === "decode" ? decodeEncodings : acceptEncoding;
-    const headers = ["accept", accept, "accept-encoding", codings, "user-agent", network.userAgent];
+    const headers = ["accept", accept, "accept-encoding", codings, "user-agent", network.userAgent, ...signature];
     if (contentType !== undefined) headers.push("content-type", contentType);
     this.#call.underWay = this.#exchange;
     this.#exchange.send({ origin, path, method, body: body ?? null, headers });
@@ -121,8 +125,9 @@ class Attempt implements ExchangeListener {
     this.#give({ kind: "fault", error });
   }
 
-  head(status: number, headers: ResponseHeaders): BodySink {
-    const { request, state } = this.#call;
+  head(status: number, received: ResponseHeaders): BodySink {
+    const { request, state, signer } = this.#call;
+    const headers = signer?.headersWithoutSecrets(received) ?? received;
     state.quirks = quirksOf(headers) ?? state.quirks;
     const contentType = headerOf(headers, "content-type");
     const isAnswer = status === 200 || status === 206;
@@ -169,8 +174,9 @@ class Attempt implements ExchangeListener {
         // An interruption counts; an error body that merely breaks off has still said what it says.
         if (error !== undefined && this.#call.interrupted !== undefined) this.fault(error);
         else {
+          const { signer } = this.#call;
           const text = errorText(Buffer.concat(pieces), refusal.headers);
-          this.#give({ kind: "refusal", refusal: { ...refusal, text } });
+          this.#give({ kind: "refusal", refusal: { ...refusal, ...(signer?.noted(text) ?? { text }) } });
         }
       },
     });

@@ -5,6 +5,7 @@ import { type EndpointState, metricName } from "./endpoint-states.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import type { Network } from "./network.ts";
 import { healthSign, outcomeName, type OutboundObserver } from "./observer.ts";
+import type { Credentials, Signer } from "./credentials.ts";
 import { reviewRowCap } from "./partial-answers.ts";
 import type { AnswerEnd, EndpointTarget, LearnedManner, SparqlRequest } from "./sparql-client.ts";
 import { Task } from "./task.ts";
@@ -15,6 +16,7 @@ export interface CallContext {
   readonly network: Network;
   readonly observer: OutboundObserver | undefined;
   readonly local: LocalDispatch | undefined;
+  readonly credentials?: Credentials | undefined;
   readonly maxAnswerBytes: number;
   readonly retry: RetryOptions;
   readonly onLearned?: ((endpoint: EndpointTarget, learned: LearnedManner) => void) | undefined;
@@ -34,6 +36,8 @@ export class Call extends Task {
   readonly context: CallContext;
   /** Accept header of the next request. */
   accept = "";
+  /** Absent: the endpoint has no credentials. */
+  signer: Signer | undefined;
   #admission: Admission | undefined;
   #holdsSlot = false;
 
@@ -77,8 +81,9 @@ export class Call extends Task {
   }
 
   /** The same error with the endpoint's name; interruptions stay the very value they are. */
-  located(error: FedwayError): FedwayError {
-    if (error === this.interrupted || error.code === "CANCELLED") return error;
+  located(given: FedwayError): FedwayError {
+    if (given === this.interrupted || given.code === "CANCELLED") return given;
+    const error = this.signer?.errorWithoutSecrets(given) ?? given;
     if (error.details.where?.endpoint !== undefined) return error;
     const { endpoint } = this.request;
     const where = { ...error.details.where, endpoint: endpoint.id ?? endpoint.url };

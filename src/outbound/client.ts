@@ -3,6 +3,7 @@ import { addressRefused } from "./address-guard.ts";
 import type { BreakerOptions } from "./breaker.ts";
 import { attempt } from "./attempt.ts";
 import { Call, type CallContext } from "./call.ts";
+import type { Credentials } from "./credentials.ts";
 import { Conversation, type RetryOptions } from "./conversation.ts";
 import { type Breakers, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
@@ -32,6 +33,7 @@ export interface SparqlClientOptions extends NetworkOptions {
   /** Endpoints that this process itself hosts; their URLs are never dialled. */
   readonly local?: LocalDispatch | undefined;
   readonly observer?: OutboundObserver | undefined;
+  readonly credentials?: Credentials | undefined;
   /** Hears how an endpoint must be asked, when that was found out; must not throw. */
   readonly onLearned?: CallContext["onLearned"];
   /** Jitter of back-offs, in [0, 1); default `Math.random`. */
@@ -76,6 +78,7 @@ export function createSparqlClient(
     network,
     observer,
     local,
+    credentials: options.credentials,
     slowMs,
     random: options.random ?? Math.random,
     maxAnswerBytes: options.maxAnswerBytes ?? gibibyte,
@@ -97,6 +100,7 @@ export function createSparqlClient(
       // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
       if (handler !== undefined) return await answerLocally(call, handler);
       call.host = host;
+      call.signer = options.credentials?.signer(endpoint.id, url);
       const queued = call.enter();
       if (queued !== undefined) await queued;
       call.admit();
@@ -118,17 +122,21 @@ export function createSparqlClient(
   };
 }
 
+const unsigned: readonly string[] = [];
+
 /** Sends a query until it is answered, or nothing is left to try. A healthy endpoint is sent exactly one request. */
 async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
   const conversation = new Conversation(call, url);
   for (;;) {
     const request = conversation.nextRequest();
+    const signature = call.signer ? await call.signer.headers(call, request.origin) : unsigned;
     if (call.host !== undefined) await awaitTurn(call);
-    const reply = await attempt(call, request);
+    const reply = await attempt(call, request, signature);
     if (!("kind" in reply)) {
       const learned = conversation.answered();
       return learned === undefined ? reply : { ...reply, learned };
     }
+    if (reply.kind === "refusal" && call.signer?.renews(reply.refusal)) continue;
     const waitMs = conversation.waitMsAfter(reply);
     if (waitMs > 0) await call.pause(waitMs);
   }

@@ -11,6 +11,7 @@ import {
   maxErrorDecodedBytes,
   unknownCoding,
 } from "./content-coding.ts";
+import type { Credentials, Signer } from "./credentials.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
 import type { LocalDispatch } from "./local-answer.ts";
@@ -75,6 +76,7 @@ export interface DocumentClient {
 /** What a document client is built from; the values the SPARQL client gets. */
 interface DocumentClientOptions extends NetworkOptions {
   readonly local?: LocalDispatch | undefined;
+  readonly credentials?: Credentials | undefined;
   /** Hears of every HTTP request; must not throw. */
   readonly observer?: Pick<OutboundObserver, "onRequest"> | undefined;
 }
@@ -87,7 +89,7 @@ export function createDocumentClient(
   options: DocumentClientOptions,
   network: Network = openNetwork(options),
 ): DocumentClient {
-  const { observer, local } = options;
+  const { observer, local, credentials } = options;
   const slots = new Map<string, Scheduler>();
 
   async function read<T>(request: ReadRequest, reader: (document: ArrivingDocument) => Promise<T>): Promise<T> {
@@ -95,13 +97,15 @@ export function createDocumentClient(
     const { signal, timeoutMs, endpoint, trace } = request;
     const deadlineMs = network.clock.now() + timeoutMs;
     const task = new Task({ signal, deadlineMs, endpoint, trace, observer }, network);
+    const signer = credentials?.signer(endpoint, URL.parse(request.url));
     try {
-      const result = await reader(await arriving({ request, task, network, local, slots }));
+      const result = await reader(await arriving({ request, task, network, local, slots, signer }));
       task.over("ok");
       return result;
-    } catch (error) {
-      task.over(outcomeName(toFedwayError(error), false));
-      throw error;
+    } catch (thrown) {
+      const error = toFedwayError(thrown);
+      task.over(outcomeName(error, false));
+      throw thrown === error && signer ? signer.errorWithoutSecrets(error) : thrown;
     } finally {
       task.end();
     }
@@ -124,6 +128,8 @@ interface Fetching {
   readonly local: LocalDispatch | undefined;
   /** Places for requests, by origin. */
   readonly slots: Map<string, Scheduler>;
+  /** Signs requests to the endpoint's own origin. */
+  readonly signer: Signer | undefined;
 }
 
 /** A response with its body as it came. */
@@ -167,22 +173,29 @@ async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
 
 /** The response at the end of the redirects. */
 async function followed(fetching: Fetching): Promise<Download> {
-  const { request, task, network, local } = fetching;
+  const { request, task, network, local, signer } = fetching;
   const rules = { guard: network.guard, local };
   let url = vetted(request.url, fetching);
-  for (let redirects = 0; ; redirects += 1) {
+  for (let redirects = 0; ; ) {
+    const signature = (await signer?.headers(task, url.origin)) ?? [];
     task.host = network.rateHost(url);
     await hostTurn(task);
-    const got = await inSlot(url.origin, fetching, () => download(url, fetching));
+    const got = await inSlot(url.origin, fetching, () => download(url, fetching, signature));
     if (got.status === 200) return got;
     task.over(refusalOutcome(got.status));
+    if (signer?.renews(got)) continue;
     if (!isRedirect(got)) {
       const retryAfterMs = parseRetryAfter(headerOf(got.headers, "retry-after"), network.clock.now());
       const text = errorText(got.body, got.headers);
-      throw refusalError({ ...got, text }, "quads", retryAfterMs === undefined ? {} : { retryAfterMs });
+      throw refusalError(
+        { ...got, ...(signer?.noted(text) ?? { text }) },
+        "quads",
+        retryAfterMs === undefined ? {} : { retryAfterMs },
+      );
     }
     if (redirects === maxRedirects) throw redirectRefused("The endpoint redirects too often.", got.status);
     url = redirectStep({ url, method: "get" }, got, rules).url;
+    redirects += 1;
   }
 }
 
@@ -212,13 +225,17 @@ async function inSlot<T>(origin: string, { task, network, slots }: Fetching, wor
 }
 
 /** Sends one GET and collects its body: at most `maxBytes` on the wire, and of what is no 200 as much as an error text. */
-function download(url: URL, { request: { maxBytes }, task, network }: Fetching): Promise<Download> {
+function download(url: URL, fetching: Fetching, signature: readonly string[]): Promise<Download> {
   const { origin, pathname, search } = url;
-  const headers = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", network.userAgent];
+  const { request, task, network, signer } = fetching;
+  const { maxBytes } = request;
+  const manners = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", network.userAgent];
+  const headers = [...manners, ...signature];
   return task.wait((resolve, reject) => {
     const exchange = new Exchange(task, {
       fault: reject,
-      head(status, responseHeaders) {
+      head(status, received) {
+        const responseHeaders = signer?.headersWithoutSecrets(received) ?? received;
         const bytes = status === 200 ? maxBytes : maxErrorBytes;
         return new CollectedBody({
           limit: { bytes, exchange },

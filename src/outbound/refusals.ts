@@ -12,6 +12,8 @@ export interface Refusal {
   readonly headers: ResponseHeaders;
   /** The decoded beginning of the body. */
   readonly text: string;
+  /** Whether the request had the endpoint's credentials, and what helps; absent: it has none. */
+  readonly credentials?: { readonly sent: boolean; readonly next: string } | undefined;
 }
 
 interface Meaning {
@@ -45,11 +47,6 @@ const byStatus: Readonly<Record<number, Meaning>> = {
     message: "The endpoint rejected the query",
     next: "Read the endpoint's message; it may not support a construct that the query uses.",
   },
-  401: refused(
-    "The endpoint asks for credentials",
-    "Fedway never sends the caller's credentials; use another endpoint.",
-  ),
-  403: refused("The endpoint forbids the request", "Ask its operator whether automated clients are welcome."),
   404: refused("There is no endpoint at this URL", "Check the endpoint's URL."),
   405: refused(
     "The endpoint takes queries by no method",
@@ -89,9 +86,22 @@ export function isEngineTimeout({ status, headers, text }: Refusal): boolean {
 /** Virtuoso refuses by estimated cost, with 500. */
 const isCostRefusal = (text: string): boolean => /estimated execution time[^.]{0,80}exceeds the limit/iu.test(text);
 
+const askedFor =
+  "Use another endpoint. Its credentials go into the file that FEDWAY_CREDENTIALS names; those of callers are never sent on.";
+const welcome =
+  "Ask its operator whether automated clients are welcome, or name its credentials in FEDWAY_CREDENTIALS.";
+
+function denied({ status, credentials }: Refusal): Meaning {
+  const isAsked = status === 401;
+  const verb = isAsked ? "asks for credentials" : "forbids the request";
+  if (credentials?.sent) return refused(`The endpoint ${verb}, although credentials were sent`, credentials.next);
+  return refused(`The endpoint ${verb}; no credentials were sent`, credentials?.next ?? (isAsked ? askedFor : welcome));
+}
+
 function meaningOf(refusal: Refusal): Meaning {
   const { status, text } = refusal;
   if (isEngineTimeout(refusal)) return timedOut();
+  if (status === 401 || status === 403) return denied(refusal);
   const meaning = byStatus[status];
   if (meaning !== undefined) return meaning;
   if (status >= 500) {

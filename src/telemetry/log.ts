@@ -5,6 +5,8 @@ import { steadyClock } from "../clock.ts";
 export interface LogSettings {
   readonly log: { readonly level: string };
   readonly adminToken: string | undefined;
+  /** Secrets that may change. */
+  readonly secrets?: (() => readonly string[]) | undefined;
   readonly redisUrl: string | undefined;
   readonly embeddings: { readonly key: string | undefined };
   readonly chat: { readonly key: string | undefined };
@@ -57,10 +59,11 @@ function decoded(text: string | undefined): string | undefined {
  * other programs may say what we never would.
  */
 export function createMask(settings: LogSettings): (lines: string) => string {
-  const secrets = secretsOf(settings);
+  const fixed = secretsOf(settings);
   return (lines) => {
     let masked = lines.includes("@") ? lines.replace(credentials, `$1${hidden}@`) : lines;
-    for (const secret of secrets) if (masked.includes(secret)) masked = masked.replaceAll(secret, hidden);
+    for (const secret of [...fixed, ...(settings.secrets?.() ?? [])])
+      if (masked.includes(secret)) masked = masked.replaceAll(secret, hidden);
     return masked;
   };
 }

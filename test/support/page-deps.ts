@@ -24,6 +24,7 @@ export function readOnlyCatalog(
     write: refused,
     remove: refused,
     refresh: async () => undefined,
+    fileUrl: () => undefined,
     onChange: () => () => undefined,
   };
 }

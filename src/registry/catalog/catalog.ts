@@ -155,6 +155,8 @@ export interface EditableCatalog extends Catalog {
   /** All documents that files or changes hold, in kind and id order. */
   documents(): readonly CatalogDocument[];
   readonly drift: readonly CatalogDrift[];
+  /** The URL that a file gives an endpoint, also where a change over the API hides that file. */
+  fileUrl(id: string): string | undefined;
   /**
    * Stores a change; when the promise resolves it survives a restart and the live view shows it.
    * @throws FedwayError `ENTRY_INVALID` (what SHACL or the reader found), `ENTRY_CONFLICT` (id or URL taken, exists),

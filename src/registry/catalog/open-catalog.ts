@@ -124,6 +124,11 @@ class OpenCatalog implements EditableCatalog {
     return this.#current.membersOf(federation);
   }
 
+  fileUrl(id: string): string | undefined {
+    const item = this.#resolved.fileOf.get(documentKey("endpoint", id))?.item;
+    return item?.kind === "endpoint" ? item.value.url : undefined;
+  }
+
   document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined {
     const source = this.#resolved.shown.get(documentKey(kind, id));
     if (source === undefined) {

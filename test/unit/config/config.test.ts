@@ -73,6 +73,7 @@ describe("defaults", () => {
       readTriples: 20_000,
       trustProxy: false,
       contact: undefined,
+      credentials: undefined,
       limits: {
         timeoutMs: 60_000,
         maxRows: 10_000,
