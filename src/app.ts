@@ -105,7 +105,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   const evaluators = openEvaluators(config, clients, { ...ground, ...registry, planner });
   life.add(() => evaluators.close());
-  const door = openAdmission(config, state, metrics);
+  const door = await openAdmission(ground, life);
   const executors = openExecutors({ ...ground, ...known }, evaluators);
   const execution = { planner, ...executors, now: steadyClock.now, ...door };
   const diagnosis = openDiagnosis(config, registry, { ...execution, availability: monitoring.availability });
@@ -214,16 +214,16 @@ function openTools(parts: ServedParts) {
 }
 
 async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
-  const { config, state, token, examples, registry, monitoring, shards, queries } = parts;
+  const { config, state, token, examples, registry, monitoring, shards, queries, stateWatch } = parts;
   const { catalog } = registry;
   const { monitor, publish } = monitoring;
-  const { stateWatch } = parts;
   const agents = openTools(parts);
   const http = await createHttpServer({
     ...parts,
     ...registry,
     ...monitoring,
     config: { ...config, ...config.agents, adminToken: token.value },
+    ...parts.access,
     publishSnapshot: publish,
     hosted: (id) => examples?.get(id),
     routes: [shards?.routes ?? offRoutes],

@@ -1,25 +1,48 @@
-import { steadyClock } from "../clock.ts";
+import type { Logger } from "pino";
+import { openClientKeys } from "../clients/client-keys.ts";
+import { createQuotas } from "../clients/quotas.ts";
+import { steadyClock, systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { createRateLimiter } from "../http/rate-limiter.ts";
 import { Admission } from "../query/admission.ts";
+import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import type { State } from "./open-state.ts";
 
 /** Requests to endpoints that cost a client as much as one request to this service. */
 const requestsPerToken = 10;
 
-/** What calls are let in by. */
-export type Door = ReturnType<typeof openAdmission>;
+interface Opened {
+  readonly config: Config;
+  readonly state: State;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
 
-/** The admission of calls, and the limit of what one client may cost a minute; undefined when there is none. */
-export function openAdmission({ limits }: Config, { soleOwner, store }: State, metrics: Metrics) {
+/** What calls are let in by. */
+export type Door = Awaited<ReturnType<typeof openAdmission>>;
+
+/** Named clients, the admission of calls, and the limit of what one client may cost a minute; undefined when there is none. */
+export async function openAdmission({ config: { limits }, state, metrics, log }: Opened, life: Lifecycle) {
   const { rateLimit: perMinute } = limits;
+  const { soleOwner, store } = state;
+  const onFault = faultLog(log, "keys of clients cannot be read or their use not be counted");
+  const clients = await openClientKeys({ store, clock: systemClock, onFault });
+  life.add(() => clients.close());
+  const quotas = createQuotas({ store, clients, now: systemClock.now, onFault });
+  life.add(() => quotas.close());
   const shared = soleOwner ? undefined : store;
   const limiter = perMinute === 0 ? undefined : createRateLimiter({ perMinute, now: steadyClock.now, store: shared });
   const admission = new Admission({
     ...limits,
     onBusy: () => metrics.observeBusy(),
-    onLeave: (client, requests) => limiter?.charge(client, Math.floor(requests / requestsPerToken)),
+    onEnter: (client) => quotas.admit(client),
+    onLeave(client, cost) {
+      limiter?.charge(client, Math.floor(cost.requests / requestsPerToken));
+      quotas.settle(client, cost);
+      metrics.observeCost(client, cost);
+    },
   });
-  return { admission, limiter };
+  return { admission, limiter, access: { clients, quotas } };
 }

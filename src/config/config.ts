@@ -78,7 +78,11 @@ function freezeDeeply<T>(value: T): T {
 }
 
 /** Values that are right by themselves and wrong together. */
-function findContradictions({ port, metricsPort, role, redisUrl, monitor }: Config, problems: string[]): void {
+function findContradictions(config: Config, problems: string[]): void {
+  const { port, metricsPort, role, redisUrl, monitor, clientHeader, trustProxy } = config;
+  if (clientHeader !== undefined && typeof trustProxy !== "object") {
+    problems.push("FEDWAY_CLIENT_HEADER is set, but FEDWAY_TRUST_PROXY names no addresses whose header is believed.");
+  }
   if (metricsPort === port) problems.push(`FEDWAY_METRICS_PORT is ${port}, as PORT is: one of them must be another.`);
   if (role !== "all" && redisUrl === undefined) {
     problems.push(`ROLE is ${role}, but there is no REDIS_URL: processes can share their state in Redis only.`);

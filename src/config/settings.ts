@@ -64,6 +64,32 @@ export const settings = {
       "Bearer token that every change needs; when unset one is made and kept in FEDWAY_DATA_DIR/admin-token; off opens changes to everybody.",
     ...adminToken,
   },
+  anonymous: {
+    name: "FEDWAY_ANONYMOUS",
+    default: "query",
+    meaning: "What callers without a key may do: query endpoints, read the catalogue and state, or none of it.",
+    ...oneOf("query", "read", "none"),
+  },
+  clientHeader: {
+    name: "FEDWAY_CLIENT_HEADER",
+    default: "",
+    meaning:
+      "Header in which a proxy names the client, such as X-Auth-Request-Email; only from the addresses in FEDWAY_TRUST_PROXY.",
+    ...optionalText("the name of a header"),
+  },
+  clientHeaderRole: {
+    name: "FEDWAY_CLIENT_HEADER_ROLE",
+    default: "query",
+    meaning: "Role of clients that a proxy names.",
+    ...oneOf("read", "query", "write", "admin"),
+  },
+  clientKey: {
+    name: "FEDWAY_KEY",
+    default: "",
+    meaning: "API key that the command line sends to the service it asks.",
+    ...optionalText("an API key"),
+    secret: true,
+  },
   publicUrl: {
     name: "FEDWAY_PUBLIC_URL",
     default: "",

@@ -16,7 +16,7 @@ const Wanted = strictObject({
 });
 
 /** `POST /api/endpoints/{id}/adapters`: finds, verifies and keeps how keys of two endpoints are joined. */
-export function addAdapterRoutes(app: TypedApp, { acceptAdapter, config }: HttpShell): void {
+export function addAdapterRoutes(app: TypedApp, { acceptAdapter }: HttpShell): void {
   app.post("/api/endpoints/:id/adapters", {
     ...guarded,
     schema: {
@@ -30,7 +30,7 @@ export function addAdapterRoutes(app: TypedApp, { acceptAdapter, config }: HttpS
     handler: async (request, reply) => {
       const { key, other, otherKey } = request.body;
       const wanted = { endpoint: request.params.id, key, other, otherKey };
-      const call = { signal: clientSignal(request.exchange), owner: ownerOf(request, config) };
+      const call = { signal: clientSignal(request.exchange), owner: ownerOf(request) };
       const accepted = await acceptAdapter({ ...wanted, ...call });
       return sendJson(reply, accepted, 201);
     },

@@ -42,7 +42,7 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
     prune,
     provenance,
     fresh: wantsFresh(request.headers),
-    ...callerOf(request, config),
+    ...callerOf(request),
   });
   exchange.run = table.run;
   if (table.diagnosis && table.status !== "empty" && table.status !== "ok") exchange.code = table.diagnosis.code;
@@ -74,7 +74,7 @@ async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRe
     timeoutMs,
     partial,
     fresh: wantsFresh(request.headers),
-    ...callerOf(request, config),
+    ...callerOf(request),
   });
   exchange.run = analyzed.run?.id;
   return analyzed;
@@ -126,7 +126,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
       response: answers(RunRecord),
     },
     handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id, ownerOf(request, config));
+      const record = await queries.runRecord(request.params.id, ownerOf(request));
       if (record) return sendJson(reply.headers(uncached), record);
       throw runUnknown();
     },

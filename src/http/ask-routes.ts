@@ -87,7 +87,7 @@ const Answer = view("AskAnswer", {
 
 /** `POST /api/ask`, where a model is configured. Guarded, as each question costs the operator tokens. */
 export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
-  const { config, ask: agent } = shell;
+  const { ask: agent } = shell;
   if (agent === undefined) return;
   app.post("/api/ask", {
     ...guarded,
@@ -103,7 +103,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
     handler: async (request, reply) => {
       const { exchange, body } = request;
       for (const id of body.endpoints ?? []) knownEntry(shell, id);
-      const answer = await agent.ask(body, callerOf(request, config));
+      const answer = await agent.ask(body, callerOf(request));
       const { status, diagnosis } = answer;
       if (diagnosis) exchange.code = diagnosis.code;
       const failed = status === "failed" || status === "cancelled";
@@ -122,7 +122,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
     handler: async (request, reply) => {
       const { question, dataset } = request.query;
       const endpoints = endpointsOf(shell, dataset);
-      const { query, stopped, diagnosis } = await agent.ask({ question, endpoints }, callerOf(request, config));
+      const { query, stopped, diagnosis } = await agent.ask({ question, endpoints }, callerOf(request));
       if (diagnosis && (stopped === "model" || stopped === "time"))
         throw new FedwayError(diagnosis.code, diagnosis.detail, diagnosis);
       return sendJson(reply.headers(uncached), { dataset, question, query: query ?? "" });

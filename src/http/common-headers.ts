@@ -33,7 +33,8 @@ export const anyOriginHeaders: Readonly<Record<string, string>> = {
 export const preflightHeaders: Readonly<Record<string, string>> = {
   ...anyOriginHeaders,
   "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
-  "Access-Control-Allow-Headers": "*",
+  // The asterisk does not stand for it.
+  "Access-Control-Allow-Headers": "*, Authorization",
   "Access-Control-Max-Age": "86400",
 };
 

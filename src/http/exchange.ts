@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { clientOf } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Span, Tracer } from "../telemetry/tracing.ts";
 import type { HttpDeps } from "./http-deps.ts";
@@ -82,7 +83,9 @@ export function observeExchanges(app: FastifyInstance, { metrics, logger: log, t
     const route = exchange.route ?? request.routeOptions.url ?? "unmatched";
     const status = finalStatus(exchange, reply);
     const method = raw.method ?? "";
-    const observed = { route, method, status, seconds: ms / 1000 };
+    // Absent for requests that were refused before.
+    const owner = (request.caller as FastifyRequest["caller"] | undefined)?.owner;
+    const observed = { route, method, status, seconds: ms / 1000, owner };
     metrics.observeRequest(observed);
     if (exchange.span) endSpan(exchange.span, observed, exchange);
     log?.request?.({
@@ -93,6 +96,7 @@ export function observeExchanges(app: FastifyInstance, { metrics, logger: log, t
       // To a tenth.
       ms: Math.round(ms * 10) / 10,
       bytes: raw.socket.bytesWritten - exchange.bytesBefore,
+      client: clientOf(owner),
       run: exchange.run,
       code: exchange.code,
       cutOff: exchange.cutOff || undefined,

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyRequest, FastifyReply } from "fastify";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import { sendRefusalPage } from "./pages/page-reply.ts";
 import { rateLimited } from "./rate-limiter.ts";
 import { prefersPage } from "./rdf-body.ts";
-import { guardRoutes } from "./write-access.ts";
+import { checkRole, refused } from "./write-access.ts";
+import { addressKey, createIdentify } from "./caller.ts";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { BlockList } from "node:net";
 
@@ -91,26 +92,50 @@ function addTargetCheck(app: FastifyInstance, settings: HttpSettings, sendProble
   });
 }
 
+/** Decides who a request is from, and whether it has the role and a turn; wrong keys count for their address. */
+function createEntry({ limiter, ...deps }: HttpDeps): (request: FastifyRequest, reply: FastifyReply) => void {
+  const identify = createIdentify(deps);
+  const take = (request: FastifyRequest, client: string): void => {
+    const retryAfterMs = limiter === undefined || unlimited.test(pathOf(request)) ? 0 : limiter.take(client);
+    if (limiter !== undefined && retryAfterMs > 0) throw rateLimited(limiter, retryAfterMs);
+  };
+  return (request, reply) => {
+    try {
+      request.caller = identify(request);
+    } catch (error) {
+      take(request, addressKey(request.ip));
+      throw error instanceof FedwayError ? refused(reply, error) : error;
+    }
+    take(request, request.caller.owner);
+    if (!request.is404) checkRole(request, reply);
+  };
+}
+
 /**
  * Answers what is decided before a body is read: requests that are not for this service, preflights, unknown paths, wrong
- * methods, too many requests, changes without the token.
+ * methods, too many requests, clients without the role.
  */
 export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem: SendProblem): void {
-  const { config: settings, limiter } = deps;
+  const { config: settings } = deps;
   const table = createRouteTable();
 
   addTargetCheck(app, settings, sendProblem);
-  guardRoutes(app, settings);
   app.addHook("onRoute", ({ url, method, config }) => {
     table.add(url, Array.isArray(method) ? method : [method], config?.guarded === true);
   });
-  if (limiter) {
-    app.addHook("onRequest", (request, reply, done) => {
-      const retryAfterMs = unlimited.test(pathOf(request)) ? 0 : limiter.take(request.ip);
-      if (retryAfterMs === 0) done();
-      else sendProblem(reply, rateLimited(limiter, retryAfterMs));
-    });
-  }
+  const enter = createEntry(deps);
+  app.decorateRequest("caller");
+  app.addHook("onRequest", (request, reply, done) => {
+    try {
+      enter(request, reply);
+      done();
+    } catch (error) {
+      const isLimit = error instanceof FedwayError && error.code === "RATE_LIMITED";
+      // Else the route's own error handler: pages are refused with a page.
+      if (isLimit) sendProblem(reply, error);
+      else done(toFedwayError(error));
+    }
+  });
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) {
       done();

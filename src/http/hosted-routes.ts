@@ -8,7 +8,7 @@ import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
-import { clientKey } from "./rate-limiter.ts";
+import { ownerOf } from "./ownership.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { addSparqlRoute, idOf, type SparqlRoute } from "./sparql-routes.ts";
 
@@ -71,7 +71,7 @@ const hostedAnswer =
       accept: kind === undefined ? "*/*" : acceptOf(request, operation.format),
       defaultGraphs: operation.defaultGraphs,
       namedGraphs: operation.namedGraphs,
-      client: clientKey(request.ip),
+      client: ownerOf(request),
       signal: clientSignal(request.exchange),
       // Waiting for others included.
       timeoutMs: Math.min(mostMs, operation.timeoutMs ?? mostMs),

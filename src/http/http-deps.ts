@@ -10,6 +10,8 @@ import type {
 import type { ToolProfile } from "../agent/tool.ts";
 import type { AskAgent } from "../agent/ask/ask-agent.ts";
 import type { Toolbox } from "../agent/toolbox.ts";
+import type { ClientKeys } from "../clients/client-keys.ts";
+import type { Quotas } from "../clients/quotas.ts";
 import type { Config } from "../config/config.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
@@ -34,10 +36,11 @@ import type { RateLimiter } from "./rate-limiter.ts";
 import type { Readiness } from "./readiness.ts";
 
 type Settings = "host" | "port" | "metricsPort" | "role" | "publicUrl" | "trustProxy" | "corsOrigins";
+type ClientSettings = "anonymous" | "clientHeader" | "clientHeaderRole";
 type Limits = "timeoutMs" | "maxRows" | "maxQueryBytes" | "rateLimit";
 
 /** The part of the configuration that the HTTP shell reads. */
-export interface HttpSettings extends Pick<Config, Settings> {
+export interface HttpSettings extends Pick<Config, Settings | ClientSettings> {
   /** Bearer token of changes; "off": they are open to everybody. */
   readonly adminToken: string;
   /** Bearer token of `/mcp`; absent: it is open to everybody. */
@@ -79,6 +82,9 @@ export interface HttpDeps {
   readonly hosted: (id: string) => HostedEndpoint | undefined;
   /** The registry as one RDF dataset, and Fedway's own terms. */
   readonly dataset: { readonly endpoint: HostedEndpoint; readonly vocabulary: () => readonly RDF.Quad[] };
+  /** Named clients and their keys. */
+  readonly clients: ClientKeys;
+  readonly quotas: Pick<Quotas, "use">;
   /** What clients may cost; absent: anything. */
   readonly limiter?: RateLimiter | undefined;
   /** Routes of plugins. */

@@ -94,7 +94,7 @@ interface OpenStreams {
  * finished job and its result, after which the stream ends. The first event comes at once. The stream of a job that is
  * lost ends without an `end`.
  */
-export function addJobEvents(app: TypedApp, { jobs, config }: HttpShell, unknownJob: () => FedwayError): void {
+export function addJobEvents(app: TypedApp, { jobs }: HttpShell, unknownJob: () => FedwayError): void {
   const streams: OpenStreams = { all: new Set(), closing: false };
   // Open streams would keep the service from stopping; browsers connect again, to whoever answers then.
   app.addHook("preClose", (done) => {
@@ -122,7 +122,7 @@ export function addJobEvents(app: TypedApp, { jobs, config }: HttpShell, unknown
       }
       reply.hijack();
       // A client that left meanwhile closes nothing any more.
-      if (!reply.raw.destroyed) follow({ raw: reply.raw, view: jobView(request, config), id, jobs, streams });
+      if (!reply.raw.destroyed) follow({ raw: reply.raw, view: jobView(request), id, jobs, streams });
       return reply;
     },
   });

@@ -15,7 +15,7 @@ const unknownJob = (): FedwayError =>
     next: "GET /api/jobs lists all jobs.",
   });
 
-function addReading(app: TypedApp, { jobs, config }: HttpShell): void {
+function addReading(app: TypedApp, { jobs }: HttpShell): void {
   app.get("/api/jobs", {
     schema: {
       tags,
@@ -26,7 +26,7 @@ function addReading(app: TypedApp, { jobs, config }: HttpShell): void {
     },
     handler: async (request, reply) => {
       const found = await jobs.list(request.query);
-      return sendJson(reply.headers(uncached), { jobs: found.map(jobView(request, config)) });
+      return sendJson(reply.headers(uncached), { jobs: found.map(jobView(request)) });
     },
   });
   app.get("/api/jobs/:id", {
@@ -39,7 +39,7 @@ function addReading(app: TypedApp, { jobs, config }: HttpShell): void {
     },
     handler: async (request, reply) => {
       const job = await jobs.get(request.params.id);
-      if (job) return sendJson(reply.headers(uncached), jobView(request, config)(job));
+      if (job) return sendJson(reply.headers(uncached), jobView(request)(job));
       throw unknownJob();
     },
   });

@@ -5,11 +5,12 @@ import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import { toolProfiles } from "../agent/tool.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, sendJson } from "./common-headers.ts";
-import { clientKey, rateLimited, type RateLimiter } from "./rate-limiter.ts";
+import { ownerOf } from "./ownership.ts";
+import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { answers, view } from "./schemas.ts";
 import { Type } from "typebox";
-import { isToken } from "./write-access.ts";
+import { asking, openToAll } from "./write-access.ts";
 
 const tags = ["Agents"];
 const metadataPath = "/.well-known/oauth-protected-resource/mcp";
@@ -38,6 +39,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
     await (await loaded?.catch(() => undefined))?.close();
   });
   app.get(metadataPath, {
+    ...openToAll,
     schema: {
       tags,
       operationId: "getMcpResource",
@@ -58,22 +60,23 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
     scope.route({
       method: ["POST", "GET", "DELETE"],
       url: "/mcp",
+      ...asking,
       schema: { hide: true, querystring: ProfileParameters },
       onRequest: async (request, reply) => refuseStrangers(shell, request, reply),
       handler: async (request, reply) => {
         const mcp = await handler();
-        const { exchange, ip, headers, raw } = request;
+        const { exchange, headers, raw } = request;
         const session = headers["fedway-session"] ?? headers["mcp-session-id"];
         // Clients of 2025 send it with all that follows; nothing is kept under it.
         if (session === undefined) reply.raw.setHeader("Mcp-Session-Id", randomUUID());
         reply.hijack();
         for (const [name, value] of Object.entries(mcpHeaders(headers.origin))) reply.raw.setHeader(name, value);
         await mcp.handle(raw, reply.raw, {
-          owner: clientKey(ip),
+          owner: ownerOf(request),
           connection: connectionOf(raw.socket),
           ...(typeof session === "string" && { session: session.slice(0, 128) }),
           trace: exchange.span?.context,
-          count: limiter && countCalls(limiter, ip),
+          count: limiter && countCalls(limiter, ownerOf(request)),
           profile: request.query.profile,
         });
       },
@@ -82,11 +85,11 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
 }
 
 /** Counts the calls of one request: its own token is for the first one. @throws FedwayError `RATE_LIMITED` */
-function countCalls(limiter: RateLimiter, address: string): () => void {
+function countCalls(limiter: RateLimiter, client: string): () => void {
   let calls = 0;
   return () => {
     calls += 1;
-    const retryAfterMs = calls === 1 ? 0 : limiter.take(address);
+    const retryAfterMs = calls === 1 ? 0 : limiter.take(client);
     if (retryAfterMs > 0) throw rateLimited(limiter, retryAfterMs);
   };
 }
@@ -118,22 +121,20 @@ export function refuseForeignPages(shell: HttpShell, { headers }: FastifyRequest
 /** @throws FedwayError `WRITE_REFUSED`, `TOKEN_REQUIRED` */
 async function refuseStrangers(shell: HttpShell, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { config, publicUrl } = shell;
-  const { headers } = request;
+  const { by } = request.caller;
   refuseForeignPages(shell, request, reply);
-  const { mcpToken } = config;
-  const given = /^Bearer +(\S{1,1024}) *$/i.exec(headers.authorization ?? "")?.[1];
-  if (mcpToken === undefined || (given !== undefined && isToken(given, mcpToken))) return;
+  if (config.mcpToken === undefined || (by !== "nothing" && by !== "wrong")) return;
   reply.raw.setHeader("Connection", "close");
-  const wrong = given === undefined ? "" : ', error="invalid_token"';
+  const wrong = by === "nothing" ? "" : ', error="invalid_token"';
   reply.raw.setHeader(
     "WWW-Authenticate",
     `Bearer realm="fedway", resource_metadata="${publicUrl()}${metadataPath}"${wrong}`,
   );
   throw new FedwayError(
     "TOKEN_REQUIRED",
-    `The token of /mcp ${given === undefined ? "is missing" : "is not the right one"}.`,
+    `The token of /mcp ${by === "nothing" ? "is missing" : "is not the right one"}.`,
     {
-      next: "Send Authorization: Bearer with the value of FEDWAY_MCP_TOKEN.",
+      next: "Send Authorization: Bearer with the value of FEDWAY_MCP_TOKEN or an API key.",
     },
   );
 }

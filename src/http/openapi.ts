@@ -50,7 +50,8 @@ export async function documentApi(app: TypedApp, { version, config, routes = [] 
           adminToken: {
             type: "http",
             scheme: "bearer",
-            description: "FEDWAY_ADMIN_TOKEN; when that is unset, what the file admin-token of the data folder holds.",
+            description:
+              "FEDWAY_ADMIN_TOKEN (when that is unset, what the file admin-token of the data folder holds), or an API key with the role write, for keys admin.",
           },
         },
       },

@@ -2,15 +2,9 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { clientSignal } from "./exchange.ts";
-import type { HttpSettings } from "./http-deps.ts";
-import { clientKey } from "./rate-limiter.ts";
-import { bearerToken, isToken } from "./write-access.ts";
 
-/** Whose runs and sessions a request may see and makes: the admin's, where it shows the token, else its address's. */
-export function ownerOf(request: FastifyRequest, { adminToken }: Pick<HttpSettings, "adminToken">): string {
-  const given = request.headers.authorization === undefined ? undefined : bearerToken(request);
-  return given !== undefined && isToken(given, adminToken) ? "admin" : clientKey(request.ip);
-}
+/** Whose runs and sessions a request may see and makes: its client's, the admin's, else its address's. */
+export const ownerOf = ({ caller }: FastifyRequest): string => caller.owner;
 
 const pattern = "^[A-Za-z0-9._~:-]{1,100}$";
 const wellFormed = new RegExp(pattern);
@@ -19,9 +13,9 @@ export const sessionName = Type.String({ pattern, description: "Letters, digits 
 export const SessionHeader = Type.Object({ "fedway-session": Type.Optional(sessionName) });
 
 /** For whom a request's work is done: until its client leaves, and within which session and trace. */
-export const callerOf = (request: FastifyRequest, config: Pick<HttpSettings, "adminToken">) => ({
+export const callerOf = (request: FastifyRequest) => ({
   signal: clientSignal(request.exchange),
-  owner: ownerOf(request, config),
+  owner: ownerOf(request),
   session: sessionOf(request),
   trace: request.exchange.span?.context,
 });

@@ -7,7 +7,7 @@ import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, SnapshotParameters } from "./monitor-schemas.ts";
 import { accepted } from "./registry-schemas.ts";
 import { answers, answersAs, JobPath } from "./schemas.ts";
-import { guarded } from "./write-access.ts";
+import { adminOnly, guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
 const feedPath = "/incidents.atom";
@@ -54,7 +54,7 @@ function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
 function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   // Who is notified of incidents is the operator's business, so reading asks for the token too.
   app.get("/api/webhooks/dead", {
-    ...guarded,
+    ...adminOnly,
     schema: {
       tags,
       operationId: "listDeadMessages",
@@ -64,7 +64,7 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { dead: await webhooks.dead() }),
   });
   app.post("/api/webhooks/dead/:id", {
-    ...guarded,
+    ...adminOnly,
     schema: {
       tags,
       operationId: "resendMessage",

@@ -16,6 +16,7 @@ import { createDrain, type Drain, listenFailure, createMetricsServer } from "./l
 import { observeExchanges } from "./exchange.ts";
 import { addHostedRoutes } from "./hosted-routes.ts";
 import type { HttpDeps, HttpSettings, HttpShell, TypedApp } from "./http-deps.ts";
+import { addKeyRoutes } from "./key-routes.ts";
 import { addMcpRoutes } from "./mcp-routes.ts";
 import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
@@ -216,5 +217,6 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addMonitorRoutes(app, shell);
   addSystemRoutes(app, shell);
   addPublicationRoutes(app, shell);
+  addKeyRoutes(app, shell);
   addPageRoutes(app, shell);
 }

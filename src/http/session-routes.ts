@@ -67,7 +67,7 @@ const CallsView = view("SessionCalls", {
 
 /** `GET /api/sessions/{id}`. */
 export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
-  const { queries, config } = shell;
+  const { queries } = shell;
   app.get("/api/sessions/:id", {
     schema: {
       tags: ["Queries"],
@@ -79,13 +79,13 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const { id: session } = request.params;
-      const known = await queries.sessions.calls({ owner: ownerOf(request, config), session });
+      const known = await queries.sessions.calls({ owner: ownerOf(request), session });
       if (known === undefined) throw sessionUnknown();
       const { federation, holding, format } = request.query;
       if (format === "calls") return sendJson(reply.headers(uncached), known);
       if (format === "otlp") return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, shell.version));
       if (format === "pairs") {
-        const pairs = await withSchemas(shell, answeredQuestions(known.calls), callerOf(request, config));
+        const pairs = await withSchemas(shell, answeredQuestions(known.calls), callerOf(request));
         const lines = pairs.map((pair) => `${JSON.stringify(pair)}\n`).join("");
         return reply
           .headers({ ...anyOriginHeaders, ...uncached })

@@ -19,6 +19,7 @@ import { graphFormat, prefersPage, sendQuads } from "./rdf-body.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { answersAs, IdPath, protocolParameters, resultTypes } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
+import { asking } from "./write-access.ts";
 
 /** `/sparql`, `/endpoints/{id}/sparql` and `/federations/{id}/sparql`. */
 export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
@@ -81,7 +82,7 @@ export interface SparqlRoute {
 export function addSparqlRoute(app: TypedApp, shell: HttpShell, route: SparqlRoute): void {
   const { url, operationId, summary, params = url.includes(":id") ? IdPath : undefined } = route;
   // The schemas document; the protocol's own reader checks.
-  const options = { validatorCompiler: () => () => true, handler: handling(shell, route) };
+  const options = { ...asking, validatorCompiler: () => () => true, handler: handling(shell, route) };
   const schema = { tags: ["SPARQL"], summary, ...(params && { params }), response: sparqlAnswer };
   const {
     form,
@@ -165,7 +166,7 @@ function handling(shell: HttpShell, route: SparqlRoute) {
 type Target = { readonly endpointId?: string; readonly federationId?: string };
 
 const throughQueryService =
-  ({ queries, config, sendProblem }: HttpShell, targetOf: (request: FastifyRequest) => Target): SparqlRoute["answer"] =>
+  ({ queries, sendProblem }: HttpShell, targetOf: (request: FastifyRequest) => Target): SparqlRoute["answer"] =>
   async (request, reply, operation) => {
     const { headers } = request;
     const { endpointId, federationId } = targetOf(request);
@@ -184,7 +185,7 @@ const throughQueryService =
       prune: operation.prune,
       provenance: operation.provenance,
       fresh: wantsFresh(headers),
-      ...callerOf(request, config),
+      ...callerOf(request),
     });
     request.exchange.run = answer.runId;
     const { contentEncoding, body, ending } = answer;

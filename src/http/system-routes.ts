@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { anyOriginHeaders, plainHeaders, sendJson, uncached } from "./common-headers.ts";
 import type { HttpDeps, HttpShell, TypedApp } from "./http-deps.ts";
 import { answers, answersAs, Readiness } from "./schemas.ts";
+import { openToAll } from "./write-access.ts";
 
 const alive: unknown = { 200: Type.Object({ live: Type.Boolean() }) };
 const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
@@ -9,6 +10,7 @@ const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
 /** Health and metrics: all that a worker answers about. */
 export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): void {
   app.get("/health/live", {
+    ...openToAll,
     schema: {
       tags: ["Operation"],
       operationId: "getLiveness",
@@ -18,6 +20,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
     handler: (_request, reply) => sendJson(reply.headers(uncached), { live: true }),
   });
   app.get("/health/ready", {
+    ...openToAll,
     schema: {
       tags: ["Operation"],
       operationId: "getReadiness",
@@ -61,7 +64,7 @@ export function addSystemRoutes(app: TypedApp, shell: HttpShell): void {
     handler: (_request, reply) => sendJson(reply, app.swagger()),
   });
   // Browsers ask for it unbidden; an empty answer keeps the log clean.
-  app.get("/favicon.ico", { schema: { hide: true } }, (_request, reply) =>
+  app.get("/favicon.ico", { ...openToAll, schema: { hide: true } }, (_request, reply) =>
     reply.code(204).headers(anyOriginHeaders).send(),
   );
 }

@@ -69,7 +69,7 @@ function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),
     handler: async (request, reply) => {
-      const { text, data, problem } = await toolbox.call(name, request.body, callerOf(request, shell.config));
+      const { text, data, problem } = await toolbox.call(name, request.body, callerOf(request));
       if (problem === undefined) return sendJson(reply, { text, data });
       request.exchange.run = problem.run;
       throw new FedwayError(problem.code, problem.detail, problem);

@@ -1,89 +1,85 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { mayDo, type Role } from "../clients/client-keys.ts";
+import { clientOf } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { basePathOf } from "./base-path.ts";
 import type { HttpSettings } from "./http-deps.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route changes something, or tells what only the operator is to know: it needs the admin token. */
+    /** The route changes something, or shows what only the operator is to know: pages of other sites get no leave. */
     guarded?: boolean;
+    /** Role that the route needs; absent: `write` where guarded, else `read` to get and `query` to post. */
+    role?: Role | "none";
   }
 }
 
-/** Options of every route that changes something, or tells what only the operator is to know. */
+/** Options of every route that changes something. */
 export const guarded = { config: { guarded: true } } as const;
+/** Options of routes for administrators: keys, receivers of messages. */
+export const adminOnly = { config: { guarded: true, role: "admin" } } as const;
+/** Options of routes that ask endpoints, however they are sent. */
+export const asking = { config: { role: "query" } } as const;
+/** Options of routes for everybody: health, signing in, what pages load. */
+export const openToAll = { config: { role: "none" } } as const;
 
 /** Instead of a token: changes are open to everybody. */
 export const openAccess = "off";
 
 type AccessSettings = Pick<HttpSettings, "adminToken" | "publicUrl">;
 
-/**
- * Lets requests to guarded routes, also those added later, pass with the admin token only; decided before a body is
- * read.
- */
-export function guardRoutes(app: FastifyInstance, settings: AccessSettings): void {
-  app.addHook("onRoute", (route) => {
-    if (route.config?.guarded !== true) return;
-    route.onRequest = async (request, { raw }) => {
-      const problem = accessProblem(request, settings);
-      if (problem === undefined) return;
-      // What is left of the body is not read, so the connection cannot be used again.
-      raw.setHeader("Connection", "close");
-      if (problem.code === "TOKEN_REQUIRED") raw.setHeader("WWW-Authenticate", 'Bearer realm="fedway"');
-      throw problem;
-    };
-  });
+/** Refuses a request below the role that its route needs. @throws FedwayError `TOKEN_REQUIRED`, `ROLE_REFUSED`, `WRITE_REFUSED` */
+export function checkRole(request: FastifyRequest, reply: FastifyReply): void {
+  const { guarded: isGuarded = false, role } = request.routeOptions.config;
+  const needed = role ?? (isGuarded ? "write" : isReading(request) ? "read" : "query");
+  const problem = needed === "none" ? undefined : accessProblem(request, needed);
+  if (problem !== undefined) throw refused(reply, problem, request.routeOptions.url?.endsWith("/sparql"));
 }
 
-/** Whether a request may see what only the operator is to know. */
-export const hasAccess = (request: FastifyRequest, settings: AccessSettings): boolean =>
-  accessProblem(request, settings) === undefined;
-
-/**
- * Why a request may change nothing. Browsers send cookies, and what needs no credentials, on behalf of any page, so
- * both count only for pages of this service.
- */
-function accessProblem(request: FastifyRequest, settings: AccessSettings): FedwayError | undefined {
-  const { headers } = request;
-  const { adminToken } = settings;
-  const given = bearerToken(request);
-  if (headers["sec-fetch-site"] === "cross-site") return foreign();
-  if (given !== undefined && adminToken !== openAccess) {
-    return isToken(given, adminToken) ? undefined : tokenRequired("is not the right one");
-  }
-  const site = siteOf(request, settings);
-  if (site === "foreign") return foreign();
-  if (adminToken === openAccess) return undefined;
-  if (!isSession(headers.cookie, adminToken)) return tokenRequired("is missing");
-  return site === "own" || isReading(request) ? undefined : foreign();
+/** The error, after its head: what is left of a refused body is not read, so the connection cannot be used again. */
+export function refused({ raw }: FastifyReply, problem: FedwayError, takesBasic = false): FedwayError {
+  raw.setHeader("Connection", "close");
+  const challenges = takesBasic ? ['Bearer realm="fedway"', 'Basic realm="fedway"'] : 'Bearer realm="fedway"';
+  if (problem.kind.status === 401) raw.setHeader("WWW-Authenticate", challenges);
+  return problem;
 }
 
-/** The token that a request shows, right or wrong. */
-export const bearerToken = ({ headers }: FastifyRequest): string | undefined =>
-  /^Bearer +(\S{1,1024}) *$/i.exec(headers.authorization ?? "")?.[1];
+/** Whether a request may do, or see, what needs a role. */
+export const hasAccess = (request: FastifyRequest, needed: Role = "write"): boolean =>
+  accessProblem(request, needed) === undefined;
+
+/**
+ * Why a request may not do what needs a role. Browsers send sessions, and what needs no credentials, on behalf of any
+ * page, so for changes both count only for pages of this service.
+ */
+function accessProblem(request: FastifyRequest, needed: Role): FedwayError | undefined {
+  const { role, by, site } = request.caller;
+  const isChange = needed === "write" || needed === "admin";
+  const isForeign = request.headers["sec-fetch-site"] === "cross-site" || (site === "foreign" && by !== "token");
+  if (isChange && isForeign) return foreign();
+  if (!mayDo(role, needed)) return roleProblem(request, needed);
+  return isChange && by === "session" && site !== "own" && !isReading(request) ? foreign() : undefined;
+}
 
 const isReading = ({ method }: FastifyRequest): boolean => method === "GET" || method === "HEAD";
 
 const foreign = (): FedwayError =>
   new FedwayError("WRITE_REFUSED", "The request comes from another site.", {
-    next: "Send it from a program, with Authorization: Bearer and the admin token, or from a page of this service.",
+    next: "Send it from a program, with Authorization: Bearer and a key or the admin token, or from a page of this service.",
   });
 
-const tokenRequired = (what: string): FedwayError =>
-  new FedwayError("TOKEN_REQUIRED", `The admin token ${what}.`, {
-    next: "Send Authorization: Bearer with the value of FEDWAY_ADMIN_TOKEN or, when that is unset, with the token that the service's start message shows and its data folder keeps: $(cat .fedway/admin-token). Browsers: /login.",
+function roleProblem({ caller: { owner, role, by } }: FastifyRequest, needed: Role): FedwayError {
+  const client = clientOf(owner);
+  if (client !== undefined) {
+    return new FedwayError("ROLE_REFUSED", `The client ${client} has the role ${role}; this needs ${needed}.`, {
+      next: `Ask the operator for a key with more rights: fedway keys add NAME --role ${needed}`,
+    });
+  }
+  const what = by === "wrong" ? "The token is not the right one" : "No key or token was sent";
+  return new FedwayError("TOKEN_REQUIRED", `${what}; this needs the role ${needed}.`, {
+    next: "Send Authorization: Bearer with an API key of that role or the admin token: the value of FEDWAY_ADMIN_TOKEN or, when that is unset, what the start message shows and the data folder keeps: $(cat .fedway/admin-token). Browsers: /login.",
   });
-
-/** Which site a browser sends a request for; "unknown" also for programs that are no browsers. */
-function siteOf({ headers }: FastifyRequest, { publicUrl }: AccessSettings): "own" | "foreign" | "unknown" {
-  const { origin, host } = headers;
-  const told = headers["sec-fetch-site"];
-  if (told !== undefined && told !== "none") return told === "same-origin" ? "own" : "foreign";
-  if (origin === undefined) return "unknown";
-  const parsed = URL.parse(origin);
-  return parsed?.host === host || parsed?.origin === URL.parse(publicUrl)?.origin ? "own" : "foreign";
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -98,14 +94,19 @@ export const isToken = (given: string, adminToken: string): boolean =>
 const sessionMs = 7 * 24 * 3_600_000;
 const cookieName = "fedway-session";
 
-/** Until when it holds, signed with the token: the cookie, which other ports of this host get too, does not tell it. */
-const sessionText = (untilMs: number, token: string): string =>
-  `${untilMs}.${createHmac("sha256", token).update(`fedway-session ${untilMs}`).digest("base64url")}`;
+/** Until when it holds, and for which client, signed: the cookie, which other ports of this host get too, shows no secret. */
+function sessionText(untilMs: number, secret: string, name?: string): string {
+  const signed = name === undefined ? String(untilMs) : `${untilMs}.${name}`;
+  return `${signed}.${createHmac("sha256", secret).update(`fedway-session ${signed}`).digest("base64url")}`;
+}
 
-/** The cookie of somebody who has shown the token. */
-export function sessionCookie({ adminToken, publicUrl }: AccessSettings): string {
+/** Secrets that sessions may be signed with: of a client one for each live key, so that they end with it; else the admin's. */
+type SessionSecrets = (name: string | undefined) => readonly string[];
+
+/** The cookie of somebody who has shown the token, or a key of a client. */
+export function sessionCookie({ adminToken, publicUrl }: AccessSettings, name?: string, secret = adminToken): string {
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  const value = sessionText(Date.now() + sessionMs, adminToken);
+  const value = sessionText(Date.now() + sessionMs, secret, name);
   return `${cookieName}=${value}; Max-Age=${sessionMs / 1000}; Path=${pathOf(publicUrl)}; HttpOnly; SameSite=Strict${secure}`;
 }
 
@@ -137,9 +138,12 @@ export const endedSession = ({ publicUrl }: AccessSettings): string =>
 /** Other services of the host do not get the cookie. */
 const pathOf = (publicUrl: string): string => basePathOf(publicUrl) || "/";
 
-const sessionIn = new RegExp(String.raw`(?:^|; ?)${cookieName}=((\d{1,15})\.[\w-]{43})(?:;|$)`);
+const sessionIn = new RegExp(String.raw`(?:^|; ?)${cookieName}=((\d{1,15})\.(?:([a-z0-9-]{1,40})\.)?[\w-]{43})(?:;|$)`);
 
-function isSession(cookies: string | undefined, token: string): boolean {
-  const [, value = "", until = ""] = sessionIn.exec(cookies ?? "") ?? [];
-  return Number(until) > Date.now() && areEqual(value, sessionText(Number(until), token));
+/** The client that a session is of; empty: the admin; undefined: there is none. */
+export function signedInAs(cookies: string | undefined, secrets: SessionSecrets): string | undefined {
+  const [, value = "", until = "", name] = sessionIn.exec(cookies ?? "") ?? [];
+  if (!(Number(until) > Date.now())) return undefined;
+  const isSigned = secrets(name).some((secret) => areEqual(value, sessionText(Number(until), secret, name)));
+  return isSigned ? (name ?? "") : undefined;
 }

@@ -1,3 +1,4 @@
+import { steadyClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { RequestBudget } from "../outbound/request-budget.ts";
 import { FairQueue } from "../workers/fair-queue.ts";
@@ -14,8 +15,17 @@ interface AdmissionOptions {
   readonly callRequests?: number;
   /** Called for each refused call. */
   readonly onBusy?: () => void;
-  /** Called when a call ends, with the number of requests sent to endpoints. */
-  readonly onLeave?: (client: string, requests: number) => void;
+  /** Called before a call is let in, which it may refuse; undefined: at once. */
+  readonly onEnter?: (client: string) => Promise<void> | undefined;
+  /** Called when a call ends, with what it has cost. */
+  readonly onLeave?: (client: string, cost: CallCost) => void;
+}
+
+/** What a call has cost: requests sent to endpoints, rows of its answers, time under way. */
+interface CallCost {
+  readonly requests: number;
+  readonly rows: number;
+  readonly seconds: number;
 }
 
 /** A call that asks to be let in. */
@@ -33,6 +43,8 @@ export interface Entrant {
 /** A call that was let in. What it starts is part of it: that takes no place of its own, and shares its requests. */
 export interface Admitted {
   readonly requests: RequestBudget;
+  /** Adds rows of an answer to its cost. */
+  answered(rows: number): void;
   /** Ends the call; later calls change nothing. */
   leave(): void;
 }
@@ -49,7 +61,7 @@ interface Waiting extends Entrant {
  * done in time is refused soon.
  */
 export class Admission {
-  readonly #options: Required<Omit<AdmissionOptions, "onBusy" | "onLeave">> & AdmissionOptions;
+  readonly #options: Required<Omit<AdmissionOptions, "onBusy" | "onEnter" | "onLeave">> & AdmissionOptions;
   readonly #queue: FairQueue<Waiting>;
   #running = 0;
   #characters = 0;
@@ -68,9 +80,14 @@ export class Admission {
 
   /**
    * Lets a call in, at once or later; whoever enters calls `leave` once.
-   * @throws FedwayError `SERVICE_BUSY`, at once or as a rejection; `CANCELLED`
+   * @throws FedwayError `SERVICE_BUSY`, at once or as a rejection; `CANCELLED`, and what `onEnter` throws
    */
   enter(entrant: Entrant): Admitted | Promise<Admitted> {
+    const checked = this.#options.onEnter?.(entrant.client ?? "");
+    return checked === undefined ? this.#enter(entrant) : checked.then(() => this.#enter(entrant));
+  }
+
+  #enter(entrant: Entrant): Admitted | Promise<Admitted> {
     const { client = "" } = entrant;
     if (this.#mayRun(client)) return this.#admit(client, this.#queue.serve(client));
     if (this.#characters + entrant.characters > this.#options.maxWaitingCharacters) throw this.#busy(client);
@@ -84,17 +101,23 @@ export class Admission {
 
   #admit(client: string, done: () => void): Admitted {
     const requests = new RequestBudget(this.#options.callRequests);
+    const beganMs = steadyClock.now();
     this.#running += 1;
+    let rows = 0;
     let isOver = false;
     const leave = (): void => {
       if (isOver) return;
       isOver = true;
       this.#running -= 1;
       done();
-      this.#options.onLeave?.(client, requests.spent);
+      const seconds = (steadyClock.now() - beganMs) / 1000;
+      this.#options.onLeave?.(client, { requests: requests.spent, rows, seconds });
       this.#dispatch();
     };
-    return { requests, leave };
+    const answered = (more: number): void => {
+      rows += more;
+    };
+    return { requests, answered, leave };
   }
 
   #dispatch(): void {

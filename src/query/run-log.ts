@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
+import { clientOf } from "../clients/client-name.ts";
 import { noteStatus } from "../engine/executor.ts";
 import type { SourceReport } from "../engine/federation-engine.ts";
 import type { StepReport, StepReports } from "../engine/step-reports.ts";
@@ -54,6 +55,8 @@ export interface RunRecord {
   readonly notes: readonly PlanNote[];
   /** Absent: sources were not chosen by facts. */
   readonly facts?: ChosenBy | undefined;
+  /** Name of the client that sent it, for itself and the admin; absent without one. */
+  readonly client?: string | undefined;
   /** Absent for anybody but the owner. */
   readonly asked?: AskedQuery | undefined;
 }
@@ -219,6 +222,7 @@ function toRecord(run: Run): OwnedRecord {
     notes: notesOf(plan, end?.status, reports),
     facts: shownFacts(run),
     owner: ownerDigest(run.owner),
+    client: clientOf(run.owner),
     asked: { query, endpoint, federation, session: run.session, repairs: run.repairs },
   };
 }
@@ -226,7 +230,11 @@ function toRecord(run: Run): OwnedRecord {
 /** The record as somebody may see it who is `owner`. */
 export function shownTo(owner: string | undefined, { owner: its, asked, ...record }: OwnedRecord): RunRecord {
   if (its === ownerDigest(owner)) return { ...record, asked };
-  return { ...record, steps: record.steps?.map((step) => ({ ...step, pattern: undefined })) };
+  return {
+    ...record,
+    client: owner === "admin" ? record.client : undefined,
+    steps: record.steps?.map((step) => ({ ...step, pattern: undefined })),
+  };
 }
 
 /** An owner as stored: without addresses and tokens, which readers of the store need not see. */

@@ -38,7 +38,7 @@ export class StartedRun {
   readonly #context: RunContext;
   readonly #request: QueryRequest;
   /** Ends with the run, unless the run is part of a larger call. */
-  readonly #call: Admitted | undefined;
+  readonly #call: Admitted;
 
   /** Plans the request and opens its run. @throws FedwayError what the planner throws */
   constructor(request: QueryRequest, call: Admitted, context: RunContext) {
@@ -53,7 +53,7 @@ export class StartedRun {
     });
     this.#context = context;
     this.#request = request;
-    this.#call = request.admitted === undefined ? call : undefined;
+    this.#call = call;
     this.id = this.#run.id;
     this.plan = plan;
     this.cached = cached;
@@ -131,14 +131,19 @@ export class StartedRun {
   end(how: RunEnd): RunEnd {
     this.#deadline?.stop();
     this.#run.facts ??= this.facts;
-    this.#run.finish(how);
-    this.#call?.leave();
+    this.#settle(how);
     this.#span?.setAttribute("fedway.status", how.status);
     this.#span?.end(how.error?.code);
     const resting = this.#resting;
     if (resting !== undefined && !how.error && !this.isTrusting) this.#context.sources?.verifyLater(resting);
     this.withheld.settle();
     return how;
+  }
+
+  #settle(how: RunEnd): void {
+    if (this.#run.end === undefined) this.#call.answered(how.rows ?? 0);
+    this.#run.finish(how);
+    if (this.#request.admitted === undefined) this.#call.leave();
   }
 
   /** Ends the run with a failure and gives the error to report. */
@@ -156,7 +161,7 @@ export class StartedRun {
 
 /**
  * Lets a query in, plans it and opens its run; a promise when it has to wait. The end of the run ends its call.
- * @throws FedwayError `SESSION_SPENT`, `SERVICE_BUSY`, `CANCELLED`, and what the planner throws
+ * @throws FedwayError `SESSION_SPENT`, `QUOTA_SPENT`, `SERVICE_BUSY`, `CANCELLED`, and what the planner throws
  */
 export function startRun(request: QueryRequest, context: RunContext): StartedRun | Promise<StartedRun> {
   const { text, owner: client, signal } = request;

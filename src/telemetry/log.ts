@@ -1,4 +1,5 @@
 import { type Logger, pino, type DestinationStream } from "pino";
+import { keyInText } from "../clients/client-name.ts";
 import { steadyClock } from "../clock.ts";
 
 /** How much is written, and what must never be; `Config` fits. */
@@ -61,7 +62,8 @@ function decoded(text: string | undefined): string | undefined {
 export function createMask(settings: LogSettings): (lines: string) => string {
   const fixed = secretsOf(settings);
   return (lines) => {
-    let masked = lines.includes("@") ? lines.replace(credentials, `$1${hidden}@`) : lines;
+    const keyless = lines.includes("fw_") ? lines.replaceAll(keyInText, `fw_$1_${hidden}`) : lines;
+    let masked = keyless.includes("@") ? keyless.replace(credentials, `$1${hidden}@`) : keyless;
     for (const secret of [...fixed, ...(settings.secrets?.() ?? [])])
       if (masked.includes(secret)) masked = masked.replaceAll(secret, hidden);
     return masked;

@@ -1,3 +1,4 @@
+import { clientOf, keyNameOf } from "../clients/client-name.ts";
 import type { Instruments, Series } from "./instruments.ts";
 
 /** One exchange, as `outbound` reports it. */
@@ -17,10 +18,16 @@ interface ObservedRequest {
   readonly method: string;
   readonly status: number;
   readonly seconds: number;
+  /** Whose request it was. */
+  readonly owner?: string | undefined;
 }
 
 /** Name of all endpoints that are not in the catalogue. */
 export const unlisted = "unlisted";
+
+/** Keys by name, of which there are at most 1,000; everybody else by kind. */
+const clientLabel = (owner = "anonymous"): string =>
+  keyNameOf(owner) ?? (owner === "admin" ? "admin" : clientOf(owner) === undefined ? "anonymous" : "other");
 
 const breakerValue = { closed: 0, "half-open": 1, open: 2 } as const;
 
@@ -28,6 +35,11 @@ const breakerValue = { closed: 0, "half-open": 1, open: 2 } as const;
 export function createTrafficMetrics(instruments: Instruments) {
   const { timers, counts, levels } = instruments;
   const http = timers("fedway_http_request_seconds", "Duration of HTTP requests", ["route", "method", "status"]);
+  const byClient = counts("fedway_client_requests_total", "HTTP requests by client: keys by name", ["client"]);
+  const costs = counts("fedway_client_cost_total", "Cost of calls by client: requests, rows, seconds", [
+    "client",
+    "kind",
+  ]);
   const runs = timers("fedway_run_seconds", "Duration of query runs", ["plan", "status"]);
   const plans = counts("fedway_plans_total", "Plans made or taken from the cache", ["cache"]);
   // The 18 series of a histogram are for all endpoints together: a catalogue has thousands.
@@ -51,8 +63,14 @@ export function createTrafficMetrics(instruments: Instruments) {
   const series: readonly Pick<Series<unknown>, "retain">[] = [exchanges, busy, requests, bytes, refuted, breaker];
   return {
     series,
-    observeRequest: ({ route, method, status, seconds }: ObservedRequest): void =>
-      http.of(route, method, String(status)).observe(seconds),
+    observeRequest({ route, method, status, seconds, owner }: ObservedRequest): void {
+      http.of(route, method, String(status)).observe(seconds);
+      byClient.of(clientLabel(owner)).inc();
+    },
+    /** What a call of an owner has cost. */
+    observeCost(owner: string, cost: Readonly<Record<"requests" | "rows" | "seconds", number>>): void {
+      for (const kind of ["requests", "rows", "seconds"] as const) costs.of(clientLabel(owner), kind).inc(cost[kind]);
+    },
     /** One finished run. */
     observeRun: (plan: string, status: string, seconds: number): void => runs.of(plan, status).observe(seconds),
     observePlan: (cached: boolean): void => plans.of(cached ? "hit" : "miss").inc(),

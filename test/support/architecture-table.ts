@@ -39,7 +39,11 @@ export const modules: readonly Module[] = [
   { name: "package-file.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [], packages: [] },
-  { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*", "pino"] },
+  {
+    name: "telemetry",
+    imports: [{ module: "clients", files: ["client-name.ts"] }],
+    packages: ["prom-client", "@opentelemetry/*", "pino"],
+  },
   { name: "rdf", imports: [], packages: ["n3"] },
   { name: "sparql", imports: whole("rdf"), packages: ["sparqljs"] },
   {
@@ -54,6 +58,12 @@ export const modules: readonly Module[] = [
     packages: ["undici", "ipaddr.js", "lru-cache", "typebox"],
   },
   { name: "store", imports: [], packages: ["typebox"] },
+  {
+    // Who may ask: named clients, their keys and quotas.
+    name: "clients",
+    imports: [{ module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] }],
+    packages: ["typebox"],
+  },
   { name: "store/redis", imports: whole("store"), packages: ["ioredis"] },
   { name: "jobs", imports: [{ module: "store", files: ["collection.ts", "store.ts"] }], packages: ["typebox"] },
   {
@@ -167,6 +177,7 @@ export const modules: readonly Module[] = [
       ...whole("query/run-text.ts", "plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
       { module: "workers", files: ["fair-queue.ts"] },
+      { module: "clients", files: ["client-name.ts"] },
       { module: "outbound", files: ["request-budget.ts"] },
       // The two ports, and the accounts that both fill in.
       {
@@ -224,7 +235,7 @@ export const modules: readonly Module[] = [
   {
     name: "http",
     imports: [
-      ...whole("html.ts", "query", "query/run-text.ts", "registry", "monitor", "rdf", "hosting", "results"),
+      ...whole("html.ts", "clients", "query", "query/run-text.ts", "registry", "monitor", "rdf", "hosting", "results"),
       { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },

@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { openClientKeys } from "../../src/clients/client-keys.ts";
+import { systemClock } from "../../src/clock.ts";
 import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
@@ -33,6 +35,8 @@ export function openTestCatalog(store: Store): Promise<EditableCatalog> {
   });
 }
 
+const noCost = { requests: 0, rows: 0, seconds: 0 };
+
 /** When the fake monitor stands still. */
 export const fakeNowMs = Date.UTC(2026, 2, 12, 14, 5);
 
@@ -48,7 +52,8 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
   const lines: object[] = [];
   const write = (fields: object): void => void lines.push(fields);
   const queries = createFakeQueryService();
-  const catalog = more.catalog ?? (await openTestCatalog(openSqliteStore({ path: ":memory:" })));
+  const store = openSqliteStore({ path: ":memory:" });
+  const catalog = more.catalog ?? (await openTestCatalog(store));
   const monitor = more.monitor ?? createFakeMonitor({ endpoints: catalog.entries, nowMs: fakeNowMs });
   const noJobs = async () => Promise.reject(new Error("no jobs in this test"));
   return {
@@ -63,6 +68,8 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     acceptAdapter: noJobs,
     jobs: { get: async () => undefined, list: async () => [], cancel: async () => false, watch: () => () => undefined },
     webhooks: { dead: async () => [], redeliver: async () => undefined },
+    clients: await openClientKeys({ store, clock: systemClock, onFault: () => {} }),
+    quotas: { use: async () => ({ hour: noCost, day: noCost }) },
     publishSnapshot: noJobs,
     hosted: () => undefined,
     dataset: { endpoint: { id: "registry", query: noJobs, close: async () => undefined }, vocabulary: () => [] },

@@ -5,6 +5,7 @@ import { packageFile } from "../../package-file.ts";
 import { plainHeaders } from "../common-headers.ts";
 import { chooseCoding, compressWhole, type ContentCoding, smallestCompressedBytes } from "../compression.ts";
 import type { TypedApp } from "../http-deps.ts";
+import { openToAll } from "../write-access.ts";
 
 /** A file that pages load, under a name that changes with what is in it. */
 interface Asset {
@@ -82,23 +83,27 @@ async function bodyIn({ body, compressed }: Asset, coding: ContentCoding): Promi
  * processes one by one: it gets the one that is here, not to be kept.
  */
 export function addAssets(app: TypedApp): void {
-  app.get<{ Params: { file: string } }>("/assets/:file", { schema: { hide: true } }, async (request, reply) => {
-    const [, stem, hash, extension] = named.exec(request.params.file) ?? [];
-    const found = assetOf(stem, extension);
-    if (found === undefined) throw new FedwayError("NOT_FOUND", "There is no such file.");
-    // Weak: it stands for the compressed bodies, too.
-    const etag = `W/"${found.hash}"`;
-    void reply.headers({
-      ...plainHeaders,
-      ETag: etag,
-      "Cache-Control": hash === found.hash ? "public, max-age=31536000, immutable" : "no-cache",
-      Vary: "Accept-Encoding",
-    });
-    if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-    void reply.type(contentTypes[found.extension]);
-    const isLarge = found.body.length > smallestCompressedBytes;
-    const coding = isLarge ? chooseCoding(request.headers["accept-encoding"]) : undefined;
-    if (coding === undefined) return reply.send(found.body);
-    return reply.header("Content-Encoding", coding).send(await bodyIn(found, coding));
-  });
+  app.get<{ Params: { file: string } }>(
+    "/assets/:file",
+    { ...openToAll, schema: { hide: true } },
+    async (request, reply) => {
+      const [, stem, hash, extension] = named.exec(request.params.file) ?? [];
+      const found = assetOf(stem, extension);
+      if (found === undefined) throw new FedwayError("NOT_FOUND", "There is no such file.");
+      // Weak: it stands for the compressed bodies, too.
+      const etag = `W/"${found.hash}"`;
+      void reply.headers({
+        ...plainHeaders,
+        ETag: etag,
+        "Cache-Control": hash === found.hash ? "public, max-age=31536000, immutable" : "no-cache",
+        Vary: "Accept-Encoding",
+      });
+      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+      void reply.type(contentTypes[found.extension]);
+      const isLarge = found.body.length > smallestCompressedBytes;
+      const coding = isLarge ? chooseCoding(request.headers["accept-encoding"]) : undefined;
+      if (coding === undefined) return reply.send(found.body);
+      return reply.header("Content-Encoding", coding).send(await bodyIn(found, coding));
+    },
+  );
 }

@@ -1,14 +1,17 @@
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
+import type { Role } from "../../clients/client-keys.ts";
+import { clientOf } from "../../clients/client-name.ts";
 import { html, type Html } from "../../html.ts";
+import type { HttpCaller } from "../caller.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import {
   createCodeCheck,
   endedSession,
   guarded,
-  hasAccess,
   isToken,
   openAccess,
+  openToAll,
   sessionCookie,
 } from "../write-access.ts";
 import { page, toCopy } from "./layout.ts";
@@ -22,16 +25,23 @@ const tokenForm = Type.Object({ token: Type.String({ maxLength: 512 }) });
 type Mistake = "token" | "link";
 
 const mistakes: Readonly<Record<Mistake, string>> = {
-  token: "This is not the admin token.",
-  link: "This link was used already, or is older than an hour: sign in with the admin token.",
+  token: "This is neither a key that is valid nor the admin token.",
+  link: "This link was used already, or is older than an hour: sign in with a key or the admin token.",
 };
 
-const signedInPage = (version: string): string =>
+const rights: Readonly<Record<Role, string>> = {
+  read: "read the catalogue and the state of endpoints",
+  query: "query endpoints",
+  write: "make changes",
+  admin: "make changes and manage keys",
+};
+
+const signedInPage = (version: string, { owner, role = "read" }: HttpCaller): string =>
   page({
     title: "Signed in - Fedway",
     version,
     main: html`<h1>Signed in</h1>
-<form class="card" method="post" action="/logout"><p>This browser may make changes.</p><div class="act"><button>Sign out</button></div></form>`,
+<form class="card" method="post" action="/logout"><p>This browser may ${rights[role]}${clientOf(owner) === undefined ? "" : html` as ${clientOf(owner)}`}.</p><div class="act"><button>Sign out</button></div></form>`,
   });
 
 function loginPage(version: string, mistake: Mistake | undefined): string {
@@ -40,25 +50,31 @@ function loginPage(version: string, mistake: Mistake | undefined): string {
     version,
     main: html`<h1>Sign in</h1>
 <form class="card" method="post" action="/login">
-${mistake === undefined ? "" : html`<p role="alert">${mistakes[mistake]}</p>\n`}<div><label for="token">Admin token</label><input type="password" id="token" name="token" maxlength="512" required autocomplete="current-password" aria-describedby="where"></div>
-<p id="where" class="small muted">It is the value of FEDWAY_ADMIN_TOKEN. When that is unset, the service shows it in its start message and keeps it in its data folder, by default <code>.fedway/admin-token</code>.</p>
+${mistake === undefined ? "" : html`<p role="alert">${mistakes[mistake]}</p>\n`}<div><label for="token">API key or admin token</label><input type="password" id="token" name="token" maxlength="512" required autocomplete="current-password" aria-describedby="where"></div>
+<p id="where" class="small muted">The admin token is the value of FEDWAY_ADMIN_TOKEN. When that is unset, the service shows it in its start message and keeps it in its data folder, by default <code>.fedway/admin-token</code>.</p>
 <div class="act"><button>Sign in</button></div>
 </form>`,
   });
 }
 
 /**
- * `/login`: the code of the start message's link, once and for an hour, or the admin token from the form, for a cookie;
+ * `/login`: the code of the start message's link, once and for an hour, or a key or the admin token from the form, for a cookie;
  * `/logout` takes it back. The URL that the code stood in is left at once.
  */
-export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
+export function addLogin(app: TypedApp, { config, version, clients }: HttpShell): void {
   const { adminToken } = config;
   const isCode = createCodeCheck(adminToken);
-  const answer = (reply: FastifyReply, isRight: boolean, mistake: Mistake): FastifyReply => {
+  const answer = (reply: FastifyReply, cookie: string | undefined, mistake: Mistake): FastifyReply => {
     void reply.headers(privateHeaders);
     if (adminToken === openAccess) return reply.redirect("/", 303);
-    if (isRight) return reply.header("Set-Cookie", sessionCookie(config)).redirect("/", 303);
+    if (cookie !== undefined) return reply.header("Set-Cookie", cookie).redirect("/", 303);
     return sendPrivatePage(reply.code(401), loginPage(version, mistake));
+  };
+  const cookieFor = (given: string): string | undefined => {
+    if (isToken(given, adminToken)) return sessionCookie(config);
+    const name = clients.nameOf(given);
+    const [secret] = name === undefined ? [] : clients.sessionSecrets(name, given);
+    return secret === undefined ? undefined : sessionCookie(config, name, `${adminToken} ${secret}`);
   };
   // Of forms only the one here sends something.
   app.addContentTypeParser(
@@ -67,16 +83,21 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
     (_, text, done) => done(null, text),
   );
   app.get("/login", {
-    schema: { tags: ["Pages"], summary: "Sign in with the admin token, for pages" },
+    ...openToAll,
+    schema: { tags: ["Pages"], summary: "Sign in with a key or the admin token, for pages" },
     handler: (request, reply) => {
       const [, search = ""] = request.originalUrl.split("?", 2);
       const code = new URLSearchParams(search).get("token");
-      if (code !== null || adminToken === openAccess) return answer(reply, isCode(code ?? ""), "link");
-      const isSignedIn = hasAccess(request, config);
-      return sendPrivatePage(reply, isSignedIn ? signedInPage(version) : loginPage(version, undefined));
+      if (code !== null || adminToken === openAccess) {
+        return answer(reply, isCode(code ?? "") ? sessionCookie(config) : undefined, "link");
+      }
+      const { caller } = request;
+      const text = caller.by === "nothing" ? loginPage(version, undefined) : signedInPage(version, caller);
+      return sendPrivatePage(reply, text);
     },
   });
   app.post("/login", {
+    ...openToAll,
     // The schema documents; of a form only the field is read.
     validatorCompiler: () => () => true,
     schema: {
@@ -87,10 +108,11 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
     },
     handler: ({ body }, reply) => {
       const token = typeof body === "string" ? new URLSearchParams(body).get("token") : null;
-      return answer(reply, isToken(token ?? "", adminToken), "token");
+      return answer(reply, cookieFor(token ?? ""), "token");
     },
   });
   app.post("/logout", {
+    ...openToAll,
     schema: { tags: ["Pages"], operationId: "signOut", summary: "Sign out of this browser" },
     handler: (_request, reply) =>
       reply.headers(privateHeaders).header("Set-Cookie", endedSession(config)).redirect("/login", 303),

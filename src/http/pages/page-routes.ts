@@ -119,7 +119,7 @@ function addEndpoint(app: TypedApp, shell: HttpShell): void {
     schema: { tags, summary: "One endpoint as a page to read", params: IdPath },
     handler: async (request, reply) => {
       const entry = knownEntry(shell, request.params.id);
-      const mayAsk = hasAccess(request, shell.config);
+      const mayAsk = hasAccess(request);
       return sendPage(request, reply, await endpointText(shell, entry, mayAsk));
     },
   });
@@ -189,12 +189,12 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
 }
 
 function addRun(app: TypedApp, shell: HttpShell): void {
-  const { queries, config, catalog, version } = shell;
+  const { queries, catalog, version } = shell;
   const isKnown = (endpoint: string): boolean => catalog.byId(endpoint) !== undefined;
   app.get("/runs/:id", {
     schema: { tags, summary: "One run of a query with its steps as a page to read", params: IdPath },
     handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id, ownerOf(request, config));
+      const record = await queries.runRecord(request.params.id, ownerOf(request));
       if (record === undefined) throw runUnknown();
       // Its owner sees more of it than others, and it changes while it runs.
       return sendPage(request, reply, { text: runPage({ record, isKnown, version }), headers: uncached });

@@ -95,7 +95,7 @@ const shouldAllow = (path: string, method: string): void =>
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "access-control-allow-origin": "*",
       "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
-      "access-control-allow-headers": "*",
+      "access-control-allow-headers": "*, Authorization",
       "access-control-max-age": "86400",
     });
     expect(response.headers.has("access-control-allow-credentials")).toBe(false);

@@ -12,7 +12,7 @@ const foreign = "https://elsewhere.example";
 const queryRoutes =
   /^\/(login|logout|sparql|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
 /** Reading them is the operator's business, too. */
-const secretReads: ReadonlySet<string> = new Set(["GET /api/webhooks/dead"]);
+const secretReads: ReadonlySet<string> = new Set(["GET /api/webhooks/dead", "GET /api/keys"]);
 
 interface Route {
   readonly method: string;

@@ -76,7 +76,7 @@ describe("/login", () => {
       await visit(app, "/login", { method: "POST", body: new URLSearchParams() }),
     ]) {
       expect([answer.status, answer.headers.has("set-cookie")]).toEqual([401, false]);
-      expect(await answer.text()).toContain("This is not the admin token.");
+      expect(await answer.text()).toContain("This is neither a key that is valid nor the admin token.");
     }
   });
 

@@ -45,8 +45,8 @@ const shouldRefuse = (name: string, given: Case, problem: object): void =>
     expect(response.headers.connection).toBe("close");
   });
 
-const missing = { status: 401, code: "TOKEN_REQUIRED", detail: "The admin token is missing." };
-const wrong = { ...missing, detail: "The admin token is not the right one." };
+const missing = { status: 401, code: "TOKEN_REQUIRED", detail: "No key or token was sent; this needs the role write." };
+const wrong = { ...missing, detail: "The token is not the right one; this needs the role write." };
 const foreign = { status: 403, code: "WRITE_REFUSED", detail: "The request comes from another site." };
 
 describe("without the token", () => {

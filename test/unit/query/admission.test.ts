@@ -70,16 +70,20 @@ describe("Admission", () => {
   });
 
   it("keeps a place for somebody else, however many of one client wait", async () => {
-    const left: (readonly [string, number])[] = [];
-    const admission = new Admission({ maxConcurrent: 200, onLeave: (...args) => left.push(args) });
+    const left: unknown[] = [];
+    const admission = new Admission({
+      maxConcurrent: 200,
+      onLeave: (client, { requests, rows }) => left.push([client, requests, rows]),
+    });
     const { seen } = enterAll(admission, "a".repeat(280));
     await settle();
     expect(seen.length).toBe(100);
     const [other] = await enterNow(admission, "b");
     other?.requests.take();
+    other?.answered(7);
     other?.leave();
     other?.leave();
-    expect(left).toEqual([["b", 1]]);
+    expect(left).toEqual([["b", 1, 7]]);
   });
 
   it("gives the place of a call back once, however often it leaves", async () => {

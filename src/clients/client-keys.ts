@@ -1,0 +1,163 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { type Static, Type } from "typebox";
+import type { Clock } from "../clock.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { createCollection } from "../store/collection.ts";
+import { Mirror } from "../store/mirror.ts";
+import type { Store } from "../store/store.ts";
+
+/** What a client may do; each role includes those before it. */
+export const roles = ["read", "query", "write", "admin"] as const;
+export type Role = (typeof roles)[number];
+
+/** Whether somebody with a role, or without one, may do what needs another. */
+export const mayDo = (role: Role | undefined, needed: Role): boolean =>
+  role !== undefined && roles.indexOf(role) >= roles.indexOf(needed);
+
+const amount = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 1e12, description }));
+const Limits = Type.Object(
+  {
+    requests: amount("Requests sent to endpoints."),
+    rows: amount("Rows or triples of answers, where their number is known."),
+    seconds: amount("Seconds that calls were under way."),
+  },
+  { additionalProperties: false },
+);
+
+/** What the calls of one client may cost in an hour and a day (UTC); what is absent has no limit. */
+export const Quota = Type.Object(
+  { hour: Type.Optional(Limits), day: Type.Optional(Limits) },
+  { additionalProperties: false, description: "Limits by window." },
+);
+export type Quota = Static<typeof Quota>;
+
+/** Name of a client: part of its keys, of log lines and metrics. */
+export const namePattern = "^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$";
+
+const Key = Type.Object({
+  hash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  madeMs: Type.Number(),
+  untilMs: Type.Optional(Type.Number()),
+});
+const Client = Type.Object({
+  role: Type.Enum([...roles]),
+  quota: Type.Optional(Quota),
+  /** Newest first. */
+  keys: Type.Array(Key),
+});
+
+/** A client with the keys that open for it. */
+export type Client = Static<typeof Client>;
+type Key = Static<typeof Key>;
+
+/** A key as it is shown, once. */
+interface NewKey {
+  readonly key: string;
+  readonly client: Client;
+}
+
+const wholeKey = /^fw_([a-z0-9-]{1,40})_[\w-]{43}$/;
+
+const mostClients = 1_000;
+const liveKeys = 2;
+
+/** Keys are 32 random bytes, so their plain SHA-256 cannot be searched: a slow hash would only make requests slow. */
+const hashOf = (key: string): Buffer => createHash("sha256").update(key).digest();
+
+/** The clients of this deployment. */
+export type ClientKeys = Awaited<ReturnType<typeof openClientKeys>>;
+
+interface ClientKeysOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Named clients and their hashed keys, in the store; checked in memory, which follows the changes of all processes.
+ * @throws FedwayError `STORE_FAILED`
+ */
+export async function openClientKeys({ store, clock, onFault }: ClientKeysOptions) {
+  const mirror = new Mirror(createCollection({ store, prefix: "client/", schema: Client }));
+  await mirror.refresh();
+  const following = mirror.follow({ clock, onFault });
+  const isLive = ({ untilMs = Number.POSITIVE_INFINITY }: Key): boolean => untilMs > clock.now();
+  const live = (name: string): readonly Key[] => (mirror.get(name)?.keys ?? []).filter(isLive);
+  const changed = async (name: string, change: (client: Client) => Client): Promise<Client> => {
+    const { after } = await mirror.change(name, (client) => client && change(client));
+    if (after === undefined) throw unknown(name);
+    return after;
+  };
+  return {
+    /** True once there is a client: from then on unknown credentials are refused instead of ignored. */
+    get inUse(): boolean {
+      return mirror.entries().next().done !== true;
+    },
+    get: (name: string): Client | undefined => mirror.get(name),
+    all: (): readonly (readonly [string, Client])[] => [...mirror.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    /** Name of the client that a key opens for; undefined for one that is wrong, ended or revoked. */
+    nameOf(given: string): string | undefined {
+      const name = wholeKey.exec(given)?.[1];
+      if (name === undefined) return undefined;
+      const hash = hashOf(given);
+      return live(name).some((key) => timingSafeEqual(hash, Buffer.from(key.hash, "hex"))) ? name : undefined;
+    },
+    /** Secrets that sessions of a client are signed with, one for each live key, so that they end with it; of one key only its own. */
+    sessionSecrets: (name: string, key?: string): readonly string[] =>
+      live(name).flatMap(({ hash }) => (key === undefined || hashOf(key).toString("hex") === hash ? [hash] : [])),
+    /** @throws FedwayError `CLIENT_EXISTS`, `REQUEST_INVALID` beyond 1,000 clients */
+    async add(name: string, rights: Pick<Client, "role" | "quota">, untilMs?: number): Promise<NewKey> {
+      if (reserved.has(name)) throw exists(name);
+      if (this.all().length >= mostClients) throw tooMany();
+      const { key, stored } = makeKey(name, clock.now(), untilMs);
+      const client = { ...rights, keys: [stored] };
+      const { after } = await mirror.change(name, (before) => (before === undefined ? client : undefined));
+      if (after !== client) throw exists(name);
+      return { key, client };
+    },
+    /** A new key beside the newest one, which ends after `graceMs`; older ones end now. @throws FedwayError `CLIENT_UNKNOWN` */
+    async rotate(name: string, graceMs: number, untilMs?: number): Promise<NewKey> {
+      const { key, stored } = makeKey(name, clock.now(), untilMs);
+      const old = clock.now() + graceMs;
+      const ending = (each: Key): Key => ({ ...each, untilMs: Math.min(each.untilMs ?? old, old) });
+      const client = await changed(name, (before) => ({
+        ...before,
+        keys: [
+          stored,
+          ...before.keys
+            .filter(isLive)
+            .slice(0, graceMs > 0 ? liveKeys - 1 : 0)
+            .map(ending),
+        ],
+      }));
+      return { key, client };
+    },
+    /** Revokes all keys of a client. @throws FedwayError `CLIENT_UNKNOWN` */
+    async remove(name: string): Promise<void> {
+      if (!(await mirror.delete(name))) throw unknown(name);
+    },
+    close: () => following.stop(),
+  };
+}
+
+/** What stands in logs and metrics for those who are no client. */
+const reserved: ReadonlySet<string> = new Set(["admin", "anonymous", "other", "self"]);
+
+function makeKey(name: string, madeMs: number, untilMs: number | undefined) {
+  const key = `fw_${name}_${randomBytes(32).toString("base64url")}`;
+  const stored: Key = { hash: hashOf(key).toString("hex"), madeMs, ...(untilMs !== undefined && { untilMs }) };
+  return { key, stored };
+}
+
+const unknown = (name: string): FedwayError =>
+  new FedwayError("CLIENT_UNKNOWN", `There is no client ${name}.`, { next: "fedway keys list" });
+
+const exists = (name: string): FedwayError =>
+  new FedwayError("CLIENT_EXISTS", `The name ${name} is taken or reserved.`, {
+    next: `For another key of that client: fedway keys rotate ${name}`,
+  });
+
+const tooMany = (): FedwayError =>
+  new FedwayError("REQUEST_INVALID", `There are ${mostClients} clients already, the most that are kept.`, {
+    next: "fedway keys remove NAME",
+  });

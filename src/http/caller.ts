@@ -1,0 +1,143 @@
+import { BlockList, isIP } from "node:net";
+import type { FastifyRequest } from "fastify";
+import type { Role } from "../clients/client-keys.ts";
+import { keyInText } from "../clients/client-name.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { HttpDeps, HttpSettings } from "./http-deps.ts";
+import { clientKey } from "./rate-limiter.ts";
+import { isToken, openAccess, signedInAs } from "./write-access.ts";
+
+/** Who a request is from: decided once, before anything else is done for it. */
+export interface HttpCaller {
+  /** Whose runs, sessions and turns: `key:NAME`, `user:NAME` of a proxy's header, `admin`, or an address. */
+  readonly owner: string;
+  /** Undefined: it may do nothing. */
+  readonly role: Role | undefined;
+  /** What showed it; `wrong`: a token that is not ours, which counts as none. */
+  readonly by: "nothing" | "wrong" | "token" | "password" | "session" | "header";
+  /** Site that a browser sent it for; "unknown" also for programs that are no browsers. */
+  readonly site: "own" | "foreign" | "unknown";
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    caller: HttpCaller;
+  }
+}
+
+type Found = Pick<HttpCaller, "owner" | "role" | "by">;
+
+/** Decides who requests are from. @throws FedwayError `KEY_REFUSED`, `REQUEST_INVALID` for a key in the URL */
+export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "clients">) {
+  const { adminToken, mcpToken, anonymous } = config;
+  const closed = anonymous === "none" ? undefined : anonymous;
+  const openRole = adminToken === openAccess ? "admin" : closed;
+  const header = createHeaderCheck(config);
+
+  const byKey = (secret: string, by: Found["by"]): Found | undefined => {
+    const name = clients.nameOf(secret);
+    return name === undefined ? undefined : { owner: `key:${name}`, role: clients.get(name)?.role, by };
+  };
+  const opensMcp = ({ secret, by }: Given, route: string | undefined): boolean =>
+    mcpToken !== undefined && by === "token" && route === "/mcp" && isToken(secret, mcpToken);
+  const byCredentials = ({ headers, ip, routeOptions }: FastifyRequest): Found | undefined => {
+    const given = credentialsOf(headers.authorization);
+    if (given === undefined) return undefined;
+    const { secret, by } = given;
+    const found = byKey(secret, by);
+    if (found !== undefined) return found;
+    if (by === "token" && isToken(secret, adminToken)) return { owner: "admin", role: "admin", by };
+    if (opensMcp(given, routeOptions.url)) return { owner: addressKey(ip), role: "query", by };
+    // As long as nobody has a key they are some proxy's business.
+    if (secret.startsWith("fw_") || clients.inUse || anonymous !== "query") throw keyRefused();
+    return by === "token" ? { owner: addressKey(ip), role: openRole, by: "wrong" } : undefined;
+  };
+  const bySession = ({ headers }: FastifyRequest): Found | undefined => {
+    const name = signedInAs(headers.cookie, (each) =>
+      each === undefined ? [adminToken] : clients.sessionSecrets(each).map((secret) => `${adminToken} ${secret}`),
+    );
+    if (name === undefined || adminToken === openAccess) return undefined;
+    if (name === "") return { owner: "admin", role: "admin", by: "session" };
+    return { owner: `key:${name}`, role: clients.get(name)?.role, by: "session" };
+  };
+  return (request: FastifyRequest): HttpCaller => {
+    if (request.originalUrl.includes("fw_") && request.originalUrl.search(keyInText) !== -1) throw keyInUrl();
+    const site = siteOf(request, config);
+    const named = header(request);
+    // Browsers send these for any page.
+    const isOwn = site !== "foreign" || request.method === "GET" || request.method === "HEAD";
+    const found = byCredentials(request) ?? (isOwn ? (named ?? bySession(request)) : undefined);
+    return { owner: addressKey(request.ip), role: openRole, by: "nothing", site, ...found };
+  };
+}
+
+/** An address as an owner; what a proxy passes on may be any text, and never looks like another owner. */
+export const addressKey = (ip: string): string => (isIP(ip) === 0 ? `address:${ip}` : clientKey(ip));
+
+interface Given extends Pick<HttpCaller, "by"> {
+  readonly secret: string;
+}
+
+function credentialsOf(header: string | undefined): Given | undefined {
+  const [, scheme = "", value = ""] = /^(Bearer|Basic) +(\S.*)$/i.exec(header ?? "") ?? [];
+  if (scheme === "") return undefined;
+  if (scheme.toLowerCase() === "bearer") return { secret: value, by: "token" };
+  const [, secret = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(value, "base64").toString()) ?? [];
+  return { secret, by: "password" };
+}
+
+/** The client that a trusted proxy names in a header. @throws FedwayError `KEY_REFUSED` where anybody else does */
+function createHeaderCheck({ clientHeader, clientHeaderRole, trustProxy }: HttpSettings) {
+  if (clientHeader === undefined) return () => undefined;
+  const name = clientHeader.toLowerCase();
+  const isProxy = createPeerCheck(trustProxy);
+  return ({ headers, raw }: FastifyRequest): Found | undefined => {
+    const value = headers[name];
+    if (value === undefined || value === "") return undefined;
+    if (!isProxy(raw.socket.remoteAddress ?? "")) throw headerRefused(clientHeader);
+    if (typeof value !== "string" || !/^[\w.@+=~|-]{1,100}$/.test(value)) throw headerRefused(clientHeader);
+    return { owner: `user:${value}`, role: clientHeaderRole, by: "header" };
+  };
+}
+
+/** Whether a peer is one of the proxies that are named by address; a number of proxies names none. */
+function createPeerCheck(trustProxy: HttpSettings["trustProxy"]): (peer: string) => boolean {
+  const known = new BlockList();
+  for (const range of typeof trustProxy === "object" ? trustProxy : []) {
+    const [address = "", bits] = range.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    known.addSubnet(address, bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits), family);
+  }
+  return (peer) => {
+    const address = peer.replace(/^::ffff:(?=\d+\.)/i, "");
+    return isIP(address) !== 0 && known.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  };
+}
+
+function siteOf({ headers }: FastifyRequest, { publicUrl }: HttpSettings): HttpCaller["site"] {
+  const { origin, host } = headers;
+  const told = headers["sec-fetch-site"];
+  if (told !== undefined && told !== "none") return told === "same-origin" ? "own" : "foreign";
+  if (origin === undefined) return "unknown";
+  const parsed = URL.parse(origin);
+  return parsed?.host === host || parsed?.origin === URL.parse(publicUrl)?.origin ? "own" : "foreign";
+}
+
+const keyRefused = (): FedwayError =>
+  new FedwayError("KEY_REFUSED", "The key or token is wrong, has ended or was revoked.", {
+    next: "Ask the operator for a new one: fedway keys rotate NAME",
+  });
+
+const keyInUrl = (): FedwayError =>
+  new FedwayError(
+    "REQUEST_INVALID",
+    "The URL contains an API key. Logs and histories keep URLs, so others may know it.",
+    {
+      next: "Replace it (fedway keys rotate NAME --now) and send keys as Authorization: Bearer.",
+    },
+  );
+
+const headerRefused = (header: string): FedwayError =>
+  new FedwayError("KEY_REFUSED", `The header ${header} names clients only from proxies in FEDWAY_TRUST_PROXY.`, {
+    next: "Leave the header out and send Authorization: Bearer with an API key.",
+  });

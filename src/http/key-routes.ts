@@ -1,0 +1,149 @@
+import { type Static, Type } from "typebox";
+import { type Client, namePattern, Quota, roles } from "../clients/client-keys.ts";
+import { clientOf, keyNameOf } from "../clients/client-name.ts";
+import { sendJson, sendNothing, uncached } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import { ownerOf } from "./ownership.ts";
+import { answers, NoParameters, nothing, strictObject, view } from "./schemas.ts";
+import { adminOnly } from "./write-access.ts";
+
+const tags = ["Operation"];
+const day = 86_400;
+const role = Type.Enum([...roles], { description: "Each includes those before it." });
+const expiresIn = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 3_660 * day, description: "Seconds after which the key ends; absent: never." }),
+);
+const NamePath = Type.Object({ name: Type.String({ pattern: namePattern, description: "Lower case, digits and -." }) });
+const NewClient = strictObject({ name: NamePath.properties.name, role, quota: Type.Optional(Quota), expiresIn });
+const Rotation = strictObject({
+  graceSeconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 30 * day, description: "How long the old key still opens; a day by default." }),
+  ),
+  expiresIn,
+});
+
+const Cost = Type.Object({ requests: Type.Integer(), rows: Type.Integer(), seconds: Type.Number() });
+const used = Type.Object(
+  { hour: Cost, day: Cost },
+  { description: "Cost of its calls in the present hour and day (UTC)." },
+);
+const ClientView = view("Client", {
+  name: Type.String(),
+  role,
+  quota: Type.Optional(Quota),
+  keys: Type.Array(Type.Object({ madeAt: Type.String(), endsAt: Type.Optional(Type.String()), live: Type.Boolean() })),
+});
+const Clients = view("Clients", { clients: Type.Array(Type.Intersect([ClientView, Type.Object({ used })])) });
+const NewKey = view("NewKey", {
+  key: Type.String({ description: "Shown this once: only its hash is kept." }),
+  client: ClientView,
+});
+const Self = view("CallerIdentity", {
+  client: Type.Optional(Type.String({ description: "Absent: no client." })),
+  role: Type.Optional(role),
+  quota: Type.Optional(Quota),
+  used: Type.Optional(used),
+});
+
+const momentOf = (ms: number): string => new Date(ms).toISOString();
+
+const endOf = (seconds: number | undefined): number | undefined =>
+  seconds === undefined ? undefined : Date.now() + seconds * 1_000;
+
+const viewOf = (name: string, { role: its, quota, keys }: Client, nowMs = Date.now()): Static<typeof ClientView> => ({
+  name,
+  role: its,
+  ...(quota && { quota }),
+  keys: keys.map(({ madeMs, untilMs = Number.POSITIVE_INFINITY }) => ({
+    madeAt: momentOf(madeMs),
+    ...(Number.isFinite(untilMs) && { endsAt: momentOf(untilMs) }),
+    live: untilMs > nowMs,
+  })),
+});
+
+/** `/api/keys`: named clients, for administrators; `/api/keys/self`: one's own use. */
+export function addKeyRoutes(app: TypedApp, shell: HttpShell): void {
+  addUse(app, shell);
+  addChanges(app, shell);
+}
+
+function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
+  app.get("/api/keys/self", {
+    schema: {
+      tags,
+      operationId: "getOwnUse",
+      summary: "Who you are, what you may do, and what your calls have cost",
+      querystring: NoParameters,
+      response: answers(Self),
+    },
+    handler: async (request, reply) => {
+      const owner = ownerOf(request);
+      const name = keyNameOf(owner);
+      const own = name === undefined ? undefined : { quota: clients.get(name)?.quota, used: await quotas.use(name) };
+      return sendJson(reply.headers(uncached), { client: clientOf(owner), role: request.caller.role, ...own });
+    },
+  });
+  app.get("/api/keys", {
+    ...adminOnly,
+    schema: {
+      tags,
+      operationId: "listClients",
+      summary: "List the clients with their roles, quotas, keys and use",
+      querystring: NoParameters,
+      response: answers(Clients),
+    },
+    handler: async (_request, reply) => {
+      const all = clients
+        .all()
+        .map(async ([name, client]) => Object.assign(viewOf(name, client), { used: await quotas.use(name) }));
+      return sendJson(reply.headers(uncached), { clients: await Promise.all(all) });
+    },
+  });
+}
+
+function addChanges(app: TypedApp, { clients }: HttpShell): void {
+  app.post("/api/keys", {
+    ...adminOnly,
+    schema: {
+      tags,
+      operationId: "addClient",
+      summary: "Add a client; its key is in the answer, and nowhere else",
+      body: NewClient,
+      response: { 201: NewKey },
+    },
+    handler: async ({ body }, reply) => {
+      const { name, quota } = body;
+      const made = await clients.add(name, { role: body.role, ...(quota && { quota }) }, endOf(body.expiresIn));
+      return sendJson(reply.headers(uncached), { key: made.key, client: viewOf(name, made.client) }, 201);
+    },
+  });
+  app.post("/api/keys/:name/rotate", {
+    ...adminOnly,
+    schema: {
+      tags,
+      operationId: "rotateKey",
+      summary: "Make a client another key; the old one still opens for a while",
+      params: NamePath,
+      body: Rotation,
+      response: answers(NewKey),
+    },
+    handler: async ({ params: { name }, body: { graceSeconds = day, expiresIn: seconds } }, reply) => {
+      const made = await clients.rotate(name, graceSeconds * 1_000, endOf(seconds));
+      return sendJson(reply.headers(uncached), { key: made.key, client: viewOf(name, made.client) });
+    },
+  });
+  app.delete("/api/keys/:name", {
+    ...adminOnly,
+    schema: {
+      tags,
+      operationId: "removeClient",
+      summary: "Revoke all keys of a client",
+      params: NamePath,
+      response: nothing,
+    },
+    handler: async ({ params }, reply) => {
+      await clients.remove(params.name);
+      return sendNothing(reply);
+    },
+  });
+}
