@@ -1,21 +1,22 @@
 import type * as RDF from "@rdfjs/types";
 import { isWritable, iriText, literalText } from "../rdf/term-text.ts";
 
-/** The quads as N-Quads of one graph; blank nodes are named in the order in which they come. Terms that no parser takes back are left out. */
+/** N-Quads of one graph; blank nodes are named as they come. Triples with a term that no parser takes back are left out. */
 export function graphText(quads: readonly RDF.Quad[], graph: string): string {
-  const labels = new Map<string, string>();
-  const textOf = (term: RDF.Term): string => {
-    if (term.termType === "NamedNode") return iriText(term.value);
-    if (term.termType === "Literal") return literalText(term);
-    const label = labels.get(term.value) ?? `_:b${labels.size}`;
-    labels.set(term.value, label);
-    return label;
+  const known = new Map<string, string | undefined>();
+  let nodes = 0;
+  const textOf = (term: RDF.Term): string | undefined => {
+    if (term.termType === "Literal") return isWritable(term) ? literalText(term) : undefined;
+    const key = `${term.termType} ${term.value}`;
+    if (!known.has(key)) known.set(key, term.termType === "BlankNode" ? `_:b${nodes++}` : iriOf(term));
+    return known.get(key);
   };
   const end = ` ${iriText(graph)} .\n`;
-  return quads
-    .filter(({ subject, predicate, object }) => isTerm(subject) && isTerm(predicate) && isTerm(object))
-    .map(({ subject, predicate, object }) => `${textOf(subject)} ${textOf(predicate)} ${textOf(object)}${end}`)
-    .join("");
+  const lines = quads.map(({ subject, predicate, object }) => {
+    const terms = [textOf(subject), textOf(predicate), textOf(object)];
+    return terms.includes(undefined) ? "" : terms.join(" ") + end;
+  });
+  return lines.join("");
 }
 
-const isTerm = (term: RDF.Term): boolean => term.termType === "BlankNode" || isWritable(term);
+const iriOf = (term: RDF.Term): string | undefined => (isWritable(term) ? iriText(term.value) : undefined);

@@ -38,7 +38,7 @@ const mostIncidents = 1_000;
 
 type Quads = readonly RDF.Quad[];
 
-/** One named graph. It is written again only when its state is another one. */
+/** One named graph. It is made again only when its state is another one, and written when its text is. */
 interface Graph {
   /** Its IRI: the URL of the document of the API that says the same. */
   readonly name: string;
@@ -48,77 +48,61 @@ interface Graph {
 
 /** What the store has of a graph. */
 interface Held {
-  readonly state: readonly unknown[];
+  readonly state: Graph["state"];
   readonly digest: string;
   readonly triples: number;
   /** It found no room. */
   readonly isLeftOut: boolean;
 }
 
-/** The graphs of the store. */
-class HeldGraphs extends Map<string, Held> {
-  triples = 0;
-
-  override set(name: string, graph: Held): this {
-    this.triples += graph.triples - (this.get(name)?.triples ?? 0);
-    return super.set(name, graph);
-  }
-
-  override delete(name: string): boolean {
-    this.triples -= this.get(name)?.triples ?? 0;
-    return super.delete(name);
-  }
-
-  override clear(): void {
-    this.triples = 0;
-    super.clear();
-  }
-}
-
 /** All that the registry knows, as named graphs that are looked through for changes when a query comes. */
 export function createRegistryGraphs(knowledge: RegistryKnowledge): LiveSource {
-  const held = new HeldGraphs();
+  const { clock, catalog, models, capabilities, mostTriples } = knowledge;
+  const held = new Map<string, Held>();
+  let triples = 0;
   let asOfMs = 0;
   let version = "";
+
+  async function* changed({ name, state, quads }: Graph): AsyncGenerator<GraphUpdate> {
+    const before = held.get(name);
+    if (before?.state.every((part, at) => part === state[at])) return;
+    await nextTurn();
+    const room = mostTriples - triples + (before?.triples ?? 0);
+    const made = await quads(Math.min(room, mostInGraph));
+    const isLeftOut = made.length > room;
+    const kept = isLeftOut ? [] : made;
+    const text = graphText(kept, name);
+    const digest = hash("sha256", text, "base64");
+    if (digest !== before?.digest) yield { graph: name, quads: text };
+    triples = mostTriples - room + kept.length;
+    held.set(name, { state, digest, triples: kept.length, isLeftOut });
+  }
+  function* removed(graph: string): Generator<GraphUpdate> {
+    yield { graph, quads: "" };
+    triples -= held.get(graph)?.triples ?? 0;
+    held.delete(graph);
+  }
   async function* updates(isEmpty: boolean): AsyncGenerator<GraphUpdate> {
-    if (isEmpty) held.clear();
-    const { clock, catalog, models, capabilities } = knowledge;
     const now = clock.now();
     const versionNow = [catalog.version, models.version, capabilities.version].join(" ");
     if (!isEmpty && versionNow === version && Math.abs(now - asOfMs) < maxAgeMs) return;
+    if (isEmpty) {
+      held.clear();
+      triples = 0;
+    }
     const gone = new Set(held.keys());
     for (const graph of graphsOf(knowledge)) {
       gone.delete(graph.name);
-      yield* changed(graph, held, knowledge);
+      yield* changed(graph);
     }
-    for (const graph of gone) {
-      held.delete(graph);
-      yield { graph, quads: "" };
-    }
-    yield* changed(aboutDataset(knowledge, held, now), held, knowledge);
+    const about = aboutDataset(knowledge, held, now);
+    gone.delete(about.name);
+    for (const graph of gone) yield* removed(graph);
+    yield* changed(about);
     version = versionNow;
     asOfMs = now;
   }
   return { kind: "live", updates, asOfMs: () => asOfMs };
-}
-
-/** The graph, if it is another one than the store has; one that finds no room is left out. */
-async function* changed(
-  { name, state, quads }: Graph,
-  held: HeldGraphs,
-  { mostTriples }: RegistryKnowledge,
-): AsyncGenerator<GraphUpdate> {
-  const before = held.get(name);
-  if (before?.state.every((part, at) => part === state[at])) return;
-  await nextTurn();
-  const room = mostTriples - held.triples + (before?.triples ?? 0);
-  const made = await quads(Math.min(room, mostInGraph));
-  const isLeftOut = made.length > room;
-  const kept = isLeftOut ? [] : made;
-  const text = graphText(kept, name);
-  const digest = hash("sha256", text, "base64");
-  if (digest !== before?.digest) yield { graph: name, quads: text };
-  held.set(name, { state, digest, triples: kept.length, isLeftOut });
 }
 
 /** Small graphs of all endpoints first, so that descriptions are what finds no room. */
@@ -150,10 +134,10 @@ function documentGraph(
   return { name: `${publicUrl}/api/${kind}s/${shown.id}`, state: [shown, members.join(" ")], quads };
 }
 
-function incidentGraph({ monitor, publicUrl, clock }: RegistryKnowledge): Graph {
+function incidentGraph({ monitor, publicUrl }: RegistryKnowledge): Graph {
   const quads = async (): Promise<Quads> =>
     incidentQuads(await monitor.incidents({ limit: mostIncidents }), { publicUrl });
-  return { name: `${publicUrl}/api/incidents`, state: [clock.now()], quads };
+  return { name: `${publicUrl}/api/incidents`, state: [{}], quads };
 }
 
 function* healthGraphs({ id }: CatalogEntry, knowledge: RegistryKnowledge): Generator<Graph> {
@@ -192,7 +176,7 @@ function* dataGraphs({ id }: CatalogEntry, knowledge: RegistryKnowledge): Genera
 }
 
 /** How old, how large and how whole the dataset is. */
-function aboutDataset({ publicUrl }: RegistryKnowledge, held: HeldGraphs, now: number): Graph {
+function aboutDataset({ publicUrl }: RegistryKnowledge, held: ReadonlyMap<string, Held>, now: number): Graph {
   const quads = (): Quads => {
     const writer = new QuadWriter();
     const node = `${publicUrl}/registry`;
@@ -201,9 +185,10 @@ function aboutDataset({ publicUrl }: RegistryKnowledge, held: HeldGraphs, now: n
     writer.text(node, dcterms.title, "Registry of SPARQL endpoints");
     writer.link(node, v.sparqlEndpoint, `${publicUrl}/registry/sparql`);
     writer.time(node, dcterms.modified, new Date(now).toISOString());
-    writer.number(node, v.triples, held.triples);
+    const triples = [...held.values()].reduce((sum, graph) => sum + graph.triples, 0);
+    writer.number(node, v.triples, triples);
     if (leftOut.length > 0) writer.text(node, fedway.leftOut, `${leftOut.length} graphs, the first is ${leftOut[0]}`);
     return writer.take();
   };
-  return { name: `${publicUrl}/registry`, state: [now], quads };
+  return { name: `${publicUrl}/registry`, state: [{}], quads };
 }

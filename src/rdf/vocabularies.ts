@@ -109,9 +109,8 @@ export const fedway = vocabulary(
   "propertiesComplete query requests rung source unfinished unknown what why",
   // How an endpoint is and was, and what it can do: see catalog/vocabulary/fedway.ttl.
   "fault Incident incidentKind incidentSubject lacksFeature leftOut maxUrlBytes maxValuesRows observedRowCap",
-  "observedSince probedAt probes publishedFacts state stateSince textSearch wholeRows",
-  "uptime24h uptime7d uptime30d uptime90d medianLatency24h medianLatency7d medianLatency30d medianLatency90d",
-  "p90Latency24h p90Latency7d p90Latency30d p90Latency90d",
+  "medianLatency7d observedSince p90Latency7d probedAt probes publishedFacts state stateSince textSearch",
+  "uptime24h uptime7d uptime30d uptime90d wholeRows",
 );
 
 /** Prefixes of the vocabularies that Fedway writes, by namespace. */

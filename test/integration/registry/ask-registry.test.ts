@@ -206,11 +206,11 @@ const questions: readonly Question[] = [
   },
   {
     question: "the slowest median latency by keyword",
-    query: `SELECT ?word (MAX(?value) AS ?ms) { ?s dcat:keyword ?word . ${measured("medianLatency30d")} } GROUP BY ?word`,
+    query: `SELECT ?word (MAX(?value) AS ?ms) { ?s dcat:keyword ?word . ${measured("medianLatency7d")} } GROUP BY ?word`,
     expected: () =>
       ["biology", "geography"].map((word) => {
         const ids = api.endpoints.filter(({ keywords }) => keywords.includes(word)).map(({ id }) => id);
-        return `${word},${median(ids.flatMap((id) => windowOf(id, "30d")?.p50Ms ?? []))}`;
+        return `${word},${median(ids.flatMap((id) => windowOf(id, "7d")?.p50Ms ?? []))}`;
       }),
   },
   {
