@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { LRUCache } from "lru-cache";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
@@ -22,7 +23,7 @@ const WAIT_SHARE = 0.25;
 /**
  * A client that asks the mirror of an endpoint in its place: at once when the endpoint fails or is left alone by its
  * circuit breaker, and beside it when it has not begun to answer in the time that 95 % of its answers take. The first
- * whole answer counts, the other request is cancelled. One that lacks rows counts when the other endpoint has no whole one.
+ * whole answer that has begun counts, the other request is cancelled. One that lacks rows counts when the other endpoint has no whole one.
  * When both fail, the endpoint's own failure counts.
  */
 export function createMirroredClient({ client, now }: MirroredClientOptions): Pick<SparqlClient, "query"> {
@@ -34,7 +35,7 @@ export function createMirroredClient({ client, now }: MirroredClientOptions): Pi
     const signal = AbortSignal.any([request.signal, over.signal]);
     const startedMs = now();
     const answer = client.query({ ...request, endpoint, signal });
-    const noted = answer.then((arrived) => {
+    const noted = answer.then(begun).then((arrived) => {
       usual.set(endpoint.url, [...(usual.get(endpoint.url) ?? []), now() - startedMs].slice(-SAMPLES));
       return arrived;
     });
@@ -79,6 +80,13 @@ export function createMirroredClient({ client, now }: MirroredClientOptions): Pi
   };
 }
 
+/** An answer when its first bytes are there: one that breaks off before is no answer yet. */
+async function begun(answer: SparqlAnswer): Promise<SparqlAnswer> {
+  const { body, whole, end } = answer;
+  if (whole === undefined && !Buffer.isBuffer(body)) await Promise.race([once(body, "readable"), end]);
+  return answer;
+}
+
 interface Attempt {
   readonly answer: Promise<SparqlAnswer>;
   readonly abandon: () => void;
@@ -95,7 +103,7 @@ async function firstOf(answer: Promise<SparqlAnswer>, ms: number): Promise<Sparq
   }
 }
 
-/** The endpoint's usual time to the head of an answer (its 95th percentile). */
+/** The endpoint's usual time to the first bytes of an answer (its 95th percentile). */
 function waitMs(samples: readonly number[] = []): number {
   if (samples.length < FEWEST_SAMPLES) return UNKNOWN_MS;
   const sorted = samples.toSorted((a, b) => a - b);

@@ -31,7 +31,7 @@ export interface EndpointTarget {
   readonly maxUrlBytes?: number | undefined;
   /** Its answers are never kept for other queries. */
   readonly neverKept?: true | undefined;
-  /** An endpoint with the same data, for requests of federated queries. */
+  /** An endpoint with the same data, asked in its place. */
   readonly mirror?: Omit<EndpointTarget, "mirror"> | undefined;
 }
 

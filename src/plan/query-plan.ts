@@ -70,7 +70,8 @@ export interface PlanNote {
     | "KEYS_SET_ASIDE"
     | "PORTABLE_BLANK_NODES"
     | "PREFIXES_FILLED_IN"
-    | "SILENCED";
+    | "SILENCED"
+    | "MIRROR_ANSWERED";
   readonly message: string;
   /** The query to send instead. */
   readonly query?: string | undefined;

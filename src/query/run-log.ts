@@ -12,6 +12,7 @@ import { Withheld } from "../plan/withheld.ts";
 import type { Refutation } from "./proven-answer.ts";
 import { type ChosenBy, isTouched, shownFacts } from "./chosen-by.ts";
 import type { QueryRequest } from "./query-service.ts";
+import { sourceNotes } from "./source-notes.ts";
 
 export { lacksRows, type PartialKind } from "../engine/completeness.ts";
 
@@ -250,27 +251,7 @@ export function notesOf(
 ): readonly PlanNote[] {
   if (plan.kind === "rejected") return [];
   const ifEmpty = status === "empty" ? (plan.notesIfEmpty ?? []) : [];
-  const reports = [...sources];
-  return [...plan.notes, ...ifEmpty, ...reports.flatMap(setAsideNote), ...reports.flatMap(silencedNote)];
-}
-
-function setAsideNote({ endpoint, setAside }: SourceReport): readonly PlanNote[] {
-  if (!setAside) return [];
-  const { keys, unanswered, example } = setAside;
-  const what = keys === 1 ? `The join key ${example}` : `${keys} join keys (such as ${example})`;
-  const lack = unanswered > 0 ? `; ${endpoint} did not answer for ${unanswered === keys ? "it" : unanswered}` : "";
-  return [
-    {
-      code: "KEYS_SET_ASIDE",
-      message: `${what} cannot be written in a query and was matched by text at ${endpoint}.${lack}`,
-    },
-  ];
-}
-
-function silencedNote({ endpoint, status, reason = "unknown" }: SourceReport): readonly PlanNote[] {
-  if (status !== "silenced") return [];
-  const message = `${endpoint} failed (${reason}); its SERVICE SILENT counts as one empty solution.`;
-  return [{ code: "SILENCED", message }];
+  return [...plan.notes, ...ifEmpty, ...sourceNotes([...sources])];
 }
 
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */

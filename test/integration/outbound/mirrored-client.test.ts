@@ -1,3 +1,4 @@
+import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyClock } from "../../../src/clock.ts";
 import { createMirroredClient } from "../../../src/outbound/mirrored-client.ts";
@@ -5,6 +6,7 @@ import { createSharingClient } from "../../../src/engine/evaluators/sharing-clie
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
+import { listening } from "../../support/listening.ts";
 import { until } from "../../support/eventually.ts";
 import { type Fault, startSparqlTestServer, type SparqlTestServer } from "../../support/sparql-test-server.ts";
 
@@ -88,6 +90,18 @@ describe("an endpoint with a mirror", () => {
       expect([answer.mirror, answer.requests, await rowsOf(answer)]).toEqual(["other", 2, 1]);
     });
   }
+  it.each(["breaks off", "says nothing"])("is replaced when it %s behind the head of its answer", async (how) => {
+    const bare = await listening(
+      createServer((_, response) => {
+        response.writeHead(200, { "content-type": "application/sparql-results+json" }).flushHeaders();
+        if (how === "breaks off") setTimeout(() => response.destroy(), 30);
+      }),
+    );
+    const endpoint = { ...mirrored(), url: `${bare.origin}/sparql` };
+    const answer = await client().query(request(endpoint));
+    expect([answer.mirror, answer.requests, await rowsOf(answer)]).toEqual(["other", 2, 1]);
+    await bare.close();
+  });
   it("is helped when it is slow, and its request is cancelled", async () => {
     const endpoint = mirrored();
     primary.setFault({ kind: "hang" });

@@ -239,6 +239,9 @@ describe("credentials go nowhere else", () => {
     member("basic").answerInstead((_, response) => response.writeHead(500).end("down") !== undefined);
     const response = await ask("basic");
     expect(await response.text()).toContain("stranger");
+    expect(response.headers.get("Fedway-Notes")).toBe("MIRROR_ANSWERED");
+    const run = await get(`/api/runs/${response.headers.get("Fedway-Run")}`);
+    expect(JSON.parse(run)).toMatchObject({ sources: [{ endpoint: "basic", mirror: "copy", status: "ok" }] });
     expect(secretsAtStranger()).toEqual([]);
     expect((await fetch(entriesPath("copy"), { method: "DELETE" })).ok).toBe(true);
   });

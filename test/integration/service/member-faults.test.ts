@@ -226,6 +226,8 @@ describe("a member with a mirror", () => {
     const query = `SELECT ?s ?age { SERVICE <${endpoints.url("original")}> { ?s <x:age> ?age } }`;
     const table = await federation.table(query);
     expect(table).toMatchObject({ status: "ok", plan: { kind: "direct" }, sources: [{ mirror: "copy", requests: 2 }] });
+    const message = "copy answered in place of original, which failed or was slow.";
+    expect(table.notes).toEqual([{ code: "MIRROR_ANSWERED", message }]);
     expect(table.rows).toHaveLength(300);
     const passedOn = await federation.answer("CONSTRUCT { ?s <x:age> ?age } { ?s <x:age> ?age }", {
       endpointId: "original",
