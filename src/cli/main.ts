@@ -15,12 +15,20 @@ function interruption(): AbortSignal {
   return aborter.signal;
 }
 
+/** Sends the client's key where a command sends no token of its own. */
+const withKey: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  const { clientKey } = configOf();
+  if (clientKey !== undefined && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${clientKey}`);
+  return fetch(input, { ...init, headers });
+};
+
 // What a command does not need is not loaded.
 const io: CliIo = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  fetch,
+  fetch: withKey,
   version: packageVersion(),
   async adminToken(service) {
     const { knownAdminToken } = await import("../store/admin-token.ts");

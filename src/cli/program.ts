@@ -13,6 +13,7 @@ import {
   UsageError,
 } from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
+import { addKeys } from "./keys-program.ts";
 import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./remote-runner.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
@@ -138,6 +139,7 @@ export async function runCli(
   addCatalog(program, running);
   addBackup(program, running);
   addExport(program, running);
+  addKeys(program, running);
   for (const add of plugins) add(program, running);
   try {
     await program.parseAsync([...argv], { from: "user" });

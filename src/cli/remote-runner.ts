@@ -40,6 +40,8 @@ export async function checked(response: Response): Promise<Response> {
 
 /** A request to a running service. */
 interface Posted {
+  /** POST when absent. */
+  readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** The admin token. */
   readonly token?: string | undefined;
@@ -47,15 +49,15 @@ interface Posted {
   readonly body?: string | object;
 }
 
-/** Posts to the service at this URL, whatever it answers. @throws FedwayError when there is no answer */
+/** Sends a request, by default a POST, to the service at this URL, whatever it answers. @throws FedwayError when there is no answer */
 export async function post(
   { fetch: ask, interrupted: signal }: Pick<CliIo, "fetch" | "interrupted">,
   url: string,
-  { headers, token, body }: Posted,
+  { method = "POST", headers, token, body }: Posted,
 ): Promise<Response> {
   const isJson = typeof body === "object";
   const request = {
-    method: "POST",
+    method,
     signal,
     headers: {
       ...(isJson && { "Content-Type": "application/json" }),

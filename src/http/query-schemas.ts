@@ -256,6 +256,7 @@ export const RunRecord = view("Run", {
   detail: Type.Optional(Type.String()),
   notes,
   facts,
+  client: Type.Optional(Type.String({ description: "Name of the client that sent it, for itself and the admin." })),
 });
 
 /** A plan, and with `analyze` what a run of it took. */
