@@ -20,6 +20,7 @@ import {
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
 import { describesDue, openRegistry } from "./app/open-registry.ts";
+import { followFolders, openWatches } from "./app/open-watches.ts";
 import { loadShards, offRoutes } from "./app/plugins.ts";
 import { logWriteFaults, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
@@ -120,7 +121,8 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   life.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
-  return serve({ ...ground, ...known, ...diagnosis, ...door, planner, queries, evaluators }, life);
+  const watches = openWatches({ ...ground, ...known, ...diagnosis, queries });
+  return serve({ ...ground, ...known, ...diagnosis, ...door, planner, queries, evaluators, watches }, life);
 }
 
 /** State, log and metrics, and what this process hosts itself. */
@@ -198,6 +200,7 @@ interface ServedParts extends Ground, Knowledge, Door, Diagnosis {
   readonly planner: Planner;
   readonly queries: QueryService;
   readonly evaluators: Evaluators;
+  readonly watches: ReturnType<typeof openWatches>;
 }
 
 /** The tools of agents, and the agent of our own over them. */
@@ -273,18 +276,19 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
 
 /** Background work begins when the service is there for others; a command that asks one query does none. */
 async function startWork(parts: ServedParts): Promise<void> {
-  const { config, jobs, metrics, registry, monitoring, shards, evaluators } = parts;
+  const { config, jobs, metrics, registry, monitoring, shards, evaluators, watches } = parts;
   if (config.role !== "worker" && config.limits.evaluatorsStart === "service") evaluators.start();
   const work = config.role !== "web";
-  await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...(shards?.kinds ?? [])], metrics), { work });
+  const kinds = [registry, monitoring, watches, ...(shards ? [shards] : [])].flatMap((part) => part.kinds);
+  await jobs.start(measured(kinds, metrics), { work });
   if (work) {
     registry.sources.startChecking();
-    const { due } = registry;
-    for (const schedule of [...monitoring.schedules, ...registry.schedules, due.schedule]) {
-      const isWanted = schedule === due.schedule ? describesDue(config) : config.monitor.enabled;
+    for (const schedule of [...monitoring.schedules, ...registry.schedules, watches.schedule, registry.due.schedule]) {
+      const isWanted = schedule === registry.due.schedule ? describesDue(config) : config.monitor.enabled;
       // Schedules outlive processes: one that is not wanted any more must be taken back.
       await (isWanted ? jobs.schedule(schedule) : jobs.unschedule(schedule.name));
     }
+    await followFolders(parts);
   }
   if (describesDue(config)) registry.due.start();
   await shards?.start();

@@ -16,6 +16,7 @@ import { runExplain, runQuery, runServe } from "./commands.ts";
 import { addKeys } from "./keys-program.ts";
 import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./remote-runner.ts";
+import { addWatches } from "./watch-program.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
 
 const queryArgument = "a file, - for standard input, or the query itself";
@@ -140,6 +141,7 @@ export async function runCli(
   addBackup(program, running);
   addExport(program, running);
   addKeys(program, running);
+  addWatches(program, running);
   for (const add of plugins) add(program, running);
   try {
     await program.parseAsync([...argv], { from: "user" });

@@ -1,4 +1,4 @@
-import { flag, integer, percent, secretText, type SettingTree, webhookUrls } from "./setting-parsers.ts";
+import { flag, folders, integer, percent, secretText, type SettingTree, webhookUrls } from "./setting-parsers.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -40,5 +40,12 @@ export const monitorSettings = {
     default: "",
     meaning: "Secret that signs those messages (Standard Webhooks); needed with FEDWAY_WEBHOOKS.",
     ...secretText,
+  },
+  watch: {
+    name: "FEDWAY_WATCH",
+    default: "",
+    meaning:
+      "Folders of queries (.rq files, SHACL examples in Turtle), separated by commas, that are run on a schedule and compared.",
+    ...folders,
   },
 } satisfies SettingTree;

@@ -57,6 +57,7 @@ export const errorCatalog = {
   STEP_REFUSED: request(422, "The step would make the query invalid or empty"),
   FEDERATION_UNKNOWN: request(404, "The federation is not in the catalogue"),
   DESCRIPTION_UNKNOWN: request(404, "The endpoint has not been described yet"),
+  WATCH_UNKNOWN: request(404, "The watch is not known"),
   INCIDENT_UNKNOWN: request(404, "The incident is not known"),
   JOB_UNKNOWN: request(404, "The job is not known"),
   JOB_FINISHED: request(409, "The job is finished already"),

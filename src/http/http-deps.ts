@@ -30,6 +30,7 @@ import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { HttpLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
+import type { Watches } from "../watch/create-watches.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -75,6 +76,7 @@ export interface HttpDeps {
   readonly acceptAdapter: (request: AdapterWanted) => Promise<AcceptedAdapter>;
   readonly monitor: MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance">;
   readonly jobs: Pick<JobQueue, "get" | "list" | "cancel" | "watch">;
+  readonly watches: Omit<Watches, "kinds" | "schedule" | "follow">;
   readonly webhooks: Pick<WebhookService, "dead" | "redeliver">;
   /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
   readonly publishSnapshot: (options: { readonly reviewed: boolean }) => Promise<object>;

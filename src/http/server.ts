@@ -31,6 +31,7 @@ import { addSessionRoutes } from "./session-routes.ts";
 import { addAskRoutes } from "./ask-routes.ts";
 import { addToolRoutes } from "./tool-routes.ts";
 import { addQueryRoutes, routedUrl } from "./sparql-routes.ts";
+import { addWatchRoutes } from "./watch-routes.ts";
 import { addHealth, addSystemRoutes } from "./system-routes.ts";
 
 /** The running HTTP shell. */
@@ -215,6 +216,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addJobRoutes(app, shell);
   for (const plugin of shell.routes ?? []) plugin.addRoutes(app, shell);
   addMonitorRoutes(app, shell);
+  addWatchRoutes(app, shell);
   addSystemRoutes(app, shell);
   addPublicationRoutes(app, shell);
   addKeyRoutes(app, shell);

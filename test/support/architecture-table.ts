@@ -199,6 +199,17 @@ export const modules: readonly Module[] = [
     packages: ["lru-cache"],
   },
   {
+    // Saved queries that run on schedules, and what changed in their answers.
+    name: "watch",
+    imports: [
+      ...whole("query", "registry", "sparql"),
+      { module: "monitor", files: ["create-monitor.ts", "subjects.ts"] },
+      { module: "store", files: ["collection.ts", "store.ts"] },
+      { module: "jobs", files: ["job-kind.ts", "job-queue.ts"] },
+    ],
+    packages: ["typebox"],
+  },
+  {
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
     imports: [
@@ -244,6 +255,7 @@ export const modules: readonly Module[] = [
         files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "grammar/create-grammars.ts", "grammar/sparql-grammar.ts"],
       },
       { module: "mcp", files: ["http-handler.ts"], typesOnly: true },
+      { module: "watch", files: ["create-watches.ts", "watch.ts"] },
       // What the shell is handed, in the words of whoever makes it.
       { module: "config", files: ["config.ts"], typesOnly: true },
       { module: "telemetry", typesOnly: true },
@@ -271,6 +283,7 @@ export const modules: readonly Module[] = [
         typesOnly: true,
       },
       { module: "mcp", typesOnly: true },
+      { module: "watch", files: ["read-collection.ts"] },
     ],
     packages: ["commander", "cli-progress"],
   },

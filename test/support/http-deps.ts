@@ -67,6 +67,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     linksets: { request: noJobs },
     acceptAdapter: noJobs,
     jobs: { get: async () => undefined, list: async () => [], cancel: async () => false, watch: () => () => undefined },
+    watches: { get: noJobs, list: async () => [], save: noJobs, remove: noJobs, run: noJobs, accept: noJobs },
     webhooks: { dead: async () => [], redeliver: async () => undefined },
     clients: await openClientKeys({ store, clock: systemClock, onFault: () => {} }),
     quotas: { use: async () => ({ hour: noCost, day: noCost }) },

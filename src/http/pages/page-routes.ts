@@ -25,6 +25,7 @@ import { incidentPage } from "./incident-page.ts";
 import { sendPage, sendRefusalPage } from "./page-reply.ts";
 import { runPage } from "./run-page.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
+import { watchesPage } from "./watches-page.ts";
 
 const tags = ["Pages"];
 
@@ -188,6 +189,20 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
   });
 }
 
+function addWatches(app: TypedApp, { watches, monitor, version }: HttpShell): void {
+  app.get("/watches", {
+    schema: { tags, summary: "Watched queries and what changed in their answers, as a page to read" },
+    handler: async (request, reply) => {
+      const open = await monitor.incidents({ open: true, limit: 1_000 });
+      const incidentOf = (endpoint: string, summary: string): string | undefined => {
+        const found = open.find((one) => one.endpoint === endpoint && one.summary?.endsWith(summary));
+        return found && `/incidents/${found.id}`;
+      };
+      return sendPage(request, reply, watchesPage({ watches: await watches.list(), incidentOf, version }));
+    },
+  });
+}
+
 function addRun(app: TypedApp, shell: HttpShell): void {
   const { queries, catalog, version } = shell;
   const isKnown = (endpoint: string): boolean => catalog.byId(endpoint) !== undefined;
@@ -223,6 +238,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addFederation(app, shell);
     addStatus(app, shell);
     addIncident(app, shell);
+    addWatches(app, shell);
     addRun(app, shell);
     addLogin(app, shell);
     addAsking(app, shell);

@@ -98,6 +98,10 @@ export function stripText(cells: readonly CellLevel[], unit: StripScale["unit"])
   return `${cells.length} ${unit}s: ${told.join(", ")}`;
 }
 
+/** One strip with what it says in words. */
+export const drawStrip = (cells: readonly CellLevel[], text: string, look = `strip s${cells.length}`): Html =>
+  html`<svg class="${look}" viewBox="0 0 ${cells.length} ${height}" preserveAspectRatio="none" role="img" aria-label="${text}">${pathsOf(cells)}</svg>`;
+
 /** Draws strips of one scale, oldest cell first; equal ones, of which a page has many, are drawn once. */
 export function createStrips(scale: StripScale, size?: "large"): (summaries: readonly Probes[]) => Html {
   const drawn = new Map<string, Html>();
@@ -107,7 +111,7 @@ export function createStrips(scale: StripScale, size?: "large"): (summaries: rea
     const key = cells.join(" ");
     const known = drawn.get(key);
     if (known !== undefined) return known;
-    const drawing = html`<svg class="${look}" viewBox="0 0 ${scale.cells} ${height}" preserveAspectRatio="none" role="img" aria-label="${stripText(cells, scale.unit)}">${pathsOf(cells)}</svg>`;
+    const drawing = drawStrip(cells, stripText(cells, scale.unit), look);
     drawn.set(key, drawing);
     return drawing;
   };

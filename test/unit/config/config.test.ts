@@ -55,6 +55,7 @@ describe("defaults", () => {
         recoveredAfter: 2,
         webhooks: [],
         webhookSecret: undefined,
+        watch: [],
       },
       otlpEndpoint: undefined,
       embeddings: { source: undefined, model: undefined, key: undefined },

@@ -1,0 +1,59 @@
+/** Size of an answer at a time. */
+interface Point {
+  readonly atMs: number;
+  readonly size: number;
+}
+
+const weekMs = 7 * 24 * 3_600_000;
+const leastSlackMs = 3 * 3_600_000;
+const leastPoints = 6;
+/** As a logarithm: 28 % more or 22 % less. */
+const leastTolerance = 0.25;
+
+/**
+ * The size that is expected now, and whether that of a run fits: it is like the latest ones or, where the data have the rhythm of
+ * a week, like that of one or two weeks ago, with the growth since. How far it may be off is what sizes have differed by.
+ * Undefined before a week has been seen.
+ */
+export function expectedSize(
+  points: readonly Point[],
+  now: Point,
+): { readonly size: number; readonly fits: boolean } | undefined {
+  if (points.length < leastPoints || now.atMs - (points[0]?.atMs ?? now.atMs) < weekMs) return undefined;
+  const logs = points.map(({ atMs, size }) => ({ atMs, x: Math.log1p(size) }));
+  const steps = logs.slice(1).map(({ x }, at) => x - (logs[at]?.x ?? x));
+  const gaps = logs.slice(1).map(({ atMs }, at) => atMs - (logs[at]?.atMs ?? atMs));
+  const slackMs = Math.max(leastSlackMs, 0.6 * median(gaps));
+  const sizeAt = (ms: number): readonly number[] => {
+    const near = logs.filter(({ atMs }) => Math.abs(atMs - ms) <= slackMs);
+    return near
+      .toSorted((one, other) => Math.abs(one.atMs - ms) - Math.abs(other.atMs - ms))
+      .map(({ x }) => x)
+      .slice(0, 1);
+  };
+  const weekly = logs.flatMap(({ atMs, x }) => sizeAt(atMs - weekMs).map((before) => x - before));
+  const isRhythm = weekly.length >= 3;
+  const growth = isRhythm ? median(weekly) : 0;
+  const tolerance = toleranceOf(isRhythm ? weekly : steps);
+  const before = [1, 2].flatMap((weeks) => sizeAt(now.atMs - weeks * weekMs).map((x) => x + weeks * growth));
+  const recent = median(logs.slice(-5).map(({ x }) => x));
+  const fits = isNear(now.size, recent, toleranceOf(steps)) || before.some((x) => isNear(now.size, x, tolerance));
+  return { size: Math.expm1(before[0] ?? recent), fits };
+}
+
+/** One row more or less is always near. */
+const isNear = (size: number, x: number, tolerance: number): boolean =>
+  Math.abs(Math.log1p(size) - x) <= tolerance || Math.abs(size - Math.expm1(x)) <= 1;
+
+/** Five standard deviations, estimated from the median so that outliers do not widen it; more while few are known. */
+function toleranceOf(differences: readonly number[]): number {
+  const middle = median(differences);
+  const deviation = 1.4826 * median(differences.map((one) => Math.abs(one - middle)));
+  return Math.max(leastTolerance, (5 / Math.SQRT2) * deviation * (1 + 3 / Math.max(1, differences.length)));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const upper = sorted[sorted.length >> 1] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[(sorted.length >> 1) - 1] ?? upper) + upper) / 2;
+}
