@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { copied, execForm, type Instruction, only, pairs, type Stage } from "./dockerfile.ts";
+import { childrenOf } from "../child-processes.ts";
 import { newFolder } from "../scratch-folder.ts";
 
 /** A stage of a Dockerfile carried out in a folder, which stands for the image's root. */
@@ -9,7 +11,7 @@ export interface ImageRoot {
   readonly path: string;
   /** Where in the image the command starts. */
   readonly workdir: string;
-  /** `ENV`, with paths that lie in the image turned into paths of this machine. */
+  /** `ENV` */
   readonly env: Readonly<Record<string, string>>;
   /** `CMD` */
   readonly command: readonly string[];
@@ -107,20 +109,13 @@ function carryOut(building: Building, instruction: Instruction): void {
   if (instruction.keyword === "RUN") runShell(building, instruction);
 }
 
-function describe(stage: Stage, building: Building): ImageRoot {
-  const { path, workdir } = building;
-  const env = Object.entries(pairs(stage, "ENV")).map(([name, value]) => {
-    const inImage = value.startsWith("/") ? join(path, value) : value;
-    return [name, existsSync(inImage) ? inImage : value] as const;
-  });
-  return {
-    path,
-    workdir: join(path, workdir),
-    env: { ...Object.fromEntries(env), PATH: searchPath(path) },
-    command: execForm(only(stage, "CMD").text) ?? [],
-    healthcheck: execForm(only(stage, "HEALTHCHECK").text.replace(/^CMD /, "")) ?? [],
-  };
-}
+const describe = (stage: Stage, { path, workdir }: Building): ImageRoot => ({
+  path,
+  workdir,
+  env: pairs(stage, "ENV"),
+  command: execForm(only(stage, "CMD").text) ?? [],
+  healthcheck: execForm(only(stage, "HEALTHCHECK").text.replace(/^CMD /, "")) ?? [],
+});
 
 /**
  * Carries out WORKDIR, COPY and RUN of all stages, each in a folder of its own below one scratch folder.
@@ -151,45 +146,89 @@ export function buildImageRoot(
   return { root, remove };
 }
 
-/** Takes everybody's leave to write from a tree; symbolic links are left alone. */
-export function makeReadOnly(path: string): void {
-  const { status, stderr } = spawnSync("chmod", ["-R", "a-w", path], { encoding: "utf8" });
-  if (status !== 0) throw new Error(stderr);
+/** Folders of this machine that stand for those of the base image; Node under its usual name is in the image's own root. */
+const ofTheBase = ["usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "etc", "dev"].filter((path) =>
+  existsSync(`/${path}`),
+);
+/** Options of Docker for `--tmpfs`: nothing there is executed. */
+const temporary = "noexec,nosuid,nodev,size=256m,mode=1777";
+
+/**
+ * In namespaces of its own: the image's root becomes `/`, read-only but for the volume and `/tmp`; what it starts is process 1,
+ * has the image's user and no capability, and finds nothing else of this machine's files.
+ */
+const asContainer = String.raw`
+set -e
+root=$1 volume=$2 user=$3
+shift 3
+mount --bind "$root" "$root"
+for folder in ${ofTheBase.join(" ")}; do mount --rbind -o ro "/$folder" "$root/$folder"; done
+mount -t proc proc "$root/proc"
+mount -t tmpfs -o ${temporary} tmpfs "$root/tmp"
+mount --bind "$volume" "$root$FEDWAY_DATA_DIR"
+mount -o remount,bind,ro "$root"
+exec chroot "$root" /usr/bin/setpriv $user --no-new-privs --inh-caps=-all --bounding-set=-all /bin/sh -c 'cd "$0" && exec "$@"' "$WORKDIR" "$@"
+`;
+
+/** An image's root that is finished, and the volume on its data folder. */
+export interface Image extends ImageRoot {
+  readonly volume: string;
 }
 
-/** A command line that runs as user and group 1000 without any capability; as whoever runs the tests, when that is not root. */
-export function unprivileged(command: readonly string[]): readonly [string, readonly string[]] {
-  const [program = "", ...args] = command;
-  if (!isRoot) return [program, args];
-  const options = ["--reuid=1000", "--regid=1000", "--clear-groups", "--no-new-privs", "--inh-caps=-all"];
-  return ["setpriv", [...options, "--bounding-set=-all", program, ...args]];
+/** Adds what containers find in their root, and a volume, with what the image has there. */
+export function finish(root: ImageRoot): Image {
+  for (const folder of [...ofTheBase, "proc", "tmp"]) mkdirSync(join(root.path, folder), { recursive: true });
+  for (const name of ["bin", "sbin", "lib", "lib64"]) symlinkSync(`usr/${name}`, join(root.path, name));
+  return { ...root, volume: join(root.path, root.env["FEDWAY_DATA_DIR"] ?? "") };
 }
 
-/** Runs a command in the image's root to its end, as the image's user. HOME is not set. */
+/** The command line of a container, and its environment. */
+function container({ path, workdir, env, volume }: Image, command: readonly string[]) {
+  const user = isRoot ? "--reuid=1000 --regid=1000 --clear-groups" : "";
+  // Without root the namespaces are those of an unprivileged user, who is then the image's user.
+  const namespaces = [
+    "--mount",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--uts",
+    "--ipc",
+    ...(isRoot ? [] : ["--user", "--map-root-user"]),
+  ];
+  const args = [...namespaces, "/bin/sh", "-c", asContainer, "sh", path, volume, user, ...command];
+  return { args, env: { ...env, WORKDIR: workdir, PATH: "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" } };
+}
+
+/** Runs a command in a container to its end. HOME is not set. */
 export function runInImage(
-  root: ImageRoot,
+  image: Image,
   command: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Ended {
-  const [program, args] = unprivileged(command);
-  const { status, stdout, stderr } = spawnSync(program, args, {
-    cwd: root.workdir,
-    env: { ...root.env, ...env },
+  const { args, env: own } = container(image, command);
+  const { status, stdout, stderr } = spawnSync("unshare", args, {
+    env: { ...own, ...env },
     encoding: "utf8",
     timeout: 30_000,
   });
   return { status, output: `${stdout}${stderr}` };
 }
 
-/** Starts the image's command as the image's user, with nothing in the environment but the image's and what is given. */
-export function startImage(root: ImageRoot, env: Readonly<Record<string, string>>) {
-  const [program, args] = unprivileged(root.command);
-  const child = spawn(program, args, {
-    cwd: root.workdir,
-    env: { ...root.env, ...env },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+/** Starts the image's command in a container, with nothing in the environment but the image's and what is given. */
+export function startImage(image: Image, env: Readonly<Record<string, string>>) {
+  const { args, env: own } = container(image, image.command);
+  const child = spawn("unshare", args, { env: { ...own, ...env }, stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => (log = (log + chunk.toString()).slice(-65_536)));
-  return { child, log: () => log };
+  return {
+    log: () => log,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    /** Sends SIGTERM to process 1 of the container, as `docker stop` does; the code it ends with. */
+    async stop(): Promise<number | null> {
+      const ended = once(child, "exit");
+      for (const first of childrenOf(child.pid ?? 0)) process.kill(first, "SIGTERM");
+      await ended;
+      return child.exitCode;
+    },
+  };
 }
