@@ -45,6 +45,7 @@ import { openCredentialFile } from "./outbound/credential-file.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { countFailures } from "./telemetry/work-metrics.ts";
+import { childrenNow } from "./workers/child-process.ts";
 
 /** The whole service, wired. */
 export interface App {
@@ -130,6 +131,8 @@ async function openGround(config: Config, life: Lifecycle) {
   const metrics = createMetrics({ version: packageVersion(), role: config.role });
   const opened = await openState(config);
   life.add(() => opened.close());
+  metrics.watchDisk(config.dataDir);
+  metrics.watchChildren(childrenNow);
   metrics.watchWrites(() => opened.writes.fault() !== undefined);
   const store = countFailures(opened.store, () => metrics.observeStoreFailure());
   const state: State = { ...opened, store };

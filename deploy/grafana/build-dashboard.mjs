@@ -89,7 +89,7 @@ const variable = (name, label, query) => ({
 const dashboard = {
   uid: "fedway",
   title: "Fedway",
-  description: "Queries, endpoints, the monitor and the processes of a Fedway deployment.",
+  description: "Is it up? Which endpoint? Theirs, or our network? Who loads it? Will it run out?",
   tags: ["fedway"],
   schemaVersion: 41,
   version: 1,

@@ -16,6 +16,13 @@ const red = {
     { color: "red", value: 1 },
   ],
 };
+const low = (limit) => ({
+  mode: "absolute",
+  steps: [
+    { color: "red", value: null },
+    { color: "green", value: limit },
+  ],
+});
 const share = (limit) => ({
   mode: "absolute",
   steps: [
@@ -47,41 +54,36 @@ const table = ([title, description], query, unit = "short") => ({
   unit,
 });
 
-/** What the dashboard shows, row by row. A query stands for all processes unless it names an instance. */
+/** What the dashboard shows: a row for each of the first five questions. A query stands for all processes unless it names an instance. */
 export const rows = [
   [
-    "Now",
+    "1. Is it up?",
     [
       stat(["Processes", "Scraped and answering."], q(`sum(up{${j}})`)),
-      stat(["Endpoints up", "Of those whose health is known."], q(`max(fedway_endpoints{${j}, state="up"})`)),
-      stat(["Endpoints down", "An incident is open for each."], q(`max(fedway_endpoints{${j}, state="down"})`), {
-        thresholds: red,
-      }),
-      stat(
-        ["Health unknown", "Never probed, or not for three intervals."],
-        q(`max(fedway_endpoints{${j}, state="unknown"})`),
-      ),
-      stat(["Last probe", "Time since any process last started probes."], q("job:fedway_monitor_silence:seconds"), {
-        unit: "s",
-      }),
-      stat(["Queries under way", "In all processes."], q(`sum(fedway_runs_running{${of}})`)),
       stat(
         ["Failed runs", "Share of the last 5 minutes; rejected queries are not counted."],
         q("job:fedway_runs_failed:ratio_rate5m"),
-        {
-          unit: "percentunit",
-          thresholds: share(0.1),
-        },
+        { unit: "percentunit", thresholds: share(0.1) },
       ),
       stat(["5xx", "Share of the requests of the last 5 minutes."], q("job:fedway_http_errors:ratio_rate5m"), {
         unit: "percentunit",
         thresholds: share(0.05),
       }),
-    ],
-  ],
-  [
-    "Queries",
-    [
+      stat(
+        ["Refused", "Queries and calls refused with SERVICE_BUSY in an hour."],
+        q(`sum(increase(fedway_busy_total{${of}}[1h]))`),
+        {
+          thresholds: red,
+        },
+      ),
+      stat(["Storage", "Processes that cannot store anything now."], q(`sum(fedway_store_writes_failing{${of}})`), {
+        thresholds: red,
+      }),
+      stat(["Queries under way", "In all processes."], q(`sum(fedway_runs_running{${of}})`)),
+      stat(["Open incidents", "Of endpoints, and of this service's network."], q(`max(fedway_incidents_open{${j}})`)),
+      stat(["Last probe", "Time since any process last started probes."], q("job:fedway_monitor_silence:seconds"), {
+        unit: "s",
+      }),
       graph(
         ["Runs", "By plan and outcome."],
         [q(rate("fedway_run_seconds_count", of, "plan, status"), "{{plan}} {{status}}")],
@@ -96,48 +98,42 @@ export const rows = [
         "s",
       ),
       graph(
-        ["Plans from the cache", "Share of all plans."],
-        [q("job:fedway_plan_cache_hits:ratio_rate5m", "hits")],
-        "percentunit",
-      ),
-      graph(
-        ["Requests", "By route and status."],
-        [q(rate("fedway_http_request_seconds_count", of, "route, status"), "{{route}} {{status}}")],
+        ["Requests", "By status."],
+        [q(rate("fedway_http_request_seconds_count", of, "status"), "{{status}}")],
         "reqps",
-      ),
-      graph(
-        ["Duration of requests", "95th percentile by route."],
-        [q("job_route:fedway_http_request_seconds:p95_rate5m", "{{route}}")],
-        "s",
       ),
     ],
   ],
   [
-    "Endpoints",
+    "2. Which endpoint?",
     [
-      graph(
-        ["Queries to endpoints", "The ten that are asked most."],
-        [q(`topk(10, ${rate("fedway_upstream_exchanges_total", at, "endpoint")})`, "{{endpoint}}")],
-        "ops",
+      graph(["Health", "Endpoints by state."], [q(`max by (state) (fedway_endpoints{${j}})`, "{{state}}")]),
+      table(
+        ["Not up now", "0: down, 0.5: degraded or flapping."],
+        q(`max by (endpoint) (fedway_endpoint_up{${at}}) < 1`, "{{endpoint}}"),
+      ),
+      table(
+        ["Least available", "Share of the last day in which an endpoint was up, the lowest ten."],
+        q(`bottomk(10, job_endpoint:fedway_endpoint_up:avg_1d{endpoint=~"$endpoint"})`, "{{endpoint}}"),
+        "percentunit",
       ),
       graph(
         ["Faults", "Share of the queries to an endpoint, the ten worst."],
         [q(`topk(10, job_endpoint:fedway_upstream_faults:ratio_rate5m{endpoint=~"$endpoint"})`, "{{endpoint}}")],
         "percentunit",
       ),
-      graph(
-        ["Outcomes", "Of the queries to the chosen endpoints."],
-        [q(rate("fedway_upstream_exchanges_total", at, "outcome"), "{{outcome}}")],
-        "ops",
+      table(
+        ["Time out", "Share of the queries to an endpoint that time out."],
+        q(`job_endpoint:fedway_upstream_timeouts:ratio_rate5m{endpoint=~"$endpoint"} > 0`, "{{endpoint}}"),
+        "percentunit",
+      ),
+      table(
+        ["Circuit breakers that are not closed", "1: one trial is under way, 2: open."],
+        q(`max by (endpoint) (fedway_breaker_state{${at}}) > 0`, "{{endpoint}}"),
       ),
       graph(
         ["Mean duration", "Of the queries to an endpoint, the ten slowest."],
         [q(`topk(10, job_endpoint:fedway_upstream_seconds:mean_rate5m{endpoint=~"$endpoint"})`, "{{endpoint}}")],
-        "s",
-      ),
-      graph(
-        ["Duration by outcome", "95th percentile of the queries to all endpoints."],
-        [q(percentile(0.95, `fedway_upstream_seconds_bucket{${of}}`, "outcome"), "{{outcome}}")],
         "s",
       ),
       graph(
@@ -149,34 +145,51 @@ export const rows = [
           ),
         ],
       ),
-      graph(
-        ["Bytes received", "As encoded."],
-        [q(rate("fedway_upstream_bytes_total", at, "endpoint"), "{{endpoint}}")],
-        "Bps",
-      ),
       table(
-        ["Circuit breakers that are not closed", "1: one trial is under way, 2: open."],
-        q(`max by (endpoint) (fedway_breaker_state{${at}}) > 0`, "{{endpoint}}"),
-      ),
-      table(
-        ["Time out", "Share of the queries to an endpoint that time out."],
-        q(`job_endpoint:fedway_upstream_timeouts:ratio_rate5m{endpoint=~"$endpoint"} > 0`, "{{endpoint}}"),
-        "percentunit",
+        ["Descriptions that were wrong", "How often in a day an endpoint had what its description denied."],
+        q(`sum by (endpoint) (increase(fedway_facts_refuted_total{${at}}[1d])) > 0`, "{{endpoint}}"),
       ),
     ],
   ],
   [
-    "Monitor",
+    "3. Theirs, or our network?",
     [
-      graph(["Health", "Endpoints by state."], [q(`max by (state) (fedway_endpoints{${j}})`, "{{state}}")]),
-      table(
-        ["Down now", "Endpoints with an open incident."],
-        q(`max by (endpoint) (fedway_endpoint_up{${at}}) == 0`, "{{endpoint}}"),
+      stat(
+        ["Network", "1 while this service cannot reach the network: its probes then say nothing of endpoints."],
+        q(`max(fedway_network_lost{${j}})`),
+        {
+          thresholds: red,
+        },
       ),
-      table(
-        ["Least available", "Share of the last day in which an endpoint was up, the lowest ten."],
-        q(`bottomk(10, job_endpoint:fedway_endpoint_up:avg_1d{endpoint=~"$endpoint"})`, "{{endpoint}}"),
-        "percentunit",
+      stat(
+        ["Endpoints down", "Share of all: many at once are seldom their own fault."],
+        q("job:fedway_endpoints_down:ratio"),
+        {
+          unit: "percentunit",
+          thresholds: share(0.3),
+        },
+      ),
+      stat(
+        ["Health unknown", "Share of all: never probed, or not for three intervals."],
+        q("job:fedway_endpoints_unknown:ratio"),
+        {
+          unit: "percentunit",
+          thresholds: share(0.2),
+        },
+      ),
+      stat(
+        ["Endpoints with faults", "To which more than a tenth of the queries of the last 5 minutes failed."],
+        q(`count(job_endpoint:fedway_upstream_faults:ratio_rate5m > 0.1) or vector(0)`),
+      ),
+      graph(
+        ["Outcomes", "Of the queries to the chosen endpoints. dns, connect and tls of many at once point to our side."],
+        [q(rate("fedway_upstream_exchanges_total", at, "outcome"), "{{outcome}}")],
+        "ops",
+      ),
+      graph(
+        ["Duration by outcome", "95th percentile of the queries to all endpoints."],
+        [q(percentile(0.95, `fedway_upstream_seconds_bucket{${of}}`, "outcome"), "{{outcome}}")],
+        "s",
       ),
       graph(["Probes", "By what they found."], [q(rate("fedway_probes_total", of, "outcome"), "{{outcome}}")], "ops"),
       graph(
@@ -185,7 +198,7 @@ export const rows = [
         "s",
       ),
       graph(
-        ["Incidents", "Open now; opened and closed in an hour."],
+        ["Incidents", "Open now; opened, closed and reminded of in an hour."],
         [
           q(`max(fedway_incidents_open{${j}})`, "open"),
           q(`sum by (event) (increase(fedway_incidents_total{${j}}[1h]))`, "{{event}}"),
@@ -194,15 +207,152 @@ export const rows = [
     ],
   ],
   [
-    "Background work",
+    "4. Who loads it?",
     [
+      graph(
+        ["Requests by client", "Keys by name; the ten with the most."],
+        [q(`topk(10, ${rate("fedway_client_requests_total", of, "client")})`, "{{client}}")],
+        "reqps",
+      ),
+      graph(
+        ["Calls under way by client", "Seconds of calls in a second; the ten with the most."],
+        [
+          q(
+            `topk(10, sum by (client) (rate(fedway_client_cost_total{${of}, kind="seconds"}[$__rate_interval])))`,
+            "{{client}}",
+          ),
+        ],
+      ),
+      graph(
+        ["Requests to endpoints by client", "The ten with the most."],
+        [
+          q(
+            `topk(10, sum by (client) (rate(fedway_client_cost_total{${of}, kind="requests"}[$__rate_interval])))`,
+            "{{client}}",
+          ),
+        ],
+        "reqps",
+      ),
+      graph(
+        ["Requests by route", "What is asked for."],
+        [q(rate("fedway_http_request_seconds_count", of, "route"), "{{route}}")],
+        "reqps",
+      ),
+      graph(
+        ["Duration of requests", "95th percentile by route."],
+        [q("job_route:fedway_http_request_seconds:p95_rate5m", "{{route}}")],
+        "s",
+      ),
+      graph(
+        ["Plans from the cache", "Share of all plans."],
+        [q("job:fedway_plan_cache_hits:ratio_rate5m", "hits")],
+        "percentunit",
+      ),
+      graph(
+        ["Queries to endpoints", "The ten that are asked most."],
+        [q(`topk(10, ${rate("fedway_upstream_exchanges_total", at, "endpoint")})`, "{{endpoint}}")],
+        "ops",
+      ),
+      graph(
+        ["Bytes received", "From endpoints, as encoded."],
+        [q(rate("fedway_upstream_bytes_total", at, "endpoint"), "{{endpoint}}")],
+        "Bps",
+      ),
       graph(
         ["Jobs", "Runs that ended."],
         [q(rate("fedway_jobs_total", of, "kind, outcome"), "{{kind}} {{outcome}}")],
         "ops",
       ),
+    ],
+  ],
+  [
+    "5. Will it run out?",
+    [
+      stat(
+        ["Places taken", "Calls under way of those that may be, in the fullest process."],
+        q("max(instance:fedway_calls:taken)"),
+        {
+          unit: "percentunit",
+          thresholds: share(0.9),
+        },
+      ),
+      stat(
+        ["Evaluations taken", "Of those that may run at once, in the fullest process."],
+        q("max(instance:fedway_evaluations:taken)"),
+        {
+          unit: "percentunit",
+          thresholds: share(0.9),
+        },
+      ),
+      stat(
+        ["Memory left", "Of a container's limit, or of the machine; the least."],
+        q("min(instance:fedway_memory:left)"),
+        {
+          unit: "percentunit",
+          thresholds: low(0.1),
+        },
+      ),
+      stat(["Disk left", "Of the data folder's disk; the least."], q("min(instance:fedway_disk:left)"), {
+        unit: "percentunit",
+        thresholds: low(0.1),
+      }),
+      stat(
+        ["Jobs waiting", "Every process shows the same queue."],
+        q(`max(sum by (instance) (fedway_jobs_open{${j}, state="waiting"})) or vector(0)`),
+      ),
       graph(
-        ["Open jobs", "Every process tells of the same queue."],
+        ["Calls", "Under way and waiting, and how many may be under way."],
+        [q(`sum by (state) (fedway_calls{${of}})`, "{{state}}"), q(`sum(fedway_calls_places{${of}})`, "places")],
+      ),
+      graph(
+        ["Wait for a place", "Of calls that were not let in at once, 95th percentile; refused ones beside it."],
+        [
+          q(
+            `histogram_quantile(0.95, sum by (le) (rate(fedway_calls_wait_seconds_bucket{${of}}[$__rate_interval])))`,
+            "p95 wait, s",
+          ),
+          q(`sum(rate(fedway_busy_total{${of}}[$__rate_interval]))`, "refused a second"),
+        ],
+      ),
+      graph(
+        ["Evaluations", "Of federated queries, under way and waiting, and how many may run."],
+        [
+          q(`sum by (state) (fedway_evaluations{${of}})`, "{{state}}"),
+          q(`sum(fedway_evaluations_places{${of}})`, "places"),
+        ],
+      ),
+      graph(
+        ["Memory", "Of the service with its threads, of its child processes by script, and the heap in use."],
+        [
+          q(`process_resident_memory_bytes{${of}}`, "{{instance}} service"),
+          q(`fedway_child_resident_bytes{${of}}`, "{{instance}} {{script}}"),
+          q(`nodejs_heap_size_used_bytes{${of}}`, "{{instance}} heap"),
+        ],
+        "bytes",
+      ),
+      graph(
+        ["Memory left", "Before the limit of the container, or of the machine."],
+        [q(`fedway_memory_available_bytes{${of}}`, "{{instance}}")],
+        "bytes",
+      ),
+      graph(
+        ["Child processes", "By script; evaluators that ended without being asked to in an hour."],
+        [
+          q(`sum by (script) (fedway_child_processes{${of}})`, "{{script}}"),
+          q(`sum by (reason) (increase(fedway_evaluator_ends_total{${of}}[1h]))`, "ended: {{reason}}"),
+        ],
+      ),
+      graph(
+        ["Disk left", "Of the data folder's disk."],
+        [q(`fedway_disk_bytes{${of}, state="free"}`, "{{instance}}")],
+        "bytes",
+      ),
+      graph(
+        ["Failures of the store", "In five minutes."],
+        [q(`sum by (instance) (increase(fedway_store_failures_total{${of}}[5m]))`, "{{instance}}")],
+      ),
+      graph(
+        ["Open jobs", "Every process shows the same queue."],
         [q(`max by (kind, state) (fedway_jobs_open{${j}})`, "{{kind}} {{state}}")],
       ),
       graph(
@@ -215,15 +365,6 @@ export const rows = [
         [q(`sum by (outcome) (increase(fedway_webhooks_total{${j}}[1h]))`, "{{outcome}}")],
       ),
       graph(
-        ["Failures of the store", "In five minutes."],
-        [q(`sum by (instance) (increase(fedway_store_failures_total{${of}}[5m]))`, "{{instance}}")],
-      ),
-    ],
-  ],
-  [
-    "Processes",
-    [
-      graph(
         ["Event loop", "Share of the time in which it computes."],
         [q(`instance:fedway_event_loop:utilisation_rate5m{instance=~"$instance"}`, "{{instance}}")],
         "percentunit",
@@ -232,14 +373,6 @@ export const rows = [
         ["Event loop lag", "99th percentile since the scrape before."],
         [q(`nodejs_eventloop_lag_p99_seconds{${of}}`, "{{instance}}")],
         "s",
-      ),
-      graph(
-        ["Memory", "Resident, and the heap in use."],
-        [
-          q(`process_resident_memory_bytes{${of}}`, "{{instance}} resident"),
-          q(`nodejs_heap_size_used_bytes{${of}}`, "{{instance}} heap"),
-        ],
-        "bytes",
       ),
       graph(["CPU", "Cores."], [q(rate("process_cpu_seconds_total", of, "instance"), "{{instance}}")]),
       graph(

@@ -36,6 +36,7 @@ export async function openAdmission({ config: { limits }, state, metrics, log }:
   const limiter = perMinute === 0 ? undefined : createRateLimiter({ perMinute, now: steadyClock.now, store: shared });
   const admission = new Admission({
     ...limits,
+    onWaited: (ms) => metrics.observeWait(ms),
     onBusy: () => metrics.observeBusy(),
     onEnter: (client) => quotas.admit(client),
     onLeave(client, cost) {
@@ -44,5 +45,10 @@ export async function openAdmission({ config: { limits }, state, metrics, log }:
       metrics.observeCost(client, cost);
     },
   });
+  metrics.watchPlaces("fedway_calls", "Queries, tool calls and diagnoses", () => ({
+    running: admission.running,
+    waiting: admission.waiting,
+    places: limits.maxConcurrent,
+  }));
   return { admission, limiter, access: { clients, quotas } };
 }

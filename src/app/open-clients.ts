@@ -152,7 +152,10 @@ export function openEvaluators(
       log.error({ reason, detail }, "an evaluator process ended; another one takes its place");
     },
   });
-  metrics.watchEvaluators(() => evaluators.usage);
+  metrics.watchPlaces("fedway_evaluations", "Evaluations of federated queries", () => ({
+    ...evaluators.usage,
+    places: limits.maxEvaluations,
+  }));
   return evaluators;
 }
 

@@ -13,6 +13,8 @@ interface AdmissionOptions {
   readonly maxWaitMs?: number;
   /** Requests to endpoints of one call; default 2,000. */
   readonly callRequests?: number;
+  /** Called with the wait of each call that was not let in at once, in milliseconds. */
+  readonly onWaited?: (ms: number) => void;
   /** Called for each refused call. */
   readonly onBusy?: () => void;
   /** Called before a call is let in, which it may refuse; undefined: at once. */
@@ -61,7 +63,7 @@ interface Waiting extends Entrant {
  * done in time is refused soon.
  */
 export class Admission {
-  readonly #options: Required<Omit<AdmissionOptions, "onBusy" | "onEnter" | "onLeave">> & AdmissionOptions;
+  readonly #options: Required<Omit<AdmissionOptions, "onWaited" | "onBusy" | "onEnter" | "onLeave">> & AdmissionOptions;
   readonly #queue: FairQueue<Waiting>;
   #running = 0;
   #characters = 0;
@@ -76,6 +78,11 @@ export class Admission {
   /** Calls that wait. */
   get waiting(): number {
     return this.#queue.size;
+  }
+
+  /** Calls that were let in. */
+  get running(): number {
+    return this.#running;
   }
 
   /**
@@ -142,8 +149,10 @@ export class Admission {
         reject(error);
       };
       const gone = (): void => refuse(new FedwayError("CANCELLED", "The client closed the request."));
+      const sinceMs = steadyClock.now();
       const letIn = (call: Admitted): void => {
         end();
+        this.#options.onWaited?.(steadyClock.now() - sinceMs);
         resolve(call);
       };
       const waiting: Waiting = { ...entrant, client, letIn };

@@ -2,6 +2,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { Registry, collectDefaultMetrics, Counter, Gauge } from "prom-client";
 import { createInstruments } from "./instruments.ts";
 import { createMonitorMetrics } from "./monitor-metrics.ts";
+import { createResourceMetrics } from "./resource-metrics.ts";
 import { createTrafficMetrics, unlisted } from "./traffic-metrics.ts";
 import { createWorkMetrics } from "./work-metrics.ts";
 import { performance } from "node:perf_hooks";
@@ -39,6 +40,7 @@ export function createMetrics(options: MetricsOptions = {}) {
   return {
     ...traffic,
     ...createMonitorMetrics(instruments),
+    ...createResourceMetrics(instruments),
     ...createWorkMetrics(instruments, { now, patienceMs }),
     contentType: registry.contentType,
     /**

@@ -75,6 +75,9 @@ function watch({ reading, readings }: Instruments, monitor: WatchedMonitor, ever
     const open = new Set(monitor.all().flatMap(({ incident }) => incident ?? []));
     return open.size + (monitor.heartbeat().offline === undefined ? 0 : 1);
   });
+  reading("fedway_network_lost", "1 while this service cannot reach the network, 0 otherwise", () =>
+    Number(monitor.heartbeat().offline !== undefined),
+  );
   reading("fedway_monitor_enabled", "1 when endpoints are to be probed", () => (monitor.heartbeat().enabled ? 1 : 0));
   reading(
     "fedway_monitor_beat_timestamp_seconds",

@@ -3,11 +3,11 @@ import type { Instruments, Readings } from "./instruments.ts";
 /** A handler of jobs. */
 type Handler<Payload, Context, Result> = (payload: Payload, context: Context) => Promise<Result>;
 
-/** Evaluations under way and waiting, and what all processes have in memory. */
-interface EvaluatorUsage {
+/** Work under way and waiting, and how much may be under way. */
+interface Places {
   readonly running: number;
   readonly waiting: number;
-  readonly residentBytes: number;
+  readonly places: number;
 }
 
 const evaluatorEndsHelp = "Evaluator processes that ended without being asked to";
@@ -35,6 +35,7 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
   const webhooks = counts("fedway_webhooks_total", "Deliveries of webhooks", ["outcome"]);
   const storeFailures = count("fedway_store_failures_total", "Failures of the service's own storage");
   const ends = counts("fedway_evaluator_ends_total", evaluatorEndsHelp, ["reason"]);
+  const waits = timers("fedway_calls_wait_seconds", "Wait of calls that were not let in at once", []);
   const busy = count("fedway_busy_total", "Queries and calls refused with SERVICE_BUSY");
   // An increase can be seen only where there was a number before.
   for (const reason of evaluatorEnds) ends.of(reason).inc(0);
@@ -72,20 +73,14 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
     observeEvaluatorEnd: (reason: (typeof evaluatorEnds)[number]): void => ends.of(reason).inc(),
     /** A query or a call was refused because too much was under way. */
     observeBusy: (): void => busy.inc(),
-    /** Reads what the evaluators are doing at scrape time. */
-    watchEvaluators(usage: () => EvaluatorUsage): void {
-      instruments.readings(["fedway_evaluations", "Evaluations of federated queries", ["state"]], () => {
-        const { running, waiting } = usage();
-        return [
-          { labels: ["running"], value: running },
-          { labels: ["waiting"], value: waiting },
-        ];
-      });
-      instruments.reading(
-        "fedway_evaluators_resident_bytes",
-        "Memory of all evaluator processes",
-        () => usage().residentBytes,
+    /** A call was let in after a wait. */
+    observeWait: (ms: number): void => waits.of().observe(ms / 1000),
+    /** Reads at scrape time how much of a kind of work is under way, how much waits, and how much there is room for. */
+    watchPlaces(name: string, help: string, read: () => Places): void {
+      instruments.readings([name, help, ["state"]], () =>
+        (["running", "waiting"] as const).map((state) => ({ labels: [state], value: read()[state] })),
       );
+      instruments.reading(`${name}_places`, `${help} that may run at once`, () => read().places);
     },
     /** The service's own storage has failed once. */
     observeStoreFailure: (): void => storeFailures.inc(),

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Channel, Message } from "./peer.ts";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { getCompileCacheDir } from "node:module";
 import { constants, setPriority } from "node:os";
 import { dirname } from "node:path";
@@ -34,12 +34,31 @@ const STDERR_KEPT = 4_096;
  */
 export function forkScript(script: URL, { memoryMb, newSpaceMb, args = [] }: ForkOptions): ChildProcess {
   const newSpace = newSpaceMb === undefined ? [] : [`--max-semi-space-size=${newSpaceMb}`];
-  return fork(script, [...args], {
+  const child = fork(script, [...args], {
     execArgv: [`--max-old-space-size=${memoryMb}`, ...newSpace],
     env: compileCacheEnv(),
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
+  if (child.pid !== undefined) living.set(child.pid, /([^/]*)\.[jt]s$/.exec(script.pathname)?.[1] ?? "");
+  for (const end of ["exit", "error"]) child.once(end, () => living.delete(child.pid ?? 0));
+  return child;
+}
+
+/** Names of the scripts of children that live, by their process ids. */
+const living = new Map<number, string>();
+
+/** Child processes by script, with the memory of each; undefined where the system does not show it. */
+export const childrenNow = (): readonly { readonly script: string; readonly residentBytes: number | undefined }[] =>
+  [...living].map(([pid, script]) => ({ script, residentBytes: residentBytesOf(pid) }));
+
+function residentBytesOf(pid: number): number | undefined {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
 }
 
 /** All that a child or a thread gets as its environment: where this process has a cache of compiled code, that one. */

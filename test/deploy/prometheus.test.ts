@@ -2,9 +2,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { configReference } from "../../src/config/config.ts";
 import { promtool } from "../support/prometheus.ts";
-import { createSampleMetrics, metricNames } from "../support/sample-metrics.ts";
+import { startService } from "../support/running-service.ts";
+import { metricNames } from "../support/sample-metrics.ts";
 
 const folder = fileURLToPath(new URL("../../deploy/prometheus/", import.meta.url));
 
@@ -45,12 +46,15 @@ const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [rec
 
 /** Words of PromQL that are no metrics. */
 const language = new Set(
-  "sum min max avg count by without rate increase changes absent unless and or on ignoring offset time bool".split(" "),
+  "sum min max avg count topk bottomk vector by without rate increase changes absent predict_linear unless and or on group_left ignoring offset time bool".split(
+    " ",
+  ),
 );
 
 /** Names of the series that an expression reads. */
 function seriesOf(expression: string): readonly string[] {
   const bare = expression
+    .replaceAll("$__rate_interval", "5m")
     .replaceAll(/"[^"]*"/g, "")
     .replaceAll(/\{[^}]*\}/g, "")
     .replaceAll(/\[[^\]]*\]/g, "")
@@ -106,15 +110,36 @@ describe("every alert", () => {
   });
 });
 
-describe("every rule reads what is there:", async () => {
-  const { metrics } = await createSampleMetrics();
-  const told = metricNames(await metrics.render());
+/** Metrics and routes of a running service. */
+async function serviceNow() {
+  const service = await startService({ alpha: "http://127.0.0.1:9/sparql" }, { FEDWAY_MONITOR: "on" });
+  try {
+    const told = metricNames(await (await fetch(`${service.url}/metrics`)).text());
+    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, object> };
+    const routes = Object.keys(paths).map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`));
+    return { told, routes };
+  } finally {
+    await service.close();
+  }
+}
+
+describe("every rule and panel reads what a running service has:", async () => {
+  const { told, routes } = await serviceNow();
   const known = new Set([...told, ...recorded, "up"]);
+  const dashboard = await readFile(`${folder}../grafana/dashboards/fedway.json`, "utf8");
+  const shown = [...dashboard.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(
+    ([, text = '""']) => JSON.parse(text) as string,
+  );
 
   it.each(rules.map((rule) => [rule.alert ?? rule.record ?? "", rule.expr] as const))("%s", (_, expression) => {
     const read = seriesOf(expression);
     expect(read.length).toBeGreaterThan(0);
     expect(read.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it("the dashboard", () => {
+    expect(shown.length).toBeGreaterThan(50);
+    expect(shown.flatMap((text) => seriesOf(text)).filter((name) => !known.has(name))).toEqual([]);
   });
 
   it("a series that nobody tells would be found", () => {
@@ -125,17 +150,14 @@ describe("every rule reads what is there:", async () => {
     expect(known.has("fedway_x_total")).toBe(false);
   });
 
-  it("what is read at a scrape only is told by a service that is wired", async () => {
-    const before = metricNames(await createMetrics().render());
-    expect([...told].filter((name) => !before.has(name)).toSorted()).toEqual([
-      "fedway_endpoint_up",
-      "fedway_endpoints",
-      "fedway_incidents_open",
-      "fedway_jobs_open",
-      "fedway_monitor_beat_timestamp_seconds",
-      "fedway_monitor_enabled",
-      "fedway_monitor_interval_seconds",
-      "fedway_runs_running",
-    ]);
-  });
+  it.each(alerts.map((rule) => [rule.alert ?? "", rule] as const))(
+    "%s leads to routes and settings that there are",
+    (_, rule) => {
+      const runbook = (rule.annotations?.["runbook"] ?? "").replaceAll(/\{\{[^}]*\}\}/g, "x");
+      const paths = [...runbook.matchAll(/(?<![\w.])\/[a-z][\w/.-]*\w/g)].map(([path]) => path);
+      expect(paths.filter((path) => path !== "/api/runs" && !routes.some((route) => route.test(path)))).toEqual([]);
+      const settings = [...runbook.matchAll(/FEDWAY_[A-Z_]+/g)].map(([name]) => name);
+      expect(settings.filter((name) => !configReference.some((one) => one.name === name))).toEqual([]);
+    },
+  );
 });

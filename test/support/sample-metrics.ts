@@ -50,6 +50,12 @@ export async function createSampleMetrics(): Promise<SampleMetrics> {
     },
     900_000,
   );
+  const places = { running: 2, waiting: 1, places: 4 };
+  metrics.watchPlaces("fedway_calls", "Calls", () => places);
+  metrics.watchPlaces("fedway_evaluations", "Evaluations", () => places);
+  metrics.watchChildren(() => [{ script: "evaluator", residentBytes: 100e6 }]);
+  metrics.watchDisk("/");
+  metrics.watchWrites(() => false);
   metrics.watchJobs(async (state) => (state === "waiting" ? [{ kind: "describe-endpoint" }] : []));
   const step = async (): Promise<void> => {
     traffic(metrics);
@@ -63,6 +69,8 @@ export async function createSampleMetrics(): Promise<SampleMetrics> {
     for (const outcome of ["delivered", "failed", "dead"] as const) metrics.observeWebhook(outcome);
     metrics.observeStoreFailure();
     metrics.observeBusy();
+    metrics.observeWait(40);
+    metrics.observeCost("anonymous", { requests: 3, rows: 100, seconds: 0.2 });
     metrics.observeEvaluatorEnd("memory");
   };
   await step();

@@ -6,7 +6,6 @@ import { StallWatch } from "../../workers/stall-watch.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import {
   type EvaluatorLimits,
-  type Pong,
   type RunEnd,
   type RunNote,
   type RunParams,
@@ -67,7 +66,6 @@ export class EvaluatorProcess {
   #pinged = false;
   #alive = false;
   #stalled = false;
-  #residentBytes = 0;
   #nextRun = 0;
 
   /** Forks it. */
@@ -94,11 +92,6 @@ export class EvaluatorProcess {
   /** It can take runs. */
   get alive(): boolean {
     return this.#alive;
-  }
-
-  /** As of the last sign of life; 0 before. */
-  get residentBytes(): number {
-    return this.#residentBytes;
   }
 
   /** @throws FedwayError `EVALUATION_LOST` when the process ends */
@@ -143,10 +136,7 @@ export class EvaluatorProcess {
   async #ping(): Promise<void> {
     this.#pinged = true;
     try {
-      const { head } = await this.#peer.call<Pong, unknown>("ping", undefined, {
-        signal: new AbortController().signal,
-      });
-      this.#residentBytes = head.residentBytes;
+      await this.#peer.call("ping", undefined, { signal: new AbortController().signal });
       this.#silence.answered();
       this.#pinged = false;
     } catch {

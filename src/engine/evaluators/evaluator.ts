@@ -16,7 +16,6 @@ import { heldHead } from "../held-head.ts";
 import {
   type EvaluatorLimits,
   type FoundParams,
-  type Pong,
   type RunEnd,
   type RunNote,
   type RunParams,
@@ -38,7 +37,7 @@ const now = (): number => performance.timeOrigin + performance.now();
 const limits: EvaluatorLimits = JSON.parse(process.argv[2] ?? "{}");
 const peer = createPeer(channelToParent(), {
   run: { answer: run },
-  ping: { answer: async () => ({ head: { residentBytes: process.memoryUsage.rss() } satisfies Pong }) },
+  ping: { answer: async () => ({ head: {} }) },
 });
 const client = createRemoteClient(peer, now);
 const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now });

@@ -90,13 +90,12 @@ export class Evaluators implements Executor<FederatedPlan> {
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }
 
-  /** What they are doing; `residentBytes` of all processes. */
-  get usage(): { readonly running: number; readonly waiting: number; readonly residentBytes: number } {
+  /** What they are doing. */
+  get usage(): { readonly running: number; readonly waiting: number } {
     const all = [...this.#slots];
     return {
       running: all.reduce((sum, { running }) => sum + running, 0),
       waiting: this.#waiting.size + this.#waitingAlone.length,
-      residentBytes: all.reduce((sum, { process }) => sum + process.residentBytes, 0),
     };
   }
 

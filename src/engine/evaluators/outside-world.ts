@@ -180,11 +180,6 @@ interface ClauseAtParams {
   readonly iri: string;
 }
 
-/** The head of an answer to `ping`. */
-export interface Pong {
-  readonly residentBytes: number;
-}
-
 /** The parent's SPARQL client, seen from an evaluator: the address guard, rates and breakers stay in one place. */
 export function createRemoteClient(peer: Peer, now: () => number): SparqlClient {
   return {
