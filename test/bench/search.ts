@@ -2,6 +2,7 @@ import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
 import type { SearchIndex } from "../../src/registry/search/search-index.ts";
 import { describedModels } from "../support/described-models.ts";
 import { syntheticDescription, syntheticEntries } from "../support/synthetic-catalog.ts";
+import { measureDataset } from "./registry-dataset.ts";
 import { type Measure, printTable, writeReport } from "./proxy/report.ts";
 
 const queries = [
@@ -39,6 +40,7 @@ export async function runSearchBench(options: { readonly quick: boolean }): Prom
   add(`build, 500 of them described (${terms} terms, ${uses} uses)`, described.ms);
   timeAll(described.result.search, { entries, label: "described", rounds: options.quick ? 5 : 30, add });
 
+  await measureDataset((measure) => measures.push(measure));
   printTable(measures);
   process.stdout.write(`\nwritten to ${await writeReport("search", { node: process.version, measures })}\n`);
 }

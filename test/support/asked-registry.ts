@@ -130,7 +130,7 @@ const probed = (id: string, more: Partial<Capabilities>): Capabilities => ({
 });
 
 const capabilities: Readonly<Record<string, Capabilities>> = {
-  alpha: probed("alpha", { rowCap: 10_000, maxValuesRows: 1_000 }),
+  alpha: probed("alpha", { rowCap: 10_000, maxValuesRows: 1_000, textSearch: { syntax: "virtuoso" } }),
   beta: probed("beta", { constructs: { values: right, zeroLengthPath: wrong }, wholeRows: 20_000 }),
   epsilon: probed("epsilon", {
     constructs: { values: right, zeroLengthPath: { verdict: "failed", durationMs: 10_000 }, minus: wrong },
@@ -224,6 +224,14 @@ function monitorOf(entries: Parameters<typeof createFakeMonitor>[0]["endpoints"]
   });
   const more: Incident[] = [
     incident({ id: "old-beta", endpoint: "beta", closedMs: Date.parse("2026-03-01T12:00:00Z"), closedBy: "recovered" }),
+    incident({
+      id: "drift-1",
+      endpoint: "epsilon",
+      kind: "drift",
+      summary: "ex:Gene has no instances.",
+      fault: undefined,
+    }),
+    incident({ id: "certificate-1", endpoint: "alpha", kind: "certificate", fault: undefined }),
     incident({ id: "host-1", endpoint: "_host.example.org", endpoints: ["alpha", "gamma"], fault: "dns" }),
   ];
   const incidents: typeof monitor.incidents = async (options = {}) =>

@@ -86,6 +86,7 @@ const form = (shown: ShownConsole): Html => html`<form class="card" id="ask" ari
 <div class="filters">
 ${targets(shown)}<div class="half"><span class="label" id="examples-label">Examples</span><ul class="choices" id="examples" aria-labelledby="examples-label">
 ${shown.hasExamples ? html`<li><button type="button" data-query="${exampleQueries.threeEndpoints}">Artists from Iceland: three endpoints</button></li>\n` : ""}<li><button type="button" data-query="SELECT ?one WHERE { VALUES ?one { 1 } }">One row from no endpoint</button></li>
+<li><button type="button" data-query="${exampleQueries.registry}">Uptime of the endpoints, from the registry</button></li>
 ${readyQueries(shown.hasExamples).map(({ federation = "*", title, query }) => html`<li data-federation="${federation}" hidden><button type="button" data-query="${query}">${title}</button></li>\n`)}</ul></div>
 </div>
 <p class="small muted" id="described" hidden>This endpoint has not been described yet, so its classes and properties are not completed. Its page says how to have that done.</p>

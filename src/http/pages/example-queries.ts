@@ -13,4 +13,5 @@ const queryIn = (file: string): string =>
 export const exampleQueries = {
   threeEndpoints: queryIn("1-three-endpoints.rq"),
   oneDataset: queryIn("2-one-dataset.rq"),
+  registry: queryIn("4-registry.rq"),
 } as const;

@@ -71,7 +71,9 @@ function addConsole(app: TypedApp, shell: HttpShell): void {
   app.get("/query", {
     schema: { tags, summary: "A console for queries, as a page with a script" },
     handler: async (request, reply) => {
-      const { entries, federations } = catalog;
+      const own = catalog.byId("registry");
+      const entries = own?.builtIn ? [...catalog.entries, own] : catalog.entries;
+      const { federations } = catalog;
       const text = consolePage({ entries, federations, hasExamples: hasExamples(hosted), version });
       return sendPage(request, reply, { text, headers: { "Content-Security-Policy": consolePolicy } });
     },

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
 import { openAskedRegistry } from "../../support/asked-registry.ts";
@@ -66,7 +67,7 @@ interface Api {
     readonly endpoints?: readonly string[];
     readonly state: string;
     readonly started: string;
-    readonly fault: string;
+    readonly fault?: string;
     readonly kind?: string;
   }[];
   readonly capabilities: ReadonlyMap<string, ApiCapabilities>;
@@ -240,7 +241,16 @@ const questions: readonly Question[] = [
   {
     question: "the faults of incidents",
     query: "SELECT ?name ?fault { ?i a fedway:Incident ; dcterms:identifier ?name ; fedway:fault ?fault }",
-    expected: () => api.incidents.map(({ id, fault }) => `${id},${fault}`),
+    expected: () => api.incidents.flatMap(({ id, fault }) => (fault === undefined ? [] : `${id},${fault}`)),
+  },
+  {
+    question: "which endpoints have incidents of certificates or drift",
+    query: `SELECT ?id ?kind { VALUES ?kind { "certificate" "drift" }
+      ?i fedway:incidentKind ?kind ; dcterms:subject/dcterms:identifier ?id }`,
+    expected: () =>
+      api.incidents.flatMap(({ endpoint = "", kind = "" }) =>
+        ["certificate", "drift"].includes(kind) ? `${endpoint},${kind}` : [],
+      ),
   },
   {
     question: "which endpoints are concerned by incidents of their host",
@@ -301,4 +311,30 @@ describe("questions", () => {
     expect(rowsNow).toEqual(expected().toSorted());
     expect(rowsNow).not.toEqual([]);
   });
+});
+
+/** The queries of the user's guide that the registry alone answers. */
+const guide = readFileSync(new URL("../../../deploy/guide/ask-the-registry.md", import.meta.url), "utf8");
+const [guidePrefixes = "", ...blocks] = [...guide.matchAll(/```sparql\n(.*?)```/gsu)].map(([, text = ""]) => text);
+const guideQueries = blocks.filter((text) => !text.includes("SERVICE"));
+
+it("answers the queries of the user's guide with their own prefixes", async () => {
+  expect(guideQueries).toHaveLength(8);
+  const found: Record<string, number> = {};
+  for (const query of guideQueries) {
+    const asked =
+      guidePrefixes +
+      query
+        .replaceAll("foaf:Person", "<http://vocabulary.example/Person>")
+        .replaceAll("foaf:name", "<http://vocabulary.example/encodes>");
+    const answer = await server.inject({
+      method: "POST",
+      url: "/registry/sparql",
+      headers: { accept: "text/csv", host: new URL(base).host, "content-type": "application/sparql-query" },
+      payload: asked,
+    });
+    expect([query, answer.statusCode]).toEqual([query, 200]);
+    found[query.split("\n")[0] ?? ""] = answer.body.trim().split(/\r?\n/u).length - 1;
+  }
+  expect(Object.entries(found).filter(([, count]) => count === 0)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
@@ -31,6 +32,16 @@ describe("the registry as an endpoint", () => {
     const query = `SELECT ?id ?name { SERVICE <registry> { ?s dcat:endpointURL ?e ; dcterms:identifier ?id }
       SERVICE ?e { ?x <urn:x:name> ?name } }`;
     expect(await rows(query)).toEqual(["alpha,alpha", "beta,beta"]);
+  });
+
+  it("answers the example of the console", async () => {
+    const example = readFileSync(new URL("../../../catalog/examples/queries/4-registry.rq", import.meta.url), "utf8");
+    // Nothing is probed in this test, so that nothing is known to be up.
+    expect(await rows(example.replace("# Which", "\n# Which"))).toEqual([]);
+    expect(await rows(example.replace('"up"', '"unknown"').replace("# Which", "\n# Which"))).toEqual([
+      "alpha,,",
+      "beta,,",
+    ]);
   });
 
   it("is asked by its id, its URL, and the route of any endpoint", async () => {
