@@ -100,6 +100,7 @@ function openMonitor(
     catalog,
     store: state.store,
     probe: createEndpointProbe({ asker, capabilities, clock: steadyClock }),
+    certificateEndMs: (url) => client.certificateEndMs(url),
     clock: systemClock,
     settings: config.monitor,
     work: config.role !== "web",
@@ -113,6 +114,6 @@ function openMonitor(
 
 function logIncident(log: Logger, event: MonitorEvent): void {
   if (event.kind === "probed") return;
-  const { id, endpoint, fault } = event.incident;
-  log.warn({ incident: id, endpoint, fault }, event.kind === "incident-opened" ? "incident opened" : "incident closed");
+  const { id, endpoint, fault, kind } = event.incident;
+  log.warn({ incident: id, endpoint, fault, kind }, event.kind.replace("-", " "));
 }

@@ -29,6 +29,24 @@ export const monitorSettings = {
     meaning: "Good probes in a row after which it counts as up again.",
     ...integer(1, 100),
   },
+  slowMs: {
+    name: "FEDWAY_SLOW_MS",
+    default: "10000",
+    meaning: "Time of half of the good probes, in milliseconds, from which an endpoint is degraded whatever is usual.",
+    ...integer(1, dayMs),
+  },
+  slowFactor: {
+    name: "FEDWAY_SLOW_FACTOR",
+    default: "3",
+    meaning: "How many times the time of its usual slowest hours an endpoint takes when it is degraded.",
+    ...integer(2, 1000),
+  },
+  certificateDays: {
+    name: "FEDWAY_CERTIFICATE_DAYS",
+    default: "14",
+    meaning: "Days before the end of an endpoint's certificate at which an incident opens; 0: never.",
+    ...integer(0, 365),
+  },
   webhooks: {
     name: "FEDWAY_WEBHOOKS",
     default: "",

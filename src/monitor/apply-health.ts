@@ -1,8 +1,8 @@
 import type { Monitor } from "./create-monitor.ts";
 import type { EndpointHealth, MonitorEvent } from "./monitor.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
-import { transportFaults } from "./network.ts";
-import { isShared } from "./subjects.ts";
+import { transportFaults } from "./judgement.ts";
+import { isShared, recordOfIncident } from "./subjects.ts";
 import { type Clock, every } from "../clock.ts";
 
 /** What the monitor's findings are applied to, and how often it probes. */
@@ -73,8 +73,8 @@ class HealthApplication {
 
   #hear(event: MonitorEvent): void {
     const { monitor, breakers } = this.#options;
-    // Shared incidents are felt by the endpoints, as those have them open.
-    if (event.kind !== "probed" && isShared(event.incident.endpoint)) return;
+    // Shared incidents are felt by the endpoints, as those have them open; findings say nothing of whether they answer.
+    if (event.kind !== "probed" && isShared(recordOfIncident(event.incident.id))) return;
     if (event.kind === "incident-closed") breakers.close(event.incident.url);
     const id = event.kind === "probed" ? event.endpoint : event.incident.endpoint;
     const health = monitor.health(id);
@@ -90,9 +90,11 @@ class HealthApplication {
   }
 
   #take(health: EndpointHealth): void {
-    const { endpoint, state, sinceMs, incident } = health;
+    const { endpoint, state, sinceMs, incident, last } = health;
     this.#remember(endpoint, { state, sinceMs });
-    if (incident === undefined) this.#release(endpoint);
+    // What is degraded is asked as ever, and what is flapping while it answers.
+    const isUsable = state === "degraded" || (state === "flapping" && last?.ok === true);
+    if (incident === undefined || isUsable) this.#release(endpoint);
     else this.#hold(health, incident);
   }
 
@@ -133,8 +135,9 @@ const downSince = (known: State | undefined): number | undefined =>
   known?.state === "down" ? (known.sinceMs ?? 0) : undefined;
 
 function reasonOf({ state, sinceMs }: EndpointHealth, incident: string): string {
-  const since = state === "down" && sinceMs !== undefined ? ` since ${new Date(sinceMs).toISOString()}` : "";
-  return `down${since}, incident ${incident}`;
+  const isKnown = state !== "unknown" && sinceMs !== undefined;
+  const since = isKnown ? ` since ${new Date(sinceMs).toISOString()}` : "";
+  return `${state === "flapping" ? state : "down"}${since}, incident ${incident}`;
 }
 
 /**

@@ -33,6 +33,12 @@ interface MonitorSettings {
   readonly incidentAfter: number;
   /** Good probes in a row that close it. */
   readonly recoveredAfter: number;
+  /** Milliseconds after which a good answer is slow, whatever is usual; absent: none. */
+  readonly slowMs?: number;
+  /** How many times its usual time an endpoint takes when it is slow; absent: it is not compared. */
+  readonly slowFactor?: number;
+  /** Days before the end of a certificate that open an incident; absent or 0: none do. */
+  readonly certificateDays?: number;
 }
 
 /** What a monitor is made of. */
@@ -40,6 +46,8 @@ export interface MonitorOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId"> & Partial<Pick<EditableCatalog, "onChange">>;
   readonly store: Store;
   readonly probe: EndpointProbe;
+  /** End of the certificate that the host of a URL has shown last; undefined when none is known. */
+  readonly certificateEndMs?: (url: string) => number | undefined;
   readonly clock: Clock;
   readonly settings: MonitorSettings;
   /** This process probes; else it reads what others found, and hands on what its traffic tells. */
@@ -151,6 +159,7 @@ function createParts(options: MonitorOptions) {
     callForProbe: (endpoint) => callForProbe(endpoint),
   });
   const recorder = createRecorder({ ...core, announcer, shared, emit });
+  const findings = createFindings({ ...core, announcer });
   const queue = createProbeQueue({ ...options, now });
   const prober = createProber({
     ...core,
@@ -158,6 +167,11 @@ function createParts(options: MonitorOptions) {
     queue,
     recorder,
     everyMs,
+    async onGood(entry) {
+      const { certificateDays: days = 0 } = settings;
+      const endMs = options.certificateEndMs?.(entry.url);
+      if (days > 0 && endMs !== undefined) await findings.certificate(entry, { endMs, days });
+    },
     probes: options.work,
     signal: core.closing.signal,
   });
@@ -177,7 +191,7 @@ function createParts(options: MonitorOptions) {
   return {
     ...core,
     announcer,
-    findings: createFindings({ ...core, announcer }),
+    findings,
     shared,
     reader,
     recorder,
@@ -201,7 +215,7 @@ function createCore(options: MonitorOptions) {
     ...options,
     owner: options.owner ?? randomUUID(),
     staleMs,
-    rules: { incidentAfter: settings.incidentAfter, recoveredAfter: settings.recoveredAfter, staleMs },
+    rules: { ...settings, staleMs },
     closing: new AbortController(),
     listeners,
     now,

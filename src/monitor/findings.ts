@@ -1,12 +1,12 @@
 import { unknownId } from "../errors/unknown-id.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
 import { isDeepStrictEqual } from "node:util";
-import { blankRecord, closedRecord, type HealthRecord, noticed } from "./health-record.ts";
+import { blankRecord, closedRecord, type HealthRecord, noticed, remindedRecord } from "./health-record.ts";
 import { incidentId, incidentOf, openedIncident } from "./open-incident.ts";
 import type { HealthRepository } from "./health-repository.ts";
 import type { Finding, Incident } from "./monitor.ts";
 import type { Announcer } from "./recorder.ts";
-import { findingName, isShared, ownerOfRecord } from "./subjects.ts";
+import { findingName, hostOf, isShared, ownerOfRecord } from "./subjects.ts";
 
 interface FindingsOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
@@ -20,6 +20,7 @@ interface FindingsOptions {
 export type NamedFinding = Pick<Finding, "endpoint" | "kind" | "key">;
 
 const mostOpen = 2_000;
+const dayMs = 24 * 3_600_000;
 const mostEvidence = 20;
 const mostText = 300;
 const mostRepair = 4_000;
@@ -32,27 +33,47 @@ export function createFindings({ catalog, records, announcer, now, onFault }: Fi
     await announcer.change(name, (record) => record?.open && closedRecord(name, record, { atMs, by }));
   };
   const isGone = (endpoint: string): boolean => !isShared(endpoint) && catalog.byId(endpoint) === undefined;
+  const report = async (finding: Finding): Promise<void> => {
+    const { endpoint } = finding;
+    if (isGone(endpoint)) throw unknownId("endpoint", endpoint, catalog);
+    const name = findingName(finding);
+    if (records.get(name)?.open === undefined && open().length >= mostOpen) {
+      onFault(new Error(`${mostOpen} reported incidents are open; one more of ${endpoint} is left out.`));
+      return;
+    }
+    const url = catalog.byId(endpoint)?.url ?? "";
+    await announcer.change(name, (record) => reportedRecord(name, record ?? blankRecord(url), finding));
+  };
   return {
     /**
      * Opens the incident of a finding, or goes on with it; the same again changes nothing.
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED`
      */
-    async report(finding: Finding): Promise<void> {
-      const { endpoint } = finding;
-      if (isGone(endpoint)) throw unknownId("endpoint", endpoint, catalog);
-      const name = findingName(finding);
-      if (records.get(name)?.open === undefined && open().length >= mostOpen) {
-        onFault(new Error(`${mostOpen} reported incidents are open; one more of ${endpoint} is left out.`));
-        return;
-      }
-      const url = catalog.byId(endpoint)?.url ?? "";
-      await announcer.change(name, (record) => reportedRecord(name, record ?? blankRecord(url), finding));
-    },
+    report,
     /** Closes its incident, if it is open. @throws FedwayError `STORE_FAILED` */
     clear: ({ atMs, ...named }: NamedFinding & Pick<Finding, "atMs">): Promise<void> =>
       close(findingName(named), atMs, "recovered"),
-    /** Closes those of endpoints that left the catalogue. @throws FedwayError `STORE_FAILED` */
+    /** One incident a host when its certificate ends soon, until it has another one. @throws FedwayError `STORE_FAILED` */
+    async certificate(
+      entry: CatalogEntry,
+      { endMs, days }: { readonly endMs: number; readonly days: number },
+    ): Promise<void> {
+      const atMs = Math.floor(now());
+      const host = hostOf(entry);
+      const first = host === undefined ? undefined : catalog.entries.find((one) => hostOf(one) === host);
+      const named = { endpoint: (first ?? entry).id, kind: "certificate", key: "tls", atMs } as const;
+      const name = findingName(named);
+      if (endMs - atMs > days * dayMs) return records.get(name)?.open && close(name, atMs, "recovered");
+      const summary = `The certificate of ${URL.parse(entry.url)?.host ?? entry.url} ends at ${new Date(endMs).toISOString()}.`;
+      await report({ ...named, summary, evidence: [] });
+    },
+    /** Sends reminders of what is open, and closes what endpoints that left the catalogue had. @throws FedwayError `STORE_FAILED` */
     async sweep(): Promise<void> {
+      const atMs = now();
+      for (const [name, record] of records.entries()) {
+        if (remindedRecord(name, record, atMs) === record) continue;
+        await announcer.change(name, (known) => known && remindedRecord(name, known, atMs));
+      }
       for (const name of open()) if (isGone(ownerOfRecord(name))) await close(name, now(), "removed");
     },
   };
@@ -73,5 +94,8 @@ function reportedRecord(name: string, record: HealthRecord, finding: Finding): H
     return isDeepStrictEqual({ ...open, ...details }, open) ? record : { ...record, open: { ...open, ...details } };
   const opened = { ...openedIncident(name, [], {}), id: incidentId(name, atMs), startedMs: atMs, openedMs: atMs };
   const next = { ...record, open: { ...opened, fault: undefined, kind, ...details } };
-  return noticed(next, "incident-opened", incidentOf(next.open, { endpoint: name, url: record.url }, []));
+  return noticed(next, {
+    kind: "incident-opened",
+    incident: incidentOf(next.open, { endpoint: name, url: record.url }, []),
+  });
 }

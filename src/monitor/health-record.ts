@@ -1,13 +1,14 @@
-import type { FaultCounts, HealthState, Incident, MonitorEvent, Observation } from "./monitor.ts";
-import { type Hours, withoutFault, withTurn } from "./hour-buckets.ts";
-import { isSilent } from "./network.ts";
-import { continuedIncident, counted, incidentOf, openedIncident, type OpenIncident, trailed } from "./open-incident.ts";
+import type { FaultCounts, HealthState, Incident, IncidentKind, MonitorEvent, Observation } from "./monitor.ts";
+import { type Hours, withoutFault } from "./hour-buckets.ts";
+import { isSilent, type Peaks, type RecentTurns, settledTurns, type SlowRules, withoutLatest } from "./judgement.ts";
+import { counted, incidentOf, openedIncident, type OpenIncident, trailed } from "./open-incident.ts";
 
-/** An incident that has opened or closed. */
+/** An incident that has opened or closed, or goes on. */
 export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
 
-/** When it opened or closed. */
-export const noticedMs = ({ incident }: IncidentNotice): number => incident.closedMs ?? incident.openedMs;
+/** When that was. */
+export const noticedMs = ({ incident, kind, atMs }: IncidentNotice): number =>
+  atMs ?? (kind === "incident-closed" ? incident.closedMs : undefined) ?? incident.openedMs;
 
 /** Everything that is known of an endpoint now, or of a host or the network that has an incident; one document of the store, changed by compare-and-set only. */
 export interface HealthRecord extends Hours {
@@ -23,12 +24,14 @@ export interface HealthRecord extends Hours {
   /** Faults of the streak by kind, while the endpoint is not down. */
   readonly faults?: FaultCounts | undefined;
   readonly open?: OpenIncident | undefined;
+  readonly recent?: RecentTurns | undefined;
+  readonly peaks?: Peaks | undefined;
   /** Incidents that have changed and are not yet written and reported. */
   readonly outbox: readonly IncidentNotice[];
 }
 
 /** When a state changes. */
-export interface HealthRules {
+export interface HealthRules extends Partial<SlowRules> {
   /** Faults in a row that open an incident. */
   readonly incidentAfter: number;
   /** Good probes in a row that close it. */
@@ -50,6 +53,9 @@ export interface SharedIncident {
 
 /** Outbox limit; the oldest undelivered changes are dropped. */
 const mostNotices = 20;
+const mostReminders = 10;
+const dayMs = 24 * 3_600_000;
+const weekMs = 7 * dayMs;
 
 /** Nothing is known of the endpoint at this URL. */
 export const blankRecord = (url: string): HealthRecord => ({
@@ -65,97 +71,76 @@ export const blankRecord = (url: string): HealthRecord => ({
 export const isBlank = ({ open, last, past, running }: HealthRecord): boolean =>
   open === undefined && last === undefined && past.length === 0 && running === undefined;
 
-/** The record after one probe. */
-export function probedRecord(
-  endpoint: string,
-  { record, observation }: { readonly record: HealthRecord; readonly observation: Observation },
-  rules: HealthRules,
-): HealthRecord {
-  if (observation.maintenance) return { ...record, last: observation };
-  if (observation.offline) return offlineRecord(record, observation);
-  const hours = observation.source === "turn" ? withTurn(record, observation) : {};
-  const known = { ...forgotten(record, observation.atMs, rules), ...hours, last: observation };
-  if (observation.ok) return known.open ? afterGoodProbe(endpoint, known, rules) : reachable(known, observation);
-  return known.open ? stillDown(known, known.open) : afterFault(endpoint, known, rules);
+/** The state of an endpoint whose own incident is of this kind. */
+export const stateOf = (kind: IncidentKind): HealthState =>
+  kind === "flapping" || kind === "degraded" ? kind : "down";
+
+/** The record with this incident of its own. */
+export function opened(endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord {
+  const known = {
+    ...record,
+    state: stateOf(open.kind ?? "down"),
+    sinceMs: open.openedMs,
+    streak: 0,
+    trail: [],
+    faults: undefined,
+    open,
+  };
+  return noticed(known, { kind: "incident-opened", incident: incidentOf(open, { endpoint, url: record.url }, []) });
 }
 
 /** What was down stays down; of anything else nothing is known while the network is lost, and it begins anew after that. */
-function offlineRecord(record: HealthRecord, last: Observation): HealthRecord {
+export function offlineRecord(record: HealthRecord, last: Observation): HealthRecord {
   if (record.open) return { ...record, last };
   const sinceMs = record.state === "unknown" ? record.sinceMs : last.atMs;
   return { ...record, state: "unknown", sinceMs, streak: 0, trail: [], faults: undefined, last };
 }
 
-/** Faults of the streak that came after the network had been lost. */
-export const faultsSince = ({ open, trail }: HealthRecord, lostMs: number): readonly Observation[] =>
-  open ? [] : trail.filter(({ atMs }) => atMs >= lostMs);
+/** Faults that came after the network had been lost: those of the streak, or the latest while an incident is open. */
+export function faultsSince({ open, trail, last }: HealthRecord, lostMs: number): readonly Observation[] {
+  if (!open) return trail.filter(({ atMs }) => atMs >= lostMs);
+  return last !== undefined && last.atMs >= lostMs && isSilent(last) && !last.offline && !last.maintenance
+    ? [last]
+    : [];
+}
 
 /** The record as if those faults had been known to be made offline. */
 export function withdrawnFaults(record: HealthRecord, lostMs: number): HealthRecord {
   const faults = faultsSince(record, lostMs);
   const latest = faults.at(-1);
   if (latest === undefined || record.last === undefined) return record;
-  const hours = faults.filter(({ source }) => source === "turn").reduce<Hours>(withoutFault, record);
+  const turns = faults.filter(({ source }) => source === "turn");
+  const { past, running } = turns.reduce<Hours>(withoutFault, record);
+  const recent = withoutLatest(record.recent ?? "", turns.length);
   const last = record.last.ok ? record.last : { ...record.last, offline: true as const };
-  return { ...offlineRecord({ ...record, past: hours.past, running: hours.running }, latest), last };
+  const known = { ...record, past, running, recent };
+  return { ...(record.open ? known : offlineRecord(known, latest)), last };
 }
 
-/** A record whose latest probe is long ago says that it was up once, which is nothing to go on from. */
-function forgotten(record: HealthRecord, nowMs: number, { staleMs }: HealthRules): HealthRecord {
-  if (record.open || record.last === undefined || nowMs - record.last.atMs <= staleMs) return record;
-  return { ...record, state: "unknown", sinceMs: undefined, streak: 0, trail: [], faults: undefined };
-}
-
-function reachable(record: Probed, { atMs }: Observation): HealthRecord {
-  if (record.state === "up" && record.streak === 0) return record;
-  const sinceMs = record.state === "up" ? (record.sinceMs ?? atMs) : atMs;
-  return { ...record, state: "up", sinceMs, streak: 0, trail: [], faults: undefined };
-}
-
-type Probed = HealthRecord & { readonly last: Observation };
-
-function afterFault(endpoint: string, record: Probed, rules: HealthRules): HealthRecord {
-  const { incidentAfter, isReachable, shared } = rules;
-  const { last } = record;
-  const streak = record.streak + 1;
-  const trail = trailed(record.trail, last);
-  const faults = counted(record.faults ?? {}, last.fault);
-  const isOwnFault = !isSilent(last) || isReachable?.(trail[0]?.atMs ?? last.atMs) !== false;
-  if (streak < incidentAfter || !isOwnFault) return { ...record, streak, trail, faults };
-  const open = openedIncident(endpoint, trail, faults);
-  const down = { ...record, state: "down", sinceMs: last.atMs, streak: 0, trail: [], faults: undefined } as const;
-  if (shared) return { ...down, open: { ...open, ...shared } };
-  return noticed({ ...down, open }, "incident-opened", incidentOf(open, { endpoint, url: record.url }, []));
+/** What several endpoints have in common. */
+interface SharedTrouble extends Pick<OpenIncident, "kind" | "summary" | "endpoints"> {
+  readonly faults: readonly Observation[];
 }
 
 /** The record of a host or the network with these faults, oldest first, as its incident; an open one goes on. */
 export function sharedRecord(
   subject: string,
   record: HealthRecord,
-  { faults, endpoints }: { readonly faults: readonly Observation[]; readonly endpoints?: readonly string[] },
+  { faults, endpoints, ...about }: SharedTrouble,
 ): HealthRecord {
   if (record.open) {
     const named = [...new Set([...(record.open.endpoints ?? []), ...(endpoints ?? [])])];
     if (named.length === (record.open.endpoints?.length ?? 0)) return record;
-    return { ...record, open: { ...record.open, endpoints: named } };
+    return { ...record, open: { ...record.open, ...about, endpoints: named } };
   }
   const counts = faults.reduce<FaultCounts>((sum, { fault }) => counted(sum, fault), {});
-  const open = { ...openedIncident(subject, faults.reduce(trailed, [] as readonly Observation[]), counts), endpoints };
+  const trail = faults.reduce(trailed, [] as readonly Observation[]);
+  const open = { ...openedIncident(subject, trail, counts), endpoints, ...about };
   const down = { ...record, state: "down", sinceMs: open.openedMs, last: faults.at(-1), open } as const;
-  return noticed(down, "incident-opened", incidentOf(open, { endpoint: subject, url: record.url }, []));
-}
-
-function stillDown(record: Probed, open: OpenIncident): HealthRecord {
-  // Good probes that led to nothing are evidence too: the endpoint came and went.
-  const withGood = record.trail.reduce(continuedIncident, open);
-  return { ...record, streak: 0, trail: [], open: continuedIncident(withGood, record.last) };
-}
-
-function afterGoodProbe(endpoint: string, record: Probed, { recoveredAfter }: HealthRules): HealthRecord {
-  const { last } = record;
-  const waiting = { ...record, streak: record.streak + 1, trail: trailed(record.trail, last) };
-  if (waiting.streak < recoveredAfter) return waiting;
-  return closedRecord(endpoint, { ...waiting, state: "up", sinceMs: last.atMs }, { atMs: last.atMs, by: "recovered" });
+  return noticed(down, {
+    kind: "incident-opened",
+    incident: incidentOf(open, { endpoint: subject, url: record.url }, []),
+  });
 }
 
 /** The record without its open incident, which is closed; unchanged when there is none. A shared one goes on without it. */
@@ -166,9 +151,9 @@ export function closedRecord(
 ): HealthRecord {
   if (record.open === undefined) return record;
   const incident = incidentOf(record.open, { endpoint, url: record.url }, record.trail);
-  const closed = { ...record, open: undefined, streak: 0, trail: [] };
+  const closed = { ...record, open: undefined, streak: 0, trail: [], recent: settledTurns(record.recent ?? "") };
   if (record.open.subject !== undefined) return closed;
-  return noticed(closed, "incident-closed", { ...incident, closedMs: atMs, closedBy: by });
+  return noticed(closed, { kind: "incident-closed", incident: { ...incident, closedMs: atMs, closedBy: by } });
 }
 
 /** The endpoint of this id is another one now, or none: nothing is known of it; what waits to be reported stays. */
@@ -186,7 +171,22 @@ export function withdrawnRecord(endpoint: string, record: HealthRecord, atMs: nu
   return { ...closedRecord(endpoint, record, { atMs, by: "removed" }), state: "unknown", sinceMs: undefined };
 }
 
-/** The record with a notice in its outbox. */
-export function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: Incident): HealthRecord {
-  return { ...record, outbox: [...record.outbox, { kind, incident }].slice(-mostNotices) };
+/** The record with a reminder of its open incident, when one is due: after a day, then weekly, ten in all. */
+export function remindedRecord(name: string, record: HealthRecord, atMs: number): HealthRecord {
+  const { open, url } = record;
+  if (open === undefined || open.subject !== undefined) return record;
+  const { reminded = 0, remindedMs = open.openedMs } = open;
+  if (reminded >= mostReminders || atMs - remindedMs < (reminded === 0 ? dayMs : weekMs)) return record;
+  const next = { ...record, open: { ...open, reminded: reminded + 1, remindedMs: atMs } };
+  return noticed(next, {
+    kind: "incident-reminder",
+    incident: incidentOf(next.open, { endpoint: name, url }, record.trail),
+    atMs,
+  });
 }
+
+/** The record with a notice in its outbox. */
+export const noticed = (record: HealthRecord, notice: IncidentNotice): HealthRecord => ({
+  ...record,
+  outbox: [...record.outbox, notice].slice(-mostNotices),
+});

@@ -202,7 +202,12 @@ export interface TrafficReport {
 /** Sent to the listeners of the process that noticed it. */
 export type MonitorEvent =
   | { readonly kind: "probed"; readonly endpoint: string; readonly observation: Observation }
-  | { readonly kind: "incident-opened" | "incident-closed"; readonly incident: Incident };
+  | {
+      readonly kind: "incident-opened" | "incident-closed" | "incident-reminder";
+      readonly incident: Incident;
+      /** Of a reminder. */
+      readonly atMs?: number | undefined;
+    };
 
 /** What readers of the monitor use. Methods that return promises throw FedwayError `STORE_FAILED`. */
 export interface MonitorReader {

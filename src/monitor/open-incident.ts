@@ -20,7 +20,10 @@ export interface OpenIncident {
   readonly stride: number;
   /** Observations since. */
   readonly seen: number;
-  /** What stands for the host whose incident it is, not the endpoint's own. */
+  /** Reminders that were sent, and when the latest was. */
+  readonly reminded?: number | undefined;
+  readonly remindedMs?: number | undefined;
+  /** What stands for the host or the network whose incident it is, not the endpoint's own. */
   readonly subject?: string | undefined;
   /** Of a host: ids of the endpoints that failed alike. */
   readonly endpoints?: readonly string[] | undefined;
@@ -86,6 +89,6 @@ export function incidentOf(
   { endpoint: name, url }: Pick<Incident, "endpoint" | "url">,
   trail: readonly Observation[],
 ): Incident {
-  const { led, between, stride: _s, seen: _n, subject: _o, ...known } = open;
+  const { led, between, stride: _s, seen: _n, subject: _o, reminded: _r, remindedMs: _m, ...known } = open;
   return { endpoint: ownerOfRecord(name), url, ...known, evidence: [...led, ...between, ...trail] };
 }

@@ -6,7 +6,7 @@ import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
 import type { EndpointView } from "../registry/capabilities/capabilities.ts";
 import { canary, plainCanary, type Probe, valuesTable } from "../registry/capabilities/probes.ts";
 import type { Observation } from "./monitor.ts";
-import { transportFaults } from "./network.ts";
+import { transportFaults } from "./judgement.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 
 /** What a probe found; when and why it was made is known to who called for it. */

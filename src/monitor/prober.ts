@@ -25,6 +25,8 @@ interface ProberOptions {
   readonly owner: string;
   readonly now: () => number;
   readonly everyMs: number;
+  /** Called after each good probe. */
+  readonly onGood: (entry: CatalogEntry) => Promise<void>;
   /** This process probes itself. */
   readonly probes: boolean;
   /** Ends the probes under way. */
@@ -107,6 +109,7 @@ async function probeNow(options: ProberOptions, endpoint: string, source: "turn"
     maintenance: inMaintenance === undefined ? undefined : true,
   };
   await recorder.probed(entry, observation);
+  if (observation.ok) await options.onGood(entry).catch(options.onFault);
 }
 
 async function found({ probe, signal, onFault }: ProberOptions, entry: CatalogEntry): Promise<Finding | undefined> {

@@ -8,9 +8,9 @@ import {
   type HealthRules,
   leftRecord,
   noticedMs,
-  probedRecord,
   type IncidentNotice,
 } from "./health-record.ts";
+import { probedRecord } from "./probed-record.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { History } from "./history.ts";
 import type { MonitorEvent, Observation } from "./monitor.ts";
@@ -171,7 +171,7 @@ interface AnnouncerOptions {
 /** Time for a process that made a notice, or tries to report it. */
 const patienceMs = 30_000;
 
-const nameOf = ({ kind, incident }: IncidentNotice): string => `${kind} ${incident.id}`;
+const nameOf = ({ kind, incident, atMs }: IncidentNotice): string => `${kind} ${incident.id} ${atMs ?? ""}`;
 
 /** An announcer over the outboxes of these records. */
 export function createAnnouncer(options: AnnouncerOptions) {

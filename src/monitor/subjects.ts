@@ -6,11 +6,14 @@ import type { Finding, Incident, IncidentKind } from "./monitor.ts";
 /** What an incident is of: one endpoint, several endpoints of one host, or the network that this service is in. */
 export type IncidentSubject =
   | { readonly kind: "endpoint" }
-  | { readonly kind: "network" }
+  | { readonly kind: "network"; readonly partly?: true }
   | { readonly kind: "host"; readonly host: string };
 
 /** Stands for the network in the place of an endpoint's id, which begins with a letter or a digit. */
 export const networkSubject = "_network";
+
+/** Stands for the hosts that cannot be reached while others can. */
+export const partSubject = "_network.part";
 
 const hostPrefix = "_host.";
 
@@ -32,16 +35,18 @@ export const recordOfIncident = (id: string): string => id.slice(id.indexOf(".")
 
 /** The kind of an incident. */
 export const kindOf = ({ kind, endpoint }: Pick<Incident, "kind" | "endpoint">): IncidentKind =>
-  kind ?? (endpoint === networkSubject ? "network" : "down");
+  kind ?? (subjectOf({ endpoint }).kind === "network" ? "network" : "down");
 
 /** What an incident is of. */
 export function subjectOf({ endpoint }: Pick<Incident, "endpoint">): IncidentSubject {
   if (endpoint === networkSubject) return { kind: "network" };
+  if (endpoint === partSubject) return { kind: "network", partly: true };
   if (!endpoint.startsWith(hostPrefix)) return { kind: "endpoint" };
   return { kind: "host", host: endpoint.slice(hostPrefix.length) };
 }
 
-const idForm = /^[0-9a-z]{9}\.([a-z0-9][a-z0-9._-]{0,63}|_network|_host\.[a-z0-9.-]{1,253})(?:~[a-z]+-[0-9a-f]{12})?$/u;
+const idForm =
+  /^[0-9a-z]{9}\.([a-z0-9][a-z0-9._-]{0,63}|_network(?:\.part)?|_host\.[a-z0-9.-]{1,253})(?:~[a-z]+-[0-9a-f]{12})?$/u;
 
 /** The endpoint, host or network that the id of an incident names; undefined when it is no such id. */
 export const endpointOfIncident = (id: string): string | undefined => idForm.exec(id)?.[1];

@@ -1,5 +1,5 @@
 import type { HealthState, TrafficReport } from "./monitor.ts";
-import { transportFaults } from "./network.ts";
+import { transportFaults } from "./judgement.ts";
 
 interface TrafficObserverOptions {
   readonly now: () => number;

@@ -25,11 +25,11 @@ export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: Me
   const { id, closedMs, closedBy, fault, faults, evidence } = incident;
   const about = aboutOf(incident, entryOf);
   return {
-    type: kind === "incident-opened" ? "incident.opened" : "incident.closed",
+    type: kind.replace("-", "."),
     timestamp: iso(noticedMs(event)),
     data: {
       id,
-      state: kind === "incident-opened" ? "open" : "closed",
+      state: closedMs === undefined ? "open" : "closed",
       ...about,
       started: iso(incident.startedMs),
       opened: iso(incident.openedMs),
@@ -70,10 +70,11 @@ const shortHash = (text: string): string => createHash("sha256").update(text).di
 const mostIdLength = 90;
 
 /** The same for the same event and receiver, in every process and every time; fit for the id of a job. */
-export function deliveryId({ kind, incident }: IncidentNotice, receiver: string): string {
+export function deliveryId({ kind, incident, atMs }: IncidentNotice, receiver: string): string {
   const { id } = incident;
   const name = /^[\w.-]+$/.test(id) && id.length <= mostIdLength ? id : shortHash(id);
-  return `${name}.${kind === "incident-opened" ? "opened" : "closed"}.${receiver}`;
+  const what = kind.slice("incident-".length);
+  return `${name}.${what}${atMs === undefined ? "" : `-${atMs.toString(36)}`}.${receiver}`;
 }
 
 /** The parts of a message that are read again; the rest is sent as it was kept. */

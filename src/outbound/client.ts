@@ -62,7 +62,7 @@ export function openClientNetwork(options: SparqlClientOptions): Network {
 export function createSparqlClient(
   options: SparqlClientOptions,
   network: Network = openClientNetwork(options),
-): SparqlClient & { readonly breakers: Breakers } {
+): SparqlClient & { readonly breakers: Breakers; certificateEndMs(url: string): number | undefined } {
   const { observer, local, maxEndpoints = defaultEndpoints } = options;
   const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
   const { slowMs, ...breaker } = { ...defaultBreaker, ...options.breaker };
@@ -115,6 +115,7 @@ export function createSparqlClient(
   return {
     query,
     breakers: states.breakers,
+    certificateEndMs: (url) => network.certificateEndMs(url),
     async close() {
       await network.close();
       states.close();

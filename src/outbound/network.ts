@@ -1,4 +1,5 @@
 import net from "node:net";
+import { TLSSocket } from "node:tls";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 import { type Clock, systemClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -67,6 +68,8 @@ export interface Network {
   /** True while a socket error is being delivered: a response that "ends" now was cut off. */
   readonly failing: boolean;
   readonly closed: boolean;
+  /** End of the certificate that the host of a URL showed at the latest connection, in milliseconds since the epoch. */
+  certificateEndMs(url: string): number | undefined;
   /** Ends all requests and connections. */
   close(): Promise<void>;
 }
@@ -86,7 +89,7 @@ export function openNetwork(options: NetworkOptions): Network {
   const limited = hostRate !== undefined && hostRate.perSecond > 0;
   const hostRates = limited ? new HostRates({ ...hostRate, queueLimit: hostQueue, maxHosts, clock }) : undefined;
   const tasks = new Set<Task>();
-  const connections = openConnections(options, guard);
+  const connections = openConnections({ ...options, maxHosts }, guard);
   let closed = false;
   return {
     guard,
@@ -97,6 +100,7 @@ export function openNetwork(options: NetworkOptions): Network {
     // One rate for a host under all its ports and schemes: that is what a ban would fall on.
     rateHost: ({ hostname }) => (limited && !isOwnHost(hostname) ? bareHost(hostname) : undefined),
     dispatch: connections.dispatch,
+    certificateEndMs: (url) => connections.certificates.endMs(url),
     get failing() {
       return connections.failing();
     },
@@ -116,7 +120,7 @@ export function openNetwork(options: NetworkOptions): Network {
 export const networkClosed = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
 
 /** Keep-alive pools, one per origin. */
-function openConnections(options: NetworkOptions, guard: AddressGuard) {
+function openConnections(options: NetworkOptions & { readonly maxHosts: number }, guard: AddressGuard) {
   const { connectMs, headersMs, idleMs } = { ...defaultTimeouts, ...options.timeouts };
   let dispatching: UpstreamHandler | undefined;
   let failing = false;
@@ -127,6 +131,7 @@ function openConnections(options: NetworkOptions, guard: AddressGuard) {
       failing = false;
     });
   };
+  const certificates = createCertificates(options.maxHosts);
   const lookup = createGuardedLookup(guard, options.resolveHost);
   const dial = buildConnector({ timeout: connectMs, allowH2: false, lookup });
   /** Checks IP literals itself (sockets never look those up); the lookup checks names. */
@@ -139,6 +144,8 @@ function openConnections(options: NetworkOptions, guard: AddressGuard) {
     }
     const socket: unknown = dial(target, (...outcome) => {
       outcome[1]?.on("error", onSocketError);
+      if (outcome[1] instanceof TLSSocket)
+        certificates.see(`https://${target.hostname}:${target.port || "443"}`, outcome[1]);
       callback(...outcome);
     });
     // A dispatch that needs a new connection starts it before it returns, so this is its own attempt.
@@ -156,6 +163,7 @@ function openConnections(options: NetworkOptions, guard: AddressGuard) {
   });
   return {
     agent,
+    certificates,
     failing: () => failing,
     dispatch: (request: Dispatcher.DispatchOptions, handler: UpstreamHandler): void => {
       dispatching = handler;
@@ -164,6 +172,24 @@ function openConnections(options: NetworkOptions, guard: AddressGuard) {
       } finally {
         dispatching = undefined;
       }
+    },
+  };
+}
+
+/** Ends of the certificates that hosts have shown, of the latest hosts. */
+function createCertificates(most: number) {
+  const ends = new Map<string, number>();
+  return {
+    see(origin: string, socket: TLSSocket): void {
+      const endMs = Date.parse(socket.getPeerCertificate().valid_to);
+      ends.delete(origin);
+      const [oldest] = ends.keys();
+      if (ends.size >= most && oldest !== undefined) ends.delete(oldest);
+      if (Number.isFinite(endMs)) ends.set(origin, endMs);
+    },
+    endMs(text: string): number | undefined {
+      const url = URL.parse(text);
+      return url?.protocol === "https:" ? ends.get(`https://${url.hostname}:${url.port || "443"}`) : undefined;
     },
   };
 }

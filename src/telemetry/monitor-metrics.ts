@@ -3,7 +3,7 @@ import type { Instruments } from "./instruments.ts";
 /** What happened in the monitor; its `MonitorEvent` fits. */
 type ObservedMonitorEvent =
   | { readonly kind: "probed"; readonly endpoint: string; readonly observation: ObservedProbe }
-  | { readonly kind: "incident-opened" | "incident-closed" };
+  | { readonly kind: "incident-opened" | "incident-closed" | "incident-reminder" };
 
 /** One look at an endpoint. */
 interface ObservedProbe {
@@ -31,16 +31,18 @@ const states = ["up", "degraded", "flapping", "down", "unknown"] as const;
 export function createMonitorMetrics(instruments: Instruments) {
   const probes = instruments.counts("fedway_probes_total", "Probes of endpoints by what they found", ["outcome"]);
   const durations = instruments.timers("fedway_probe_seconds", "Duration of probes", ["outcome"]);
-  const incidents = instruments.counts("fedway_incidents_total", "Incidents that this process opened or closed", [
-    "event",
-  ]);
-  for (const event of ["opened", "closed"]) incidents.of(event).inc(0);
+  const incidents = instruments.counts(
+    "fedway_incidents_total",
+    "Incidents that this process opened, closed or sent a reminder of",
+    ["event"],
+  );
+  for (const event of ["opened", "closed", "reminder"]) incidents.of(event).inc(0);
 
   return {
     /** Traffic is no probe and is left out; probes within a maintenance window count as such. */
     observeMonitor(event: ObservedMonitorEvent): void {
       if (event.kind !== "probed") {
-        incidents.of(event.kind === "incident-opened" ? "opened" : "closed").inc();
+        incidents.of(event.kind.slice("incident-".length)).inc();
         return;
       }
       const { ok, ms, fault, source, maintenance, offline } = event.observation;

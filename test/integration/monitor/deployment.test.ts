@@ -167,7 +167,7 @@ describe("a process that ends", () => {
     await clock.advance(500);
     expect(probes).toEqual([]);
     down.clear();
-    await clock.advance(3 * settings.everyMs);
+    await clock.advance(5 * settings.everyMs);
     expect(second.health("e2")?.state).toBe("up");
     expect(await second.incidents()).toHaveLength(1);
   });

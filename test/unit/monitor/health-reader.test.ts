@@ -1,7 +1,8 @@
+import { probedRecord } from "../../../src/monitor/probed-record.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createHealthRepository, type HealthRepository } from "../../../src/monitor/health-repository.ts";
 import { createHealthReader } from "../../../src/monitor/health-reader.ts";
-import { blankRecord, probedRecord } from "../../../src/monitor/health-record.ts";
+import { blankRecord } from "../../../src/monitor/health-record.ts";
 import { createIncidentRepository, type IncidentRepository } from "../../../src/monitor/incident-repository.ts";
 import type { MonitorReader, Observation } from "../../../src/monitor/monitor.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";

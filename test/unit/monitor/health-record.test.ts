@@ -1,6 +1,7 @@
+import { probedRecord } from "../../../src/monitor/probed-record.ts";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blankRecord, type HealthRecord, leftRecord, probedRecord } from "../../../src/monitor/health-record.ts";
+import { blankRecord, type HealthRecord, leftRecord } from "../../../src/monitor/health-record.ts";
 import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
 import type { Observation } from "../../../src/monitor/monitor.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
@@ -36,7 +37,7 @@ const shouldBe = (course: string, state: HealthRecord["state"], streak: number, 
     const record = after(course);
     const told = record.outbox.map(({ kind }) => kind.replace("incident-", "")).join(" ");
     expect({ state: record.state, streak: record.streak, told }).toEqual({ state, streak, told: notices });
-    expect(record.open !== undefined).toBe(state === "down");
+    expect(record.open !== undefined).toBe(state !== "up" && state !== "unknown");
   });
 
 describe("states", () => {
@@ -48,12 +49,24 @@ describe("states", () => {
   shouldBe("bbg", "up", 0, "");
   shouldBe("gbb", "up", 2, "");
   shouldBe("gbbb", "down", 0, "opened");
-  shouldBe("gbbgbbgbbg", "up", 0, "");
+  shouldBe("gbbgbbgb", "up", 1, "");
+  shouldBe("gbbgbbgbbg", "degraded", 1, "opened");
+  shouldBe("gbgbgbgbgbgbgb", "degraded", 0, "opened");
+  shouldBe("ggggggbbgggggbbggggggbbggggg", "up", 0, "");
+  shouldBe(`gbbgbbgbb${"g".repeat(11)}`, "degraded", 11, "opened");
+  shouldBe(`gbbgbbgbb${"g".repeat(12)}`, "up", 0, "opened closed");
+  shouldBe("gbbgbbgbbgbbb", "flapping", 0, "opened");
+  shouldBe(`gbbgbbgbb${"b".repeat(12)}`, "down", 0, "opened");
   shouldBe("gbbbg", "down", 1, "opened");
-  shouldBe("gbbbgg", "up", 0, "opened closed");
-  shouldBe("gbbbgbgbgb", "down", 0, "opened");
-  shouldBe("gbbbgbgbgg", "up", 0, "opened closed");
-  shouldBe("gbbbggbbbgg", "up", 0, "opened closed opened closed");
+  shouldBe("gbbbgg", "down", 2, "opened");
+  shouldBe("gbbbggg", "up", 0, "opened closed");
+  shouldBe(`g${"b".repeat(20)}gggg`, "up", 0, "opened closed");
+  shouldBe("gbbbgbgb", "flapping", 0, "opened");
+  shouldBe("gbbbggbbbgg", "down", 2, "opened");
+  shouldBe("gbbbggbbbggbbbggbbbggbbbgg", "flapping", 2, "opened");
+  shouldBe("gbbbgggbbbggg", "flapping", 3, "opened closed opened");
+  shouldBe(`gbbbgggbbb${"g".repeat(12)}`, "up", 0, "opened closed opened closed");
+  shouldBe(`gbbbggbbbggbbbgg${"b".repeat(12)}`, "down", 0, "opened");
   shouldBe("gbeb", "down", 0, "opened");
   shouldBe("gmmmm", "up", 0, "");
   shouldBe("gbbmmmb", "down", 0, "opened");
@@ -71,27 +84,27 @@ describe("after a long silence", () => {
 
 describe("an incident", () => {
   it("has its beginning, its opening, its end and its faults", () => {
-    const record = after("gbbbbgbgg");
+    const record = after("gbbbbgbgggggg");
     const quarter = 15 * minuteMs;
     expect(record.outbox.at(-1)?.incident).toMatchObject({
       endpoint: "people",
       url,
       startedMs: quarter,
       openedMs: 3 * quarter,
-      closedMs: 8 * quarter,
+      closedMs: 12 * quarter,
       closedBy: "recovered",
       fault: "timeout",
       faults: { timeout: 5 },
     });
     expect(record.outbox[0]?.incident.closedMs).toBeUndefined();
     expect(record.outbox[0]?.incident.id).toBe(record.outbox[1]?.incident.id);
-    expect(record.sinceMs).toBe(8 * quarter);
+    expect(record.sinceMs).toBe(12 * quarter);
   });
 
   it("keeps at most 20 observations: the first, the last, and some of those between", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("b", "b", "gb"), { maxLength: 400 }), (between) => {
-        const record = after(`gbbb${between.join("")}gg`);
+        const record = after(`gbbb${between.join("")}${"g".repeat(12)}`);
         const { evidence, startedMs, closedMs, faults } = record.outbox.at(-1)?.incident ?? expect.fail("none");
         const moments = evidence.map(({ atMs }) => atMs);
         expect(evidence.length).toBeLessThanOrEqual(20);

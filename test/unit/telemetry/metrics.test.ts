@@ -117,7 +117,11 @@ describe("the monitor", () => {
     });
     expect(await valuesOf(metrics, "fedway_incidents_open")).toEqual({ "": 1 });
     expect(await valuesOf(metrics, "fedway_monitor_interval_seconds")).toEqual({ "": 900 });
-    expect(await valuesOf(metrics, "fedway_incidents_total")).toEqual({ "event=opened": 1, "event=closed": 1 });
+    expect(await valuesOf(metrics, "fedway_incidents_total")).toEqual({
+      "event=opened": 1,
+      "event=closed": 1,
+      "event=reminder": 0,
+    });
   });
 
   it("has no beat before the first one, and then the latest", async () => {

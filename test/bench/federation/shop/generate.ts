@@ -1,4 +1,4 @@
-import { createRandom } from "../../../support/simulated-endpoints.ts";
+import { createRandom } from "../../../support/seeded-random.ts";
 
 // A shop federation in the spirit of FedShop: vendors have offers of products, rating sites have reviews of them, and all
 // use one vocabulary. Members come in groups of twenty. A group has product types of its own, so that a query about one of
