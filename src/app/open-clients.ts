@@ -11,7 +11,7 @@ import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import type { CredentialFile } from "../outbound/credential-file.ts";
-import { Credentials } from "../outbound/credentials.ts";
+import { createCredentials, type Credentials } from "../outbound/credentials.ts";
 import { createJsonClient, type JsonClient } from "../outbound/json-client.ts";
 import { createMirroredClient } from "../outbound/mirrored-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
@@ -90,7 +90,7 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
 function signing({ credentials: file, fileUrl, log }: ClientObservers, json: JsonClient): Credentials | undefined {
   if (file === undefined) return undefined;
   const known = new Set<string>();
-  return new Credentials({
+  return createCredentials({
     file,
     fileUrl: fileUrl ?? (() => undefined),
     post: (request) => json.post(request),
