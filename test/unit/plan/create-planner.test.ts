@@ -22,6 +22,18 @@ function thrownBy(work: () => unknown): FedwayError {
   throw new Error("nothing was thrown");
 }
 
+it("below a path, other paths of the host are other services", () => {
+  const planner = createPlanner({ ...options, egress: "public", publicUrl: "https://example.org/fedway" });
+  const kindOf = (url: string): unknown => {
+    const { plan } = planner.plan(request(`ASK { SERVICE <${url}> { ?s ?p ?o } }`));
+    return plan.kind === "rejected" ? plan.reason.code : plan.kind;
+  };
+  for (const own of ["", "/", "/sparql", "/sparql?query=x", "/x/../sparql"])
+    expect([own, kindOf(`https://example.org/fedway${own}`)]).toEqual([own, "SERVICE_SELF"]);
+  for (const other of ["/sparql", "/fedwayx/sparql", "/fedway/../sparql"])
+    expect([other, kindOf(`https://example.org${other}`)]).toEqual([other, "direct"]);
+});
+
 describe("the plan cache", () => {
   const text = "SELECT * { SERVICE <a> { ?s ?p ?o } }";
 
