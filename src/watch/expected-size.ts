@@ -13,7 +13,7 @@ const leastTolerance = 0.25;
 /**
  * The size that is expected now, and whether that of a run fits: it is like the latest ones or, where the data have the rhythm of
  * a week, like that of one or two weeks ago, with the growth since. How far it may be off is what sizes have differed by.
- * Undefined before a week has been seen.
+ * Undefined before a week has been seen, and where this time of the week has not.
  */
 export function expectedSize(
   points: readonly Point[],
@@ -24,21 +24,26 @@ export function expectedSize(
   const steps = logs.slice(1).map(({ x }, at) => x - (logs[at]?.x ?? x));
   const gaps = logs.slice(1).map(({ atMs }, at) => atMs - (logs[at]?.atMs ?? atMs));
   const slackMs = Math.max(leastSlackMs, 0.6 * median(gaps));
-  const sizeAt = (ms: number): readonly number[] => {
-    const near = logs.filter(({ atMs }) => Math.abs(atMs - ms) <= slackMs);
-    return near
+  const sizesAt = (ms: number): readonly number[] =>
+    logs
+      .filter(({ atMs }) => Math.abs(atMs - ms) <= slackMs)
       .toSorted((one, other) => Math.abs(one.atMs - ms) - Math.abs(other.atMs - ms))
-      .map(({ x }) => x)
-      .slice(0, 1);
-  };
-  const weekly = logs.flatMap(({ atMs, x }) => sizeAt(atMs - weekMs).map((before) => x - before));
+      .map(({ x }) => x);
+  const weekly = logs.flatMap(({ atMs, x }) =>
+    sizesAt(atMs - weekMs)
+      .slice(0, 1)
+      .map((before) => x - before),
+  );
   const isRhythm = weekly.length >= 3;
   const growth = isRhythm ? median(weekly) : 0;
+  const then = [1, 2].flatMap((weeks) => sizesAt(now.atMs - weeks * weekMs).map((x) => x + weeks * growth));
+  const recent = logs.slice(-5).map(({ x }) => x);
+  const isLikeRecent = isNear(now.size, median(recent), toleranceOf(steps));
+  // A time of the week that was missed, as in an outage, may be like no other.
+  if (then.length === 0 && !isLikeRecent) return undefined;
   const tolerance = toleranceOf(isRhythm ? weekly : steps);
-  const before = [1, 2].flatMap((weeks) => sizeAt(now.atMs - weeks * weekMs).map((x) => x + weeks * growth));
-  const recent = median(logs.slice(-5).map(({ x }) => x));
-  const fits = isNear(now.size, recent, toleranceOf(steps)) || before.some((x) => isNear(now.size, x, tolerance));
-  return { size: Math.expm1(before[0] ?? recent), fits };
+  const fits = isLikeRecent || then.some((x) => isNear(now.size, x, tolerance));
+  return { size: Math.expm1(then[0] ?? median(recent)), fits };
 }
 
 /** One row more or less is always near. */
