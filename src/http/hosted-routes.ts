@@ -43,9 +43,22 @@ interface HostedRoute extends Omit<SparqlRoute, "federated" | "check" | "answer"
 
 /** Adds a route whose queries a hosted endpoint answers. */
 export function addHostedRoute(app: TypedApp, shell: HttpShell, { endpointOf, ...route }: HostedRoute): void {
-  const answer = hostedAnswer(shell, endpointOf);
+  const answer = counted(shell, hostedAnswer(shell, endpointOf));
   addSparqlRoute(app, shell, { ...route, federated: false, check: endpointOf, answer });
 }
+
+type Answer = (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
+
+/** Counts an answer as one request of its client; admission counts the queries that are planned. */
+const counted =
+  ({ quotas }: HttpShell, answer: Answer): Answer =>
+  async (request, reply, operation) => {
+    const [owner, beganMs] = [ownerOf(request), performance.now()];
+    await quotas.admit(owner);
+    await answer(request, reply, operation).finally(() =>
+      quotas.settle(owner, { requests: 1, rows: 0, seconds: (performance.now() - beganMs) / 1_000 }),
+    );
+  };
 
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
 
@@ -59,8 +72,8 @@ function acceptOf(request: FastifyRequest, format: string | undefined): string {
 
 /** Asks a hosted endpoint and sends its answer. A query that is none is refused for that, whatever format is wanted. */
 const hostedAnswer =
-  ({ config, queries, sendProblem }: HttpShell, endpointOf: HostedRoute["endpointOf"]) =>
-  async (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation): Promise<void> => {
+  ({ config, queries, sendProblem }: HttpShell, endpointOf: HostedRoute["endpointOf"]): Answer =>
+  async (request, reply, operation) => {
     const mostMs = config.limits.timeoutMs;
     const kind = answerKindOf(operation.text);
     const endpoint = endpointOf(request);

@@ -86,7 +86,7 @@ export interface HttpDeps {
   readonly dataset: { readonly endpoint: HostedEndpoint; readonly vocabulary: () => readonly RDF.Quad[] };
   /** Named clients and their keys. */
   readonly clients: ClientKeys;
-  readonly quotas: Pick<Quotas, "use">;
+  readonly quotas: Pick<Quotas, "use" | "admit" | "settle">;
   /** What clients may cost; absent: anything. */
   readonly limiter?: RateLimiter | undefined;
   /** Routes of plugins. */

@@ -70,7 +70,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     watches: { get: noJobs, list: async () => [], save: noJobs, remove: noJobs, run: noJobs, accept: noJobs },
     webhooks: { dead: async () => [], redeliver: async () => undefined },
     clients: await openClientKeys({ store, clock: systemClock, onFault: () => {} }),
-    quotas: { use: async () => ({ hour: noCost, day: noCost }) },
+    quotas: { use: async () => ({ hour: noCost, day: noCost }), admit: () => undefined, settle: () => {} },
     publishSnapshot: noJobs,
     hosted: () => undefined,
     dataset: { endpoint: { id: "registry", query: noJobs, close: async () => undefined }, vocabulary: () => [] },

@@ -136,6 +136,20 @@ describe("a quota", () => {
   });
 });
 
+test("of requests counts hosted endpoints and streamed answers, with their rows", async () => {
+  await open({ FEDWAY_EXAMPLES: "on" });
+  const key = await add("bot", { quota: { hour: { requests: 2 } } });
+  const used = async () =>
+    ((await (await send("/api/keys/self", { key })).json()) as { used: { hour: object } }).used.hour;
+  const sparql = (path: string) =>
+    send(`${path}?query=${encodeURIComponent("SELECT * { ?s ?p ?o } LIMIT 2")}`, { key });
+  expect((await sparql("/endpoints/fast/sparql")).status).toBe(200);
+  await expect.poll(used).toMatchObject({ requests: 1, rows: 2 });
+  expect((await sparql("/hosted/people/sparql")).status).toBe(200);
+  await expect.poll(used).toMatchObject({ requests: 2 });
+  for (const path of ["/endpoints/fast/sparql", "/hosted/people/sparql"]) expect((await sparql(path)).status).toBe(429);
+});
+
 test("runs and metrics name the client; others see neither its name nor its query", async () => {
   await open({});
   const [one, two] = [await add("one"), await add("two")];
