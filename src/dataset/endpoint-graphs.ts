@@ -60,47 +60,42 @@ export function capabilityQuads(found: Capabilities, service: string): readonly 
 export function voidQuads(description: VoidDescription, room: number, naming: Naming): readonly RDF.Quad[] {
   const { id = "", dataset } = description;
   const url = descriptionUrl(naming.publicUrl, id);
+  const written = (shown: VoidDescription): readonly RDF.Quad[] | undefined =>
+    atMost(descriptionQuads(shown, { view: "agent", variant: "extended", url }), room - linkTriples);
   const writer = new QuadWriter();
   writer.link(iriOf(naming, "endpoint", id), dcat.servesDataset, dataset);
-  for (const { shown, lacks } of shorterAndShorter(description, room)) {
-    const quads = atMost(descriptionQuads(shown, { view: "agent", variant: "extended", url }), room - linkTriples);
-    if (quads === undefined) continue;
-    if (lacks !== undefined) {
-      writer.text(dataset, fedway.leftOut, lacks);
-      writer.link(dataset, rdfs.seeAlso, `${url}?variant=extended`);
-    }
-    return [...writer.take(), ...quads];
-  }
-  writer.text(dataset, fedway.leftOut, "the description");
+  const whole = written(description);
+  if (whole !== undefined) return [...writer.take(), ...whole];
+  const most = Math.floor(room / partitionTriples);
+  const part = written(aggregated(description, most));
+  const lacks = `properties of classes, objects of properties, names of terms, requests, and what is not among the ${most} largest classes and properties and the first ${Math.floor(most / 8)} linksets and namespaces`;
+  writer.text(dataset, fedway.leftOut, part === undefined ? "the description" : lacks);
   writer.link(dataset, rdfs.seeAlso, `${url}?variant=extended`);
-  return writer.take();
+  return [...writer.take(), ...(part ?? [])];
 }
 
 const linkTriples = 3;
-/** Triples of a class or property of the whole dataset at most, with how it is known. */
-const partitionTriples = 16;
+/** Triples of a class and a property of the whole dataset with how they are known, and a share of all else. */
+const partitionTriples = 22;
 
-function* shorterAndShorter(description: VoidDescription, room: number) {
-  yield { shown: description, lacks: undefined };
-  const { classPartitions, propertyPartitions, linksets } = description;
-  const classes = classPartitions.map(withoutProperties);
-  const properties = propertyPartitions.map(withoutObjects);
-  const rest = { terms: [], records: [], unknown: [], built: undefined };
-  const lacks = "the properties of each class, the objects of properties, names of terms, and requests";
-  const aggregated = { ...description, ...rest, classPartitions: classes, propertyPartitions: properties };
-  yield { shown: aggregated, lacks };
-  const most = Math.floor(room / partitionTriples / 3);
-  const cut = {
-    ...aggregated,
-    classPartitions: classes.slice(0, most),
-    propertyPartitions: properties.slice(0, most),
-    linksets: linksets.slice(0, most),
-    classesComplete: description.classesComplete && classes.length <= most,
-    propertiesComplete: description.propertiesComplete && properties.length <= most,
+/** The largest classes and properties with their counts. */
+function aggregated(description: VoidDescription, most: number): VoidDescription {
+  const { classPartitions: classes, propertyPartitions: properties, classesComplete, propertiesComplete } = description;
+  return {
+    ...description,
+    classPartitions: classes.slice(0, most).map(withoutProperties),
+    propertyPartitions: properties.slice(0, most).map(withoutObjects),
+    classesComplete: classesComplete && classes.length <= most,
+    propertiesComplete: propertiesComplete && properties.length <= most,
+    linksets: description.linksets.slice(0, most / 8),
+    namespaces: description.namespaces.slice(0, most / 8),
+    terms: [],
+    records: [],
+    unknown: [],
+    built: undefined,
     namedGraphs: undefined,
     graphsBeside: undefined,
   };
-  yield { shown: cut, lacks: `${lacks}; and all but the ${most} largest classes, properties and linksets` };
 }
 
 const withoutProperties = (partition: ClassPartition): ClassPartition => ({

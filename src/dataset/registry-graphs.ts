@@ -34,6 +34,7 @@ export interface RegistryKnowledge {
 const mostInGraph = 10_000;
 /** Availability and incidents are read again when a query comes and they are older. */
 const maxAgeMs = 60_000;
+const hourMs = 3_600_000;
 const mostIncidents = 1_000;
 
 type Quads = readonly RDF.Quad[];
@@ -141,11 +142,13 @@ function incidentGraph({ monitor, publicUrl }: RegistryKnowledge): Graph {
 }
 
 function* healthGraphs({ id }: CatalogEntry, knowledge: RegistryKnowledge): Generator<Graph> {
-  const { monitor, capabilities, publicUrl } = knowledge;
+  const { monitor, capabilities, publicUrl, clock } = knowledge;
   const { last, state, sinceMs } = monitor.health(id) ?? {};
+  // Windows begin with a full hour, also where nothing is probed any more.
+  const hour = Math.floor(clock.now() / hourMs);
   yield {
     name: `${publicUrl}/api/endpoints/${id}/availability`,
-    state: [last?.atMs, state, sinceMs],
+    state: [last?.atMs, state, sinceMs, hour],
     async quads() {
       const availability = await monitor.availability(id);
       return availability === undefined ? [] : availabilityQuads(availability, knowledge);

@@ -45,11 +45,11 @@ export function createCatalog(
   const ids = firstById(all);
   const builtIn = options.isDescribed ? [describedFederation] : [];
   const federations = firstById([...builtIn, ...(options.federations ?? [])]);
-  const registry = options.isDescribed && !ids.has("registry") ? registryEntry(options.publicUrl) : undefined;
-  const [own, byId] = withRegistry(ids, { registry, keyOf });
+  const own = options.isDescribed ? [registryEntry(options.publicUrl)] : [];
+  const known = firstById([...ids.values(), ...own]);
   const urls = new Map<string, CatalogEntry>();
-  for (const entry of ids.values()) {
-    const key = keyOfEntry(entry);
+  for (const entry of known.values()) {
+    const key = entry.builtIn ? keyOf(entry.url) : keyOfEntry(entry);
     if (key !== undefined && !urls.has(key)) urls.set(key, entry);
   }
   const prefix = keyOf(options.publicUrl)?.replace(/\/$/, "");
@@ -63,7 +63,7 @@ export function createCatalog(
   const byUrl = (url: string): CatalogEntry | undefined => {
     const key = keyOf(url);
     if (key === undefined) return undefined;
-    return urls.get(key) ?? own.get(key) ?? byId(ownId(key, "endpoints"));
+    return urls.get(key) ?? known.get(ownId(key, "endpoints"));
   };
   const published = publishedCatalog(options.published ?? [], { entries, byUrl, keyOf });
   return Object.freeze({
@@ -71,22 +71,13 @@ export function createCatalog(
     entries,
     federations: inIdOrder(federations),
     problems: Object.freeze([...problems]),
-    byId,
+    byId: (id: string) => known.get(id),
     byUrl,
     published,
     federation: (id: string) => federations.get(id),
     federationByUrl: (url: string) => federations.get(ownId(keyOf(url), "federations")),
-    membersOf: createMembership(entries, { ...options, published, registry }),
+    membersOf: createMembership(inIdOrder(known), { ...options, published }),
   });
-}
-
-/** The registry by the key of its URL, and lookup by id. */
-function withRegistry(
-  ids: ReadonlyMap<string, CatalogEntry>,
-  { registry, keyOf }: { readonly registry: CatalogEntry | undefined; readonly keyOf: UrlKey },
-) {
-  const own = new Map(registry === undefined ? [] : [[keyOf(registry.url) ?? "", registry]]);
-  return [own, (id: string) => ids.get(id) ?? (id === registry?.id ? registry : undefined)] as const;
 }
 
 function firstById<Named extends { readonly id: string }>(all: readonly Named[]): ReadonlyMap<string, Named> {
@@ -118,21 +109,19 @@ function createMembership(
     search = () => [],
     isDescribed = () => false,
     published,
-    registry,
-  }: Pick<CatalogOptions, "search" | "isDescribed"> &
-    Pick<Catalog, "published"> & { readonly registry: CatalogEntry | undefined },
+  }: Pick<CatalogOptions, "search" | "isDescribed"> & Pick<Catalog, "published">,
 ): Catalog["membersOf"] {
   let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;
   // A copy would be asked for what its original is asked for.
   const isCopy = (id: string): boolean => published.originalOf(id) !== id && isDescribed(published.originalOf(id));
   return ({ members, memberKeywords, memberQuery, builtIn }) => {
-    if (builtIn) return Object.freeze(entries.filter(({ id }) => isDescribed(id) && !isCopy(id)));
+    if (builtIn)
+      return Object.freeze(entries.filter((entry) => !entry.builtIn && isDescribed(entry.id) && !isCopy(entry.id)));
     const ids = new Set(members);
     if (memberKeywords.length > 0) byKeyword ??= indexKeywords(entries);
     for (const keyword of memberKeywords) for (const id of byKeyword?.get(folded(keyword)) ?? []) ids.add(id);
     if (memberQuery !== undefined) for (const id of search(memberQuery)) ids.add(id);
-    const own = registry !== undefined && ids.has(registry.id) ? [registry] : [];
-    return Object.freeze([...entries.filter(({ id }) => ids.has(id)), ...own]);
+    return Object.freeze(entries.filter(({ id }) => ids.has(id)));
   };
 }
 
