@@ -79,11 +79,11 @@ export async function openCredentialFile(path: string) {
 /** The spellings of a credential's secrets in texts; of very short ones none, since they stand in any text. */
 export function formsOf(credential: Credential): readonly string[] {
   const secrets = secretNames.map((name): unknown => Reflect.get(credential, name));
-  const whole = secrets.flatMap((secret) => (typeof secret === "string" ? spellings(secret) : []));
-  if (credential.type === "basic") return [...whole, basicOf(credential.user, credential.password)];
-  if (credential.type !== "header") return whole;
+  const texts = secrets.filter((secret) => typeof secret === "string");
+  if (credential.type === "basic") texts.push(basicOf(credential.user, credential.password));
   // Of "Token 0123456789" the number alone is quoted, too.
-  return [...whole, ...credential.value.split(" ").filter(({ length }) => length >= 8)];
+  if (credential.type === "header") texts.push(...credential.value.split(" ").filter(({ length }) => length >= 8));
+  return texts.flatMap(spellings);
 }
 
 /** User and password as a header has them (RFC 7617). */
@@ -94,7 +94,9 @@ export const basicOf = (user: string, password: string): string =>
 export function spellings(secret: string): readonly string[] {
   const escapes = { "&": "amp", "<": "lt", ">": "gt", '"': "quot" };
   const markup = Object.entries(escapes).reduce((all, [sign, name]) => all.replaceAll(sign, `&${name};`), secret);
-  const forms = [JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed()), markup];
+  const inUrl = encodeURIComponent(secret.toWellFormed());
+  const inUrls = [inUrl, inUrl.replaceAll("%20", "+"), inUrl.replaceAll(/%../gu, (code) => code.toLowerCase())];
+  const forms = [JSON.stringify(secret).slice(1, -1), ...inUrls, markup];
   const all = [secret, secret.replaceAll(/\s+/gu, " "), Buffer.from(secret).toString("base64"), ...forms];
   return secret.length < 4 ? [] : [...new Set(all)];
 }

@@ -90,7 +90,8 @@ async function everythingShown(): Promise<string> {
 }
 
 function expectNoSecret(...texts: readonly string[]): void {
-  for (const secret of secrets) for (const text of texts) expect(text).not.toContain(secret);
+  // Nor the beginning of one, which an excerpt has cut.
+  for (const secret of secrets) for (const text of texts) expect(text).not.toContain(secret.slice(0, 10));
 }
 
 describe("an endpoint that wants credentials", () => {
@@ -167,6 +168,12 @@ const echoes: readonly Echo[] = [
     (header) => `<html><body>${header.replaceAll("<", "&lt;")}</body></html>`,
   ],
   ["the end of an answer", 200, "application/sparql-results+json", (header) => `${rows}\nError: ${header}`],
+  [
+    "the cut end of an answer",
+    200,
+    "application/sparql-results+json",
+    (header) => `${rows}\nError: ${"x".repeat(272)} ${header}`,
+  ],
   ["a media type", 200, "text/", () => ""],
 ];
 
