@@ -3,8 +3,10 @@ import { type Baseline, isFound, learnedRuns, type Outcome, type Run, type Watch
 
 const mostPoints = 256;
 const pointEveryMs = 2 * 3_600_000;
-const mostKinds = 40;
+const mostKinds = 16;
 const mostResults = 30;
+/** With the name of the watch it fits in an incident. */
+const longestSummary = 190;
 
 type Deviations = Readonly<Record<string, string>>;
 
@@ -123,7 +125,13 @@ export function advance(watch: Watch, outcome: Outcome, endpoint: string): Watch
     ([kind, one]) => [kind, judges(outcome, kind) ? { ...one, clean: one.clean + 1 } : one] as const,
   );
   const seen = kinds.map((kind) => {
-    const first = { endpoint, sinceMs: outcome.atMs, summary: found[kind] ?? "", evidence, seen: 0 };
+    const first = {
+      endpoint,
+      sinceMs: outcome.atMs,
+      summary: (found[kind] ?? "").slice(0, longestSummary),
+      evidence,
+      seen: 0,
+    };
     const before = watch.drifts[kind] ?? first;
     return [kind, { ...before, seen: before.seen + 1, clean: 0 }] as const;
   });

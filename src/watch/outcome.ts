@@ -2,7 +2,7 @@ import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { isOfNothing, mayCountNothing, type TabularAnswer } from "../query/table.ts";
 import type { Outcome } from "./watch.ts";
 
-const mostColumns = 50;
+const mostColumns = 30;
 const mostKinds = 8;
 
 /** Failures that say nothing of the data: the endpoint was not asked, or not reached, which is the monitor's to judge. */
@@ -74,8 +74,8 @@ const namespace = /^<([^/]*\/\/[^/>]*(?:\/[^/#>]*[/#])?|[^:>]*:)/;
 /** Kind of a term: of an IRI its host and first part of the path, of a literal its language or datatype. */
 function kindOf(cell: string): string {
   if (cell.startsWith("<<")) return "triple";
-  if (cell.startsWith("<")) return `IRI ${namespace.exec(cell)?.[1]?.slice(0, 150) ?? ""}`;
+  if (cell.startsWith("<")) return `IRI ${namespace.exec(cell)?.[1]?.slice(0, 100) ?? ""}`;
   if (cell.startsWith("_:")) return "blank node";
   const tail = cell.slice(cell.lastIndexOf('"') + 1);
-  return numeric.test(tail) ? "number" : `text ${tail.slice(0, 150)}`.trimEnd();
+  return numeric.test(tail) ? "number" : `text ${tail.slice(0, 100)}`.trimEnd();
 }

@@ -1,3 +1,5 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
@@ -37,15 +39,26 @@ export const planOf = ({ queries }: Pick<RunnerOptions, "queries">, asked: Watch
 /** Runs a watched query once, and looks into its terms where its answer has changed; also the endpoint that answers for it. */
 export async function runOnce(watch: Watch, signal: AbortSignal, options: RunnerOptions) {
   const { catalog, troubleOf, now } = options;
-  const { endpoints, problem } = planOf(options, watch);
-  const ids = endpoints.map(({ endpoint }) => endpoint).filter((id) => catalog.byId(id) !== undefined);
+  let ids: readonly string[] = [];
   const trouble = (): string | undefined => ids.map(troubleOf).find((why) => why !== undefined);
-  // A federation answers without members that are down, or fails.
-  const hindrance = problem?.detail ?? (watch.federation === undefined ? trouble() : undefined);
-  const outcome = hindrance === undefined ? await ranOnce(watch, signal, options) : notRun(now(), hindrance);
-  const why = outcome.status === "failed" ? trouble() : undefined;
-  return { outcome: why === undefined ? outcome : notRun(now(), why), endpoint: ids[0] ?? "" };
+  const said = (outcome: Outcome) => ({ outcome, endpoint: ids[0] ?? "" });
+  try {
+    const { endpoints, problem } = planOf(options, watch);
+    ids = endpoints.map(({ endpoint }) => endpoint).filter((id) => catalog.byId(id) !== undefined);
+    // A federation answers without members that are down, or fails.
+    const hindrance = problem?.detail ?? (watch.federation === undefined ? trouble() : undefined);
+    if (hindrance !== undefined) return said(notRun(now(), hindrance));
+    const outcome = await ranOnce(watch, signal, options);
+    const why = outcome.status === "failed" ? trouble() : undefined;
+    return said(why === undefined ? outcome : notRun(now(), why));
+  } catch (error) {
+    // Such as an endpoint that has left the catalogue, or a service that is too busy; what is tried again is thrown.
+    if (!(error instanceof FedwayError) || againOn.has(error.code)) throw error;
+    return said(notRun(now(), error.message));
+  }
 }
+
+const againOn: ReadonlySet<ErrorCode> = new Set(["CANCELLED", "INTERNAL", "STORE_FAILED"]);
 
 async function ranOnce(watch: Watch, signal: AbortSignal, options: RunnerOptions): Promise<Outcome> {
   const { queries, now } = options;

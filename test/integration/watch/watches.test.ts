@@ -151,6 +151,13 @@ it("watches the queries of FEDWAY_WATCH, shows texts to the operator only, and r
   const often = { id: "often", query: named, endpoint: "remote", everyMinutes: 5 };
   expect(await api<object>("", "POST", often)).toMatchObject({ code: "REQUEST_INVALID" });
   expect(await api("", "POST", { ...often, everyMinutes: undefined })).toMatchObject({ everyMinutes: 1_440 });
+  await fetch(`${service.url}/api/endpoints/remote`, {
+    method: "DELETE",
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  await api("/often/run", "POST");
+  await until(async () => (await api("/often")).results.length > 0);
+  expect(await api("/often")).toMatchObject({ state: "not run", drifts: {} });
   expect(await api<object>("/absent")).toMatchObject({ code: "WATCH_UNKNOWN" });
   expect(await api<object>("", "POST", { query: "SELECT", endpoint: "people" })).toMatchObject({
     code: "QUERY_SYNTAX",
