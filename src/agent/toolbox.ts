@@ -76,7 +76,7 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
         if (tool === undefined) throw unknownTool(name, inProfile);
         observed = observe?.({ ...caller, tool: name, isOpen: tool.annotations.openWorldHint });
         const trace = observed?.context ?? caller.trace;
-        const answer = await admitted({ ...caller, trace }, admission, async (inside) => {
+        const answer = await admitted({ ...caller, trace, tool: name }, admission, async (inside) => {
           const before = inside.admitted?.requests.spent ?? 0;
           try {
             return await tool.call(given, { ...inside, hint });
@@ -99,15 +99,15 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
 
 /** Runs a call that is part of another one, or was admitted on its own. @throws FedwayError `SERVICE_BUSY`, `CANCELLED` */
 async function admitted<T>(
-  caller: Caller,
+  { tool, ...caller }: Caller & { readonly tool: string },
   admission: ToolboxOptions["admission"],
   run: (caller: Caller) => Promise<T>,
 ): Promise<T> {
   const { owner: client, signal } = caller;
   if (caller.admitted || !admission) return run(caller);
-  const call = await admission.enter({ client, characters: 0, timeoutMs: waitMs, signal });
+  const call = await admission.enter({ client, what: tool, characters: 0, timeoutMs: waitMs, signal });
   try {
-    return await run({ ...caller, admitted: call });
+    return await run({ ...caller, admitted: call, signal: call.signal });
   } finally {
     call.leave();
   }

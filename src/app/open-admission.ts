@@ -5,6 +5,7 @@ import { steadyClock, systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { createRateLimiter } from "../http/rate-limiter.ts";
 import { Admission } from "../query/admission.ts";
+import { slowLog } from "../query/slow-log.ts";
 import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -24,7 +25,8 @@ interface Opened {
 export type Door = Awaited<ReturnType<typeof openAdmission>>;
 
 /** Named clients, the admission of calls, and the limit of what one client may cost a minute; undefined when there is none. */
-export async function openAdmission({ config: { limits }, state, metrics, log }: Opened, life: Lifecycle) {
+export async function openAdmission({ config, state, metrics, log }: Opened, life: Lifecycle) {
+  const { limits } = config;
   const { rateLimit: perMinute } = limits;
   const { soleOwner, store } = state;
   const onFault = faultLog(log, "keys of clients cannot be read or their use not be counted");
@@ -50,5 +52,18 @@ export async function openAdmission({ config: { limits }, state, metrics, log }:
     waiting: admission.waiting,
     places: limits.maxConcurrent,
   }));
-  return { admission, limiter, access: { clients, quotas } };
+  return { admission, limiter, access: { clients, quotas }, slow: openSlowLog({ config, log, metrics }) };
+}
+
+/** Counts and logs slow queries; undefined: they are not. */
+function openSlowLog({ config, log, metrics }: Pick<Opened, "config" | "log" | "metrics">) {
+  const { slowQueryMs: ms, queries } = config.log;
+  if (ms === 0) return undefined;
+  return slowLog({
+    ms,
+    write({ query, ...run }) {
+      metrics.observeSlow();
+      log.warn({ ...run, query: queries ? query : undefined }, "slow query");
+    },
+  });
 }

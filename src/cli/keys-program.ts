@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type CliIo, examples, exitCodes, httpUrl, type Running, UsageError, wholeNumber } from "./cli-io.ts";
+import { type CliIo, examples, exitCodes, httpUrl, type Running, wholeNumber } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";
-import { checked, post } from "./remote-runner.ts";
-import { chooseService } from "./runner.ts";
+import { type AskedOfService, askService } from "./runner.ts";
 
 interface KeyOptions {
   readonly url?: string;
@@ -78,20 +77,8 @@ export function addKeys(program: Command, running: Running): void {
 
 const secondsOf = (days: number | undefined): number | undefined => (days === undefined ? undefined : days * 86_400);
 
-interface Asked {
-  readonly method?: string;
-  readonly path: string;
-  readonly body?: object;
-}
-
-/** @throws UsageError where no service runs; FedwayError, RemoteProblem */
-async function ask(io: CliIo, { url }: KeyOptions, { path, ...asked }: Asked): Promise<Response> {
-  const service = await chooseService(io, url);
-  if (service === undefined)
-    throw new UsageError("no service is running; start one (fedway serve) or name it with --url");
-  const token = await io.adminToken(service);
-  return checked(await post(io, `${service}/api/keys${path}`, { ...asked, token }));
-}
+const ask = (io: CliIo, { url }: KeyOptions, { path, ...asked }: AskedOfService): Promise<Response> =>
+  askService(io, url, { path: `keys${path}`, ...asked });
 
 interface ShownClient {
   readonly name: string;
@@ -129,7 +116,7 @@ function lineOf({ name, role, keys, used }: ShownClient): string {
 }
 
 /** The key alone goes to standard output. */
-async function makeKey(io: CliIo, options: KeyOptions, asked: Asked): Promise<number> {
+async function makeKey(io: CliIo, options: KeyOptions, asked: AskedOfService): Promise<number> {
   const made: unknown = await (await ask(io, options, asked)).json();
   if (!isKey(made)) throw malformed();
   await write(io.stdout, options.json ? `${JSON.stringify(made, undefined, 2)}\n` : `${oneLine(made.key)}\n`);

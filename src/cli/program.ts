@@ -17,6 +17,7 @@ import { addKeys } from "./keys-program.ts";
 import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./remote-runner.ts";
 import { addWatches } from "./watch-program.ts";
+import { addMaintenance, addRuns } from "./runs-program.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
 
 const queryArgument = "a file, - for standard input, or the query itself";
@@ -142,6 +143,8 @@ export async function runCli(
   addExport(program, running);
   addKeys(program, running);
   addWatches(program, running);
+  addRuns(program, running);
+  addMaintenance(program, running);
   for (const add of plugins) add(program, running);
   try {
     await program.parseAsync([...argv], { from: "user" });

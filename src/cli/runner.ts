@@ -3,9 +3,9 @@ import type { PlanDescription } from "../query/explain.ts";
 import type { QueryRequest } from "../query/query-service.ts";
 import type { RunRecord } from "../query/run-log.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CliIo, CliApp } from "./cli-io.ts";
+import { type CliApp, type CliIo, UsageError } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";
-import { createRemoteRunner } from "./remote-runner.ts";
+import { checked, createRemoteRunner, post } from "./remote-runner.ts";
 
 /** What `fedway query` and `fedway explain` ask for. */
 export interface QueryArguments
@@ -56,6 +56,27 @@ export async function chooseService(io: CliIo, url: string | undefined): Promise
     `note: a running service holds the data folder; it answers at ${running}, with its settings\n`,
   );
   return withoutSlash(holder.url);
+}
+
+/** A request to the API of a service. */
+export interface AskedOfService {
+  /** POST when absent. */
+  readonly method?: string | undefined;
+  /** Below `/api/`. */
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** A good answer of the service at `url` or the running one, as its operator gets it. @throws UsageError, RemoteProblem, FedwayError */
+export async function askService(
+  io: CliIo,
+  url: string | undefined,
+  { path, ...asked }: AskedOfService,
+): Promise<Response> {
+  const service = await chooseService(io, url);
+  if (service === undefined)
+    throw new UsageError("no service is running; start one (fedway serve) or name it with --url");
+  return checked(await post(io, `${service}/api/${path}`, { ...asked, token: await io.adminToken(service) }));
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "");

@@ -214,5 +214,11 @@ export const settings = {
       meaning: "Write query texts, with their literals, to the log.",
       ...flag,
     },
+    slowQueryMs: {
+      name: "FEDWAY_SLOW_QUERY_MS",
+      default: "10000",
+      meaning: "Queries that take at least so many milliseconds get a line in the log, with their endpoints; 0: none.",
+      ...integer(0, 86_400_000),
+    },
   },
 } satisfies SettingTree;

@@ -54,9 +54,11 @@ export function createAdapterAcceptance({ catalog, probe, admission, now }: Opti
    *   asking and the catalogue throw
    */
   return async function acceptAdapter(request: AdapterRequest): Promise<AcceptedAdapter> {
-    const { signal, owner } = request;
+    const { owner } = request;
     const characters = request.key.length + request.otherKey.length;
-    const admitted = request.admitted ?? (await admission.enter({ client: owner, characters, timeoutMs, signal }));
+    const entrant = { client: owner, what: "adapter", characters, timeoutMs, signal: request.signal };
+    const admitted = request.admitted ?? (await admission.enter(entrant));
+    const signal = request.admitted ? request.signal : admitted.signal;
     const budget = admitted.requests.part(mostRequests);
     try {
       const found = await find(request, async (where, maxRows) => {

@@ -109,6 +109,10 @@ export function toFedwayError(thrown: unknown): FedwayError {
   });
 }
 
+/** Why a signal was aborted: whoever did it says so, or the client has left. */
+export const cancellation = ({ reason }: AbortSignal): FedwayError =>
+  reason instanceof FedwayError ? reason : new FedwayError("CANCELLED", "The client closed the request.");
+
 /** What a library's error says; undefined for what JavaScript says of a defect in it, which is no news for a reader. */
 export function libraryMessage(thrown: unknown): string | undefined {
   const isDefect = thrown instanceof TypeError || thrown instanceof RangeError || thrown instanceof ReferenceError;

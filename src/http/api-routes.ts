@@ -1,12 +1,11 @@
 import type { FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
-import { runUnknown } from "../query/query-service.ts";
-import { callerOf, ownerOf, SessionHeader } from "./ownership.ts";
+import { callerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, RunRecord, TabularAnswer } from "./query-schemas.ts";
-import { answers, IdPath, NoParameters, Problem } from "./schemas.ts";
-import { sendJson, uncached, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
+import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
+import { answers, Problem } from "./schemas.ts";
+import { sendJson, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -85,9 +84,9 @@ const failedTable = {
   content: { "application/problem+json": { schema: Problem }, "application/json": { schema: TabularAnswer } },
 };
 
-/** `POST /api/query`, `POST /api/explain`, `GET /api/runs/{id}`. */
+/** `POST /api/query`, `POST /api/explain`. */
 export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
-  const { queries, config } = shell;
+  const { config } = shell;
   const sendTable = createTableSender();
   app.post("/api/query", {
     schema: {
@@ -115,21 +114,6 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
       response: answers(AnalyzedPlan),
     },
     handler: async (request, reply) => sendJson(reply, await explained(shell, request.body, request)),
-  });
-  app.get("/api/runs/:id", {
-    schema: {
-      tags: ["Queries"],
-      operationId: "getRun",
-      summary: "Get the record of a run: what each endpoint contributed",
-      params: IdPath,
-      querystring: NoParameters,
-      response: answers(RunRecord),
-    },
-    handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id, ownerOf(request));
-      if (record) return sendJson(reply.headers(uncached), record);
-      throw runUnknown();
-    },
   });
 }
 

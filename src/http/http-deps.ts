@@ -36,9 +36,9 @@ import type { SendProblem } from "./problem-reply.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { Readiness } from "./readiness.ts";
 
-type Settings = "host" | "port" | "metricsPort" | "role" | "publicUrl" | "trustProxy" | "corsOrigins";
+type Settings = "host" | "port" | "metricsPort" | "role" | "publicUrl" | "trustProxy" | "corsOrigins" | "contact";
 type ClientSettings = "anonymous" | "clientHeader" | "clientHeaderRole";
-type Limits = "timeoutMs" | "maxRows" | "maxQueryBytes" | "rateLimit";
+type Limits = "timeoutMs" | "maxRows" | "maxQueryBytes" | "rateLimit" | "hostRate" | "endpointConcurrency";
 
 /** The part of the configuration that the HTTP shell reads. */
 export interface HttpSettings extends Pick<Config, Settings | ClientSettings> {

@@ -135,7 +135,7 @@ function isInCalendar(day: string): boolean {
 }
 
 /** Milliseconds of a moment that somebody sent. @throws FedwayError `REQUEST_INVALID` */
-function momentOf(name: string, text: string): number {
+export function momentOf(name: string, text: string): number {
   const [, day] = moment.exec(text) ?? [];
   const ms = day !== undefined && isInCalendar(day) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(ms)) return ms;

@@ -2,9 +2,16 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { clientSignal } from "./exchange.ts";
+import { hasAccess } from "./write-access.ts";
 
 /** Whose runs and sessions a request may see and makes: its client's, the admin's, else its address's. */
 export const ownerOf = ({ caller }: FastifyRequest): string => caller.owner;
+
+/** Who looks at runs, or cancels them. */
+export const viewerOf = (request: FastifyRequest) => ({
+  owner: ownerOf(request),
+  isOperator: hasAccess(request),
+});
 
 const pattern = "^[A-Za-z0-9._~:-]{1,100}$";
 const wellFormed = new RegExp(pattern);

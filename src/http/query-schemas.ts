@@ -7,7 +7,8 @@ const note = Type.Object({
   query: Type.Optional(Type.String({ description: "The query to send instead." })),
 });
 const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
-const status = Type.Union(
+/** How a run stands. */
+export const runStatus = Type.Union(
   ["running", "ok", "empty", "partial", "failed", "cancelled"].map((name) => Type.Literal(name)),
   { description: "Outcome; ok, empty, partial and failed never look alike." },
 );
@@ -224,7 +225,7 @@ export type ExplainBody = Static<typeof ExplainBody>;
 /** Answer of `POST /api/query`. */
 export const TabularAnswer = view("Table", {
   run: Type.String(),
-  status,
+  status: runStatus,
   partial: partialKind,
   plan: PlanDescription,
   columns: Type.Array(Type.String()),
@@ -243,12 +244,14 @@ export const TabularAnswer = view("Table", {
 export const RunRecord = view("Run", {
   id: Type.String(),
   startedAt: Type.String(),
-  plan: planKind,
-  queryHash: Type.String(),
-  status,
+  plan: Type.Optional(planKind),
+  call: Type.Optional(Type.String({ description: "Of what has no plan: the tool's name, `diagnosis`, or `waiting`." })),
+  queryHash: Type.Optional(Type.String()),
+  status: runStatus,
   partial: partialKind,
   rows: Type.Optional(Type.Integer()),
   bytes: Type.Integer(),
+  elapsedMs: Type.Optional(Type.Number({ description: "In lists: of a run under way until now." })),
   durationMs: Type.Optional(Type.Number()),
   sources: Type.Array(SourceReport),
   steps: Type.Optional(Type.Array(StepReport, { description: "Of a federated plan: what each step took." })),

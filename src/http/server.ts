@@ -5,6 +5,8 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { addProtocolBodies, protocolError } from "./protocol-operation.ts";
 import { addJsonBodies } from "./json-body.ts";
 import { addApiRoutes } from "./api-routes.ts";
+import { addBadgeRoutes } from "./badge-routes.ts";
+import { addRunRoutes } from "./run-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
 import { addBasePath, basePathOf, withoutBase } from "./base-path.ts";
@@ -204,6 +206,8 @@ export async function createHttpServer(deps: HttpDeps) {
 function addRoutes(app: TypedApp, shell: HttpShell): void {
   addSparql(app, shell);
   addApiRoutes(app, shell);
+  addRunRoutes(app, shell);
+  addBadgeRoutes(app, shell);
   addToolRoutes(app, shell);
   addMcpRoutes(app, shell);
   addAskRoutes(app, shell);

@@ -62,6 +62,11 @@ function accessProblem(request: FastifyRequest, needed: Role): FedwayError | und
   return isChange && by === "session" && site !== "own" && !isReading(request) ? foreign() : undefined;
 }
 
+/** What is known by an address is nothing for pages of other sites that the browser there has open. @throws FedwayError `WRITE_REFUSED` */
+export async function refuseForeign({ caller }: FastifyRequest): Promise<void> {
+  if (caller.site === "foreign") throw foreign();
+}
+
 const isReading = ({ method }: FastifyRequest): boolean => method === "GET" || method === "HEAD";
 
 const foreign = (): FedwayError =>

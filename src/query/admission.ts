@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { steadyClock } from "../clock.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { cancellation, FedwayError } from "../errors/fedway-error.ts";
 import { RequestBudget } from "../outbound/request-budget.ts";
 import { FairQueue } from "../workers/fair-queue.ts";
 
@@ -34,6 +35,8 @@ interface CallCost {
 export interface Entrant {
   /** Whose call it is. */
   readonly client?: string | undefined;
+  /** Name of a call that is no query, such as that of its tool. */
+  readonly what?: string | undefined;
   /** Length of its text. */
   readonly characters: number;
   /** Milliseconds that it would wait. */
@@ -47,13 +50,44 @@ export interface Admitted {
   readonly requests: RequestBudget;
   /** Adds rows of an answer to its cost. */
   answered(rows: number): void;
+  /** Aborted with a `FedwayError` when the client has left or the call is cancelled. */
+  readonly signal: AbortSignal;
+  /** Ends all that the call does. */
+  readonly cancel: (reason: FedwayError) => void;
   /** Ends the call; later calls change nothing. */
   leave(): void;
 }
 
-interface Waiting extends Entrant {
+/** A call from its arrival to its end. */
+class Call {
+  readonly id = randomUUID();
+  readonly sinceMs = Date.now();
+  readonly entrant: Entrant;
   readonly client: string;
-  readonly letIn: (call: Admitted) => void;
+  isWaiting = false;
+  /** Lets it in when it waits. */
+  letIn: (call: Admitted) => void = () => {};
+  readonly #controller = new AbortController();
+
+  constructor(entrant: Entrant) {
+    this.entrant = entrant;
+    this.client = entrant.client ?? "";
+    if (entrant.signal.aborted) this.#leave();
+    else entrant.signal.addEventListener("abort", this.#leave, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ends all that the call does. */
+  readonly cancel = (reason: FedwayError): void => this.#controller.abort(reason);
+  readonly #leave = (): void => this.cancel(cancellation(this.entrant.signal));
+
+  /** Nothing is left to cancel. */
+  end(): void {
+    this.entrant.signal.removeEventListener("abort", this.#leave);
+  }
 }
 
 /**
@@ -64,7 +98,8 @@ interface Waiting extends Entrant {
  */
 export class Admission {
   readonly #options: Required<Omit<AdmissionOptions, "onWaited" | "onBusy" | "onEnter" | "onLeave">> & AdmissionOptions;
-  readonly #queue: FairQueue<Waiting>;
+  readonly #queue: FairQueue<Call>;
+  readonly #listed = new Set<Call>();
   #running = 0;
   #characters = 0;
 
@@ -73,6 +108,14 @@ export class Admission {
     const { maxWaitMs = 3_000, callRequests = 2_000 } = options;
     this.#options = { ...options, maxWaiting, maxWaitingCharacters, maxWaitMs, callRequests };
     this.#queue = new FairQueue({ maxWaiting, maxPerClient: Math.ceil(maxWaiting / 2) });
+  }
+
+  /** Called when a call is listed, or not any more. */
+  onListed: () => void = () => {};
+
+  /** Calls under way of which no run is known: those that wait, and those that are no queries. */
+  get listed(): ReadonlySet<Call> {
+    return this.#listed;
   }
 
   /** Calls that wait. */
@@ -96,9 +139,9 @@ export class Admission {
 
   #enter(entrant: Entrant): Admitted | Promise<Admitted> {
     const { client = "" } = entrant;
-    if (this.#mayRun(client)) return this.#admit(client, this.#queue.serve(client));
+    if (this.#mayRun(client)) return this.#admit(new Call(entrant), this.#queue.serve(client));
     if (this.#characters + entrant.characters > this.#options.maxWaitingCharacters) throw this.#busy(client);
-    return this.#wait(entrant, client);
+    return this.#wait(new Call(entrant));
   }
 
   #mayRun(client: string): boolean {
@@ -106,15 +149,26 @@ export class Admission {
     return free > 0 && this.#queue.servedOf(client) < free;
   }
 
-  #admit(client: string, done: () => void): Admitted {
+  #list(call: Call, isListed: boolean): void {
+    if (this.#listed.has(call) === isListed) return;
+    if (isListed) this.#listed.add(call);
+    else this.#listed.delete(call);
+    this.onListed();
+  }
+
+  #admit(call: Call, done: () => void): Admitted {
+    const { client, cancel, signal } = call;
     const requests = new RequestBudget(this.#options.callRequests);
     const beganMs = steadyClock.now();
     this.#running += 1;
     let rows = 0;
+    this.#list(call, call.entrant.what !== undefined);
     let isOver = false;
     const leave = (): void => {
       if (isOver) return;
       isOver = true;
+      call.end();
+      this.#list(call, false);
       this.#running -= 1;
       done();
       const seconds = (steadyClock.now() - beganMs) / 1000;
@@ -124,43 +178,48 @@ export class Admission {
     const answered = (more: number): void => {
       rows += more;
     };
-    return { requests, answered, leave };
+    return { requests, signal, cancel, answered, leave };
   }
 
   #dispatch(): void {
     while (this.#queue.size > 0 && this.#running < this.#options.maxConcurrent) {
       const next = this.#queue.take(({ client }) => this.#mayRun(client));
       if (next === undefined) return;
-      next.item.letIn(this.#admit(next.item.client, next.done));
+      next.item.letIn(this.#admit(next.item, next.done));
     }
   }
 
-  #wait(entrant: Entrant, client: string): Promise<Admitted> {
-    const { characters, signal, timeoutMs } = entrant;
+  #wait(call: Call): Promise<Admitted> {
+    const { client, signal, entrant } = call;
+    const { characters, timeoutMs } = entrant;
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        this.#queue.remove(waiting);
+        this.#queue.remove(call);
+        call.isWaiting = false;
         this.#characters -= characters;
         clearTimeout(timer);
         signal.removeEventListener("abort", gone);
       };
       const refuse = (error: FedwayError): void => {
         end();
+        call.end();
+        this.#list(call, false);
         reject(error);
       };
-      const gone = (): void => refuse(new FedwayError("CANCELLED", "The client closed the request."));
+      const gone = (): void => refuse(cancellation(signal));
       const sinceMs = steadyClock.now();
-      const letIn = (call: Admitted): void => {
+      call.isWaiting = true;
+      call.letIn = (admitted) => {
         end();
         this.#options.onWaited?.(steadyClock.now() - sinceMs);
-        resolve(call);
+        resolve(admitted);
       };
-      const waiting: Waiting = { ...entrant, client, letIn };
       const timer = setTimeout(() => refuse(this.#busy(client)), Math.min(this.#options.maxWaitMs, timeoutMs));
       this.#characters += characters;
       signal.addEventListener("abort", gone, { once: true });
       if (signal.aborted) gone();
-      else if (this.#queue.push(client, waiting) !== "waiting") refuse(this.#busy(client));
+      else if (this.#queue.push(client, call) !== "waiting") refuse(this.#busy(client));
+      else this.#list(call, true);
     });
   }
 

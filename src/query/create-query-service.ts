@@ -15,6 +15,8 @@ import { type Attempted, proven, type SourceVerifier } from "./proven-answer.ts"
 import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
 import { brokenOff, completed, createRunLog, firstByteEnd, notesOf, type RunEnd, shownTo } from "./run-log.ts";
+import { callsPlace, createRunControl } from "./run-control.ts";
+import type { slowLog } from "./slow-log.ts";
 import { createSessionLog, type SessionUse } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun, timeoutOf } from "./start-run.ts";
@@ -51,12 +53,14 @@ export interface QueryServiceOptions {
   };
   /** Called with the plan of each query that has ended. */
   readonly onUsed?: ((plan: QueryPlan) => void) | undefined;
+  /** Called with each query that has ended, to log the slow ones; absent: they are not. */
+  readonly slow?: ReturnType<typeof slowLog> | undefined;
   /** Why a query with an empty answer has no solutions, within what is left of its time; absent: it is not asked. */
   readonly explainEmpty?: ((request: QueryRequest, timeoutMs: number) => Promise<Problem | null>) | undefined;
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
   /** Where several processes share the records of their runs; absent: each query is answered by this one. */
-  readonly sharedStore?: Pick<Store, "get" | "put" | "list"> | undefined;
+  readonly sharedStore?: Pick<Store, "get" | "put" | "list" | "watch"> | undefined;
   /** Absent: no traces. */
   readonly tracer?: Tracer | undefined;
 }
@@ -65,7 +69,8 @@ export interface QueryServiceOptions {
 export function createQueryService(options: QueryServiceOptions): QueryService & { close(): Promise<void> } {
   const { planner, limits, metrics, now, sharedStore: store } = options;
   const { timeoutMs } = limits;
-  const shared = store && shareRuns({ store, records: (from, to) => log.records(from, to), timeoutMs, now });
+  const records = (from: number, to: number) => (from === callsPlace ? control.calls() : log.records(from, to));
+  const shared = store && shareRuns({ store, records, timeoutMs, now });
   const log = createRunLog({
     keep: limits.runs,
     now,
@@ -75,9 +80,11 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       const { plan, end } = run;
       metrics.observeRun(plan.kind, end?.status ?? "failed", durationMs / 1000);
       options.onUsed?.(plan);
+      options.slow?.(run, durationMs);
       sessions.finished(run);
     },
   });
+  const control = createRunControl({ log, admission: options.admission, shared, store, now });
   const sessions = createSessionLog({ now, store, name: shared?.name, budget: limits.session });
   const ignore = options.sources?.onRefuted((refutation) => log.refuted(refutation));
   const failures = new WeakMap<Error, string>();
@@ -101,9 +108,11 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     },
     explain: (request) => toPlanDescription(planner.plan(request).plan),
     async runRecord(id, owner) {
-      const record = log.record(id) ?? (await shared?.find(id));
+      const record = await control.find(id);
       return record && shownTo(owner, record);
     },
+    runs: (filter, viewer) => control.list(filter, viewer),
+    cancel: (id, viewer) => control.cancel(id, viewer),
     sessions,
     runOf: (error) => (error instanceof Error ? failures.get(error) : undefined),
     get running() {
@@ -111,6 +120,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     },
     async close() {
       ignore?.();
+      control.close();
       await shared?.close();
       await sessions.close();
     },

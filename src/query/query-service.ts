@@ -9,6 +9,8 @@ import type { PlanDescription } from "./explain.ts";
 import { FedwayError, type Repair } from "../errors/fedway-error.ts";
 import type { PartialKind } from "../engine/completeness.ts";
 import type { AskedQuery, RunEnd, RunRecord, RunStatus } from "./run-log.ts";
+import type { Viewer } from "./run-control.ts";
+import type { ListedRuns, RunFilter } from "./run-list.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { TabularAnswer } from "./table.ts";
 
@@ -115,6 +117,13 @@ export interface QueryService {
    * @throws FedwayError `STORE_FAILED` when another process has it and the store cannot be asked
    */
   runRecord(id: string, owner?: string): Promise<RunRecord | undefined>;
+  /** Runs under way, and those of which records are kept: the viewer's own, an operator's all. @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` */
+  runs(filter: RunFilter, viewer: Viewer): Promise<ListedRuns>;
+  /**
+   * Cancels a run, or a call without one; "accepted": it was asked to end and has not been seen to.
+   * @throws FedwayError `RUN_UNKNOWN`, `RUN_FOREIGN`, `RUN_FINISHED`, `STORE_FAILED`
+   */
+  cancel(id: string, viewer: Viewer): Promise<"cancelled" | "accepted">;
   /** Run id of a failed `run`, when the failure happened after a run was opened. */
   runOf(error: unknown): string | undefined;
   /** Number of queries under way. */

@@ -11,6 +11,7 @@ import type { Exclusions } from "../plan/source-selection.ts";
 import { Withheld } from "../plan/withheld.ts";
 import type { Refutation } from "./proven-answer.ts";
 import { type ChosenBy, isTouched, shownFacts } from "./chosen-by.ts";
+import type { Admitted } from "./admission.ts";
 import type { QueryRequest } from "./query-service.ts";
 import { sourceNotes } from "./source-notes.ts";
 
@@ -36,8 +37,11 @@ export interface AskedQuery {
 export interface RunRecord {
   readonly id: string;
   readonly startedAt: string;
-  readonly plan: QueryPlan["kind"];
-  readonly queryHash: string;
+  /** Absent of a call that is no query, or still waits to be planned. */
+  readonly plan?: QueryPlan["kind"] | undefined;
+  /** What a call without a plan does: the name of its tool, or `waiting`. */
+  readonly call?: string | undefined;
+  readonly queryHash?: string | undefined;
   readonly status: RunStatus;
   /** Of a partial answer. */
   readonly partial?: PartialKind | undefined;
@@ -45,6 +49,8 @@ export interface RunRecord {
   readonly rows?: number | undefined;
   /** Decoded bytes received from endpoints. */
   readonly bytes: number;
+  /** In lists: milliseconds taken, of a run under way until now. */
+  readonly elapsedMs?: number | undefined;
   /** Absent while the run is under way. */
   readonly durationMs?: number | undefined;
   readonly sources: readonly SourceReport[];
@@ -119,6 +125,8 @@ export class Run {
   readonly startedAt: number;
   durationMs: number | undefined;
   end: RunEnd | undefined;
+  /** The call that it is part of, while it is under way. */
+  call: Pick<Admitted, "cancel"> | undefined;
   readonly #options: RunLogOptions;
 
   constructor({ place, plan, planned }: Pick<Run, "place" | "plan" | "planned">, whose: Whose, options: RunLogOptions) {
@@ -139,6 +147,7 @@ export class Run {
   finish(end: RunEnd): void {
     if (this.end) return;
     this.end = end;
+    this.call = undefined;
     if (end.error?.code === "DEADLINE_EXCEEDED") this.#endSources(end.error.code);
     this.durationMs = this.#options.now() - this.startedAt;
     this.#options.onFinish(this, this.durationMs);
@@ -169,6 +178,10 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
       onFinish(run, durationMs);
     },
   };
+  const at = (id: string): Run | undefined => {
+    const run = runs[Number.parseInt(id, 36)];
+    return run?.id === id ? run : undefined;
+  };
   const kept = (from: number, to: number): readonly OwnedRecord[] => runs.slice(from, to).map(toRecord);
   return {
     open(plan: QueryPlan, planned: PlannedQuery, whose: Whose = {}): Run {
@@ -188,8 +201,14 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
       }
     },
     record(id: string): OwnedRecord | undefined {
-      const run = runs[Number.parseInt(id, 36)];
-      return run?.id === id ? toRecord(run) : undefined;
+      const run = at(id);
+      return run && toRecord(run);
+    },
+    /** Ends a run; false when there is no such run under way. */
+    cancel(id: string, reason: FedwayError): boolean {
+      const call = at(id)?.call;
+      call?.cancel(reason);
+      return call !== undefined;
     },
     /** What is kept at the places from `from` to before `to`. */
     records: kept,

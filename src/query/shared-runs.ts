@@ -7,7 +7,7 @@ import { parsedJson } from "../json.ts";
 
 /** What is shared, and where. */
 export interface SharedRunsOptions {
-  readonly store: Pick<Store, "get" | "put">;
+  readonly store: Pick<Store, "get" | "put" | "list">;
   /** What the log keeps at the places from `from` to before `to`. */
   readonly records: (from: number, to: number) => readonly OwnedRecord[];
   /** Longest time that a query may take. */
@@ -21,6 +21,9 @@ const pageSize = 64;
 const keptMs = 3_600_000;
 /** Characters of a page, about: it is put together, and read, on the main thread. A run that is too much stays here. */
 const longestPage = 500_000;
+/** Pages that are listed together, and characters that are read for one list. */
+const pagesAtOnce = 16;
+const mostRead = 64_000_000;
 /** How far beyond its time limit a run may be: its client reads slowly, or clocks differ. */
 const graceMs = 120_000;
 
@@ -38,6 +41,9 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
   });
   const read = async (id: string, { owner, place }: LogPosition): Promise<OwnedRecord | undefined> =>
     parsePage((await store.get(keyOf(owner, place)))?.value).find((record) => record.id === id);
+  // One that cannot be under way any more: its process ended before it did.
+  const isPossible = ({ status, startedAt }: OwnedRecord): boolean =>
+    status !== "running" || now() - Date.parse(startedAt) <= timeoutMs + graceMs;
   return {
     /** Names this process in the ids of its runs. */
     name,
@@ -53,9 +59,20 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
         await sleep(2 * writeAfterMs);
         record = await read(id, place);
       }
-      // One that cannot be under way any more: its process ended before it did.
-      const lost = record?.status === "running" && now() - Date.parse(record.startedAt) > timeoutMs + graceMs;
-      return lost ? undefined : record;
+      return record && isPossible(record) ? record : undefined;
+    },
+    /** Records of other processes, some at a time; nothing of what is beyond the bound. @throws FedwayError `STORE_FAILED` */
+    async *others(): AsyncGenerator<readonly OwnedRecord[]> {
+      let after = "";
+      for (let characters = 0; characters < mostRead; ) {
+        const found = await store.list("run/", { limit: pagesAtOnce, after });
+        for (const { key, value } of found) {
+          after = key;
+          characters += value.length;
+          if (!key.startsWith(`run/${name}/`)) yield parsePage(value).filter(isPossible);
+        }
+        if (found.length < pagesAtOnce) return;
+      }
     },
     /** Writes what is not written yet. */
     close: () => pages.close(),

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../clock.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { cancellation, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
 import type { Withheld } from "../plan/withheld.ts";
@@ -54,6 +54,8 @@ export class StartedRun {
     this.#context = context;
     this.#request = request;
     this.#call = call;
+    this.#run.call = call;
+    const signal = request.admitted === undefined ? call.signal : request.signal;
     this.id = this.#run.id;
     this.plan = plan;
     this.cached = cached;
@@ -61,9 +63,9 @@ export class StartedRun {
     // A plan whose only work is one request needs no timer: the outbound client ends it.
     const isOneRequest = plan.kind === "direct" && !plan.silent && !plan.exclusions;
     const next = deadlineAdvice(plan, request, context);
-    this.#deadline = isOneRequest ? undefined : startDeadline(request.signal, { timeoutMs, next });
+    this.#deadline = isOneRequest ? undefined : startDeadline(signal, { timeoutMs, next });
     this.bounds = {
-      signal: this.#deadline?.signal ?? request.signal,
+      signal: this.#deadline?.signal ?? signal,
       deadlineMs: now() + timeoutMs,
       partial: request.partial,
       provenance: request.provenance,
@@ -235,7 +237,7 @@ interface DeadlineOptions {
 /** One signal for everything that a query starts: aborted, with a `FedwayError`, by the client's leaving or the deadline. */
 export function startDeadline(client: AbortSignal, { timeoutMs, message, next, clock = systemClock }: DeadlineOptions) {
   const controller = new AbortController();
-  const leave = (): void => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
+  const leave = (): void => controller.abort(cancellation(client));
   const late = message ?? `The query did not finish within ${timeoutMs} ms.`;
   const timer = clock.setTimeout(
     () => controller.abort(new FedwayError("DEADLINE_EXCEEDED", late, { fault: "timeout", ...(next && { next }) })),

@@ -37,6 +37,7 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
   const ends = counts("fedway_evaluator_ends_total", evaluatorEndsHelp, ["reason"]);
   const waits = timers("fedway_calls_wait_seconds", "Wait of calls that were not let in at once", []);
   const busy = count("fedway_busy_total", "Queries and calls refused with SERVICE_BUSY");
+  const slow = count("fedway_slow_queries_total", "Queries that took FEDWAY_SLOW_QUERY_MS or longer");
   // An increase can be seen only where there was a number before.
   for (const reason of evaluatorEnds) ends.of(reason).inc(0);
   for (const outcome of webhookOutcomes) webhooks.of(outcome).inc(0);
@@ -73,6 +74,8 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
     observeEvaluatorEnd: (reason: (typeof evaluatorEnds)[number]): void => ends.of(reason).inc(),
     /** A query or a call was refused because too much was under way. */
     observeBusy: (): void => busy.inc(),
+    /** A query took longer than the log's limit. */
+    observeSlow: (): void => slow.inc(),
     /** A call was let in after a wait. */
     observeWait: (ms: number): void => waits.of().observe(ms / 1000),
     /** Reads at scrape time how much of a kind of work is under way, how much waits, and how much there is room for. */

@@ -135,6 +135,8 @@ export function createFakeQueryService(): FakeQueryService {
     answer: async () => fakeAnswer(smallBody),
     tableAnswer: async () => fakeTable,
     runIdOf: () => undefined,
+    runs: async () => ({ runs }),
+    cancel: async () => "cancelled",
     run: async (request) => {
       requests.push(request);
       return service.answer(request);
@@ -179,7 +181,8 @@ export const fakeSettings: HttpSettings = {
   clientHeader: undefined,
   clientHeaderRole: "query",
   corsOrigins: "*",
-  limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0 },
+  contact: undefined,
+  limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0, hostRate: 20, endpointConcurrency: 16 },
   log: { queries: false },
 };
 

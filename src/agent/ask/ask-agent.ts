@@ -66,7 +66,7 @@ export function createAskAgent(options: AskOptions) {
       const within = optionsOf(options, request.setup);
       const { timeoutMs } = within;
       const admitted = await admission.enter({ client, characters, timeoutMs, signal });
-      const deadline = startDeadline(caller.signal, {
+      const deadline = startDeadline(admitted.signal, {
         clock,
         timeoutMs,
         message: `The question took longer than ${timeoutMs} ms.`,

@@ -90,14 +90,14 @@ export function createExplainer(options: ExplainerOptions) {
       const before = known.get(key);
       if (before) return aged(before.diagnosis, options.now() - before.at);
       return shared.join(key, budget.signal, async (signal) => {
-        const entrant = { client: owner, characters: asked.query.length, timeoutMs, signal };
+        const entrant = { client: owner, what: "diagnosis", characters: asked.query.length, timeoutMs, signal };
         const admitted = budget.admitted ?? (await admission.enter(entrant));
         const requests = admitted.requests.part(options.maxRequests);
         try {
           const { isFinal, ...diagnosis } = await diagnose(options, asked, {
             maxQuestions,
             timeoutMs,
-            signal,
+            signal: budget.admitted ? signal : admitted.signal,
             owner,
             requests,
           });

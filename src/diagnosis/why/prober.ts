@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import { cancellation, toFedwayError } from "../../errors/fedway-error.ts";
 import type { RequestBudget } from "../../outbound/request-budget.ts";
 import type { Probe, ProbeRequest } from "../../query/probe.ts";
 import type { Bindings } from "../../results/model.ts";
@@ -130,7 +130,7 @@ export class Prober {
     const { run, now } = this.#options;
     const { signal, maxQuestions, owner, requests: budget } = this.#budget;
     const timeoutMs = Math.floor(this.#until - now());
-    if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.");
+    if (signal.aborted) throw cancellation(signal);
     if (this.asked >= maxQuestions) throw this.#overspent("questions");
     if (timeoutMs < 1) throw this.#overspent("time");
     this.asked++;
@@ -142,7 +142,7 @@ export class Prober {
       this.byFacts ||= byFacts;
       return rows;
     } catch (error) {
-      if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.", { cause: error });
+      if (signal.aborted) throw cancellation(signal);
       const { code } = toFedwayError(error);
       if (code === "BUDGET_SPENT") throw this.#overspent("requests");
       if (this.#until - now() < 10) throw this.#overspent("time");

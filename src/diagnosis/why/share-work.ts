@@ -1,12 +1,10 @@
-import { FedwayError } from "../../errors/fedway-error.ts";
+import { cancellation } from "../../errors/fedway-error.ts";
 
 interface Shared<T> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
   waiting: number;
 }
-
-const cancelled = (): FedwayError => new FedwayError("CANCELLED", "The client closed the request.");
 
 /** Work that several callers wait for: done once, and given up when the last of them has left. */
 export function shareWork<T>() {
@@ -20,11 +18,11 @@ export function shareWork<T>() {
   return {
     /** @throws FedwayError `CANCELLED` when `signal` is aborted, and what `work` throws */
     async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-      if (signal.aborted) throw cancelled();
+      if (signal.aborted) throw cancellation(signal);
       const shared = running.get(key) ?? start(key, work);
       shared.waiting++;
       const { promise: left, reject } = Promise.withResolvers<never>();
-      const leave = (): void => reject(cancelled());
+      const leave = (): void => reject(cancellation(signal));
       signal.addEventListener("abort", leave, { once: true });
       try {
         return await Promise.race([shared.result, left]);
@@ -33,7 +31,7 @@ export function shareWork<T>() {
         shared.waiting--;
         if (shared.waiting === 0) {
           if (running.get(key) === shared) running.delete(key);
-          shared.controller.abort(cancelled());
+          shared.controller.abort(cancellation(signal));
           // Whoever waited for it has gone.
           shared.result.catch(() => {});
         }

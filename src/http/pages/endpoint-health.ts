@@ -1,13 +1,5 @@
-import type {
-  Availability,
-  DaySummary,
-  MaintenanceWindow,
-  Score,
-  ScorePart,
-  WindowSummary,
-  HourSummary,
-} from "../../monitor/monitor.ts";
-import { day, durationText, faultList, latencyText, moment, noData, numberText, percentText } from "./figures.ts";
+import type { Availability, DaySummary, Score, ScorePart, WindowSummary, HourSummary } from "../../monitor/monitor.ts";
+import { day, faultList, latencyText, noData, numberText, percentText } from "./figures.ts";
 import { type Html, html, ownLink } from "../../html.ts";
 import { table } from "./layout.ts";
 import { createStrips, dayScale, hourScale, summariesBySpan, stripKey, type StripScale } from "./strip.ts";
@@ -29,7 +21,8 @@ const windowRow = (each: WindowSummary): Html =>
   }</td><td>${each.probes === 0 ? noData : faultList(each.faults)}</td></tr>
 `;
 
-const windowTable = (windows: readonly WindowSummary[]): Html =>
+/** Uptime and latency by window. */
+export const windowTable = (windows: readonly WindowSummary[]): Html =>
   table({
     name: "Uptime",
     caption: "Uptime is good probes of all probes; latency is of good probes.",
@@ -74,16 +67,6 @@ ${latencyChart({ scale: hours, summaries: health.hours, ends: [html`24 hours ago
 ${latencyChart({ scale: long, summaries: days, ends: [html`90 days ago`, html`today`] })}
 </div>
 ${dayTable(long, days)}`;
-}
-
-/** Maintenance windows that have not ended. */
-export function maintenanceBody(windows: readonly MaintenanceWindow[], nowMs: number): Html {
-  if (windows.length === 0) return html`<p class="muted">None is announced.</p>`;
-  return html`<ul>
-${windows.map(
-  ({ fromMs, toMs, reason }) =>
-    html`<li>${moment(fromMs)} to ${moment(toMs)} (${durationText(Math.max(0, toMs - fromMs))})${fromMs <= nowMs ? ", now" : ""}${reason === undefined ? "" : html`: ${reason}`}</li>\n`,
-)}</ul>`;
 }
 
 const partNames: Readonly<Record<ScorePart["name"], string>> = {

@@ -5,7 +5,8 @@ import type { EntryDescription } from "../catalog-view.ts";
 import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";
 import type { Asker } from "./login.ts";
 import { capabilitiesBody, dataBody, type ShownData } from "./endpoint-data.ts";
-import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.ts";
+import { availabilityBody, scoreBody } from "./endpoint-health.ts";
+import { maintenanceBody } from "./maintenance-forms.ts";
 import { moment, numberText, heartbeatBanner } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { evidenceTable, incidentTable } from "./incident-page.ts";
@@ -13,7 +14,7 @@ import { badge, consolePath, fact, page, section, toCopy } from "./layout.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 
 /** What the page of an endpoint shows. */
-interface ShownEndpoint {
+export interface ShownEndpoint {
   readonly entry: CatalogEntry;
   readonly description: EntryDescription | undefined;
   readonly availability: Reading<Availability>;
@@ -58,7 +59,8 @@ const howToAsk = ({
 <p><a href="${consolePath(undefined, { endpoint: entry.id })}">Ask it in the console</a>, where its terms are completed, or <a href="${consolePath(query, { endpoint: entry.id })}">start with its classes</a>.</p>
 ${toCopy("Command to copy", command(publicUrl, entry.id))}`;
 
-function stateLine({ availability }: ShownEndpoint): Html {
+/** State in a sentence. */
+export function stateLine({ availability }: ShownEndpoint): Html {
   if (!availability.ok) return html`<p class="muted">The state could not be read now.</p>`;
   const { state, sinceMs, maintenanceUntilMs, last } = availability.value.health;
   const since = sinceMs === undefined ? "" : html` since ${moment(sinceMs)}`;
@@ -67,7 +69,8 @@ function stateLine({ availability }: ShownEndpoint): Html {
   return html`<p class="muted">State: ${state}${since}. ${probed}${until}</p>`;
 }
 
-function incidentsBody(incidents: readonly Incident[], nowMs: number): Html {
+/** The newest incidents, with evidence. */
+export function incidentsBody(incidents: readonly Incident[], nowMs: number): Html {
   if (incidents.length === 0) return html`<p class="muted">None is recorded.</p>`;
   const [newest] = incidents;
   return html`<p class="muted">The newest come first; at most 20 are shown.</p>
@@ -80,6 +83,7 @@ ${evidenceTable(newest.evidence)}</details>`
 }
 
 const documents = ({ entry: { id }, data }: ShownEndpoint): Html => html`<ul class="plain">
+<li><a href="/endpoints/${id}/owner">For its owner</a>: evidence, how it is asked, badges</li>
 <li><a href="/api/endpoints/${id}">Catalogue entry as JSON</a>, <a href="/api/endpoints/${id}?format=turtle">as Turtle</a></li>
 ${data.ok && data.value.description !== undefined ? html`<li><a href="/api/endpoints/${id}/void?format=turtle">Description of the data (VoID) as Turtle</a>, <a href="/api/endpoints/${id}/schema">schema as JSON</a></li>\n` : ""}<li><a href="/api/endpoints/${id}/availability">Availability as JSON</a>, <a href="/api/endpoints/${id}/incidents">incidents as JSON</a></li>
 </ul>`;
@@ -110,7 +114,7 @@ ${readSection("Capabilities", shown.capabilities, (value) => capabilitiesBody(va
 ${section("facts", "About", html`${factsOf(entry)}${keywordTags(entry.keywords)}`)}
 ${section("ask", "Ask it", howToAsk(shown))}
 ${readSection("Score", shown.score, scoreBody)}
-${readSection("Maintenance", shown.maintenance, (value) => maintenanceBody(value, nowMs))}
+${readSection("Maintenance", shown.maintenance, (value) => maintenanceBody(value, nowMs, asker))}
 ${section("documents", "For programs", documents(shown))}
 </div></div>`,
   });
@@ -130,7 +134,7 @@ export async function readingOf<Value>(promise: Promise<Value>): Promise<Reading
 }
 
 /** What `show` makes of the value; a plain word where it could not be read, so that it is not taken for nothing. */
-const readSection = <Value>(heading: string, reading: Reading<Value>, show: (value: Value) => Html): Html =>
+export const readSection = <Value>(heading: string, reading: Reading<Value>, show: (value: Value) => Html): Html =>
   section(heading.toLowerCase(), heading, reading.ok ? show(reading.value) : notRead);
 
 const notRead = html`<p class="banner down">This could not be read now. It may be there all the same.</p>`;

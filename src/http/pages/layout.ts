@@ -2,7 +2,7 @@ import { assetPaths, emblem } from "./assets.ts";
 import { type Html, html } from "../../html.ts";
 
 /** Parts of the site that the navigation leads to. */
-type SitePart = "catalogue" | "query" | "status" | "docs";
+type SitePart = "catalogue" | "query" | "runs" | "status" | "docs";
 
 /** What is put into the frame that all pages share. */
 interface PageContent {
@@ -18,6 +18,7 @@ interface PageContent {
 const parts: readonly { readonly part: SitePart; readonly path: string; readonly text: string }[] = [
   { part: "catalogue", path: "/", text: "Catalogue" },
   { part: "query", path: "/query", text: "Query" },
+  { part: "runs", path: "/runs", text: "Runs" },
   { part: "status", path: "/status", text: "Status" },
   { part: "docs", path: "/docs", text: "API" },
 ];

@@ -30,7 +30,7 @@ const pageHeaders: Readonly<Record<string, string>> = {
 const mostTags = 20;
 
 /** If-None-Match names this tag (RFC 9110, section 13.1.2: compared weakly). */
-function isKnown(header: string | undefined, etag: string): boolean {
+export function hasTag(header: string | undefined, etag: string): boolean {
   const tags = new Set((header ?? "").split(",", mostTags).map((tag) => tag.trim()));
   return ["*", etag, etag.replace(/^W\//, "")].some((tag) => tags.has(tag));
 }
@@ -46,7 +46,7 @@ export async function sendPage(
   const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   void reply.headers({ ...pageHeaders, ETag: etag });
   if (typeof content !== "string") void reply.headers(content.headers);
-  if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  if (hasTag(request.headers["if-none-match"], etag)) return reply.code(304).send();
   const coding = body.length > smallestCompressedBytes ? chooseCoding(request.headers["accept-encoding"]) : undefined;
   if (coding === undefined) return reply.send(body);
   return reply.header("Content-Encoding", coding).send(await compressWhole(body, coding));

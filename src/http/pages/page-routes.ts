@@ -2,12 +2,9 @@ import type { FastifyRequest } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
-import { runUnknown } from "../../query/query-service.ts";
 import { domainOf } from "../../monitor/subjects.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
-import { uncached } from "../common-headers.ts";
 import { unseen } from "../monitor-routes.ts";
-import { ownerOf } from "../ownership.ts";
 import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
@@ -19,11 +16,13 @@ import { catalogPage, exampleEndpoints, mostFederations } from "./catalog-page.t
 import { readCatalogFilter } from "./catalog-filter.ts";
 import { consolePage, consolePolicy } from "./console-page.ts";
 import { docsPage } from "./docs-page.ts";
-import { endpointPage, readingOf } from "./endpoint-page.ts";
+import { endpointPage, readingOf, type ShownEndpoint } from "./endpoint-page.ts";
 import { federationPage } from "./federation-page.ts";
+import { addMaintenanceForms } from "./maintenance-forms.ts";
+import { ownerPage } from "./owner-page.ts";
 import { incidentPage } from "./incident-page.ts";
 import { sendPage, sendRefusalPage } from "./page-reply.ts";
-import { runPage } from "./run-page.ts";
+import { addRunPages } from "./runs-page.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
 import { watchesPage } from "./watches-page.ts";
 
@@ -82,7 +81,7 @@ function addConsole(app: TypedApp, shell: HttpShell): void {
 
 const mostIncidents = 20;
 
-async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boolean): Promise<string> {
+async function shownEndpoint(shell: HttpShell, entry: CatalogEntry, mayAsk: boolean): Promise<ShownEndpoint> {
   const { monitor, descriptions, capabilities, hosted, view, publicUrl, version } = shell;
   const { id } = entry;
   // Reached without a network, so that nothing is said of one.
@@ -100,7 +99,7 @@ async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boole
     readingOf(capabilities.get(id)),
     readingOf(dataOf()),
   ]);
-  return endpointPage({
+  return {
     entry,
     description: view.description(entry),
     availability,
@@ -114,7 +113,7 @@ async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boole
     asker: { id, endpointApi: `${publicUrl()}/api/endpoints/${id}`, mayAsk },
     publicUrl: publicUrl(),
     version,
-  });
+  };
 }
 
 function addEndpoint(app: TypedApp, shell: HttpShell): void {
@@ -122,8 +121,15 @@ function addEndpoint(app: TypedApp, shell: HttpShell): void {
     schema: { tags, summary: "One endpoint as a page to read", params: IdPath },
     handler: async (request, reply) => {
       const entry = knownEntry(shell, request.params.id);
-      const mayAsk = hasAccess(request);
-      return sendPage(request, reply, await endpointText(shell, entry, mayAsk));
+      return sendPage(request, reply, endpointPage(await shownEndpoint(shell, entry, hasAccess(request))));
+    },
+  });
+  app.get("/endpoints/:id/owner", {
+    schema: { tags, summary: "One endpoint for its owner, as a page to read", params: IdPath },
+    handler: async (request, reply) => {
+      const entry = knownEntry(shell, request.params.id);
+      const shown = await shownEndpoint(shell, entry, hasAccess(request));
+      return sendPage(request, reply, ownerPage(shown, shell.config));
     },
   });
 }
@@ -161,12 +167,14 @@ function addStatus(app: TypedApp, shell: HttpShell): void {
       const filter = readStatusFilter(queryOf(request));
       const { state } = shell.ready().checks;
       const incidents = await readingOf(monitor.incidents({ open: true }));
+      const maintenance = await readingOf(monitor.maintenance());
       const text = statusPage({
         filter,
         all: monitor.all(),
         titleOf,
         heartbeat: monitor.heartbeat(),
         incidents: incidents.ok ? incidents.value : undefined,
+        maintenance: maintenance.ok ? maintenance.value : [],
         storeProblem: state?.ok === false ? state.detail : undefined,
         nowMs: nowOf(shell),
         version,
@@ -205,20 +213,6 @@ function addWatches(app: TypedApp, { watches, monitor, version }: HttpShell): vo
   });
 }
 
-function addRun(app: TypedApp, shell: HttpShell): void {
-  const { queries, catalog, version } = shell;
-  const isKnown = (endpoint: string): boolean => catalog.byId(endpoint) !== undefined;
-  app.get("/runs/:id", {
-    schema: { tags, summary: "One run of a query with its steps as a page to read", params: IdPath },
-    handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id, ownerOf(request));
-      if (record === undefined) throw runUnknown();
-      // Its owner sees more of it than others, and it changes while it runs.
-      return sendPage(request, reply, { text: runPage({ record, isKnown, version }), headers: uncached });
-    },
-  });
-}
-
 /** What goes wrong on the way to a page is answered with a page. */
 function answerWithPages(app: TypedApp, { logger, version }: HttpShell): void {
   app.setErrorHandler((thrown, request, reply) => {
@@ -241,9 +235,10 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addStatus(app, shell);
     addIncident(app, shell);
     addWatches(app, shell);
-    addRun(app, shell);
+    addRunPages(app, shell);
     addLogin(app, shell);
     addAsking(app, shell);
+    addMaintenanceForms(app, shell);
     app.get("/docs", {
       schema: { tags, summary: "This API as a page to read" },
       handler: async (request, reply) =>

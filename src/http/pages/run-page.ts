@@ -39,7 +39,7 @@ const meanings: Readonly<Record<RunRecord["status"], string>> = {
   empty: "The answer is whole: nothing fits the query.",
   partial: "Something is missing. Every row that was given is in the true answer.",
   failed: "The query failed. If part of an answer was sent, it is not to be used.",
-  cancelled: "The answer was not finished, because its client left.",
+  cancelled: "The answer was not finished.",
 };
 
 function meaningOf({ status, partial, detail }: RunRecord): string {

@@ -4,6 +4,7 @@ import {
   type HealthState,
   healthStates,
   type Incident,
+  type MaintenanceWindow,
 } from "../../monitor/monitor.ts";
 import {
   amountText,
@@ -19,6 +20,7 @@ import { type Html, html } from "../../html.ts";
 import { openIncidentList } from "./incident-page.ts";
 import { badge, option, page, section } from "./layout.ts";
 import { createStrips, hourScale, stripKey } from "./strip.ts";
+import { windowList } from "./maintenance-forms.ts";
 import { choiceOf } from "./catalog-filter.ts";
 
 /** What the status page shows. */
@@ -29,6 +31,8 @@ interface ShownStatus {
   readonly heartbeat: Heartbeat;
   /** Those that are open; undefined when they cannot be read. */
   readonly incidents: readonly Incident[] | undefined;
+  /** Windows that have not ended. */
+  readonly maintenance: readonly MaintenanceWindow[];
   /** What is wrong with the service's own storage. */
   readonly storeProblem?: string | undefined;
   readonly nowMs: number;
@@ -175,9 +179,20 @@ export function statusPage(shown: ShownStatus): string {
 ${storeBanner(shown.storeProblem)}${heartbeatBanner(heartbeat)}${tiles(shown)}${openIncidents(shown)}${sortForm(shown)}${stripKey("hour")}
 <section aria-label="Endpoints">
 ${fleet(shown)}</section>
-${section("monitor", "The monitor itself", heartbeatFacts(heartbeat))}
+${maintenance(shown)}${section("monitor", "The monitor itself", heartbeatFacts(heartbeat))}
 <p class="small"><a href="/api/status">As JSON</a></p>`,
   });
+}
+
+const mostWindows = 20;
+
+function maintenance({ maintenance: windows, titleOf, nowMs }: ShownStatus): Html {
+  if (windows.length === 0) return html``;
+  const link = ({ endpoint }: MaintenanceWindow): Html =>
+    html`<a href="/endpoints/${endpoint}">${titleOf(endpoint)}</a>`;
+  const left = windows.length - mostWindows;
+  const more = left > 0 ? html`<p class="muted">${amountText(left, "later one")} not shown.</p>\n` : "";
+  return section("maintenance", "Maintenance", html`${windowList(windows.slice(0, mostWindows), nowMs, link)}${more}`);
 }
 
 /** By what the endpoints are ordered. */

@@ -18,7 +18,7 @@ interface Process {
   readonly shared: ReturnType<typeof shareRuns>;
 }
 
-function startProcess(store: Pick<Store, "get" | "put">, { keep = 100, ahead = 0 } = {}): Process {
+function startProcess(store: Pick<Store, "get" | "put" | "list">, { keep = 100, ahead = 0 } = {}): Process {
   const now = (): number => Date.now() + ahead;
   const shared = shareRuns({ store, records: (from, to) => log.records(from, to), timeoutMs, now });
   const log = createRunLog({
@@ -99,7 +99,10 @@ describe("runs that several processes share", () => {
       if (away) throw new FedwayError("STORE_FAILED", "It is away.");
       return store.put(...args);
     };
-    const [first, second] = [startProcess({ get: (key) => store.get(key), put }), startProcess(store)];
+    const [first, second] = [
+      startProcess({ get: (key) => store.get(key), list: (...args) => store.list(...args), put }),
+      startProcess(store),
+    ];
     const runs = Array.from({ length: 50 }, () => first.log.open(plan, asked));
     await expect.poll(() => tries).toBeGreaterThan(1);
     for (const run of runs) run.finish({ status: "ok" });
@@ -160,6 +163,7 @@ describe("runs that several processes share", () => {
   it("say so when the store cannot be asked: not known is something else", async () => {
     const failing = {
       get: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
+      list: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
       put: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
     };
     const id = startProcess(failing).log.open(plan, asked).id;

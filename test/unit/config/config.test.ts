@@ -119,7 +119,7 @@ describe("defaults", () => {
         queryExamples: [],
         experience: 0,
       },
-      log: { level: "info", queries: false },
+      log: { level: "info", queries: false, slowQueryMs: 10_000 },
     }));
 
   it("user and password of a URL are not repeated in messages", () => {

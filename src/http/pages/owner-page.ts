@@ -1,0 +1,84 @@
+import { type Html, html } from "../../html.ts";
+import type { EndpointHealth } from "../../monitor/monitor.ts";
+import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
+import { constructProbes, valuesTable } from "../../registry/capabilities/probes.ts";
+import type { HttpSettings } from "../http-deps.ts";
+import { dataBody } from "./endpoint-data.ts";
+import { windowTable } from "./endpoint-health.ts";
+import { incidentsBody, readSection, type ShownEndpoint, stateLine } from "./endpoint-page.ts";
+import { faultList, latencyText, moment, noData, numberText } from "./figures.ts";
+import { maintenanceBody } from "./maintenance-forms.ts";
+import { fact, page, section, table, toCopy } from "./layout.ts";
+
+const slowest = 5;
+
+/** The hours of the last day whose good probes took longest. */
+function slowHours({ hours }: EndpointHealth): Html {
+  const measured = hours.filter(({ p50Ms }) => p50Ms !== undefined);
+  if (measured.length === 0) return html`<p class="muted">No latency is known of the last 24 hours.</p>`;
+  const rows = measured.toSorted((a, b) => (b.p50Ms ?? 0) - (a.p50Ms ?? 0)).slice(0, slowest);
+  return table({
+    name: "Slowest hours",
+    heads: ["Hour (UTC)", "#Median", "#Probes", "Faults"],
+    rows: rows.map(
+      ({ fromMs, p50Ms, probes, faults }) =>
+        html`<tr><th scope="row">${moment(fromMs, false)}</th><td class="n">${p50Ms === undefined ? noData : latencyText(p50Ms)}</td><td class="n">${numberText(probes)}</td><td>${faultList(faults)}</td></tr>\n`,
+    ),
+  });
+}
+
+/** Constructs that were answered otherwise than SPARQL 1.1 says, with the request and what came. */
+function deviations(found: Capabilities | undefined): Html {
+  if (found === undefined) return html`<p class="muted">Nothing has been probed yet.</p>`;
+  const wrong = constructProbes.flatMap(({ construct, query }) => {
+    const outcome = found.constructs[construct];
+    return outcome === undefined || outcome.verdict === "right" ? [] : [{ construct, query, ...outcome }];
+  });
+  const probed = html`<p class="muted">Probed ${moment(Date.parse(found.probedAt))}${found.unfinished ? "; the probing ended early" : ""}.</p>`;
+  if (wrong.length === 0)
+    return html`${probed}<p>${found.reachable ? "No deviation was found." : "The endpoint did not answer."}</p>`;
+  return html`${probed}${wrong.map(
+    ({ construct, query, verdict, detail }) => html`<h3>${construct}: ${verdict}</h3>
+${toCopy(`Request for ${construct}`, query(valuesTable))}<p>Came: ${detail ?? "nothing that says why"}</p>\n`,
+  )}`;
+}
+
+type Asking = Pick<HttpSettings, "contact" | "limits"> & { readonly version: string };
+
+function howAsked({ contact, limits, version }: Asking, id: string): Html {
+  const { hostRate, endpointConcurrency } = limits;
+  const stop =
+    contact === undefined
+      ? "This service names no contact (FEDWAY_CONTACT); refuse its User-Agent, or answer 429 with Retry-After, which it obeys."
+      : html`Write to <strong>${contact}</strong> and name <code>${id}</code>. Until then, 429 with Retry-After is obeyed.`;
+  return html`<dl class="facts">
+${fact("User-Agent", html`<code>Fedway/${version}${contact === undefined ? "" : ` (${contact})`}</code>`, true)}${fact("Requests a second", hostRate === 0 ? "no limit" : `at most ${hostRate} to one public host`)}${fact("At once", `at most ${endpointConcurrency}`)}${fact("To ask us to stop", stop, true)}</dl>`;
+}
+
+function badgeCode(publicUrl: string, id: string): Html {
+  const url = `${publicUrl}/endpoints/${id}`;
+  return html`<p><img src="/endpoints/${id}/badge.svg" alt="State and uptime"></p>
+${toCopy("Badge for Markdown", `[![SPARQL endpoint](${url}/badge.svg)](${url})`)}
+${toCopy("Badge for HTML", `<a href="${url}"><img src="${url}/badge.svg" alt="SPARQL endpoint"></a>`)}
+${toCopy("Badge of shields.io", `https://img.shields.io/endpoint?url=${encodeURIComponent(`${url}/badge.json`)}`)}`;
+}
+
+/** The page for the owner of an endpoint: what Fedway sees of it, how it asks, and what other clients ask stays out. */
+export function ownerPage(shown: ShownEndpoint, settings: HttpSettings): string {
+  const { entry, availability, incidents, maintenance, capabilities, data, nowMs, asker, publicUrl, version } = shown;
+  return page({
+    title: `${entry.title}, for its owner - Fedway`,
+    version,
+    main: html`<p class="crumbs"><a href="/">Catalogue</a> / <a href="/endpoints/${entry.id}">${entry.id}</a> / owner</p>
+<h1>${entry.title}, for its owner</h1>
+${stateLine(shown)}
+${readSection("Uptime", availability, ({ windows }) => windowTable(windows))}
+${readSection("Incidents", incidents, (value) => incidentsBody(value, nowMs))}
+${readSection("Slowest hours", availability, ({ health }) => slowHours(health))}
+${readSection("Deviations", capabilities, deviations)}
+${readSection("Description", data, (value) => dataBody(value, asker))}
+${section("asking", "How this service asks", howAsked({ ...settings, version }, entry.id))}
+${readSection("Maintenance", maintenance, (value) => maintenanceBody(value, nowMs, asker))}
+${section("badge", "Badge", badgeCode(publicUrl, entry.id))}`,
+  });
+}

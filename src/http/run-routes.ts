@@ -1,0 +1,86 @@
+import { Type } from "typebox";
+import { elapsedMs } from "../query/run-list.ts";
+import { runUnknown } from "../query/query-service.ts";
+import type { RunRecord as Recorded } from "../query/run-log.ts";
+import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import { ownerOf, viewerOf } from "./ownership.ts";
+import { RunRecord, runStatus } from "./query-schemas.ts";
+import { answers, IdPath, NoParameters, nothing, strictObject, view } from "./schemas.ts";
+import { refuseForeign } from "./write-access.ts";
+
+const tags = ["Queries"];
+const words = Type.String({ minLength: 1, maxLength: 500 });
+
+const RunFilter = strictObject({
+  status: Type.Optional(runStatus),
+  endpoint: Type.Optional(Type.Intersect([words], { description: "Catalogue id of an endpoint that was asked." })),
+  client: Type.Optional(Type.Intersect([words], { description: "Name of the key of the client." })),
+  minMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000, description: "Least milliseconds taken." })),
+  since: Type.Optional(Type.String({ format: "date-time", description: "Earliest start." })),
+  order: Type.Optional(Type.Enum(["newest", "longest"], { description: "newest when absent" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: "`next` of the page before." })),
+});
+
+const RunList = view("RunList", { runs: Type.Array(RunRecord), next: Type.Optional(Type.String()) });
+
+const mostCharacters = 300;
+
+/** A run as lists show it: without steps and notes, its text cut. */
+function listedRun({ steps: _steps, notes: _notes, asked, ...run }: Recorded, nowMs: number): Recorded {
+  const shown = asked && { ...asked, query: asked.query?.slice(0, mostCharacters), repairs: [] };
+  return { ...run, notes: [], asked: shown, elapsedMs: Math.round(elapsedMs(run, nowMs)) };
+}
+
+/** `GET /api/runs`, `GET` and `DELETE /api/runs/{id}`. */
+export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
+  const { queries, now = Date.now } = shell;
+  app.get("/api/runs", {
+    onRequest: refuseForeign,
+    schema: {
+      tags,
+      operationId: "listRuns",
+      summary: "List runs under way and those of which records are kept: one's own, with the admin token all",
+      querystring: RunFilter,
+      response: answers(RunList),
+    },
+    handler: async (request, reply) => {
+      const { runs, next } = await queries.runs(request.query, viewerOf(request));
+      const body = { runs: runs.map((run) => listedRun(run, now())), next };
+      return reply
+        .headers({ ...plainHeaders, ...uncached })
+        .type("application/json")
+        .send(body);
+    },
+  });
+  app.get("/api/runs/:id", {
+    schema: {
+      tags,
+      operationId: "getRun",
+      summary: "Get the record of a run: what each endpoint contributed",
+      params: IdPath,
+      querystring: NoParameters,
+      response: answers(RunRecord),
+    },
+    handler: async (request, reply) => {
+      const record = await queries.runRecord(request.params.id, ownerOf(request));
+      if (record) return sendJson(reply.headers(uncached), record);
+      throw runUnknown();
+    },
+  });
+  app.delete("/api/runs/:id", {
+    onRequest: refuseForeign,
+    schema: {
+      tags,
+      operationId: "cancelRun",
+      summary: "Cancel a run of one's own, with the admin token any; its requests to endpoints end at once",
+      params: IdPath,
+      response: { ...nothing, 202: Type.Null({ description: "It was asked to end and has not been seen to yet." }) },
+    },
+    handler: async (request, reply) => {
+      const done = await queries.cancel(request.params.id, viewerOf(request));
+      return done === "cancelled" ? sendNothing(reply) : reply.code(202).headers(plainHeaders).send(null);
+    },
+  });
+}

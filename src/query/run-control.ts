@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { clientOf } from "../clients/client-name.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Store } from "../store/store.ts";
+import type { Admission } from "./admission.ts";
+import { runUnknown } from "./query-service.ts";
+import { type OwnedRecord, ownerDigest, type RunLog, type RunRecord, shownTo } from "./run-log.ts";
+import { type ListedRuns, pageOf, type RunFilter } from "./run-list.ts";
+import type { shareRuns } from "./shared-runs.ts";
+
+/** Who looks at runs, or ends them. */
+export interface Viewer {
+  readonly owner: string;
+  /** Sees and ends the runs of all clients. */
+  readonly isOperator: boolean;
+}
+
+interface RunControlOptions {
+  readonly log: RunLog;
+  readonly admission: Pick<Admission, "listed" | "onListed">;
+  /** Absent: there is no other process. */
+  readonly shared: ReturnType<typeof shareRuns> | undefined;
+  readonly store: Pick<Store, "get" | "put" | "list" | "watch"> | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Place, in ids and shared pages, of calls without a run: behind any log. */
+export const callsPlace = 36 ** 5;
+
+const requestPrefix = "cancel/";
+const requestMs = 60_000;
+/** How long a cancelled run is waited for. */
+const settleMs = 3_000;
+const lookMs = 50;
+
+/** Finds, lists and ends runs, and calls without a run, of this process and of those that share its store. */
+export function createRunControl({ log, admission, shared, store, now }: RunControlOptions) {
+  const idOf = (call: string): string =>
+    `${callsPlace.toString(36)}-${shared === undefined ? "" : `${shared.name}-`}${call}`;
+  const calls = (): readonly OwnedRecord[] => Array.from(admission.listed, (call) => callRecord(call, idOf(call.id)));
+  const own = (id: string): OwnedRecord | undefined => log.record(id) ?? calls().find((call) => call.id === id);
+  const find = async (id: string): Promise<OwnedRecord | undefined> => own(id) ?? (await shared?.find(id));
+  const end = (id: string, by: string): boolean => {
+    const call = Array.from(admission.listed).find((each) => idOf(each.id) === id);
+    call?.cancel(cancelledBy(by));
+    return call !== undefined || log.cancel(id, cancelledBy(by));
+  };
+
+  if (shared) admission.onListed = () => shared.changed(callsPlace);
+
+  // Whoever has the run ends it.
+  const stopWatching = store && watchRequests(store, end);
+
+  /** The record once it has ended, or what is known of it after a while. */
+  const settled = async (id: string): Promise<OwnedRecord | undefined> => {
+    const until = now() + settleMs;
+    for (;;) {
+      const record = await find(id);
+      if (record?.status !== "running" || now() > until) return record;
+      await sleep(lookMs);
+    }
+  };
+  return {
+    find,
+    calls,
+    /** @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` for a malformed cursor */
+    async list(filter: RunFilter, viewer: Viewer): Promise<ListedRuns> {
+      const maySee = ({ owner }: OwnedRecord): boolean => viewer.isOperator || owner === ownerDigest(viewer.owner);
+      const page = pageOf(filter, now());
+      page.add([...calls(), ...log.records(0, callsPlace)].filter(maySee));
+      if (shared) for await (const records of shared.others()) page.add(records.filter(maySee));
+      const { runs, next } = page.end();
+      return { runs: runs.map((record) => shownIn(record, viewer)), next };
+    },
+    /**
+     * Cancels what is under way. "accepted": it was asked to end and has not been seen to.
+     * @throws FedwayError `RUN_UNKNOWN`, `RUN_FOREIGN`, `RUN_FINISHED`, `STORE_FAILED`
+     */
+    async cancel(id: string, viewer: Viewer): Promise<"cancelled" | "accepted"> {
+      const record = await find(id);
+      if (record === undefined) throw runUnknown();
+      const isOwn = record.owner === ownerDigest(viewer.owner);
+      if (!isOwn && !viewer.isOperator) throw foreign();
+      const by = isOwn ? "owner" : "operator";
+      if (record.status !== "running") throw finished(record);
+      if (!end(id, by)) await store?.put(requestPrefix + id, by, { ttlMs: requestMs });
+      const after = await settled(id);
+      if (after?.status === "running") return "accepted";
+      // A call without a run leaves no record.
+      if (after === undefined || after.status === "cancelled") return "cancelled";
+      throw finished(after);
+    },
+    close: (): void => stopWatching?.(),
+  };
+}
+
+/** Operators see whose run it is. */
+const shownIn = (record: OwnedRecord, { owner, isOperator }: Viewer): RunRecord => ({
+  ...shownTo(owner, record),
+  ...(isOperator && { client: record.client }),
+});
+
+type Listed = Admission["listed"] extends ReadonlySet<infer Call> ? Call : never;
+
+const callRecord = ({ sinceMs, isWaiting, entrant, client }: Listed, id: string): OwnedRecord => ({
+  id,
+  startedAt: new Date(sinceMs).toISOString(),
+  status: "running",
+  call: isWaiting ? "waiting" : entrant.what,
+  bytes: 0,
+  sources: [],
+  notes: [],
+  client: clientOf(client),
+  owner: ownerDigest(client),
+});
+
+/** Notices what other processes ask to be cancelled. @returns ends that */
+function watchRequests(store: NonNullable<RunControlOptions["store"]>, end: (id: string, by: string) => boolean) {
+  const heed = async (key: string): Promise<void> => {
+    const wanted = await store.get(key);
+    if (wanted) end(key.slice(requestPrefix.length), wanted.value);
+  };
+  const heedAll = async (): Promise<void> => {
+    for (const { key, value } of await store.list(requestPrefix, { limit: 100 }))
+      end(key.slice(requestPrefix.length), value);
+  };
+  return store.watch(requestPrefix, (change) => {
+    if (change?.version === 0) return;
+    // The store counts its own failures; who asked sees that nothing came of it.
+    void (change === undefined ? heedAll() : heed(change.key)).catch(() => {});
+  });
+}
+
+const cancelledBy = (by: string): FedwayError =>
+  by === "owner"
+    ? new FedwayError("CANCELLED", "The client that sent the query cancelled it.")
+    : new FedwayError("CANCELLED", "An operator of this service cancelled the query.", {
+        next: "Ask the operator why, or send a query that asks endpoints for less.",
+      });
+
+const foreign = (): FedwayError =>
+  new FedwayError("RUN_FOREIGN", "Only the client that sent a query, or an operator, may cancel it.", {
+    next: "Send Authorization: Bearer with the admin token, or the key with which the query was sent.",
+  });
+
+const finished = ({ id, status }: RunRecord): FedwayError =>
+  new FedwayError("RUN_FINISHED", `The run ended before it could be cancelled: ${status}.`, {
+    next: `GET /api/runs/${id} gives its record.`,
+  });

@@ -1,0 +1,39 @@
+import type { QueryPlan } from "../plan/query-plan.ts";
+import type { Run, RunRecord } from "./run-log.ts";
+
+/** What the log says of a slow query. */
+interface SlowRun extends Pick<RunRecord, "queryHash" | "client" | "status" | "code"> {
+  readonly run: string;
+  readonly plan: QueryPlan["kind"];
+  readonly ms: number;
+  /** The slowest, slowest first. */
+  readonly endpoints: readonly object[];
+  /** For those who want texts in the log. */
+  readonly query: string | undefined;
+}
+
+interface SlowLogOptions {
+  /** Least milliseconds of a slow query. */
+  readonly ms: number;
+  readonly write: (run: SlowRun) => void;
+}
+
+const mostEndpoints = 20;
+
+/** Writes of each query that took long where its time went. */
+export const slowLog =
+  ({ ms: least, write }: SlowLogOptions) =>
+  ({ id: run, plan, planned, sources, end }: Run, durationMs: number): void => {
+    if (durationMs < least) return;
+    const slowest = [...sources.values()].toSorted((a, b) => b.ms - a.ms).slice(0, mostEndpoints);
+    write({
+      run,
+      plan: plan.kind,
+      status: end?.status ?? "failed",
+      code: end?.error?.code,
+      queryHash: planned.hash,
+      ms: Math.round(durationMs),
+      endpoints: slowest.map(({ endpoint, ms, rows, requests }) => ({ endpoint, ms: Math.round(ms), rows, requests })),
+      query: planned.query,
+    });
+  };
