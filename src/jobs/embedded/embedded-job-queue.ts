@@ -1,83 +1,74 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, systemClock, type Timer } from "../../clock.ts";
+import { systemClock, type Timer } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
-import { checkedChildren, checkedPayload, checkEnqueueOptions, checkId, checkKinds, childId } from "../bounds.ts";
-import type { ChildJob, EnqueueOptions, Job, JobKind, JobQueue, JobSchedule } from "../job-queue.ts";
+import {
+  checkedChildren,
+  checkedPayload,
+  checkEnqueueOptions,
+  checkId,
+  checkKinds,
+  childId,
+  type PublicError,
+} from "../bounds.ts";
+import type { EnqueueOptions, Job, JobKind, JobQueue, JobSchedule } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
-import { isOpen, jobOf, type JobRecord } from "./job-record.ts";
+import { brokenBy, isOpen, jobOf, type JobRecord } from "./job-record.ts";
 import { JobRecords } from "./job-records.ts";
-import { recover } from "./recover.ts";
 import { Runner } from "./runner.ts";
-import { Schedules } from "./schedules.ts";
+import { createSchedules } from "./schedules.ts";
 
 /** How an embedded queue works; all times in milliseconds. */
-interface EmbeddedJobQueueOptions {
-  /** No other process changes the jobs in it: this one holds the data folder. */
-  readonly store: Store;
-  readonly clock?: Clock;
-  /** How often progress is written; default 1,000. */
-  readonly progressMs?: number;
-  /** Shortest time between two calls of a watcher; default 250. */
-  readonly watchMs?: number;
-  /** Finished jobs that are kept; default 1,000. */
-  readonly keepFinished?: number;
-  /** How long they are kept; default 7 days. */
-  readonly keepFinishedMs?: number;
-  /** Wait before the next run after this number of failures; default 1 s, doubled with each, at most 5 minutes. */
-  readonly backoffMs?: (failures: number) => number;
-  /** Ends of the process in the middle of a job after which that is given up; default 20. */
-  readonly mostInterruptions?: number;
+const defaults = {
+  clock: systemClock,
+  /** How often progress is written, and what the store did not take. */
+  progressMs: 1_000,
+  /** Shortest time between two calls of a watcher. */
+  watchMs: 250,
+  /** Finished jobs that are kept, and how long. */
+  keepFinished: 1_000,
+  keepFinishedMs: 7 * 24 * 3_600_000,
+  /** Wait before the next run after this number of failures. */
+  backoffMs: (failures: number): number => Math.min(1_000 * 2 ** (failures - 1), 300_000),
+  /** Ends of the process in the middle of a job after which that is given up. */
+  mostInterruptions: 20,
   /** Called with what goes wrong inside the queue and is tried again, e.g. a store that fails for a while. */
-  readonly onFault?: (error: unknown) => void;
-}
+  onFault: (_error: unknown): void => undefined,
+};
 
-const day = 24 * 3_600_000;
-const longestBackoffMs = 300_000;
+/** No other process changes the jobs in the store: this one holds the data folder. */
+type EmbeddedJobQueueOptions = Partial<typeof defaults> & { readonly store: Store };
+
 const longestWaitMs = 3_600_000;
-const unsavedAgainMs = 1_000;
 const defaultListed = 100;
-
-const defaultBackoffMs = (failures: number): number => Math.min(1_000 * 2 ** (failures - 1), longestBackoffMs);
 
 /** A queue in this process, the only one of its store, whose jobs survive the process as the store's documents do. */
 export class EmbeddedJobQueue implements JobQueue {
   readonly name = "embedded";
-  readonly #clock: Clock;
-  readonly #mostInterruptions: number;
-  readonly #fault: (error: unknown) => void;
+  readonly #options: Required<EmbeddedJobQueueOptions>;
   readonly #kinds = new Map<string, JobKind>();
   readonly #records: JobRecords;
   readonly #runner: Runner;
-  readonly #schedules: Schedules;
+  readonly #schedules: ReturnType<typeof createSchedules>;
   readonly #watchers: Watchers;
-  /** Ids that are being enqueued. */
-  readonly #entering = new Map<string, Promise<void>>();
+  /** Jobs are added one after the other. */
+  #adding: Promise<unknown> = Promise.resolve();
   #stage: "new" | "starting" | "started" | "closed" = "new";
   #works = false;
   #lastOrder = 0;
   #timer: Timer | undefined;
   #look: Promise<void> = Promise.resolve();
 
-  constructor(options: EmbeddedJobQueueOptions) {
-    const { store, clock = systemClock, progressMs = 1_000, backoffMs = defaultBackoffMs } = options;
-    const { keepFinished = 1_000, keepFinishedMs = 7 * day, watchMs: everyMs = 250 } = options;
-    const fault = (error: unknown): void => options.onFault?.(error);
-    const kinds = this.#kinds;
-    const changed = (record: JobRecord): void => this.#changed(record);
-    const records = new JobRecords({ store, clock, keepFinished, keepFinishedMs, changed, fault });
-    const onEnd = (): void => this.#wake();
-    this.#clock = clock;
-    this.#mostInterruptions = options.mostInterruptions ?? 20;
-    this.#fault = fault;
-    this.#records = records;
-    this.#runner = new Runner({ records, kinds, clock, progressMs, backoffMs, onEnd, fault });
-    this.#schedules = new Schedules({
-      store,
-      clock,
-      jobs: records,
-      enqueue: ({ kind, payload }, id) => this.enqueue(kind, payload, { id }),
-      fault,
+  constructor(given: EmbeddedJobQueueOptions) {
+    const options = { ...defaults, ...given };
+    const { clock, watchMs: everyMs, onFault: fault } = options;
+    this.#options = options;
+    this.#records = new JobRecords({ ...options, changed: (record) => this.#changed(record) });
+    this.#runner = new Runner({ ...options, records: this.#records, onEnd: () => this.#wake() });
+    this.#schedules = createSchedules({
+      ...options,
+      enqueue: async ({ kind, payload }, id) => this.#records.get(id) ?? this.enqueue(kind, payload, { id }),
+      isOpen: (id) => this.#openJob(id) !== undefined,
     });
     this.#watchers = createWatchers({ clock, read: (id) => this.#view(id), everyMs, fault });
   }
@@ -86,40 +77,54 @@ export class EmbeddedJobQueue implements JobQueue {
     checkKinds(kinds);
     if (this.#stage !== "new") throw new FedwayError("CONFIG_INVALID", "The job queue has been started already.");
     this.#stage = "starting";
-    for (const kind of kinds) this.#kinds.set(kind.name, kind);
     try {
       await this.#records.load();
-      const options = { kinds: this.#kinds, nowMs: this.#clock.now(), mostInterruptions: this.#mostInterruptions };
-      await recover(this.#records, options);
       await this.#schedules.load();
     } catch (error) {
       this.#stage = "new";
-      this.#kinds.clear();
       throw error;
     }
+    for (const kind of kinds) this.#kinds.set(kind.name, kind);
     this.#works = work;
     this.#stage = "started";
     this.#wake();
   }
 
-  async enqueue(kind: string, payload: unknown, options: EnqueueOptions = {}): Promise<Job> {
+  enqueue(kind: string, payload: unknown, options: EnqueueOptions = {}): Promise<Job> {
+    const adding = this.#adding.then(() => this.#add(kind, payload, options));
+    this.#adding = adding.catch(() => {});
+    return adding;
+  }
+
+  async #add(kind: string, payload: unknown, options: EnqueueOptions): Promise<Job> {
     this.#checkStarted();
     checkEnqueueOptions(options);
-    const { id = randomUUID() } = options;
+    const { id = randomUUID(), priority = 0 } = options;
     const checked = checkedPayload(this.#kinds, kind, payload);
-    const children = options.children && checkedChildren(this.#kinds, id, options.children);
-    while (this.#entering.has(id)) await this.#entering.get(id);
-    const held = this.#records.get(id);
-    if (held !== undefined && isOpen(held)) return jobOf(held);
-    if (held !== undefined && this.#records.isNeeded(held)) {
-      const message = `The job ${id} is a finished part of the job ${held.parent?.id}, which still needs it.`;
-      throw new FedwayError("REQUEST_INVALID", message);
-    }
-    const job = this.#newJob({ ...options, id, children }, kind, checked);
-    const parts = (children ?? []).map((child, index) => this.#newChild(job, child, index));
-    await this.#add(job, parts);
+    const parts = options.children && checkedChildren(this.#kinds, id, options.children);
+    const open = this.#openJob(id);
+    if (open) return jobOf(open);
+    const now = this.#options.clock.now();
+    // Grows within this process, and from one start to the next as the clock does; those of the children follow it.
+    const order = Math.max(this.#lastOrder + 1, now * 1_000);
+    this.#lastOrder = order + (parts?.length ?? 0);
+    const counts = { attempts: 0, failures: 0, interruptions: 0, createdAtMs: now, runAtMs: now } as const;
+    const fresh = { ...counts, state: "waiting", priority } as const;
+    const job = { ...fresh, id, kind, payload: checked, order, children: parts?.map(({ name }) => name) };
+    const children = (parts ?? []).map(({ name, ...part }, index) => {
+      return { ...fresh, ...part, id: childId(id, name), order: order + 1 + index, parent: { id, order } };
+    });
+    for (const one of [job, ...children]) this.#checkFree(one.id);
+    await this.#records.add(job, children);
     this.#wake();
     return jobOf(job);
+  }
+
+  /** @throws FedwayError `REQUEST_INVALID` when the id stands for an open job, or for a part that an open job needs */
+  #checkFree(id: string): void {
+    const held = this.#records.get(id);
+    if (held === undefined || !(isOpen(held) || this.#records.isNeeded(held))) return;
+    throw new FedwayError("REQUEST_INVALID", `The id ${id} stands for another job, which is open or still needed.`);
   }
 
   async get(id: string): Promise<Job | undefined> {
@@ -127,16 +132,10 @@ export class EmbeddedJobQueue implements JobQueue {
     return this.#view(id);
   }
 
-  async list({
-    kind,
-    state,
-    limit = defaultListed,
-  }: NonNullable<Parameters<JobQueue["list"]>[0]> = {}): Promise<readonly Job[]> {
-    const isListed = (record: JobRecord): boolean =>
-      (kind === undefined || record.kind === kind) && (state === undefined || record.state === state);
+  async list({ kind, state, limit = defaultListed }: NonNullable<Parameters<JobQueue["list"]>[0]> = {}) {
     return this.#records
       .values()
-      .filter(isListed)
+      .filter((one) => (kind ?? one.kind) === one.kind && (state ?? one.state) === one.state)
       .toSorted((left, right) => right.order - left.order)
       .slice(0, limit)
       .map((record) => jobOf(record));
@@ -144,9 +143,9 @@ export class EmbeddedJobQueue implements JobQueue {
 
   async cancel(id: string): Promise<boolean> {
     checkId(id);
-    const record = this.#records.get(id);
-    if (record === undefined || !isOpen(record)) return false;
-    await this.#records.end(record, "cancelled").finally(() => this.#wake());
+    const record = this.#openJob(id);
+    if (record === undefined) return false;
+    await this.#records.save(this.#ended(record, "cancelled")).finally(() => this.#wake());
     return true;
   }
 
@@ -168,16 +167,21 @@ export class EmbeddedJobQueue implements JobQueue {
   async close(graceMs = 5_000): Promise<void> {
     if (this.#stage === "closed") return;
     this.#stage = "closed";
-    this.#clock.clearTimeout(this.#timer);
+    this.#options.clock.clearTimeout(this.#timer);
     await this.#look;
     await this.#runner.stop(graceMs);
-    await this.#records.flush().catch(this.#fault);
+    await this.#records.close();
     this.#watchers.close();
   }
 
   #checkStarted(): void {
     if (this.#stage === "started") return;
     throw new FedwayError("STORE_FAILED", `The job queue is ${this.#stage === "closed" ? "closed" : "not started"}.`);
+  }
+
+  #openJob(id: string): JobRecord | undefined {
+    const record = this.#records.get(id);
+    return record && isOpen(record) ? record : undefined;
   }
 
   /** A job with its result. */
@@ -191,58 +195,88 @@ export class EmbeddedJobQueue implements JobQueue {
     if (!isOpen(record)) this.#runner.drop(record.id);
   }
 
-  /** Starts what can be started, and wakes up for what is due later. */
+  /** Brings every job to what follows from the others, starts what can be started, and wakes up for what is due later. */
   #wake(): void {
     if (this.#stage !== "started") return;
-    // Read before the runner looks: what becomes due after its look must still be ahead here.
-    const now = this.#clock.now();
-    const due = [this.#records.prune(), this.#records.hasUnsaved ? now + unsavedAgainMs : Number.POSITIVE_INFINITY];
-    if (this.#works) due.push(this.#runner.fill(), this.#schedules.nextMs);
+    const { clock } = this.#options;
+    // Read before the jobs are looked at: what becomes due after that must still be ahead.
+    const now = clock.now();
+    while (this.#followUp(now));
+    const due = [this.#prune(now)];
+    if (this.#works) due.push(this.#fill(now), this.#schedules.nextMs());
+    clock.clearTimeout(this.#timer);
     const waitMs = Math.min(Math.max(1, Math.min(...due) - now), longestWaitMs);
-    this.#clock.clearTimeout(this.#timer);
-    this.#timer = this.#clock.setTimeout(() => {
-      this.#look = this.#look.then(() => this.#tick());
+    this.#timer = clock.setTimeout(() => {
+      this.#look = this.#look.then(() => (this.#works ? this.#schedules.tick() : undefined)).then(() => this.#wake());
     }, waitMs);
   }
 
-  async #tick(): Promise<void> {
-    await this.#records.flush().catch(this.#fault);
-    if (this.#works && this.#stage === "started") await this.#schedules.tick();
-    this.#wake();
-  }
-
-  #newJob({ id, priority = 0, children }: NewJobOptions, kind: string, payload: unknown): JobRecord {
-    const now = this.#clock.now();
-    // Grows within this process, and from one start to the next as the clock does; those of the children follow it.
-    const order = Math.max(this.#lastOrder + 1, now * 1_000);
-    this.#lastOrder = order + (children?.length ?? 0);
-    const job = { id, kind, payload, priority, order, createdAtMs: now, runAtMs: now };
-    const names = children?.map(({ name }) => name);
-    return { ...job, state: "waiting", attempts: 0, failures: 0, interruptions: 0, children: names };
-  }
-
-  #newChild(parent: JobRecord, { name, kind, payload }: ChildJob, index: number): JobRecord {
-    const id = childId(parent.id, name);
-    const held = this.#records.get(id);
-    const isTaken = held !== undefined && (isOpen(held) || this.#records.isNeeded(held));
-    if (isTaken || this.#entering.has(id)) {
-      throw new FedwayError("REQUEST_INVALID", `The id ${id} stands for another job.`);
+  /** True when a job has changed, so that others may have to follow. */
+  #followUp(now: number): boolean {
+    let hasChanged = false;
+    for (const record of this.#records.values()) {
+      if (!isOpen(record)) continue;
+      const next = this.#following(record, now);
+      if (next === record) continue;
+      hasChanged = true;
+      void (next ? this.#records.save(next) : this.#records.forget(record)).catch(this.#options.onFault);
     }
-    const order = parent.order + 1 + index;
-    return { ...parent, id, kind, payload, order, children: undefined, parent: { id: parent.id, order: parent.order } };
+    return hasChanged;
   }
 
-  async #add(job: JobRecord, children: readonly JobRecord[]): Promise<void> {
-    const ids = [job, ...children].map(({ id }) => id);
-    const adding = this.#records.add(job, children);
-    const settled = adding.catch(() => {});
-    for (const id of ids) this.#entering.set(id, settled);
-    try {
-      await adding;
-    } finally {
-      for (const id of ids) this.#entering.delete(id);
+  /** An open job as it is to be, also after the end of the process that it was open in; undefined when it is to be forgotten. */
+  #following(record: JobRecord, now: number): JobRecord | undefined {
+    const { kind, state, interruptions: before } = record;
+    const parent = this.#records.parentOf(record);
+    // A process that ends while it enqueues leaves children without their parent.
+    if (record.parent && parent === undefined) return undefined;
+    if (parent && !isOpen(parent)) return this.#ended(record, "cancelled");
+    const error = record.children && brokenBy(record, this.#records.childrenOf(record));
+    if (error) return this.#ended(record, "failed", error);
+    if (!this.#kinds.has(kind)) {
+      const message = `This version of the service has no jobs of the kind ${kind}.`;
+      return this.#ended(record, "failed", { code: "REQUEST_INVALID", message });
     }
+    if (state === "waiting" || this.#runner.has(record.id)) return record;
+    const interruptions = before + 1;
+    if (interruptions < this.#options.mostInterruptions) {
+      return { ...record, interruptions, state: "waiting", runAtMs: now };
+    }
+    const message = `The job was given up: its worker ended ${interruptions} times while it ran.`;
+    return this.#ended(record, "failed", { code: "INTERNAL", message });
+  }
+
+  #ended(record: JobRecord, state: "failed" | "cancelled", error?: PublicError): JobRecord {
+    return { ...record, state, error, finishedAtMs: this.#options.clock.now() };
+  }
+
+  /** Starts the jobs that may run now, by priority and then in the order of enqueuing; gives when the next one may. */
+  #fill(now: number): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    const waiting = this.#records.values().filter(({ id, state }) => state === "waiting" && !this.#runner.has(id));
+    for (const record of waiting.toSorted(byTurn)) {
+      const kind = this.#kinds.get(record.kind);
+      if (record.runAtMs > now) dueMs = Math.min(dueMs, record.runAtMs);
+      else if (kind && this.#runner.hasRoom(kind) && this.#isReady(record)) this.#runner.start(kind, record);
+    }
+    return dueMs;
+  }
+
+  #isReady(record: JobRecord): boolean {
+    return this.#records.childrenOf(record).every((child) => child?.state === "done");
+  }
+
+  /** Forgets finished jobs that are too many or too old; gives when the next one will be too old. */
+  #prune(now: number): number {
+    const { keepFinished, keepFinishedMs, onFault } = this.#options;
+    const over = this.#records.values().filter((record) => !isOpen(record) && !this.#records.isNeeded(record));
+    const isOld = ({ finishedAtMs = 0 }: JobRecord): boolean => finishedAtMs + keepFinishedMs <= now;
+    const old = over.filter((record, index) => index < over.length - keepFinished || isOld(record));
+    for (const record of old) void this.#records.forget(record).catch(onFault);
+    const next = over.find((record) => !isOld(record));
+    return (next?.finishedAtMs ?? Number.POSITIVE_INFINITY) + keepFinishedMs;
   }
 }
 
-type NewJobOptions = EnqueueOptions & { readonly id: string };
+const byTurn = (left: JobRecord, right: JobRecord): number =>
+  right.priority - left.priority || left.order - right.order;

@@ -1,5 +1,5 @@
-import { type Clock, sleep, type Timer } from "../../clock.ts";
-import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import { type Clock, sleep } from "../../clock.ts";
+import { toFedwayError } from "../../errors/fedway-error.ts";
 import { boundedProgress, resultText, stopped } from "../bounds.ts";
 import type { JobContext, JobKind } from "../job-queue.ts";
 import type { JobRecord } from "./job-record.ts";
@@ -7,20 +7,16 @@ import type { JobRecords } from "./job-records.ts";
 
 interface RunnerOptions {
   readonly records: JobRecords;
-  readonly kinds: ReadonlyMap<string, JobKind>;
   readonly clock: Clock;
-  /** How often progress is written. */
-  readonly progressMs: number;
   /** Wait before the next run after this many failures. */
   readonly backoffMs: (failures: number) => number;
   /** Called when a run has ended and made room. */
   readonly onEnd: () => void;
-  readonly fault: (error: unknown) => void;
+  readonly onFault: (error: unknown) => void;
 }
 
 /** One run of one job. */
 interface Run {
-  readonly id: string;
   readonly kind: JobKind;
   readonly controller: AbortController;
   /** Its job was ended or put back: what the handler gives does not count. */
@@ -28,15 +24,10 @@ interface Run {
   ended: Promise<void>;
 }
 
-/** What a handler gave, as JSON text, or why it failed. */
-type Outcome = { readonly text: string | undefined } | { readonly error: FedwayError; readonly isRetryable: boolean };
-
-/** Wait before a job is tried again whose start could not be written. */
+/** Wait before the store is asked again that did not take a state. */
 const againMs = 1_000;
-const firstSettleMs = 500;
-const longestSettleMs = 30_000;
 
-/** Runs jobs, as many of each kind at once as the kind allows. */
+/** Runs that are under way, by the ids of their jobs. */
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #runs = new Map<string, Run>();
@@ -46,39 +37,25 @@ export class Runner {
     this.#options = options;
   }
 
-  /** Starts the jobs that may run now, by priority and then in the order of enqueuing; gives when the next one may. */
-  fill(): number {
-    for (;;) {
-      const { firsts, dueMs } = this.#look();
-      if (firsts.size === 0) return dueMs;
-      for (const [kind, record] of firsts) this.#start(kind, record);
-    }
+  has(id: string): boolean {
+    return this.#runs.has(id);
   }
 
-  /** The first job of each kind that there is room for, and when the next one of all is due that waits for its time. */
-  #look() {
-    const { records, kinds, clock } = this.#options;
-    const now = clock.now();
-    const firsts = new Map<JobKind, JobRecord>();
-    const full = this.#fullKinds();
-    let dueMs = Number.POSITIVE_INFINITY;
-    for (const record of records.open()) {
-      if (record.state !== "waiting" || this.#runs.has(record.id)) continue;
-      if (record.runAtMs > now) dueMs = Math.min(dueMs, record.runAtMs);
-      else {
-        const kind = kinds.get(record.kind);
-        if (kind === undefined || full.has(kind) || !comesBefore(record, firsts.get(kind))) continue;
-        if (records.childrenOf(record).every((child) => child?.state === "done")) firsts.set(kind, record);
-      }
-    }
-    return { firsts, dueMs };
+  hasRoom(kind: JobKind): boolean {
+    const running = Array.from(this.#runs.values()).filter((run) => run.kind === kind);
+    return running.length < (kind.concurrency ?? 1);
   }
 
-  #fullKinds(): ReadonlySet<JobKind> {
-    const running = Map.groupBy(this.#runs.values(), ({ kind }) => kind);
-    return new Set(
-      Array.from(running.keys()).filter((kind) => (running.get(kind)?.length ?? 0) >= (kind.concurrency ?? 1)),
-    );
+  start(kind: JobKind, waiting: JobRecord): void {
+    const { id } = waiting;
+    const run: Run = { kind, controller: new AbortController(), isLost: false, ended: Promise.resolve() };
+    this.#runs.set(id, run);
+    run.ended = this.#work(run, waiting)
+      .catch(this.#options.onFault)
+      .finally(() => {
+        if (this.#runs.get(id) === run) this.#runs.delete(id);
+        this.#options.onEnd();
+      });
   }
 
   /** Ends the run of a job that has been ended; the handler may take its time. */
@@ -91,142 +68,109 @@ export class Runner {
 
   /** Ends all runs: they get `graceMs`, the jobs of those that have not ended by then wait again. */
   async stop(graceMs: number): Promise<void> {
-    const { records, clock, fault } = this.#options;
+    const { records, clock, onFault } = this.#options;
     this.#closing.abort();
     const runs = Array.from(this.#runs.values());
     for (const { controller } of runs) controller.abort(stopped("The service is shutting down."));
     const all = new AbortController();
-    const ends = Promise.all(runs.map(({ ended }) => ended));
-    await Promise.race([ends, sleep(graceMs, { clock, signal: all.signal })]);
+    await Promise.race([Promise.all(runs.map(({ ended }) => ended)), sleep(graceMs, { clock, signal: all.signal })]);
     all.abort();
-    for (const run of this.#runs.values()) {
-      const record = records.get(run.id);
-      if (!run.isLost && record?.state === "running") await records.save(this.#again(record)).catch(fault);
+    for (const [id, run] of this.#runs) {
+      const record = records.get(id);
+      if (!run.isLost && record?.state === "running") await records.save(this.#again(record)).catch(onFault);
       run.isLost = true;
     }
   }
 
-  #start(kind: JobKind, record: JobRecord): void {
-    const { id } = record;
-    const run: Run = { id, kind, controller: new AbortController(), isLost: false, ended: Promise.resolve() };
-    this.#runs.set(id, run);
-    run.ended = this.#work(run, record)
-      .catch(this.#options.fault)
-      .finally(() => this.#end(run));
-  }
-
-  #end(run: Run): void {
-    if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
-    this.#options.onEnd();
-  }
-
   async #work(run: Run, waiting: JobRecord): Promise<void> {
-    const { records, clock, fault } = this.#options;
-    let children: readonly unknown[];
+    const { records, clock } = this.#options;
+    const { id } = waiting;
+    const attempt = waiting.attempts + 1;
+    let outcome: (record: JobRecord) => JobRecord | Promise<JobRecord>;
+    // Only what the handler itself throws may pass.
+    let mayPass = false;
     try {
-      children = await records.childResults(waiting);
-      if (run.controller.signal.aborted) return;
-      const attempts = waiting.attempts + 1;
-      await records.save({ ...waiting, state: "running", attempts, startedAtMs: clock.now() });
+      const children = await this.#stored(run, async () => {
+        const results = await records.childResults(waiting);
+        if (!run.controller.signal.aborted) {
+          await records.save({ ...waiting, state: "running", attempts: attempt, startedAtMs: clock.now() });
+        }
+        return results;
+      });
+      if (children === undefined || run.controller.signal.aborted) return;
+      run.kind.validate(waiting.payload);
+      mayPass = true;
+      const result = await this.#execute(run, waiting, { id, attempt, children });
+      mayPass = false;
+      const text = resultText(result);
+      outcome = (record) => this.#done(record, text);
     } catch (thrown) {
-      if (run.isLost) return;
-      const error = toFedwayError(thrown);
-      if (error.code !== "STORE_FAILED") return records.end(waiting, "failed", error);
-      fault(error);
-      // Fails as well, for now.
-      return records.save({ ...waiting, runAtMs: clock.now() + againMs }).catch(() => {});
+      const isFinal = !mayPass;
+      outcome = (record) => this.#failed(run, record, { thrown, isFinal });
     }
-    if (!run.isLost) await this.#settle(run, await this.#execute(run, { attempt: waiting.attempts + 1, children }));
-  }
-
-  async #execute(run: Run, about: Pick<JobContext, "attempt" | "children">): Promise<Outcome> {
-    const payload = this.#options.records.get(run.id)?.payload;
-    try {
-      run.kind.validate(payload);
-    } catch (error) {
-      return { error: toFedwayError(error), isRetryable: false };
-    }
-    const progress = this.#progressOf(run);
-    let result: unknown;
-    try {
-      const { signal } = run.controller;
-      result = await run.kind.run(payload, { ...about, id: run.id, signal, progress: progress.report });
-    } catch (thrown) {
-      const error = toFedwayError(thrown);
-      return { error, isRetryable: error.kind.retryable };
-    } finally {
-      progress.end();
-    }
-    try {
-      return { text: resultText(result) };
-    } catch (error) {
-      return { error: toFedwayError(error), isRetryable: false };
-    }
-  }
-
-  /** Progress shows at once and is written now and then. */
-  #progressOf(run: Run) {
-    const { records, clock, progressMs, fault } = this.#options;
-    let timer: Timer | undefined;
-    let isEnded = false;
-    const write = (): void => {
-      timer = undefined;
-      const record = records.get(run.id);
-      if (!run.isLost && record !== undefined) records.write(record).catch(fault);
-    };
-    return {
-      report: (progress: Parameters<JobContext["progress"]>[0]): void => {
-        const record = records.get(run.id);
-        if (isEnded || run.isLost || record === undefined) return;
-        records.keep({ ...record, progress: boundedProgress(progress) });
-        timer ??= clock.setTimeout(write, progressMs);
-      },
-      end(): void {
-        isEnded = true;
-        clock.clearTimeout(timer);
-      },
-    };
-  }
-
-  /** Writes the outcome, again and again while the store fails: the work is done and must not be lost. */
-  async #settle(run: Run, outcome: Outcome): Promise<void> {
-    const { records, clock, fault } = this.#options;
-    const { signal } = this.#closing;
-    for (let waitMs = firstSettleMs; !run.isLost; waitMs = Math.min(2 * waitMs, longestSettleMs)) {
-      const record = records.get(run.id);
+    await this.#stored(run, async () => {
+      const record = records.get(id);
       if (record === undefined) return;
+      const next = await outcome(record);
+      await records.write(next);
+      if (run.isLost) return;
+      this.#runs.delete(id);
+      records.keep(next);
+    });
+  }
+
+  async #execute(run: Run, { payload }: JobRecord, about: Omit<JobContext, "signal" | "progress">): Promise<unknown> {
+    const { records } = this.#options;
+    let isEnded = false;
+    const progress: JobContext["progress"] = (given) => {
+      const record = records.get(about.id);
+      if (!isEnded && !run.isLost && record) records.keepForNow({ ...record, progress: boundedProgress(given) });
+    };
+    try {
+      return await run.kind.run(payload, { ...about, signal: run.controller.signal, progress });
+    } finally {
+      isEnded = true;
+    }
+  }
+
+  /** Does a step again and again while the store fails: what is known must not be lost. Undefined: the run is lost, or the queue closes. */
+  async #stored<Result>(run: Run, step: () => Promise<Result>): Promise<Result | undefined> {
+    const { clock, onFault } = this.#options;
+    const { signal } = this.#closing;
+    while (!run.isLost) {
       try {
-        const next = "error" in outcome ? this.#afterFailure(run, record, outcome) : await this.#done(record, outcome);
-        await records.write(next);
-        if (run.isLost) return;
-        this.#runs.delete(run.id);
-        records.keep(next);
-        await records.follow(next).catch(fault);
-        return;
+        return await step();
       } catch (error) {
-        fault(error);
-        if (signal.aborted) return;
-        await sleep(waitMs, { clock, signal });
+        if (toFedwayError(error).code !== "STORE_FAILED") throw error;
+        onFault(error);
+        if (signal.aborted) return undefined;
+        await sleep(againMs, { clock, signal });
       }
     }
+    return undefined;
   }
 
-  async #done(record: JobRecord, { text }: { readonly text: string | undefined }): Promise<JobRecord> {
+  async #done(record: JobRecord, text: string | undefined): Promise<JobRecord> {
     const { records, clock } = this.#options;
     const result = text === undefined ? {} : await records.writeResult(record.id, text);
     return { ...record, ...result, state: "done", error: undefined, finishedAtMs: clock.now() };
   }
 
-  #afterFailure(run: Run, record: JobRecord, { error, isRetryable }: Extract<Outcome, { error: unknown }>): JobRecord {
+  #failed(
+    run: Run,
+    record: JobRecord,
+    { thrown, isFinal }: { readonly thrown: unknown; readonly isFinal: boolean },
+  ): JobRecord {
     // A handler that was stopped because the queue closes has not failed.
     if (this.#closing.signal.aborted && run.controller.signal.aborted) return this.#again(record);
     const { clock, backoffMs } = this.#options;
+    const { code, message, kind, details } = toFedwayError(thrown);
     const failures = record.failures + 1;
-    const failed = { ...record, failures, error: { code: error.code, message: error.message } };
-    if (!isRetryable || failures >= (run.kind.maxAttempts ?? 3)) {
+    const failed = { ...record, failures, error: { code, message } };
+    if (isFinal || !kind.retryable || failures >= (run.kind.maxAttempts ?? 3)) {
       return { ...failed, state: "failed", finishedAtMs: clock.now() };
     }
-    const waitMs = Math.max(backoffMs(failures), error.details.retryAfterMs ?? 0);
+    const waitMs = Math.max(backoffMs(failures), details.retryAfterMs ?? 0);
     return { ...failed, state: "waiting", runAtMs: clock.now() + waitMs };
   }
 
@@ -234,8 +178,3 @@ export class Runner {
     return { ...record, state: "waiting", runAtMs: this.#options.clock.now() };
   }
 }
-
-const comesBefore = (left: JobRecord, right: JobRecord | undefined): boolean =>
-  right === undefined ||
-  left.priority > right.priority ||
-  (left.priority === right.priority && left.order < right.order);
