@@ -111,9 +111,13 @@ export class EmbeddedJobQueue implements JobQueue {
     const counts = { attempts: 0, failures: 0, interruptions: 0, createdAtMs: now, runAtMs: now } as const;
     const fresh = { ...counts, state: "waiting", priority } as const;
     const job = { ...fresh, id, kind, payload: checked, order, children: parts?.map(({ name }) => name) };
-    const children = (parts ?? []).map(({ name, ...part }, index) => {
-      return { ...fresh, ...part, id: childId(id, name), order: order + 1 + index, parent: { id, order } };
-    });
+    const children = Array.from(parts ?? [], ({ name, ...part }, index) => ({
+      ...fresh,
+      ...part,
+      id: childId(id, name),
+      order: order + 1 + index,
+      parent: { id, order },
+    }));
     for (const one of [job, ...children]) this.#checkFree(one.id);
     await this.#records.add(job, children);
     this.#wake();

@@ -66,7 +66,8 @@ export class JobRecords {
     }
     for (const record of all) this.keep(record);
     // The new job may give no result.
-    await Promise.allSettled(former.map(({ resultKey }) => resultKey && this.#store.delete(resultKey)));
+    const results = former.flatMap(({ resultKey }) => resultKey ?? []);
+    await Promise.allSettled(results.map((key) => this.#store.delete(key)));
   }
 
   /** Takes in a state, in memory only. */

@@ -1,64 +1,20 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { backupDatabase } from "../../../src/store/sqlite/backup.ts";
+import { answersOf, formerHours, formerState, shouldKeepUptime, writeDatabase } from "../../support/former-state.ts";
 import { createMonitoredFolder, type MonitoredService } from "../../support/monitored-service.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
-/** What a service of version 0.1.0 left when it was killed in the middle of a job: `test/support/write-data-folder.ts`. */
-const text = readFileSync(new URL("../../fixtures/data-folder.json", import.meta.url), "utf8");
-const written: { readonly atMs: number } = JSON.parse(text);
-const ageMs = Date.now() - written.atMs;
-const hourMs = 3_600_000;
-const hoursWritten = 89 * 24;
-/** The same with all moments as if it had been written just now, since much is kept for a time only. */
-const fixture: {
-  readonly files: Readonly<Record<string, string>>;
-  readonly pragmas: Readonly<Record<string, number>>;
-  readonly schema: readonly { readonly sql: string }[];
-  readonly rows: Readonly<Record<string, readonly Readonly<Record<string, SQLInputValue>>[]>>;
-} = JSON.parse(
-  text
-    .replaceAll(/\b1[789]\d{11}\b/g, (ms) => String(Number(ms) + ageMs))
-    .replaceAll(/(?<=\\"h\\":)\d{6}\b/g, (h) => String(Number(h) + Math.floor(ageMs / hourMs))),
-);
-
-/** The hours of 89 days as release 0.1.0 summed them up: four turns each, a good one in 10 ms, two in 100 ms, and a timeout. */
-function writeHours(database: DatabaseSync): void {
-  const toMs = Math.floor(Date.now() / hourMs - 2) * hourMs;
-  const insert = database.prepare("INSERT INTO points (series, at_ms, arrival, value) VALUES (?, ?, ?, ?)");
-  database.exec("BEGIN");
-  for (let hour = 0; hour < hoursWritten; hour += 1) {
-    const value = JSON.stringify({ n: 4, g: 3, a: 1_000, h: [116, 1, 57, 2], f: { timeout: 1 } });
-    insert.run("monitor/hour/alpha", toMs - hour * hourMs, 1_000 + hour, value);
-  }
-  database.exec("COMMIT");
-}
-
-function writeDatabase(path: string): number {
-  const database = new DatabaseSync(path);
-  let count = 0;
-  for (const { sql } of fixture.schema) database.exec(sql);
-  for (const [name, value] of Object.entries(fixture.pragmas)) database.exec(`PRAGMA ${name} = ${value}`);
-  for (const [table, rows] of Object.entries(fixture.rows)) {
-    for (const row of rows) {
-      const names = Object.keys(row);
-      const places = names.map(() => "?").join(", ");
-      database.prepare(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${places})`).run(...Object.values(row));
-      count += 1;
-    }
-  }
-  writeHours(database);
-  database.close();
-  return count;
-}
-
+const everyHour = { FEDWAY_PROBE_EVERY_MS: "3600000" };
 let service: MonitoredService;
+let folder: Awaited<ReturnType<typeof createMonitoredFolder>>;
+let dataDir: string;
 beforeAll(async () => {
-  const dataDir = newFolder();
+  dataDir = newFolder();
   expect(writeDatabase(join(dataDir, "store.db"))).toBeGreaterThan(50);
-  const folder = await createMonitoredFolder(fixture.files);
-  service = await folder.start({ FEDWAY_DATA_DIR: dataDir, FEDWAY_PROBE_EVERY_MS: "3600000" });
+  folder = await createMonitoredFolder(formerState.files);
+  service = await folder.start({ FEDWAY_DATA_DIR: dataDir, ...everyHour });
 });
 afterAll(() => service.close());
 
@@ -94,13 +50,7 @@ describe("the data folder of an earlier version", () => {
     expect(await service.json("/api/maintenance")).toMatchObject({ maintenance });
   });
   it("keeps the uptime of 90 days", async () => {
-    const window = async (name: string) =>
-      (await service.availability("alpha")).windows.find((one) => one.window === name);
-    // Two turns of the record that ran.
-    const good = 3 * hoursWritten + 2;
-    await expect.poll(async () => (await window("90d"))?.good).toBe(good);
-    expect(await window("90d")).toMatchObject({ probes: 4 * hoursWritten + 2, faults: { timeout: hoursWritten } });
-    expect(await window("24h")).toMatchObject({ probes: 4 * 23 + 2, p50Ms: expect.closeTo(100, -1) as number });
+    await shouldKeepUptime(service);
     const { days } = await service.json<{ days: readonly unknown[] }>("/api/endpoints/alpha/availability");
     expect(days.length).toBeGreaterThanOrEqual(89);
   });
@@ -111,5 +61,28 @@ describe("the data folder of an earlier version", () => {
       result: { id: "alpha", classes: 1 },
     });
     await expect.poll(async () => (await service.json<Job>("/api/jobs/describe.slow")).attempts).toBeGreaterThan(1);
+  });
+  it("stays one that the earlier version reads: the schema, the form of the records, its series of hours", () => {
+    const database = new DatabaseSync(join(dataDir, "store.db"), { readOnly: true });
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({
+      user_version: formerState.pragmas["user_version"],
+    });
+    const [records, hours] = [
+      "SELECT count(*) AS n FROM documents WHERE key LIKE 'monitor/health/%' AND value LIKE '{\"format\":1,\"past\":[%'",
+      "SELECT count(*) AS n FROM points WHERE series = 'monitor/hour/alpha'",
+    ].map((sql) => database.prepare(sql).get());
+    expect([records, hours]).toEqual([{ n: 4 }, { n: formerHours }]);
+    database.close();
+  });
+  it("gives the same answers from its backup in a clean folder", async () => {
+    const clean = newFolder();
+    await backupDatabase(join(dataDir, "store.db"), join(clean, "store.db"));
+    const restored = await folder.start({ FEDWAY_DATA_DIR: clean, ...everyHour });
+    try {
+      expect(await answersOf(restored)).toEqual(await answersOf(service));
+      expect(await restored.json("/api/jobs/describe.alpha")).toEqual(await service.json("/api/jobs/describe.alpha"));
+    } finally {
+      await restored.close();
+    }
   });
 });

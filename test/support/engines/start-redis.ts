@@ -25,10 +25,12 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** Starts a Redis server. @throws Error that says what to install when there is none */
-export async function startRedis(options: { readonly password?: string } = {}): Promise<RedisServer> {
+/** Starts a Redis server, in a folder with data where one is given. @throws Error that says what to install when there is none */
+export async function startRedis(
+  options: { readonly password?: string; readonly dir?: string } = {},
+): Promise<RedisServer> {
   const command = requireProgram("redis-server", "apt-get install redis-server");
-  const scratch = newFolder();
+  const scratch = options.dir ?? newFolder();
   const port = await freePort();
   const { password } = options;
   const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", scratch, "--save", "", "--appendonly", "yes"];
