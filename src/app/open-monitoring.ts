@@ -69,10 +69,11 @@ export function openMonitoring(parts: MonitoringParts) {
 }
 
 function openWebhooks({ config, state, clients, registry, jobs, metrics }: MonitoringParts): WebhookService {
-  const { webhooks: urls, webhookSecret: secret } = config.monitor;
+  const { webhooks: urls, webhookSecret: secret, groupMs } = config.monitor;
   return createWebhookService({
     urls,
     secret,
+    groupMs,
     publicUrl: config.publicUrl,
     catalog: registry.catalog,
     jobs,

@@ -53,6 +53,12 @@ export const monitorSettings = {
     meaning: "URLs, separated by commas, that are notified when an incident opens or closes.",
     ...webhookUrls,
   },
+  groupMs: {
+    name: "FEDWAY_WEBHOOK_GROUP_MS",
+    default: "30000",
+    meaning: "Incidents that open or close within this time are one message, in milliseconds; 0: each its own.",
+    ...integer(0, 3_600_000),
+  },
   webhookSecret: {
     name: "FEDWAY_WEBHOOK_SECRET",
     default: "",

@@ -77,7 +77,7 @@ export interface HttpDeps {
   readonly monitor: MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance">;
   readonly jobs: Pick<JobQueue, "get" | "list" | "cancel" | "watch">;
   readonly watches: Omit<Watches, "kinds" | "schedule" | "follow">;
-  readonly webhooks: Pick<WebhookService, "dead" | "redeliver">;
+  readonly webhooks: Pick<WebhookService, "dead" | "redeliver" | "mutes">;
   /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
   readonly publishSnapshot: (options: { readonly reviewed: boolean }) => Promise<object>;
   /** Endpoint hosted by this process. */

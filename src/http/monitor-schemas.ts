@@ -155,5 +155,12 @@ export const SnapshotParameters = strictObject({
   reviewed: Type.Optional(Type.Boolean({ description: "Publish although it looks implausible." })),
 });
 
+/** Answer of `GET /api/webhooks/muted`. */
+export const MutedMessages = view("MutedMessages", {
+  muted: Type.Array(
+    Type.Object({ id: Type.String(), receiver: Type.String(), endpoint: Type.String(), since: moment }),
+  ),
+});
+
 /** Answer of `GET /api/webhooks/dead`. */
 export const DeadLetters = Type.Object({ dead: Type.Array(Type.Any()) });

@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { incidentFeed } from "../monitor/atom-feed.ts";
-import { anyOriginHeaders, sendJson, uncached } from "./common-headers.ts";
+import { anyOriginHeaders, sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
-import { DeadLetters, SnapshotParameters } from "./monitor-schemas.ts";
+import { DeadLetters, MutedMessages, SnapshotParameters } from "./monitor-schemas.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, answersAs, JobPath } from "./schemas.ts";
+import { answers, answersAs, IdPath, JobPath, nothing } from "./schemas.ts";
 import { adminOnly, guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
@@ -82,9 +82,39 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   });
 }
 
+function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
+  app.get("/api/webhooks/muted", {
+    ...adminOnly,
+    schema: {
+      tags,
+      operationId: "listMutedMessages",
+      summary: "List endpoints that receivers want no messages of",
+      response: answers(MutedMessages),
+    },
+    handler: async (_request, reply) => sendJson(reply.headers(uncached), { muted: await webhooks.mutes.list() }),
+  });
+  app.delete("/api/webhooks/muted/:id", {
+    ...adminOnly,
+    schema: {
+      tags,
+      operationId: "unmuteMessages",
+      summary: "Send messages about an endpoint to a receiver again",
+      params: IdPath,
+      response: nothing,
+    },
+    handler: async (request, reply) => {
+      if (await webhooks.mutes.unmute(request.params.id)) return sendNothing(reply);
+      throw new FedwayError("NOT_FOUND", "These messages are not muted.", {
+        next: "GET /api/webhooks/muted lists those that are.",
+      });
+    },
+  });
+}
+
 /** What leaves the service about endpoints: the feed, snapshots, messages that were given up. */
 export function addPublicationRoutes(app: TypedApp, shell: HttpShell): void {
   addFeed(app, shell);
   addSnapshot(app, shell);
   addDeadLetters(app, shell);
+  addMutes(app, shell);
 }

@@ -17,7 +17,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const evidenceOf = ({ atMs, ...rest }: Observation) => ({ at: iso(atMs), ...rest });
 
 /** The body of a webhook; moments in ISO 8601. */
-type WebhookMessage = ReturnType<typeof webhookMessage>;
+export type WebhookMessage = ReturnType<typeof webhookMessage>;
 
 /** The message of an event; the same for every receiver and every delivery. */
 export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: MessageContext) {
@@ -46,6 +46,7 @@ export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: Me
         incident: `${publicUrl}/api/incidents/${encodeURIComponent(id)}`,
         endpoint: about.endpoint && `${publicUrl}/endpoints/${encodeURIComponent(about.endpoint.id)}`,
         status: `${publicUrl}/status`,
+        unsubscribe: undefined as string | undefined,
       },
     },
   };
@@ -63,6 +64,26 @@ function aboutOf(incident: Incident, entryOf: MessageContext["entryOf"]) {
   return { subject: subject.kind, host: subject.host, endpoints: named };
 }
 
+/** The message of one receiver, with its link to unsubscribe. */
+export const withUnsubscribe = (message: WebhookMessage, unsubscribe: string | undefined): WebhookMessage => ({
+  ...message,
+  data: { ...message.data, links: { ...message.data.links, unsubscribe } },
+});
+
+/** One delivery of several, in the order of their times; links lead to the evidence. */
+export function groupedDelivery(deliveries: readonly Delivery[], receiver: string): Delivery {
+  const ordered = deliveries.toSorted((left, right) => (left.message.timestamp < right.message.timestamp ? -1 : 1));
+  const id = `group-${shortHash(JSON.stringify(deliveries.map((each) => each.id).toSorted()))}.${receiver}`;
+  const incidents = ordered.map(({ message: { type, timestamp, data } }) => ({
+    type,
+    timestamp,
+    ...data,
+    evidence: undefined,
+  }));
+  const timestamp = ordered.at(-1)?.message.timestamp ?? "";
+  return { id, receiver, message: { type: "incidents", timestamp, data: { id, incidents } } };
+}
+
 /** Names a receiver without its URL, which may hold a key. */
 export const receiverOf = (url: string): string => shortHash(url);
 
@@ -77,8 +98,14 @@ export function deliveryId({ kind, incident, atMs }: IncidentNotice, receiver: s
   return `${name}.${what}${atMs === undefined ? "" : `-${atMs.toString(36)}`}.${receiver}`;
 }
 
+interface GroupMessage {
+  readonly type: "incidents";
+  readonly timestamp: string;
+  readonly data: { readonly id: string; readonly incidents: readonly object[]; readonly endpoint?: undefined };
+}
+
 /** The parts of a message that are read again; the rest is sent as it was kept. */
-const messageSchema = Type.Unsafe<WebhookMessage>(
+const messageSchema = Type.Unsafe<WebhookMessage | GroupMessage>(
   Type.Object({
     type: Type.String(),
     timestamp: Type.String(),

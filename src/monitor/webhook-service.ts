@@ -3,38 +3,26 @@ import { jobKind } from "../jobs/job-kind.ts";
 import type { Job, JobContext, JobQueue } from "../jobs/job-queue.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock, sleep } from "../clock.ts";
-import { Type } from "typebox";
-import { createCollection } from "../store/collection.ts";
+import { type Static, Type } from "typebox";
+import { type Collection, createCollection } from "../store/collection.ts";
 import type { JsonClient } from "../outbound/json-client.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { IncidentNotice } from "./health-record.ts";
+import { subjectOf } from "./subjects.ts";
 import {
   type Delivery,
   deliverySchema,
   deliveryId,
   receiverOf,
+  groupedDelivery,
   webhookMessage,
+  withUnsubscribe,
   createWebhookSigner,
   type WebhookSigner,
 } from "./webhook-message.ts";
 
-/** A delivery that was given up. */
-export interface DeadLetter {
-  /** Id of the delivery. */
-  readonly id: string;
-  readonly type: string;
-  /** Id of the incident. */
-  readonly incident: string;
-  /** Id of its endpoint; absent where it is of a host or the network. */
-  readonly endpoint?: string | undefined;
-  /** Names the receiver without its URL. */
-  readonly receiver: string;
-  /** ISO 8601. */
-  readonly givenUpAt: string;
-  readonly attempts: number;
-  /** Why, in one sentence. */
-  readonly reason: string;
-}
+import { createDeadLetters } from "./dead-letters.ts";
+import { createMutes } from "./webhook-mutes.ts";
 
 /** How one delivery went: `failed` ones are tried again, `dead` ones are given up. */
 export type DeliveryOutcome = "delivered" | "failed" | "dead";
@@ -53,6 +41,8 @@ export interface WebhookServiceOptions {
   readonly send: JsonClient["post"];
   readonly clock: { now(): number };
   readonly observe?: (outcome: DeliveryOutcome) => void;
+  /** Messages of so many milliseconds go out as one; default 0: each by itself. */
+  readonly groupMs?: number;
   /** Time limit of one try; default 15 s. */
   readonly timeoutMs?: number;
   /** Waits between two tries to note in the store that a message was taken; ends early when the signal aborts. */
@@ -72,9 +62,16 @@ const concurrency = 4;
 /** Waits before further tries of what the store did not take, while the queue keeps the job's lease. */
 const retryMs = [250, 1_000, 5_000];
 const dayMs = 24 * 3_600_000;
+const groupKindName = "group-webhooks";
+/** Messages in one; more go out in further ones. */
+const mostGrouped = 20;
+/** Time for what was written at the end of a window by a process whose clock is late. */
+const lateMs = 1_000;
 
 interface Context extends WebhookServiceOptions {
   readonly letters: ReturnType<typeof createDeadLetters>;
+  readonly waiting: Collection<Delivery>;
+  readonly enqueue: (payload: Delivery) => Promise<Job>;
   readonly sign: WebhookSigner | undefined;
   readonly urlsByReceiver: ReadonlyMap<string, string>;
 }
@@ -91,8 +88,10 @@ export function createWebhookService(options: WebhookServiceOptions) {
   const letters = createDeadLetters(options);
   const urlsByReceiver = new Map(urls.map((url) => [receiverOf(url), url]));
   const sign = secret === undefined ? undefined : createWebhookSigner(secret);
-  const context: Context = { ...options, letters, sign, urlsByReceiver };
   const enqueue = (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
+  const waiting = createCollection({ store: options.store, prefix: "webhook/waiting/", schema: deliverySchema });
+  const mutes = createMutes(options);
+  const context: Context = { ...options, letters, waiting, enqueue, sign, urlsByReceiver };
   const kind = jobKind(deliverySchema, {
     name: kindName,
     needs: "a webhook's message",
@@ -100,14 +99,36 @@ export function createWebhookService(options: WebhookServiceOptions) {
     concurrency,
     maxAttempts,
   });
+  const groupKind = jobKind(groupSchema, {
+    name: groupKindName,
+    needs: "a receiver and a moment",
+    run: (payload, job) => sendGroup(payload, job, context),
+    concurrency,
+    maxAttempts,
+  });
+  const send = async (payload: Delivery): Promise<void> => {
+    const { groupMs = 0, clock } = options;
+    if (groupMs === 0) return void (await enqueue(payload));
+    await waiting.put(`${payload.receiver}/${payload.id}`, payload);
+    // The window is that of a moment after the message was written, so that the job finds it.
+    const untilMs = (Math.floor(clock.now() / groupMs) + 1) * groupMs + lateMs;
+    const { receiver } = payload;
+    await jobs.enqueue(groupKindName, { receiver, untilMs }, { id: `group.${untilMs.toString(36)}.${receiver}` });
+  };
   return {
+    /** Receivers' endpoints whose messages are not wanted. */
+    mutes,
     /** The job that delivers; to be started with the queue also when there are no URLs, as old jobs may be there. */
-    kinds: [kind],
+    kinds: [kind, groupKind],
     /** Enqueues one delivery per URL, under the same ids when it is called again. @throws FedwayError `STORE_FAILED` */
     async tell(event: IncidentNotice): Promise<void> {
       const message = webhookMessage(event, { entryOf: (id) => catalog.byId(id), publicUrl });
+      const { endpoint } = event.incident;
+      const isNetwork = subjectOf(event.incident).kind === "network";
       for (const receiver of urlsByReceiver.keys()) {
-        await enqueue({ id: deliveryId(event, receiver), receiver, message });
+        if (await mutes.isMuted(receiver, endpoint)) continue;
+        const unsubscribe = isNetwork ? undefined : mutes.link(receiver, endpoint);
+        await send({ id: deliveryId(event, receiver), receiver, message: withUnsubscribe(message, unsubscribe) });
       }
     },
     /** What was given up, newest first. @throws FedwayError `STORE_FAILED` */
@@ -118,6 +139,31 @@ export function createWebhookService(options: WebhookServiceOptions) {
       return payload && enqueue({ ...payload, round: (payload.round ?? 0) + 1 });
     },
   };
+}
+
+const groupSchema = Type.Object({ receiver: Type.String(), untilMs: Type.Number() });
+
+/** Waits for the end of the window, and enqueues what waits as few messages; whoever repeats it finds what is left. */
+async function sendGroup(
+  { receiver, untilMs }: Static<typeof groupSchema>,
+  job: JobContext,
+  { waiting, enqueue, clock, pause: wait = pausing }: Context,
+): Promise<object> {
+  const leftMs = untilMs - clock.now();
+  if (leftMs > 0) await wait(Math.min(leftMs, longestWindowMs), job.signal);
+  job.signal.throwIfAborted();
+  let sent = 0;
+  const found: (readonly [string, Delivery])[] = [];
+  for await (const [id, payload] of waiting.entries()) if (payload.receiver === receiver) found.push([id, payload]);
+  for (let at = 0; at < found.length; at += mostGrouped) {
+    const group = found.slice(at, at + mostGrouped);
+    const payloads = group.map(([, payload]) => payload);
+    const [only] = payloads;
+    await enqueue(payloads.length === 1 && only ? only : groupedDelivery(payloads, receiver));
+    for (const [id] of group) await waiting.delete(id);
+    sent += 1;
+  }
+  return { messages: found.length, sent };
 }
 
 /** How the receiver took it; without a status it did not answer. */
@@ -155,9 +201,13 @@ async function deliver(payload: Delivery, job: JobContext, context: Context): Pr
   });
 }
 
+const longestWindowMs = 3_600_000;
+
+const pausing = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, { clock: systemClock, signal });
+
 /** What fails here makes the queue send the message again, so that a short failure of the store is waited for. */
 async function removeLetter(id: string, { signal }: JobContext, context: Context): Promise<void> {
-  const { letters, pause: wait = (ms, until) => sleep(ms, { clock: systemClock, signal: until }) } = context;
+  const { letters, pause: wait = pausing } = context;
   for (const ms of retryMs) {
     try {
       await letters.remove(id);
@@ -206,40 +256,3 @@ async function post({ url, payload, sign }: Target, job: JobContext, context: Co
 }
 
 const because = (fault: FaultKind | undefined): string => (fault === undefined ? "" : ` (${fault})`);
-
-const keptMs = 30 * dayMs;
-const mostLetters = 1000;
-/** Letters between two looks at how many there are. */
-const stride = 50;
-
-const letterSchema = Type.Object({
-  givenUpAt: Type.String(),
-  attempts: Type.Number(),
-  reason: Type.String(),
-  payload: deliverySchema,
-});
-
-/** Deliveries that were given up, kept for 30 days, the latest 1,000 (and a few more for a while). */
-function createDeadLetters({ store, clock }: Pick<WebhookServiceOptions, "store" | "clock">) {
-  const letters = createCollection({ store, prefix: "webhook/dead/", schema: letterSchema });
-  const newestFirst = async (): Promise<readonly DeadLetter[]> => {
-    const found: DeadLetter[] = [];
-    for await (const [, { payload, ...end }] of letters.entries()) {
-      const { id, receiver, message } = payload;
-      const { type, data } = message;
-      found.push({ id, type, incident: data.id, endpoint: data.endpoint?.id, receiver, ...end });
-    }
-    return found.toSorted((left, right) => Date.parse(right.givenUpAt) - Date.parse(left.givenUpAt));
-  };
-  return {
-    async put(payload: Delivery, end: Pick<DeadLetter, "attempts" | "reason">): Promise<void> {
-      const givenUpAt = new Date(clock.now()).toISOString();
-      await letters.put(payload.id, { givenUpAt, ...end, payload }, { ttlMs: keptMs });
-      if ((await store.increment("webhook/given-up", 1)) % stride !== 0) return;
-      for (const { id } of (await newestFirst()).slice(mostLetters)) await letters.delete(id);
-    },
-    list: async () => (await newestFirst()).slice(0, mostLetters),
-    payload: async (id: string) => (await letters.get(id))?.payload,
-    remove: (id: string) => letters.delete(id),
-  };
-}

@@ -47,6 +47,7 @@ beforeAll(async () => {
     FEDWAY_EXAMPLES: "off",
     FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     FEDWAY_ADMIN_TOKEN: secrets.adminToken,
+    FEDWAY_WEBHOOK_GROUP_MS: "0",
     FEDWAY_WEBHOOKS: `${receiver.origin}/hooks/${secrets.webhookKey}?key=${secrets.webhookKey}`,
     FEDWAY_WEBHOOK_SECRET: secrets.webhookSecret,
     FEDWAY_PROBE_EVERY_MS: "1000",

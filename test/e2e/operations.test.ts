@@ -47,6 +47,7 @@ beforeAll(async () => {
     FEDWAY_MONITOR: "on",
     FEDWAY_PROBE_EVERY_MS: "1000",
     FEDWAY_INCIDENT_AFTER: "2",
+    FEDWAY_WEBHOOK_GROUP_MS: "0",
     FEDWAY_WEBHOOKS: `${receiver.origin}/hooks/${secrets.webhookKey}?key=${secrets.webhookKey}`,
     FEDWAY_WEBHOOK_SECRET: secrets.webhookSecret,
     FEDWAY_LOG_LEVEL: "trace",

@@ -30,6 +30,7 @@ async function start({ count, own, env }: StartOptions) {
       { ...network.endpoints(count), ...own },
       {
         FEDWAY_INCIDENT_AFTER: "2",
+        FEDWAY_WEBHOOK_GROUP_MS: "0",
         FEDWAY_WEBHOOKS: `${receiver.origin}/hook`,
         FEDWAY_WEBHOOK_SECRET: "a-secret-of-this-test",
         ...env,

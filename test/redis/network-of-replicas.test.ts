@@ -25,6 +25,7 @@ beforeAll(async () => {
     // Longer than a probe with its second try, so that one endpoint's faults do not come all at once.
     FEDWAY_PROBE_EVERY_MS: "4000",
     FEDWAY_INCIDENT_AFTER: "3",
+    FEDWAY_WEBHOOK_GROUP_MS: "0",
     FEDWAY_WEBHOOKS: `${receiver.origin}/hook`,
     FEDWAY_WEBHOOK_SECRET: secret,
   };

@@ -6,6 +6,7 @@ import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
 import { describedModels } from "./described-models.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { createMutes } from "../../src/monitor/webhook-mutes.ts";
 import type { Store } from "../../src/store/store.ts";
 import { shapesFile } from "./catalog-folder.ts";
 import { createFakeMonitor } from "./fake-monitor.ts";
@@ -68,7 +69,16 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     acceptAdapter: noJobs,
     jobs: { get: async () => undefined, list: async () => [], cancel: async () => false, watch: () => () => undefined },
     watches: { get: noJobs, list: async () => [], save: noJobs, remove: noJobs, run: noJobs, accept: noJobs },
-    webhooks: { dead: async () => [], redeliver: async () => undefined },
+    webhooks: {
+      dead: async () => [],
+      redeliver: async () => undefined,
+      mutes: createMutes({
+        store: openSqliteStore({ path: ":memory:" }),
+        secret: "a secret of tests",
+        publicUrl: "http://127.0.0.1",
+        clock: { now: Date.now },
+      }),
+    },
     clients: await openClientKeys({ store, clock: systemClock, onFault: () => {} }),
     quotas: { use: async () => ({ hour: noCost, day: noCost }), admit: () => undefined, settle: () => {} },
     publishSnapshot: noJobs,

@@ -23,6 +23,7 @@ import { ownerPage } from "./owner-page.ts";
 import { incidentPage } from "./incident-page.ts";
 import { sendPage, sendRefusalPage } from "./page-reply.ts";
 import { addRunPages } from "./runs-page.ts";
+import { addUnsubscribe } from "./unsubscribe-page.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
 import { watchesPage } from "./watches-page.ts";
 
@@ -239,6 +240,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addLogin(app, shell);
     addAsking(app, shell);
     addMaintenanceForms(app, shell);
+    addUnsubscribe(app, shell);
     app.get("/docs", {
       schema: { tags, summary: "This API as a page to read" },
       handler: async (request, reply) =>

@@ -10,9 +10,13 @@ const token = "a-token-of-these-tests";
 const foreign = "https://elsewhere.example";
 /** These take queries, or the token itself, which anybody may send. */
 const queryRoutes =
-  /^\/(login|logout|sparql|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
+  /^\/(login|logout|unsubscribe|sparql|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
 /** Reading them is the operator's business, too. */
-const secretReads: ReadonlySet<string> = new Set(["GET /api/webhooks/dead", "GET /api/keys"]);
+const secretReads: ReadonlySet<string> = new Set([
+  "GET /api/webhooks/dead",
+  "GET /api/webhooks/muted",
+  "GET /api/keys",
+]);
 
 interface Route {
   readonly method: string;

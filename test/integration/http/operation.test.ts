@@ -145,6 +145,8 @@ describe("documents", () => {
       "/api/watches/{id}/run",
       "/api/webhooks/dead",
       "/api/webhooks/dead/{id}",
+      "/api/webhooks/muted",
+      "/api/webhooks/muted/{id}",
       "/docs",
       "/endpoints/{id}",
       "/endpoints/{id}/badge.json",
@@ -175,6 +177,7 @@ describe("documents", () => {
       "/sparql",
       "/status",
       "/watches",
+      "/unsubscribe",
     ]);
   });
 

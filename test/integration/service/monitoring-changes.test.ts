@@ -46,7 +46,7 @@ describe.concurrent("an endpoint that leaves the catalogue", () => {
     const service = opened.add(
       await startMonitored(
         { steady: (await opened.sparqlServer()).url },
-        { FEDWAY_WEBHOOKS: `${receiver.origin}/`, FEDWAY_WEBHOOK_SECRET: secret },
+        { FEDWAY_WEBHOOK_GROUP_MS: "0", FEDWAY_WEBHOOKS: `${receiver.origin}/`, FEDWAY_WEBHOOK_SECRET: secret },
       ),
     );
     const alpha = { id: "alpha", title: "Alpha", url: server.url };

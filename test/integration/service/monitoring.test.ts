@@ -59,6 +59,7 @@ beforeAll(async () => {
   );
   receiver = await startWebhookReceiver(secret);
   service = await startMonitored(Object.fromEntries([...servers].map(([id, { url }]) => [id, url])), {
+    FEDWAY_WEBHOOK_GROUP_MS: "0",
     FEDWAY_WEBHOOKS: `${receiver.origin}/hook?key=of-the-receiver`,
     FEDWAY_WEBHOOK_SECRET: secret,
   });

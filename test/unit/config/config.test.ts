@@ -57,6 +57,7 @@ describe("defaults", () => {
         slowFactor: 3,
         certificateDays: 14,
         webhooks: [],
+        groupMs: 30_000,
         webhookSecret: undefined,
         watch: [],
       },
