@@ -244,6 +244,10 @@ export const rows = [
         "s",
       ),
       graph(
+        ["Slow queries", "In an hour, of those that took FEDWAY_SLOW_QUERY_MS or longer; the log has them."],
+        [q(`sum by (instance) (increase(fedway_slow_queries_total{${of}}[1h]))`, "{{instance}}")],
+      ),
+      graph(
         ["Plans from the cache", "Share of all plans."],
         [q("job:fedway_plan_cache_hits:ratio_rate5m", "hits")],
         "percentunit",

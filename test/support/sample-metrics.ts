@@ -70,6 +70,7 @@ export async function createSampleMetrics(): Promise<SampleMetrics> {
     metrics.observeStoreFailure();
     metrics.observeBusy();
     metrics.observeWait(40);
+    metrics.observeSlow();
     metrics.observeCost("anonymous", { requests: 3, rows: 100, seconds: 0.2 });
     metrics.observeEvaluatorEnd("memory");
   };
