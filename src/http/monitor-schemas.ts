@@ -108,6 +108,7 @@ export const IncidentRecord = view("Incident", {
   notes: Type.Optional(Type.Array(Type.String(), { description: "Evidence that is text." })),
   repair: Type.Optional(Type.String({ description: "What mends it, e.g. a query." })),
   subject: Type.Union(["endpoint", "host", "network"].map((name) => Type.Literal(name))),
+  partly: Type.Optional(Type.Boolean({ description: "Of an incident of the network: only a part of the hosts." })),
   endpoint: Type.Optional(Type.String({ description: "Of an incident of one endpoint: its id." })),
   host: Type.Optional(Type.String({ description: "Of an incident of a host: its name." })),
   endpoints: Type.Optional(Type.Array(Type.String(), { description: "Of an incident of a host: who failed alike." })),

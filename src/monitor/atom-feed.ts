@@ -95,6 +95,15 @@ const closedWords: Readonly<Partial<Record<IncidentKind, string>>> = {
 function wordsOf(incident: Incident, titleOf: (id: string) => string) {
   const subject = subjectOf(incident);
   const again = { down: openWords[kindOf(incident)], up: closedWords[kindOf(incident)] ?? "is up again" };
+  if (subject.kind === "network" && subject.partly) {
+    const names = (incident.endpoints ?? []).map(titleOf).join(", ");
+    return {
+      name: "A part of the hosts",
+      down: "cannot be reached",
+      up: "can be reached again",
+      what: `Its endpoints (${names}) have failed`,
+    };
+  }
   if (subject.kind === "network") {
     const what = "Most hosts have given no answer, and nothing is known of endpoints beyond the network,";
     return { name: "This service", down: "cannot reach the network", up: "reaches the network again", what };

@@ -48,6 +48,11 @@ function wordsOf({ incident, titleOf }: ShownIncident): {
   readonly crumb: Html;
 } {
   const subject = subjectOf(incident);
+  if (subject.kind === "network" && subject.partly) {
+    const lead =
+      "A time during which a part of the hosts could not be reached from this service while others answered. Probes made in that time are counted.";
+    return { name: "Hosts out of reach", lead, crumb: html`A part of the hosts` };
+  }
   if (subject.kind === "network") {
     const lead =
       "A time during which this service could not reach the network: most hosts gave no answer. Probes made in that time are not counted.";
@@ -161,7 +166,9 @@ const causeOf = (incident: Incident): Html => {
 /** What an incident is of. */
 function subjectLink(incident: Incident, titleOf: (endpoint: string) => string): Html {
   const subject = subjectOf(incident);
-  if (subject.kind === "network") return html`This service cannot reach the network`;
+  if (subject.kind === "network") {
+    return html`${subject.partly ? "A part of the hosts cannot be reached" : "This service cannot reach the network"}`;
+  }
   if (subject.kind === "host") return html`The host ${subject.host}`;
   return html`<a href="/endpoints/${incident.endpoint}">${titleOf(incident.endpoint)}</a>`;
 }

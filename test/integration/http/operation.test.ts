@@ -176,8 +176,8 @@ describe("documents", () => {
       "/runs/{id}/cancel",
       "/sparql",
       "/status",
-      "/watches",
       "/unsubscribe",
+      "/watches",
     ]);
   });
 
