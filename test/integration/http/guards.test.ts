@@ -8,9 +8,9 @@ import { createFakeDeps } from "../../support/http-deps.ts";
 
 const token = "a-token-of-these-tests";
 const foreign = "https://elsewhere.example";
-/** These take queries, or the token itself, which anybody may send. */
+/** These take queries, the token itself, or end a run of the caller's own (`test/integration/service/run-control.test.ts`). */
 const queryRoutes =
-  /^\/(login|logout|unsubscribe|sparql|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
+  /^\/(login|logout|unsubscribe|sparql|(api\/)?runs\/\{id\}(\/cancel)?|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
 /** Reading them is the operator's business, too. */
 const secretReads: ReadonlySet<string> = new Set([
   "GET /api/webhooks/dead",
