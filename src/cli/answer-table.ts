@@ -11,13 +11,13 @@ const gap = "  ";
  * An answer in SPARQL 1.1 TSV as lines for people: aligned columns, terms without their syntax, long ones cut. Rows are
  * printed as they come once the first 500, or all, are there.
  */
-export async function* tableLines(body: Buffer | Readable): AsyncGenerator<string> {
+export async function* tableLines(body: Buffer | Readable, longest = widestCell): AsyncGenerator<string> {
   let sample: string[][] | undefined = [];
   let widths: readonly number[] = [];
   let rows = -1;
   for await (const line of linesOf(body)) {
     rows++;
-    const cells = line.split("\t").map((cell) => (rows === 0 ? cell.replace(/^\?/, "") : shown(cell)));
+    const cells = line.split("\t").map((cell) => (rows === 0 ? cell.replace(/^\?/, "") : shown(cell, longest)));
     if (sample === undefined) {
       yield aligned(cells, widths);
       continue;
@@ -44,10 +44,10 @@ async function* linesOf(body: Buffer | Readable): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-function shown(cell: string): string {
+function shown(cell: string, longest: number): string {
   if (cell === "") return "";
   const characters = Array.from(oneLine(valueOf(cell)));
-  return characters.length > widestCell ? `${characters.slice(0, widestCell - 1).join("")}…` : characters.join("");
+  return characters.length > longest ? `${characters.slice(0, longest - 1).join("")}…` : characters.join("");
 }
 
 /** What no term is, is shown as it came. */

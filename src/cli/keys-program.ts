@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { FedwayError } from "../errors/fedway-error.ts";
-import { type CliIo, examples, exitCodes, httpUrl, type Running, wholeNumber } from "./cli-io.ts";
+import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
+import { addNoun, itemAction, readAnswer, type ServiceOptions, writeJson, writeList } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
 import { type AskedOfService, askService } from "./runner.ts";
 
-interface KeyOptions {
-  readonly url?: string;
-  readonly json?: boolean;
+interface KeyOptions extends ServiceOptions {
   readonly role?: string;
   readonly quota?: Quota;
   readonly expires?: number;
@@ -25,101 +23,68 @@ function quota(text: string, before: Quota = {}): Quota {
 
 /** Adds `keys`: named clients of a running service. */
 export function addKeys(program: Command, running: Running): void {
-  const keys = program.command("keys").description("name the clients of a running service, and give them keys");
-  const command = (name: string, text: string): Command =>
-    keys
-      .command(name)
-      .description(text)
-      .option("--json", "the answer as JSON")
-      .option("--url <url>", "at this running service", httpUrl);
-  command("list", "list clients with their roles, keys and use").action(running(listKeys));
-  command("add", "add a client; prints its key, this once")
-    .argument("<name>", "lower-case letters, digits and -")
-    .addOption(
-      new Option("-r, --role <role>", "what it may do").choices(["read", "query", "write", "admin"]).default("query"),
-    )
-    .option(
-      "-q, --quota <limit>",
-      "hour:requests=1000; windows hour, day; kinds requests, rows, seconds; repeatable",
-      quota,
-    )
+  const help = ["keys add ada", "keys add bot --role query --quota hour:requests=1000 --expires 90"];
+  const command = addNoun(program, "keys", "name the clients of a running service, and give them keys", ...help);
+  const roles = ["read", "query", "write", "admin"];
+  const limits = "hour:requests=1000; windows hour, day; kinds requests, rows, seconds; repeatable";
+  command("list", "list clients with their roles, keys and use").option("--json", "as JSON").action(running(listKeys));
+  command("add <name>", "add a client (lower-case letters, digits and -); prints its key, this once")
+    .addOption(new Option("-r, --role <role>", "what it may do").choices(roles).default("query"))
+    .option("-q, --quota <limit>", limits, quota)
     .option("--expires <days>", "days after which the key ends", wholeNumber)
-    .addHelpText("after", () =>
-      examples("keys add ada", "keys add bot --role query --quota hour:requests=1000 --expires 90"),
-    )
-    .action(
-      running((io, name: string, options: KeyOptions) => {
-        const { role, quota: limits, expires } = options;
-        return makeKey(io, options, { path: "", body: { name, role, quota: limits, expiresIn: secondsOf(expires) } });
-      }),
-    );
-  command("rotate", "make a client another key; prints it, this once")
-    .argument("<name>")
+    .option("--json", "the answer as JSON")
+    .action(running(addClient));
+  command("rotate <name>", "make a client another key; prints it, this once")
     .option("-g, --grace <hours>", "how long the old key still opens (24)", wholeNumber)
     .option("--now", "end the old key at once")
     .option("--expires <days>", "days after which the new key ends", wholeNumber)
-    .action(
-      running((io, name: string, options: KeyOptions) => {
-        const { grace = 24, now = false, expires } = options;
-        const body = { graceSeconds: now ? 0 : grace * 3_600, expiresIn: secondsOf(expires) };
-        return makeKey(io, options, { path: `/${encodeURIComponent(name)}/rotate`, body });
-      }),
-    );
-  command("remove", "revoke all keys of a client")
-    .argument("<name>")
-    .action(
-      running(async (io, name: string, options: KeyOptions) => {
-        await ask(io, options, { method: "DELETE", path: `/${encodeURIComponent(name)}` });
-        return exitCodes.ok;
-      }),
-    );
+    .option("--json", "the answer as JSON")
+    .action(running(rotateKey));
+  command("remove <name>", "revoke all keys of a client").action(running(itemAction("DELETE", "keys")));
 }
-
-const secondsOf = (days: number | undefined): number | undefined => (days === undefined ? undefined : days * 86_400);
-
-const ask = (io: CliIo, { url }: KeyOptions, { path, ...asked }: AskedOfService): Promise<Response> =>
-  askService(io, url, { path: `keys${path}`, ...asked });
 
 interface ShownClient {
   readonly name: string;
   readonly role: string;
   readonly keys: readonly { readonly endsAt?: string; readonly live: boolean }[];
-  readonly used: Readonly<Record<"hour" | "day", Readonly<Record<"requests" | "rows" | "seconds", number>>>>;
+  readonly used: { readonly day: Readonly<Record<"requests" | "rows" | "seconds", number>> };
 }
 
-const isList = (value: unknown): value is { readonly clients: readonly ShownClient[] } =>
-  typeof value === "object" && value !== null && "clients" in value && Array.isArray(value.clients);
-
-const isKey = (value: unknown): value is { readonly key: string } =>
-  typeof value === "object" && value !== null && "key" in value && typeof value.key === "string";
-
-const malformed = (): FedwayError =>
-  new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as one with keys does.", {
-    next: "Is this the address of a Fedway service? Its GET /health/live answers 200.",
-  });
-
-async function listKeys(io: CliIo, options: KeyOptions): Promise<number> {
-  const listed: unknown = await (await ask(io, options, { method: "GET", path: "" })).json();
-  if (!isList(listed)) throw malformed();
-  const text = options.json ? JSON.stringify(listed, undefined, 2) : listed.clients.map(lineOf).join("\n");
-  if (text !== "") await write(io.stdout, `${text}\n`);
+async function listKeys(io: CliIo, options: ServiceOptions): Promise<number> {
+  const columns = {
+    client: ({ name }: ShownClient) => name,
+    role: ({ role }: ShownClient) => role,
+    "requests today": ({ used }: ShownClient) => used.day.requests,
+    rows: ({ used }: ShownClient) => used.day.rows,
+    seconds: ({ used }: ShownClient) => used.day.seconds,
+    keys: keysText,
+  };
+  await writeList(io, options, { path: "keys", field: "clients", columns });
   return exitCodes.ok;
 }
 
-function lineOf({ name, role, keys, used }: ShownClient): string {
+function keysText({ keys }: ShownClient): string {
   const live = keys.filter((key) => key.live);
-  const ends = live.flatMap(({ endsAt = [] }) => endsAt).map((end) => `, one until ${end}`);
-  const { requests, rows, seconds } = used.day;
-  return oneLine(
-    `${name} ${role}: ${live.length} keys${ends.join("")}; today ${requests} requests, ${rows} rows, ${seconds} s`,
-  );
+  return [live.length, ...live.flatMap(({ endsAt = [] }) => endsAt).map((end) => `one until ${end}`)].join(", ");
+}
+
+const secondsOf = (days: number | undefined): number | undefined => (days === undefined ? undefined : days * 86_400);
+
+function addClient(io: CliIo, name: string, { role, quota: limits, expires, ...options }: KeyOptions): Promise<number> {
+  const body = { name, role, quota: limits, expiresIn: secondsOf(expires) };
+  return makeKey(io, options, { path: "keys", body });
+}
+
+function rotateKey(io: CliIo, name: string, { grace = 24, now, expires, ...options }: KeyOptions): Promise<number> {
+  const body = { graceSeconds: now ? 0 : grace * 3_600, expiresIn: secondsOf(expires) };
+  return makeKey(io, options, { path: `keys/${encodeURIComponent(name)}/rotate`, body });
 }
 
 /** The key alone goes to standard output. */
-async function makeKey(io: CliIo, options: KeyOptions, asked: AskedOfService): Promise<number> {
-  const made: unknown = await (await ask(io, options, asked)).json();
-  if (!isKey(made)) throw malformed();
-  await write(io.stdout, options.json ? `${JSON.stringify(made, undefined, 2)}\n` : `${oneLine(made.key)}\n`);
+async function makeKey(io: CliIo, { url, json }: ServiceOptions, asked: AskedOfService): Promise<number> {
+  const made = await readAnswer(await askService(io, url, asked));
+  if (json) await writeJson(io, made);
+  else await write(io.stdout, `${oneLine(String(made["key"]))}\n`);
   await write(
     io.stderr,
     "Keep it now: it is not shown again. Send it as Authorization: Bearer, or as the password of Basic.\n",

@@ -16,8 +16,9 @@ import { runExplain, runQuery, runServe } from "./commands.ts";
 import { addKeys } from "./keys-program.ts";
 import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./remote-runner.ts";
-import { addWatches } from "./watch-program.ts";
-import { addMaintenance, addRuns } from "./runs-program.ts";
+import { addMaintenance } from "./maintenance-program.ts";
+import { addRuns } from "./runs-program.ts";
+import { addWatches } from "./watches-program.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
 
 const queryArgument = "a file, - for standard input, or the query itself";

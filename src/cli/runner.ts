@@ -58,6 +58,13 @@ export async function chooseService(io: CliIo, url: string | undefined): Promise
   return withoutSlash(holder.url);
 }
 
+/** The URL of the service that is meant, which has to run. @throws UsageError, FedwayError `STORE_HELD` */
+export async function runningService(io: CliIo, url: string | undefined): Promise<string> {
+  const service = await chooseService(io, url);
+  if (service !== undefined) return service;
+  throw new UsageError("no service is running; start one (fedway serve) or name it with --url");
+}
+
 /** A request to the API of a service. */
 export interface AskedOfService {
   /** POST when absent. */
@@ -73,9 +80,7 @@ export async function askService(
   url: string | undefined,
   { path, ...asked }: AskedOfService,
 ): Promise<Response> {
-  const service = await chooseService(io, url);
-  if (service === undefined)
-    throw new UsageError("no service is running; start one (fedway serve) or name it with --url");
+  const service = await runningService(io, url);
   return checked(await post(io, `${service}/api/${path}`, { ...asked, token: await io.adminToken(service) }));
 }
 

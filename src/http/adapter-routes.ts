@@ -4,7 +4,7 @@ import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
 import { Adapter } from "./catalog-schemas.ts";
-import { IdPath, strictObject } from "./schemas.ts";
+import { IdPath, strictObject, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const iri = (description: string) => Type.String({ minLength: 1, maxLength: 2_000, description });
@@ -20,9 +20,7 @@ export function addAdapterRoutes(app: TypedApp, { acceptAdapter }: HttpShell): v
   app.post("/api/endpoints/:id/adapters", {
     ...guarded,
     schema: {
-      tags: ["Changes"],
-      operationId: "acceptAdapter",
-      summary: "Join unlike keys of two endpoints in all queries",
+      ...documented("Changes", "acceptAdapter", "Join unlike keys of two endpoints in all queries"),
       params: IdPath,
       body: Wanted,
       response: { 201: Adapter },

@@ -4,7 +4,7 @@ import type { TabularAnswer as Table } from "../query/table.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
-import { answers, Problem } from "./schemas.ts";
+import { answers, Problem, documented } from "./schemas.ts";
 import { sendJson, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -90,9 +90,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   const sendTable = createTableSender();
   app.post("/api/query", {
     schema: {
-      tags: ["Queries"],
-      operationId: "queryTable",
-      summary: "Run a query and get rows as simple JSON",
+      ...documented("Queries", "queryTable", "Run a query and get rows as simple JSON"),
       headers: SessionHeader,
       body: queryBody(config.limits.maxRows),
       response: { ...answers(TabularAnswer), "4xx": failedTable, "5xx": failedTable },
@@ -106,9 +104,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.post("/api/explain", {
     schema: {
-      tags: ["Queries"],
-      operationId: "explain",
-      summary: "Get the plan of a query, and what a run of it takes",
+      ...documented("Queries", "explain", "Get the plan of a query, and what a run of it takes"),
       headers: SessionHeader,
       body: ExplainBody,
       response: answers(AnalyzedPlan),

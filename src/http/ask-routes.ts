@@ -4,7 +4,7 @@ import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, NoParameters, Problem, view, strictObject } from "./schemas.ts";
+import { answers, NoParameters, Problem, view, strictObject, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const SetupBody = Type.Object(
@@ -92,9 +92,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   app.post("/api/ask", {
     ...guarded,
     schema: {
-      tags: ["Agents"],
-      operationId: "ask",
-      summary: "Have the configured model write a query for a question, and run it",
+      ...documented("Agents", "ask", "Have the configured model write a query for a question, and run it"),
       headers: SessionHeader,
       querystring: NoParameters,
       body: AskBody,
@@ -113,9 +111,11 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   app.get("/api/text2sparql", {
     ...guarded,
     schema: {
-      tags: ["Agents"],
-      operationId: "text2sparql",
-      summary: "Have the configured model write a query for a question (text2sparql API)",
+      ...documented(
+        "Agents",
+        "text2sparql",
+        "Have the configured model write a query for a question (text2sparql API)",
+      ),
       querystring: TextParameters,
       response: answers(TextAnswer),
     },

@@ -9,9 +9,9 @@ import { unseen } from "./monitor-routes.ts";
 import { percentText } from "./pages/figures.ts";
 import { hasTag } from "./pages/page-reply.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, answersAs, IdPath, view } from "./schemas.ts";
+import { answers, answersAs, IdPath, view, documented } from "./schemas.ts";
 
-const tags = ["Availability"];
+const tag = "Availability";
 const keptSeconds = 300;
 const longestLabel = 40;
 const dayMs = 86_400_000;
@@ -89,9 +89,7 @@ export function addBadgeRoutes(app: TypedApp, shell: HttpShell): void {
   const summary = "State and uptime of an endpoint";
   app.get("/endpoints/:id/badge.svg", {
     schema: {
-      tags,
-      operationId: "getBadge",
-      summary: `${summary}, as an image`,
+      ...documented(tag, "getBadge", `${summary}, as an image`),
       params: IdPath,
       response: answersAs(["image/svg+xml"]),
     },
@@ -99,9 +97,7 @@ export function addBadgeRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/endpoints/:id/badge.json", {
     schema: {
-      tags,
-      operationId: "getBadgeData",
-      summary: `${summary}, for shields.io`,
+      ...documented(tag, "getBadgeData", `${summary}, for shields.io`),
       params: IdPath,
       response: answers(BadgeView),
     },

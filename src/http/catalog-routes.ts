@@ -19,10 +19,10 @@ import {
 import { anyOriginHeaders, flat, sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument } from "./rdf-body.ts";
-import { answers, answersAs, graphTypes, IdPath, NoParameters } from "./schemas.ts";
+import { answers, answersAs, graphTypes, IdPath, NoParameters, documented } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-const tags = ["Catalogue"];
+const tag = "Catalogue";
 
 /** Endpoints and federations, one by one, as lists, and all of them as RDF. */
 export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
@@ -37,9 +37,11 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
   addExport(app, shell);
   app.get("/api/catalog/problems", {
     schema: {
-      tags,
-      operationId: "listCatalogProblems",
-      summary: "What is wrong with catalogue files, and where changes over the API differ from them",
+      ...documented(
+        tag,
+        "listCatalogProblems",
+        "What is wrong with catalogue files, and where changes over the API differ from them",
+      ),
       querystring: NoParameters,
       response: answers(CatalogProblems),
     },
@@ -62,9 +64,7 @@ const withoutFolder = <Named extends { readonly file: string }>(named: Named): N
 function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): void {
   app.get("/api/endpoints", {
     schema: {
-      tags,
-      operationId: "listEndpoints",
-      summary: "List or search the endpoints of the catalogue",
+      ...documented(tag, "listEndpoints", "List or search the endpoints of the catalogue"),
       querystring: EndpointFilter,
       response: answers(EndpointList),
     },
@@ -81,9 +81,7 @@ function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): v
 function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
   app.get("/api/federations", {
     schema: {
-      tags,
-      operationId: "listFederations",
-      summary: "List the federations of the catalogue",
+      ...documented(tag, "listFederations", "List the federations of the catalogue"),
       querystring: Paging,
       response: answers(FederationList),
     },
@@ -108,7 +106,7 @@ function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, ...na
   const { catalog, config, view } = shell;
   app.get(`/api/${kind}s/:id`, {
     schema: {
-      tags,
+      tags: [tag],
       ...named,
       params: IdPath,
       querystring: FormatParameters,
@@ -129,9 +127,7 @@ function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, ...na
 function addExport(app: TypedApp, { catalog, sendProblem }: HttpShell): void {
   app.get("/api/catalog", {
     schema: {
-      tags,
-      operationId: "exportCatalog",
-      summary: "Get all documents of the catalogue as one RDF graph",
+      ...documented(tag, "exportCatalog", "Get all documents of the catalogue as one RDF graph"),
       querystring: FormatParameters,
       response: answersAs(graphTypes),
     },

@@ -10,7 +10,7 @@ import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders, sendNothing } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
-import { IdPath, nothing } from "./schemas.ts";
+import { IdPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 interface WriteRoute {
@@ -39,13 +39,11 @@ function addWrites(app: TypedApp, writing: Writing): void {
   const { whole, put, merge } = documentBodies[kind];
   const options = { ...guarded, bodyLimit: maxBodyBytes };
   const view = kind === "endpoint" ? Endpoint : Federation;
-  const [tags, params, named] = [["Changes"], IdPath, kind === "endpoint" ? "Endpoint" : "Federation"];
+  const [tag, params, named] = ["Changes", IdPath, kind === "endpoint" ? "Endpoint" : "Federation"];
   app.post<WriteRoute>(path, {
     ...options,
     schema: {
-      tags,
-      operationId: `create${named}`,
-      summary: `Add one ${kind}, as JSON or RDF`,
+      ...documented(tag, `create${named}`, `Add one ${kind}, as JSON or RDF`),
       body: documentBody(whole),
       response: { 201: written(view) },
     },
@@ -54,9 +52,7 @@ function addWrites(app: TypedApp, writing: Writing): void {
   app.put<WriteRoute>(`${path}/:id`, {
     ...options,
     schema: {
-      tags,
-      operationId: `put${named}`,
-      summary: `Put one ${kind} in place, as JSON or RDF`,
+      ...documented(tag, `put${named}`, `Put one ${kind} in place, as JSON or RDF`),
       params,
       body: documentBody(put),
       response: { 200: written(view), 201: written(view) },
@@ -66,9 +62,7 @@ function addWrites(app: TypedApp, writing: Writing): void {
   app.patch<WriteRoute>(`${path}/:id`, {
     ...options,
     schema: {
-      tags,
-      operationId: `change${named}`,
-      summary: `Change some fields of one ${kind}`,
+      ...documented(tag, `change${named}`, `Change some fields of one ${kind}`),
       params,
       body: mergeBody(merge),
       response: { 200: written(view) },
@@ -77,7 +71,7 @@ function addWrites(app: TypedApp, writing: Writing): void {
   });
   app.delete<WriteRoute>(`${path}/:id`, {
     ...options,
-    schema: { tags, operationId: `remove${named}`, summary: `Remove one ${kind}`, params, response: nothing },
+    schema: { ...documented(tag, `remove${named}`, `Remove one ${kind}`), params, response: nothing },
     handler: async (request, reply) => {
       const { id } = request.params;
       await catalog.remove(kind, id, ifMatchOf(request, catalog.document(kind, id)));

@@ -5,7 +5,7 @@ import type { Job } from "../jobs/job-queue.ts";
 import { anyOriginHeaders, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { jobView } from "./job-view.ts";
-import { JobPath } from "./schemas.ts";
+import { JobPath, documented } from "./schemas.ts";
 
 const events: Readonly<Record<number, object>> = {
   200: {
@@ -104,9 +104,7 @@ export function addJobEvents(app: TypedApp, { jobs }: HttpShell, unknownJob: () 
   });
   app.get("/api/jobs/:id/events", {
     schema: {
-      tags: ["Jobs"],
-      operationId: "watchJob",
-      summary: "Follow a job as server-sent events",
+      ...documented("Jobs", "watchJob", "Follow a job as server-sent events"),
       params: JobPath,
       response: events,
     },

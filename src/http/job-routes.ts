@@ -5,10 +5,10 @@ import { addJobEvents } from "./job-events.ts";
 import { jobView, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { accepted, DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
-import { answers, IdPath, JobPath, nothing } from "./schemas.ts";
+import { answers, IdPath, JobPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
-const tags = ["Jobs"];
+const tag = "Jobs";
 
 const unknownJob = (): FedwayError =>
   new FedwayError("JOB_UNKNOWN", "The job is not known; finished jobs are kept for a while only.", {
@@ -18,9 +18,7 @@ const unknownJob = (): FedwayError =>
 function addReading(app: TypedApp, { jobs }: HttpShell): void {
   app.get("/api/jobs", {
     schema: {
-      tags,
-      operationId: "listJobs",
-      summary: "List jobs, newest first",
+      ...documented(tag, "listJobs", "List jobs, newest first"),
       querystring: JobFilter,
       response: answers(JobList),
     },
@@ -31,9 +29,7 @@ function addReading(app: TypedApp, { jobs }: HttpShell): void {
   });
   app.get("/api/jobs/:id", {
     schema: {
-      tags,
-      operationId: "getJob",
-      summary: "Get a job with its progress and result",
+      ...documented(tag, "getJob", "Get a job with its progress and result"),
       params: JobPath,
       response: answers(Job),
     },
@@ -50,9 +46,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/describe", {
     ...guarded,
     schema: {
-      tags,
-      operationId: "describeEndpoint",
-      summary: "Have an endpoint described",
+      ...documented(tag, "describeEndpoint", "Have an endpoint described"),
       params: IdPath,
       querystring: DescribeParameters,
       response: accepted,
@@ -66,9 +60,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/capabilities", {
     ...guarded,
     schema: {
-      tags,
-      operationId: "probeCapabilities",
-      summary: "Have an endpoint's capabilities probed",
+      ...documented(tag, "probeCapabilities", "Have an endpoint's capabilities probed"),
       params: IdPath,
       response: accepted,
     },
@@ -81,9 +73,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/linksets", {
     ...guarded,
     schema: {
-      tags,
-      operationId: "findLinksets",
-      summary: "Look for links from an endpoint to another one",
+      ...documented(tag, "findLinksets", "Look for links from an endpoint to another one"),
       params: IdPath,
       querystring: LinksParameters,
       response: accepted,
@@ -99,7 +89,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
 function addCancelling(app: TypedApp, { jobs }: HttpShell): void {
   app.delete("/api/jobs/:id", {
     ...guarded,
-    schema: { tags, operationId: "cancelJob", summary: "Cancel a job", params: JobPath, response: nothing },
+    schema: { ...documented(tag, "cancelJob", "Cancel a job"), params: JobPath, response: nothing },
     handler: async (request, reply) => {
       const { id } = request.params;
       if (await jobs.cancel(id)) return sendNothing(reply);

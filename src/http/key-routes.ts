@@ -4,10 +4,10 @@ import { clientOf, keyNameOf } from "../clients/client-name.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
-import { answers, NoParameters, nothing, strictObject, view } from "./schemas.ts";
+import { answers, NoParameters, nothing, strictObject, view, documented } from "./schemas.ts";
 import { adminOnly } from "./write-access.ts";
 
-const tags = ["Operation"];
+const tag = "Operation";
 const day = 86_400;
 const role = Type.Enum([...roles], { description: "Each includes those before it." });
 const expiresIn = Type.Optional(
@@ -70,9 +70,7 @@ export function addKeyRoutes(app: TypedApp, shell: HttpShell): void {
 function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
   app.get("/api/keys/self", {
     schema: {
-      tags,
-      operationId: "getOwnUse",
-      summary: "Who you are, what you may do, and what your calls have cost",
+      ...documented(tag, "getOwnUse", "Who you are, what you may do, and what your calls have cost"),
       querystring: NoParameters,
       response: answers(Self),
     },
@@ -86,9 +84,7 @@ function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
   app.get("/api/keys", {
     ...adminOnly,
     schema: {
-      tags,
-      operationId: "listClients",
-      summary: "List the clients with their roles, quotas, keys and use",
+      ...documented(tag, "listClients", "List the clients with their roles, quotas, keys and use"),
       querystring: NoParameters,
       response: answers(Clients),
     },
@@ -105,9 +101,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
   app.post("/api/keys", {
     ...adminOnly,
     schema: {
-      tags,
-      operationId: "addClient",
-      summary: "Add a client; its key is in the answer, and nowhere else",
+      ...documented(tag, "addClient", "Add a client; its key is in the answer, and nowhere else"),
       body: NewClient,
       response: { 201: NewKey },
     },
@@ -120,9 +114,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
   app.post("/api/keys/:name/rotate", {
     ...adminOnly,
     schema: {
-      tags,
-      operationId: "rotateKey",
-      summary: "Make a client another key; the old one still opens for a while",
+      ...documented(tag, "rotateKey", "Make a client another key; the old one still opens for a while"),
       params: NamePath,
       body: Rotation,
       response: answers(NewKey),
@@ -134,13 +126,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
   });
   app.delete("/api/keys/:name", {
     ...adminOnly,
-    schema: {
-      tags,
-      operationId: "removeClient",
-      summary: "Revoke all keys of a client",
-      params: NamePath,
-      response: nothing,
-    },
+    schema: { ...documented(tag, "removeClient", "Revoke all keys of a client"), params: NamePath, response: nothing },
     handler: async ({ params }, reply) => {
       await clients.remove(params.name);
       return sendNothing(reply);

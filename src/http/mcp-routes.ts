@@ -8,11 +8,11 @@ import { plainHeaders, sendJson } from "./common-headers.ts";
 import { ownerOf } from "./ownership.ts";
 import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answers, view } from "./schemas.ts";
+import { answers, view, documented } from "./schemas.ts";
 import { Type } from "typebox";
 import { asking, openToAll } from "./write-access.ts";
 
-const tags = ["Agents"];
+const tag = "Agents";
 const metadataPath = "/.well-known/oauth-protected-resource/mcp";
 
 const ProfileParameters = Type.Object({ profile: Type.Optional(Type.Enum([...toolProfiles])) });
@@ -41,9 +41,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
   app.get(metadataPath, {
     ...openToAll,
     schema: {
-      tags,
-      operationId: "getMcpResource",
-      summary: "What clients of /mcp need to know of its token (RFC 9728)",
+      ...documented(tag, "getMcpResource", "What clients of /mcp need to know of its token (RFC 9728)"),
       response: answers(ResourceMetadata),
     },
     handler: (_request, reply) =>

@@ -25,10 +25,10 @@ import {
   StatusAnswer,
 } from "./monitor-schemas.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, IdPath, nothing } from "./schemas.ts";
+import { answers, IdPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
-const tags = ["Availability"];
+const tag = "Availability";
 
 const countOf = (all: readonly EndpointHealth[], wanted: HealthState): number =>
   all.filter(({ state }) => state === wanted).length;
@@ -36,9 +36,7 @@ const countOf = (all: readonly EndpointHealth[], wanted: HealthState): number =>
 function addStatus(app: TypedApp, { monitor }: HttpShell): void {
   app.get("/api/status", {
     schema: {
-      tags,
-      operationId: "getStatus",
-      summary: "The state of all endpoints, and of the monitor itself",
+      ...documented(tag, "getStatus", "The state of all endpoints, and of the monitor itself"),
       response: answers(StatusAnswer),
     },
     handler: (_request, reply) => {
@@ -56,9 +54,11 @@ function addAvailability(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/endpoints/:id/availability", {
     schema: {
-      tags,
-      operationId: "getAvailability",
-      summary: "How an endpoint is and was: state, uptime, percentiles of durations, score",
+      ...documented(
+        tag,
+        "getAvailability",
+        "How an endpoint is and was: state, uptime, percentiles of durations, score",
+      ),
       params: IdPath,
       response: answers(AvailabilityRecord),
     },
@@ -82,9 +82,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/incidents", {
     schema: {
-      tags,
-      operationId: "listIncidents",
-      summary: "List incidents, newest first",
+      ...documented(tag, "listIncidents", "List incidents, newest first"),
       querystring: IncidentFilter,
       response: answers(IncidentList),
     },
@@ -95,9 +93,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/endpoints/:id/incidents", {
     schema: {
-      tags,
-      operationId: "listEndpointIncidents",
-      summary: "List an endpoint's incidents",
+      ...documented(tag, "listEndpointIncidents", "List an endpoint's incidents"),
       params: IdPath,
       response: answers(IncidentList),
     },
@@ -109,9 +105,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/incidents/:id", {
     schema: {
-      tags,
-      operationId: "getIncident",
-      summary: "Get an incident with its evidence",
+      ...documented(tag, "getIncident", "Get an incident with its evidence"),
       params: IdPath,
       response: answers(IncidentRecord),
     },
@@ -148,9 +142,7 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/maintenance", {
     schema: {
-      tags,
-      operationId: "listMaintenance",
-      summary: "List maintenance windows that have not ended",
+      ...documented(tag, "listMaintenance", "List maintenance windows that have not ended"),
       response: answers(MaintenanceList),
     },
     handler: async (_request, reply) =>
@@ -158,9 +150,7 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/endpoints/:id/maintenance", {
     schema: {
-      tags,
-      operationId: "listEndpointMaintenance",
-      summary: "List an endpoint's maintenance windows that have not ended",
+      ...documented(tag, "listEndpointMaintenance", "List an endpoint's maintenance windows that have not ended"),
       params: IdPath,
       response: answers(MaintenanceList),
     },
@@ -176,9 +166,7 @@ function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/maintenance", {
     ...guarded,
     schema: {
-      tags,
-      operationId: "announceMaintenance",
-      summary: "Announce a time in which an endpoint's probes count nowhere",
+      ...documented(tag, "announceMaintenance", "Announce a time in which an endpoint's probes count nowhere"),
       params: IdPath,
       body: MaintenanceBody,
       response: { 201: MaintenanceRecord },
@@ -198,9 +186,7 @@ function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
   app.delete("/api/maintenance/:id", {
     ...guarded,
     schema: {
-      tags,
-      operationId: "removeMaintenance",
-      summary: "Call a maintenance window off",
+      ...documented(tag, "removeMaintenance", "Call a maintenance window off"),
       params: IdPath,
       response: nothing,
     },

@@ -6,10 +6,10 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, MutedMessages, SnapshotParameters } from "./monitor-schemas.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, answersAs, IdPath, JobPath, nothing } from "./schemas.ts";
+import { answers, answersAs, IdPath, JobPath, nothing, documented } from "./schemas.ts";
 import { adminOnly, guarded } from "./write-access.ts";
 
-const tags = ["Availability"];
+const tag = "Availability";
 const feedPath = "/incidents.atom";
 const mostIncidents = 100;
 
@@ -17,9 +17,7 @@ function addFeed(app: TypedApp, { monitor, catalog, publicUrl }: HttpShell): voi
   const begunMs = Date.now();
   app.get(feedPath, {
     schema: {
-      tags,
-      operationId: "getIncidentFeed",
-      summary: "Incidents as an Atom feed",
+      ...documented(tag, "getIncidentFeed", "Incidents as an Atom feed"),
       response: answersAs(["application/atom+xml"]),
     },
     handler: async (_request, reply) => {
@@ -38,9 +36,11 @@ function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
   app.post("/api/snapshot", {
     ...guarded,
     schema: {
-      tags,
-      operationId: "publishSnapshot",
-      summary: "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
+      ...documented(
+        tag,
+        "publishSnapshot",
+        "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
+      ),
       querystring: SnapshotParameters,
       response: answers(Type.Any()),
     },
@@ -56,9 +56,7 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   app.get("/api/webhooks/dead", {
     ...adminOnly,
     schema: {
-      tags,
-      operationId: "listDeadMessages",
-      summary: "List messages that no receiver took",
+      ...documented(tag, "listDeadMessages", "List messages that no receiver took"),
       response: answers(DeadLetters),
     },
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { dead: await webhooks.dead() }),
@@ -66,9 +64,7 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   app.post("/api/webhooks/dead/:id", {
     ...adminOnly,
     schema: {
-      tags,
-      operationId: "resendMessage",
-      summary: "Send a message again that no receiver took",
+      ...documented(tag, "resendMessage", "Send a message again that no receiver took"),
       params: JobPath,
       response: accepted,
     },
@@ -86,9 +82,7 @@ function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
   app.get("/api/webhooks/muted", {
     ...adminOnly,
     schema: {
-      tags,
-      operationId: "listMutedMessages",
-      summary: "List endpoints that receivers want no messages of",
+      ...documented(tag, "listMutedMessages", "List endpoints that receivers want no messages of"),
       response: answers(MutedMessages),
     },
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { muted: await webhooks.mutes.list() }),
@@ -96,9 +90,7 @@ function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
   app.delete("/api/webhooks/muted/:id", {
     ...adminOnly,
     schema: {
-      tags,
-      operationId: "unmuteMessages",
-      summary: "Send messages about an endpoint to a receiver again",
+      ...documented(tag, "unmuteMessages", "Send messages about an endpoint to a receiver again"),
       params: IdPath,
       response: nothing,
     },

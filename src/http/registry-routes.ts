@@ -19,9 +19,9 @@ import {
   VoidParameters,
 } from "./registry-schemas.ts";
 import { createVoidDocuments } from "./void-documents.ts";
-import { answers, answersAs, graphTypes, IdPath } from "./schemas.ts";
+import { answers, answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 
-const tags = ["Descriptions"];
+const tag = "Descriptions";
 
 /** The entry with this id. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
 export function knownEntry({ catalog }: Pick<HttpShell, "catalog">, id: string): CatalogEntry {
@@ -48,9 +48,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
   const wholeDocument = createVoidDocuments();
   app.get("/api/endpoints/:id/void", {
     schema: {
-      tags,
-      operationId: "getVoid",
-      summary: "What is known of an endpoint's data, as VoID",
+      ...documented(tag, "getVoid", "What is known of an endpoint's data, as VoID"),
       params: IdPath,
       querystring: VoidParameters,
       response: answersAs(graphTypes),
@@ -83,9 +81,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/.well-known/void", {
     schema: {
-      tags,
-      operationId: "listDatasets",
-      summary: "The datasets behind the endpoints of the catalogue, as VoID",
+      ...documented(tag, "listDatasets", "The datasets behind the endpoints of the catalogue, as VoID"),
       response: answersAs(graphTypes),
     },
     handler: async (request, reply) => {
@@ -100,9 +96,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
 function addVocabulary(app: TypedApp, { dataset }: HttpShell): void {
   app.get("/registry/vocabulary", {
     schema: {
-      tags,
-      operationId: "getVocabulary",
-      summary: "Fedway's own terms, with labels and descriptions",
+      ...documented(tag, "getVocabulary", "Fedway's own terms, with labels and descriptions"),
       querystring: FormatParameters,
       response: answersAs(graphTypes),
     },
@@ -113,9 +107,7 @@ function addVocabulary(app: TypedApp, { dataset }: HttpShell): void {
 function addSchema(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/schema", {
     schema: {
-      tags,
-      operationId: "getSchema",
-      summary: "The schema of an endpoint within a budget of tokens",
+      ...documented(tag, "getSchema", "The schema of an endpoint within a budget of tokens"),
       params: IdPath,
       querystring: SchemaParameters,
       response: answersAs(["text/plain"], SchemaAnswer),
@@ -139,9 +131,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/endpoints/:id/capabilities", {
     schema: {
-      tags,
-      operationId: "getCapabilities",
-      summary: "What probes found an endpoint to be able to do",
+      ...documented(tag, "getCapabilities", "What probes found an endpoint to be able to do"),
       params: IdPath,
       response: answers(CapabilityRecord),
     },
@@ -160,9 +150,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
 function addSearch(app: TypedApp, { search }: HttpShell): void {
   app.get("/api/search", {
     schema: {
-      tags: ["Catalogue"],
-      operationId: "search",
-      summary: "Search endpoints, classes and properties; each hit says why it was found",
+      ...documented("Catalogue", "search", "Search endpoints, classes and properties; each hit says why it was found"),
       querystring: SearchParameters,
       response: answers(SearchAnswer),
     },

@@ -6,10 +6,10 @@ import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, viewerOf } from "./ownership.ts";
 import { RunRecord, runStatus } from "./query-schemas.ts";
-import { answers, IdPath, NoParameters, nothing, strictObject, view } from "./schemas.ts";
+import { answers, IdPath, NoParameters, nothing, strictObject, view, documented } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
 
-const tags = ["Queries"];
+const tag = "Queries";
 const words = Type.String({ minLength: 1, maxLength: 500 });
 
 const RunFilter = strictObject({
@@ -39,9 +39,11 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   app.get("/api/runs", {
     onRequest: refuseForeign,
     schema: {
-      tags,
-      operationId: "listRuns",
-      summary: "List runs under way and those of which records are kept: one's own, with the admin token all",
+      ...documented(
+        tag,
+        "listRuns",
+        "List runs under way and those of which records are kept: one's own, with the admin token all",
+      ),
       querystring: RunFilter,
       response: answers(RunList),
     },
@@ -56,9 +58,7 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/runs/:id", {
     schema: {
-      tags,
-      operationId: "getRun",
-      summary: "Get the record of a run: what each endpoint contributed",
+      ...documented(tag, "getRun", "Get the record of a run: what each endpoint contributed"),
       params: IdPath,
       querystring: NoParameters,
       response: answers(RunRecord),
@@ -72,9 +72,11 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   app.delete("/api/runs/:id", {
     onRequest: refuseForeign,
     schema: {
-      tags,
-      operationId: "cancelRun",
-      summary: "Cancel a run of one's own, with the admin token any; its requests to endpoints end at once",
+      ...documented(
+        tag,
+        "cancelRun",
+        "Cancel a run of one's own, with the admin token any; its requests to endpoints end at once",
+      ),
       params: IdPath,
       response: { ...nothing, 202: Type.Null({ description: "It was asked to end and has not been seen to yet." }) },
     },

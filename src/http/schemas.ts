@@ -10,6 +10,13 @@ export const strictObject = <const Fields extends Record<string, TSchema>>(field
 export const view = <const Fields extends Record<string, TSchema>>(title: string, fields: Fields) =>
   Type.Object(fields, { title });
 
+/** What the documentation says of a route: its heading, its name for generated clients, and what it does. */
+export const documented = (tag: string, operationId: string, summary: string) => ({
+  tags: [tag],
+  operationId,
+  summary,
+});
+
 /** Problem document (RFC 9457) with Fedway's members. */
 export const Problem = Type.Object(
   {

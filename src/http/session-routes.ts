@@ -7,7 +7,7 @@ import { sessionFigures } from "../query/session-figures.ts";
 import { anyOriginHeaders, sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, ownerOf, sessionName } from "./ownership.ts";
-import { answersAs, view, strictObject } from "./schemas.ts";
+import { answersAs, view, strictObject, documented } from "./schemas.ts";
 
 const SessionPath = Type.Object({ id: sessionName });
 
@@ -70,9 +70,11 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
   const { queries } = shell;
   app.get("/api/sessions/:id", {
     schema: {
-      tags: ["Queries"],
-      operationId: "getSession",
-      summary: "Get the figures of your own session, its trace, or the questions that it answered",
+      ...documented(
+        "Queries",
+        "getSession",
+        "Get the figures of your own session, its trace, or the questions that it answered",
+      ),
       params: SessionPath,
       querystring: SessionParameters,
       response: answersAs([jsonLines], Type.Union([FiguresView, TraceView, CallsView])),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { anyOriginHeaders, plainHeaders, sendJson, uncached } from "./common-headers.ts";
 import type { HttpDeps, HttpShell, TypedApp } from "./http-deps.ts";
-import { answers, answersAs, Readiness } from "./schemas.ts";
+import { answers, answersAs, Readiness, documented } from "./schemas.ts";
 import { openToAll } from "./write-access.ts";
 
 const alive: unknown = { 200: Type.Object({ live: Type.Boolean() }) };
@@ -11,20 +11,13 @@ const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
 export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): void {
   app.get("/health/live", {
     ...openToAll,
-    schema: {
-      tags: ["Operation"],
-      operationId: "getLiveness",
-      summary: "Whether the process answers at all",
-      response: alive,
-    },
+    schema: { ...documented("Operation", "getLiveness", "Whether the process answers at all"), response: alive },
     handler: (_request, reply) => sendJson(reply.headers(uncached), { live: true }),
   });
   app.get("/health/ready", {
     ...openToAll,
     schema: {
-      tags: ["Operation"],
-      operationId: "getReadiness",
-      summary: "Whether queries can be answered now, with reasons when not",
+      ...documented("Operation", "getReadiness", "Whether queries can be answered now, with reasons when not"),
       response: readyOrNot,
     },
     handler: (_request, reply) => {
@@ -35,12 +28,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
   // Those who may see the metrics need not be those who may ask.
   if (config.metricsPort !== undefined) return;
   app.get("/metrics", {
-    schema: {
-      tags: ["Operation"],
-      operationId: "getMetrics",
-      summary: "Metrics for Prometheus",
-      response: answersAs(["text/plain"]),
-    },
+    schema: { ...documented("Operation", "getMetrics", "Metrics for Prometheus"), response: answersAs(["text/plain"]) },
     handler: async (_request, reply) => {
       const text = await metrics.render();
       return reply
@@ -56,9 +44,7 @@ export function addSystemRoutes(app: TypedApp, shell: HttpShell): void {
   addHealth(app, shell);
   app.get("/openapi.json", {
     schema: {
-      tags: ["Operation"],
-      operationId: "getOpenApi",
-      summary: "This API as an OpenAPI 3.1 document",
+      ...documented("Operation", "getOpenApi", "This API as an OpenAPI 3.1 document"),
       response: answers(Type.Object({})),
     },
     handler: (_request, reply) => sendJson(reply, app.swagger()),

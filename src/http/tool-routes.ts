@@ -6,9 +6,9 @@ import { callerOf } from "./ownership.ts";
 import { refuseForeignPages } from "./mcp-routes.ts";
 import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answers, view, strictObject } from "./schemas.ts";
+import { answers, view, strictObject, documented } from "./schemas.ts";
 
-const tags = ["Agents"];
+const tag = "Agents";
 
 const ToolList = view("Tools", {
   tools: Type.Array(
@@ -40,9 +40,7 @@ export function addToolRoutes(app: TypedApp, shell: HttpShell): void {
   const toolbox = toolboxOf();
   app.get("/api/tools", {
     schema: {
-      tags,
-      operationId: "listTools",
-      summary: "The tools of agents, as models are told of them",
+      ...documented(tag, "listTools", "The tools of agents, as models are told of them"),
       querystring: ListParameters,
       response: answers(ToolList),
     },
@@ -59,9 +57,7 @@ interface Called {
 function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input }: ListedTool): void {
   app.post(`/api/tools/${name}`, {
     schema: {
-      tags,
-      operationId: operationId(name),
-      summary: title,
+      ...documented(tag, operationId(name), title),
       body: bodyOf(input),
       response: answers(ToolAnswer),
     },

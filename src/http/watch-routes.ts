@@ -4,9 +4,10 @@ import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, nothing, strictObject, view } from "./schemas.ts";
+import { answers, nothing, strictObject, view, documented } from "./schemas.ts";
 import { guarded, hasAccess } from "./write-access.ts";
 
+const tag = "Availability";
 const id = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" });
 const fields = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
@@ -52,8 +53,6 @@ function shown(watch: Watch, isOperator: boolean): object {
   };
 }
 
-const told = (operationId: string, summary: string) => ({ tags: ["Availability"], operationId, summary });
-
 /** Watched queries: to list, read, change, run and accept. */
 export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
   const params = Type.Object({ id });
@@ -62,7 +61,7 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
     watches.save({ ...given, everyMs: everyMinutes && everyMinutes * 60_000 });
   app.get("/api/watches", {
     schema: {
-      ...told("listWatches", "List watched queries with their latest runs"),
+      ...documented(tag, "listWatches", "List watched queries with their latest runs"),
       response: answers(view("WatchList", { watches: Type.Array(WatchView) })),
     },
     handler: async (request, reply) => {
@@ -74,26 +73,26 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
   });
   app.post("/api/watches", {
     ...guarded,
-    schema: { ...told("addWatch", "Have a query watched"), body: NewWatch, response: { 201: WatchView } },
+    schema: { ...documented(tag, "addWatch", "Have a query watched"), body: NewWatch, response: { 201: WatchView } },
     handler: async (request, reply) => {
       const watch = await save(request.body);
       return sendJson(reply.headers({ ...uncached, Location: `/api/watches/${watch.id}` }), shown(watch, true), 201);
     },
   });
   app.get("/api/watches/:id", {
-    schema: { ...told("getWatch", "Get a watched query"), ...one },
+    schema: { ...documented(tag, "getWatch", "Get a watched query"), ...one },
     handler: async (request, reply) =>
       sendJson(reply.headers(uncached), shown(await watches.get(request.params.id), hasAccess(request))),
   });
   app.put("/api/watches/:id", {
     ...guarded,
-    schema: { ...told("putWatch", "Add or change a watched query"), ...one, body: strictObject(fields) },
+    schema: { ...documented(tag, "putWatch", "Add or change a watched query"), ...one, body: strictObject(fields) },
     handler: async (request, reply) =>
       sendJson(reply.headers(uncached), shown(await save({ ...request.body, ...request.params }), true)),
   });
   app.delete("/api/watches/:id", {
     ...guarded,
-    schema: { ...told("removeWatch", "Watch a query no longer"), params, response: nothing },
+    schema: { ...documented(tag, "removeWatch", "Watch a query no longer"), params, response: nothing },
     handler: async (request, reply) => {
       await watches.remove(request.params.id);
       return sendNothing(reply);
@@ -101,12 +100,12 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
   });
   app.post("/api/watches/:id/run", {
     ...guarded,
-    schema: { ...told("runWatch", "Run a watched query now"), params, response: accepted },
+    schema: { ...documented(tag, "runWatch", "Run a watched query now"), params, response: accepted },
     handler: async (request, reply) => sendAccepted(reply, await watches.run(request.params.id)),
   });
   app.post("/api/watches/:id/accept", {
     ...guarded,
-    schema: { ...told("acceptWatch", "Make the latest answer the normal one"), ...one },
+    schema: { ...documented(tag, "acceptWatch", "Make the latest answer the normal one"), ...one },
     handler: async (request, reply) =>
       sendJson(reply.headers(uncached), shown(await watches.accept(request.params.id), true)),
   });

@@ -17,7 +17,7 @@ import {
 import { page, toCopy } from "./layout.ts";
 import { privateHeaders, sendPrivatePage } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
-import { IdPath } from "../schemas.ts";
+import { IdPath, documented } from "../schemas.ts";
 
 const tokenForm = Type.Object({ token: Type.String({ maxLength: 512 }) });
 
@@ -101,9 +101,7 @@ export function addLogin(app: TypedApp, { config, version, clients }: HttpShell)
     // The schema documents; of a form only the field is read.
     validatorCompiler: () => () => true,
     schema: {
-      tags: ["Pages"],
-      operationId: "signIn",
-      summary: "Sign in with the form of that page",
+      ...documented("Pages", "signIn", "Sign in with the form of that page"),
       body: { content: { "application/x-www-form-urlencoded": { schema: tokenForm } } },
     },
     handler: ({ body }, reply) => {

@@ -5,6 +5,7 @@ import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { openToAll } from "../write-access.ts";
 import { page } from "./layout.ts";
 import { sendPrivatePage } from "./page-reply.ts";
+import { documented } from "../schemas.ts";
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const Link = Type.Object({ receiver: text(64), endpoint: text(300), signature: text(100) });
@@ -35,9 +36,7 @@ export function addUnsubscribe(app: TypedApp, { webhooks, catalog, version }: Ht
   app.post("/unsubscribe", {
     ...openToAll,
     schema: {
-      tags: ["Pages"],
-      operationId: "unsubscribe",
-      summary: "Stops messages about an endpoint to a receiver",
+      ...documented("Pages", "unsubscribe", "Stops messages about an endpoint to a receiver"),
       querystring: Link,
     },
     handler: async (request, reply) => {

@@ -1,0 +1,94 @@
+import { Readable } from "node:stream";
+import type { Command } from "commander";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { parsedJson } from "../json.ts";
+import { tableLines } from "./answer-table.ts";
+import { type CliIo, examples, exitCodes, httpUrl } from "./cli-io.ts";
+import { pour, write } from "./output.ts";
+import { type AskedOfService, askService } from "./runner.ts";
+
+/** Options of commands that ask a running service. */
+export interface ServiceOptions {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** Adds a noun, such as `runs`. Returns what adds its commands, each with `--url`. */
+export function addNoun(program: Command, name: string, description: string, ...lines: readonly string[]) {
+  const noun = program
+    .command(name)
+    .description(description)
+    .addHelpText("after", () => examples(...lines));
+  return (usage: string, text: string): Command =>
+    noun.command(usage).description(text).option("--url <url>", "ask this running service", httpUrl);
+}
+
+/** A list of the API, and how it is shown. */
+interface Listing<Item> {
+  /** Below `/api/`. */
+  readonly path: string;
+  /** Where the answer has the items. */
+  readonly field: string;
+  /** Columns by their heads; the widest one comes last. */
+  readonly columns: Readonly<Record<string, (item: Item) => string | number | undefined>>;
+}
+
+/** Writes a list as a table, or with `--json` as it came. Resolves to the whole answer. @throws RemoteProblem, FedwayError */
+export async function writeList<Item>(
+  io: CliIo,
+  { json, url }: ServiceOptions,
+  { path, field, columns }: Listing<Item>,
+) {
+  const answer = await readAnswer(await askService(io, url, { method: "GET", path }));
+  const items = answer[field];
+  if (!Array.isArray(items)) throw malformed();
+  if (json) await writeJson(io, answer);
+  else await writeTable(io, [Object.keys(columns), ...items.map((item: Item) => cellsOf(item, columns))]);
+  return answer;
+}
+
+const cellsOf = <Item>(item: Item, columns: Listing<Item>["columns"]): readonly string[] =>
+  Object.values(columns).map((cell) => String(cell(item) ?? "").replaceAll(/\s+/g, " "));
+
+/** As long as a sentence about what changed. */
+const longestCell = 200;
+
+/** Lines are cut to the width of the terminal. */
+async function writeTable(io: CliIo, rows: readonly (readonly string[])[]): Promise<void> {
+  const { columns: width = Number.POSITIVE_INFINITY } = io.stdout as { readonly columns?: number };
+  const cut = (line: string): string => (line.length > width ? `${[...line].slice(0, width - 1).join("")}…\n` : line);
+  const text = rows.map((row) => row.join("\t")).join("\n");
+  await pour(Readable.from(tableLines(Buffer.from(text), longestCell)).map(cut), io.stdout);
+}
+
+/** Writes a value as JSON. Resolves to the exit code. */
+export async function writeJson(io: CliIo, value: unknown): Promise<number> {
+  await write(io.stdout, `${JSON.stringify(value, undefined, 2)}\n`);
+  return exitCodes.ok;
+}
+
+/** An object of the API. @throws FedwayError `ENDPOINT_MALFORMED` */
+export async function readAnswer(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  const answer = parsedJson(await response.text());
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw malformed();
+  return { ...answer };
+}
+
+const malformed = (): FedwayError =>
+  new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a Fedway service does.", {
+    next: "Is this its address? Its GET /health/live answers 200.",
+  });
+
+/** Asks, and writes the answer as JSON, or that something is removed. Resolves to the exit code. */
+export async function sendAndWrite(io: CliIo, { url }: ServiceOptions, asked: AskedOfService): Promise<number> {
+  const response = await askService(io, url, asked);
+  if (response.status !== 204) return writeJson(io, await readAnswer(response));
+  await write(io.stdout, "removed\n");
+  return exitCodes.ok;
+}
+
+/** What a command about one item does: `DELETE keys/{id}`, `POST watches/{id}/run`. */
+export const itemAction =
+  (method: "GET" | "POST" | "DELETE", collection: string, suffix = "") =>
+  (io: CliIo, id: string, options: ServiceOptions): Promise<number> =>
+    sendAndWrite(io, options, { method, path: `${collection}/${encodeURIComponent(id)}${suffix}` });

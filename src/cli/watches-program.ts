@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import { readCollection } from "../watch/read-collection.ts";
+import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
+import { addNoun, itemAction, type ServiceOptions, writeList } from "./noun.ts";
+import { oneLine, write } from "./output.ts";
+import { askService, runningService } from "./runner.ts";
+
+/** Adds `watches`. */
+export function addWatches(program: Command, running: Running): void {
+  const help = ["watches add ./queries --endpoint people", "watches list", "watches accept by-birth"];
+  const about = "queries that the service runs on a schedule, to see when their answers change";
+  const command = addNoun(program, "watches", about, ...help);
+  command("list", "list them with what changed").option("--json", "as JSON").action(running(listWatches));
+  command("add <path...>", "watch .rq files (which may begin with # endpoint: id), SHACL examples, or folders of them")
+    .option("-e, --endpoint <id>", "catalogue id for all of them")
+    .option("-F, --federation <id>", "federation for all of them")
+    .option("--every <minutes>", "minutes between two runs", wholeNumber)
+    .action(running(addQueries));
+  command("show <id>", "show a watched query as JSON").action(running(itemAction("GET", "watches")));
+  command("run <id>", "run a watched query now, as a job").action(running(itemAction("POST", "watches", "/run")));
+  command("accept <id>", "make its latest answer the normal one").action(
+    running(itemAction("POST", "watches", "/accept")),
+  );
+  command("remove <id>", "watch a query no longer").action(running(itemAction("DELETE", "watches")));
+}
+
+interface ShownWatch {
+  readonly id: string;
+  readonly state: string;
+  readonly drifts: Readonly<Record<string, { readonly summary: string }>>;
+}
+
+const columns = {
+  watch: ({ id }: ShownWatch) => id,
+  state: ({ state }: ShownWatch) => state,
+  "what changed": ({ drifts }: ShownWatch) =>
+    Object.values(drifts)
+      .map(({ summary }) => summary)
+      .join(" "),
+};
+
+async function listWatches(io: CliIo, options: ServiceOptions): Promise<number> {
+  await writeList(io, options, { path: "watches", field: "watches", columns });
+  return exitCodes.ok;
+}
+
+interface AddOptions extends ServiceOptions {
+  readonly endpoint?: string;
+  readonly federation?: string;
+  readonly every?: number;
+}
+
+async function addQueries(io: CliIo, paths: readonly string[], options: AddOptions): Promise<number> {
+  const { endpoint, federation, every: everyMinutes } = options;
+  const given = { ...(endpoint && { endpoint }), ...(federation && { federation }), everyMinutes };
+  const service = await runningService(io, options.url);
+  let isWhole = true;
+  for (const path of paths) {
+    const { queries, problems } = await readCollection(path, service);
+    for (const { id, ...query } of queries) {
+      await askService(io, service, { method: "PUT", path: `watches/${id}`, body: { ...query, ...given } });
+      await write(io.stdout, `${id}\n`);
+    }
+    for (const { file, reason } of problems) await write(io.stderr, `${oneLine(`${file}: ${reason}`)}\n`);
+    isWhole &&= problems.length === 0 && queries.length > 0;
+  }
+  return isWhole ? exitCodes.ok : exitCodes.failed;
+}
