@@ -24,7 +24,8 @@ function quota(text: string, before: Quota = {}): Quota {
 /** Adds `keys`: named clients of a running service. */
 export function addKeys(program: Command, running: Running): void {
   const help = ["keys add ada", "keys add bot --role query --quota hour:requests=1000 --expires 90"];
-  const command = addNoun(program, "keys", "name the clients of a running service, and give them keys", ...help);
+  const about = "name the clients of a running service, and give them keys";
+  const command = addNoun(program, "keys", { about, help });
   const roles = ["read", "query", "write", "admin"];
   const limits = "hour:requests=1000; windows hour, day; kinds requests, rows, seconds; repeatable";
   command("list", "list clients with their roles, keys and use").option("--json", "as JSON").action(running(listKeys));

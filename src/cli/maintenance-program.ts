@@ -5,7 +5,8 @@ import { addNoun, itemAction, sendAndWrite, type ServiceOptions, writeList } fro
 /** Adds `maintenance`. */
 export function addMaintenance(program: Command, running: Running): void {
   const help = ["maintenance list", "maintenance add people --to $(date -ud '+2 hours' +%FT%TZ) --reason 'new disks'"];
-  const command = addNoun(program, "maintenance", "times in which an endpoint's probes do not count", ...help);
+  const about = "times in which an endpoint's probes do not count";
+  const command = addNoun(program, "maintenance", { about, help });
   command("list [endpoint]", "those under way and planned").option("--json", "as JSON").action(running(listWindows));
   command("add <endpoint>", "plan one")
     .requiredOption("--to <moment>", "its end, ISO 8601 with time zone")

@@ -13,12 +13,18 @@ export interface ServiceOptions {
   readonly json?: boolean;
 }
 
+interface NounText {
+  readonly about: string;
+  /** Examples. */
+  readonly help: readonly string[];
+}
+
 /** Adds a noun, such as `runs`. Returns what adds its commands, each with `--url`. */
-export function addNoun(program: Command, name: string, description: string, ...lines: readonly string[]) {
+export function addNoun(program: Command, name: string, { about, help }: NounText) {
   const noun = program
     .command(name)
-    .description(description)
-    .addHelpText("after", () => examples(...lines));
+    .description(about)
+    .addHelpText("after", examples(...help));
   return (usage: string, text: string): Command =>
     noun.command(usage).description(text).option("--url <url>", "ask this running service", httpUrl);
 }
@@ -55,8 +61,13 @@ const longestCell = 200;
 
 /** Lines are cut to the width of the terminal. */
 async function writeTable(io: CliIo, rows: readonly (readonly string[])[]): Promise<void> {
-  const { columns: width = Number.POSITIVE_INFINITY } = io.stdout as { readonly columns?: number };
-  const cut = (line: string): string => (line.length > width ? `${[...line].slice(0, width - 1).join("")}…\n` : line);
+  const width = "columns" in io.stdout ? Number(io.stdout.columns) : Number.POSITIVE_INFINITY;
+  const cut = (line: string): string =>
+    line.length > width
+      ? `${Array.from(line)
+          .slice(0, width - 1)
+          .join("")}…\n`
+      : line;
   const text = rows.map((row) => row.join("\t")).join("\n");
   await pour(Readable.from(tableLines(Buffer.from(text), longestCell)).map(cut), io.stdout);
 }

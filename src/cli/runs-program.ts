@@ -8,7 +8,7 @@ import { askService } from "./runner.ts";
 /** Adds `runs`. */
 export function addRuns(program: Command, running: Running): void {
   const help = ["runs list --status running --longest", "runs show 1f-...", "runs cancel 1f-..."];
-  const command = addNoun(program, "runs", "running and recent queries", ...help);
+  const command = addNoun(program, "runs", { about: "running and recent queries", help });
   const statuses = ["running", "ok", "empty", "partial", "failed", "cancelled"];
   command("list", "list them, newest first; with the admin token those of all clients")
     .addOption(new Option("--status <status>", "only those").choices(statuses))

@@ -9,7 +9,7 @@ import { askService, runningService } from "./runner.ts";
 export function addWatches(program: Command, running: Running): void {
   const help = ["watches add ./queries --endpoint people", "watches list", "watches accept by-birth"];
   const about = "queries that the service runs on a schedule, to see when their answers change";
-  const command = addNoun(program, "watches", about, ...help);
+  const command = addNoun(program, "watches", { about, help });
   command("list", "list them with what changed").option("--json", "as JSON").action(running(listWatches));
   command("add <path...>", "watch .rq files (which may begin with # endpoint: id), SHACL examples, or folders of them")
     .option("-e, --endpoint <id>", "catalogue id for all of them")

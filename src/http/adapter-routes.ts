@@ -20,7 +20,7 @@ export function addAdapterRoutes(app: TypedApp, { acceptAdapter }: HttpShell): v
   app.post("/api/endpoints/:id/adapters", {
     ...guarded,
     schema: {
-      ...documented("Changes", "acceptAdapter", "Join unlike keys of two endpoints in all queries"),
+      ...documented("Changes")("acceptAdapter", "Join unlike keys of two endpoints in all queries"),
       params: IdPath,
       body: Wanted,
       response: { 201: Adapter },

@@ -9,6 +9,8 @@ import { sendJson, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
+const doc = documented("Queries");
+
 function checkLength({ config }: HttpShell, text: string): void {
   const { maxQueryBytes } = config.limits;
   if (Buffer.byteLength(text) > maxQueryBytes) {
@@ -90,7 +92,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   const sendTable = createTableSender();
   app.post("/api/query", {
     schema: {
-      ...documented("Queries", "queryTable", "Run a query and get rows as simple JSON"),
+      ...doc("queryTable", "Run a query and get rows as simple JSON"),
       headers: SessionHeader,
       body: queryBody(config.limits.maxRows),
       response: { ...answers(TabularAnswer), "4xx": failedTable, "5xx": failedTable },
@@ -104,7 +106,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.post("/api/explain", {
     schema: {
-      ...documented("Queries", "explain", "Get the plan of a query, and what a run of it takes"),
+      ...doc("explain", "Get the plan of a query, and what a run of it takes"),
       headers: SessionHeader,
       body: ExplainBody,
       response: answers(AnalyzedPlan),

@@ -7,6 +7,8 @@ import { knownEntry } from "./registry-routes.ts";
 import { answers, NoParameters, Problem, view, strictObject, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
+const doc = documented("Agents");
+
 const SetupBody = Type.Object(
   {
     tools: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
@@ -92,7 +94,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   app.post("/api/ask", {
     ...guarded,
     schema: {
-      ...documented("Agents", "ask", "Have the configured model write a query for a question, and run it"),
+      ...doc("ask", "Have the configured model write a query for a question, and run it"),
       headers: SessionHeader,
       querystring: NoParameters,
       body: AskBody,
@@ -111,11 +113,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   app.get("/api/text2sparql", {
     ...guarded,
     schema: {
-      ...documented(
-        "Agents",
-        "text2sparql",
-        "Have the configured model write a query for a question (text2sparql API)",
-      ),
+      ...doc("text2sparql", "Have the configured model write a query for a question (text2sparql API)"),
       querystring: TextParameters,
       response: answers(TextAnswer),
     },

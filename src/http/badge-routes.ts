@@ -11,7 +11,7 @@ import { hasTag } from "./pages/page-reply.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { answers, answersAs, IdPath, view, documented } from "./schemas.ts";
 
-const tag = "Availability";
+const doc = documented("Availability");
 const keptSeconds = 300;
 const longestLabel = 40;
 const dayMs = 86_400_000;
@@ -88,19 +88,11 @@ export function addBadgeRoutes(app: TypedApp, shell: HttpShell): void {
   };
   const summary = "State and uptime of an endpoint";
   app.get("/endpoints/:id/badge.svg", {
-    schema: {
-      ...documented(tag, "getBadge", `${summary}, as an image`),
-      params: IdPath,
-      response: answersAs(["image/svg+xml"]),
-    },
+    schema: { ...doc("getBadge", `${summary}, as an image`), params: IdPath, response: answersAs(["image/svg+xml"]) },
     handler: async (request, reply) => sendKept(reply, "image/svg+xml", badgeSvg(await badge(request.params.id))),
   });
   app.get("/endpoints/:id/badge.json", {
-    schema: {
-      ...documented(tag, "getBadgeData", `${summary}, for shields.io`),
-      params: IdPath,
-      response: answers(BadgeView),
-    },
+    schema: { ...doc("getBadgeData", `${summary}, for shields.io`), params: IdPath, response: answers(BadgeView) },
     handler: async (request, reply) =>
       sendKept(reply, "application/json", JSON.stringify(await badge(request.params.id))),
   });

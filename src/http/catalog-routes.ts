@@ -22,7 +22,7 @@ import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument 
 import { answers, answersAs, graphTypes, IdPath, NoParameters, documented } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 
-const tag = "Catalogue";
+const doc = documented("Catalogue");
 
 /** Endpoints and federations, one by one, as lists, and all of them as RDF. */
 export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
@@ -30,15 +30,13 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
   addEndpointList(app, shell);
   addDocument(app, shell, {
     kind: "endpoint",
-    operationId: "getEndpoint",
-    summary: "Get one endpoint of the catalogue, as JSON or with its whole RDF",
+    documentation: doc("getEndpoint", "Get one endpoint of the catalogue, as JSON or with its whole RDF"),
     view: Endpoint,
   });
   addExport(app, shell);
   app.get("/api/catalog/problems", {
     schema: {
-      ...documented(
-        tag,
+      ...doc(
         "listCatalogProblems",
         "What is wrong with catalogue files, and where changes over the API differ from them",
       ),
@@ -51,8 +49,7 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
   addFederationList(app, shell);
   addDocument(app, shell, {
     kind: "federation",
-    operationId: "getFederation",
-    summary: "Get one federation with its members, as JSON or with its whole RDF",
+    documentation: doc("getFederation", "Get one federation with its members, as JSON or with its whole RDF"),
     view: Federation,
   });
 }
@@ -64,7 +61,7 @@ const withoutFolder = <Named extends { readonly file: string }>(named: Named): N
 function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): void {
   app.get("/api/endpoints", {
     schema: {
-      ...documented(tag, "listEndpoints", "List or search the endpoints of the catalogue"),
+      ...doc("listEndpoints", "List or search the endpoints of the catalogue"),
       querystring: EndpointFilter,
       response: answers(EndpointList),
     },
@@ -81,7 +78,7 @@ function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): v
 function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
   app.get("/api/federations", {
     schema: {
-      ...documented(tag, "listFederations", "List the federations of the catalogue"),
+      ...doc("listFederations", "List the federations of the catalogue"),
       querystring: Paging,
       response: answers(FederationList),
     },
@@ -97,17 +94,15 @@ function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
 
 interface DocumentRoute {
   readonly kind: "endpoint" | "federation";
-  readonly operationId: string;
-  readonly summary: string;
+  readonly documentation: ReturnType<typeof doc>;
   readonly view: TSchema;
 }
 
-function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, ...named }: DocumentRoute): void {
+function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, documentation }: DocumentRoute): void {
   const { catalog, config, view } = shell;
   app.get(`/api/${kind}s/:id`, {
     schema: {
-      tags: [tag],
-      ...named,
+      ...documentation,
       params: IdPath,
       querystring: FormatParameters,
       response: answersAs(graphTypes, shown),
@@ -127,7 +122,7 @@ function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, ...na
 function addExport(app: TypedApp, { catalog, sendProblem }: HttpShell): void {
   app.get("/api/catalog", {
     schema: {
-      ...documented(tag, "exportCatalog", "Get all documents of the catalogue as one RDF graph"),
+      ...doc("exportCatalog", "Get all documents of the catalogue as one RDF graph"),
       querystring: FormatParameters,
       response: answersAs(graphTypes),
     },

@@ -39,11 +39,11 @@ function addWrites(app: TypedApp, writing: Writing): void {
   const { whole, put, merge } = documentBodies[kind];
   const options = { ...guarded, bodyLimit: maxBodyBytes };
   const view = kind === "endpoint" ? Endpoint : Federation;
-  const [tag, params, named] = ["Changes", IdPath, kind === "endpoint" ? "Endpoint" : "Federation"];
+  const [doc, params, named] = [documented("Changes"), IdPath, kind === "endpoint" ? "Endpoint" : "Federation"];
   app.post<WriteRoute>(path, {
     ...options,
     schema: {
-      ...documented(tag, `create${named}`, `Add one ${kind}, as JSON or RDF`),
+      ...doc(`create${named}`, `Add one ${kind}, as JSON or RDF`),
       body: documentBody(whole),
       response: { 201: written(view) },
     },
@@ -52,7 +52,7 @@ function addWrites(app: TypedApp, writing: Writing): void {
   app.put<WriteRoute>(`${path}/:id`, {
     ...options,
     schema: {
-      ...documented(tag, `put${named}`, `Put one ${kind} in place, as JSON or RDF`),
+      ...doc(`put${named}`, `Put one ${kind} in place, as JSON or RDF`),
       params,
       body: documentBody(put),
       response: { 200: written(view), 201: written(view) },
@@ -62,7 +62,7 @@ function addWrites(app: TypedApp, writing: Writing): void {
   app.patch<WriteRoute>(`${path}/:id`, {
     ...options,
     schema: {
-      ...documented(tag, `change${named}`, `Change some fields of one ${kind}`),
+      ...doc(`change${named}`, `Change some fields of one ${kind}`),
       params,
       body: mergeBody(merge),
       response: { 200: written(view) },
@@ -71,7 +71,7 @@ function addWrites(app: TypedApp, writing: Writing): void {
   });
   app.delete<WriteRoute>(`${path}/:id`, {
     ...options,
-    schema: { ...documented(tag, `remove${named}`, `Remove one ${kind}`), params, response: nothing },
+    schema: { ...doc(`remove${named}`, `Remove one ${kind}`), params, response: nothing },
     handler: async (request, reply) => {
       const { id } = request.params;
       await catalog.remove(kind, id, ifMatchOf(request, catalog.document(kind, id)));

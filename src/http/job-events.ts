@@ -104,7 +104,7 @@ export function addJobEvents(app: TypedApp, { jobs }: HttpShell, unknownJob: () 
   });
   app.get("/api/jobs/:id/events", {
     schema: {
-      ...documented("Jobs", "watchJob", "Follow a job as server-sent events"),
+      ...documented("Jobs")("watchJob", "Follow a job as server-sent events"),
       params: JobPath,
       response: events,
     },

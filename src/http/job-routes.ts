@@ -8,7 +8,7 @@ import { accepted, DescribeParameters, Job, JobFilter, JobList, LinksParameters 
 import { answers, IdPath, JobPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
-const tag = "Jobs";
+const doc = documented("Jobs");
 
 const unknownJob = (): FedwayError =>
   new FedwayError("JOB_UNKNOWN", "The job is not known; finished jobs are kept for a while only.", {
@@ -17,22 +17,14 @@ const unknownJob = (): FedwayError =>
 
 function addReading(app: TypedApp, { jobs }: HttpShell): void {
   app.get("/api/jobs", {
-    schema: {
-      ...documented(tag, "listJobs", "List jobs, newest first"),
-      querystring: JobFilter,
-      response: answers(JobList),
-    },
+    schema: { ...doc("listJobs", "List jobs, newest first"), querystring: JobFilter, response: answers(JobList) },
     handler: async (request, reply) => {
       const found = await jobs.list(request.query);
       return sendJson(reply.headers(uncached), { jobs: found.map(jobView(request)) });
     },
   });
   app.get("/api/jobs/:id", {
-    schema: {
-      ...documented(tag, "getJob", "Get a job with its progress and result"),
-      params: JobPath,
-      response: answers(Job),
-    },
+    schema: { ...doc("getJob", "Get a job with its progress and result"), params: JobPath, response: answers(Job) },
     handler: async (request, reply) => {
       const job = await jobs.get(request.params.id);
       if (job) return sendJson(reply.headers(uncached), jobView(request)(job));
@@ -46,7 +38,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/describe", {
     ...guarded,
     schema: {
-      ...documented(tag, "describeEndpoint", "Have an endpoint described"),
+      ...doc("describeEndpoint", "Have an endpoint described"),
       params: IdPath,
       querystring: DescribeParameters,
       response: accepted,
@@ -60,7 +52,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/capabilities", {
     ...guarded,
     schema: {
-      ...documented(tag, "probeCapabilities", "Have an endpoint's capabilities probed"),
+      ...doc("probeCapabilities", "Have an endpoint's capabilities probed"),
       params: IdPath,
       response: accepted,
     },
@@ -73,7 +65,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/linksets", {
     ...guarded,
     schema: {
-      ...documented(tag, "findLinksets", "Look for links from an endpoint to another one"),
+      ...doc("findLinksets", "Look for links from an endpoint to another one"),
       params: IdPath,
       querystring: LinksParameters,
       response: accepted,
@@ -89,7 +81,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
 function addCancelling(app: TypedApp, { jobs }: HttpShell): void {
   app.delete("/api/jobs/:id", {
     ...guarded,
-    schema: { ...documented(tag, "cancelJob", "Cancel a job"), params: JobPath, response: nothing },
+    schema: { ...doc("cancelJob", "Cancel a job"), params: JobPath, response: nothing },
     handler: async (request, reply) => {
       const { id } = request.params;
       if (await jobs.cancel(id)) return sendNothing(reply);

@@ -7,7 +7,7 @@ import { ownerOf } from "./ownership.ts";
 import { answers, NoParameters, nothing, strictObject, view, documented } from "./schemas.ts";
 import { adminOnly } from "./write-access.ts";
 
-const tag = "Operation";
+const doc = documented("Operation");
 const day = 86_400;
 const role = Type.Enum([...roles], { description: "Each includes those before it." });
 const expiresIn = Type.Optional(
@@ -70,7 +70,7 @@ export function addKeyRoutes(app: TypedApp, shell: HttpShell): void {
 function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
   app.get("/api/keys/self", {
     schema: {
-      ...documented(tag, "getOwnUse", "Who you are, what you may do, and what your calls have cost"),
+      ...doc("getOwnUse", "Who you are, what you may do, and what your calls have cost"),
       querystring: NoParameters,
       response: answers(Self),
     },
@@ -84,7 +84,7 @@ function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
   app.get("/api/keys", {
     ...adminOnly,
     schema: {
-      ...documented(tag, "listClients", "List the clients with their roles, quotas, keys and use"),
+      ...doc("listClients", "List the clients with their roles, quotas, keys and use"),
       querystring: NoParameters,
       response: answers(Clients),
     },
@@ -101,7 +101,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
   app.post("/api/keys", {
     ...adminOnly,
     schema: {
-      ...documented(tag, "addClient", "Add a client; its key is in the answer, and nowhere else"),
+      ...doc("addClient", "Add a client; its key is in the answer, and nowhere else"),
       body: NewClient,
       response: { 201: NewKey },
     },
@@ -114,7 +114,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
   app.post("/api/keys/:name/rotate", {
     ...adminOnly,
     schema: {
-      ...documented(tag, "rotateKey", "Make a client another key; the old one still opens for a while"),
+      ...doc("rotateKey", "Make a client another key; the old one still opens for a while"),
       params: NamePath,
       body: Rotation,
       response: answers(NewKey),
@@ -126,7 +126,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
   });
   app.delete("/api/keys/:name", {
     ...adminOnly,
-    schema: { ...documented(tag, "removeClient", "Revoke all keys of a client"), params: NamePath, response: nothing },
+    schema: { ...doc("removeClient", "Revoke all keys of a client"), params: NamePath, response: nothing },
     handler: async ({ params }, reply) => {
       await clients.remove(params.name);
       return sendNothing(reply);

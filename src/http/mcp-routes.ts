@@ -12,7 +12,7 @@ import { answers, view, documented } from "./schemas.ts";
 import { Type } from "typebox";
 import { asking, openToAll } from "./write-access.ts";
 
-const tag = "Agents";
+const doc = documented("Agents");
 const metadataPath = "/.well-known/oauth-protected-resource/mcp";
 
 const ProfileParameters = Type.Object({ profile: Type.Optional(Type.Enum([...toolProfiles])) });
@@ -41,7 +41,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
   app.get(metadataPath, {
     ...openToAll,
     schema: {
-      ...documented(tag, "getMcpResource", "What clients of /mcp need to know of its token (RFC 9728)"),
+      ...doc("getMcpResource", "What clients of /mcp need to know of its token (RFC 9728)"),
       response: answers(ResourceMetadata),
     },
     handler: (_request, reply) =>

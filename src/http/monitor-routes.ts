@@ -28,7 +28,7 @@ import { knownEntry } from "./registry-routes.ts";
 import { answers, IdPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
-const tag = "Availability";
+const doc = documented("Availability");
 
 const countOf = (all: readonly EndpointHealth[], wanted: HealthState): number =>
   all.filter(({ state }) => state === wanted).length;
@@ -36,7 +36,7 @@ const countOf = (all: readonly EndpointHealth[], wanted: HealthState): number =>
 function addStatus(app: TypedApp, { monitor }: HttpShell): void {
   app.get("/api/status", {
     schema: {
-      ...documented(tag, "getStatus", "The state of all endpoints, and of the monitor itself"),
+      ...doc("getStatus", "The state of all endpoints, and of the monitor itself"),
       response: answers(StatusAnswer),
     },
     handler: (_request, reply) => {
@@ -54,11 +54,7 @@ function addAvailability(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/endpoints/:id/availability", {
     schema: {
-      ...documented(
-        tag,
-        "getAvailability",
-        "How an endpoint is and was: state, uptime, percentiles of durations, score",
-      ),
+      ...doc("getAvailability", "How an endpoint is and was: state, uptime, percentiles of durations, score"),
       params: IdPath,
       response: answers(AvailabilityRecord),
     },
@@ -82,7 +78,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/incidents", {
     schema: {
-      ...documented(tag, "listIncidents", "List incidents, newest first"),
+      ...doc("listIncidents", "List incidents, newest first"),
       querystring: IncidentFilter,
       response: answers(IncidentList),
     },
@@ -93,7 +89,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/endpoints/:id/incidents", {
     schema: {
-      ...documented(tag, "listEndpointIncidents", "List an endpoint's incidents"),
+      ...doc("listEndpointIncidents", "List an endpoint's incidents"),
       params: IdPath,
       response: answers(IncidentList),
     },
@@ -105,7 +101,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/incidents/:id", {
     schema: {
-      ...documented(tag, "getIncident", "Get an incident with its evidence"),
+      ...doc("getIncident", "Get an incident with its evidence"),
       params: IdPath,
       response: answers(IncidentRecord),
     },
@@ -142,7 +138,7 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/maintenance", {
     schema: {
-      ...documented(tag, "listMaintenance", "List maintenance windows that have not ended"),
+      ...doc("listMaintenance", "List maintenance windows that have not ended"),
       response: answers(MaintenanceList),
     },
     handler: async (_request, reply) =>
@@ -150,7 +146,7 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/endpoints/:id/maintenance", {
     schema: {
-      ...documented(tag, "listEndpointMaintenance", "List an endpoint's maintenance windows that have not ended"),
+      ...doc("listEndpointMaintenance", "List an endpoint's maintenance windows that have not ended"),
       params: IdPath,
       response: answers(MaintenanceList),
     },
@@ -166,7 +162,7 @@ function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
   app.post("/api/endpoints/:id/maintenance", {
     ...guarded,
     schema: {
-      ...documented(tag, "announceMaintenance", "Announce a time in which an endpoint's probes count nowhere"),
+      ...doc("announceMaintenance", "Announce a time in which an endpoint's probes count nowhere"),
       params: IdPath,
       body: MaintenanceBody,
       response: { 201: MaintenanceRecord },
@@ -185,11 +181,7 @@ function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
   });
   app.delete("/api/maintenance/:id", {
     ...guarded,
-    schema: {
-      ...documented(tag, "removeMaintenance", "Call a maintenance window off"),
-      params: IdPath,
-      response: nothing,
-    },
+    schema: { ...doc("removeMaintenance", "Call a maintenance window off"), params: IdPath, response: nothing },
     handler: async (request, reply) => {
       if (await monitor.removeMaintenance(request.params.id)) return sendNothing(reply);
       throw new FedwayError("NOT_FOUND", "There is no such maintenance window.", {

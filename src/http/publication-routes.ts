@@ -9,17 +9,14 @@ import { accepted } from "./registry-schemas.ts";
 import { answers, answersAs, IdPath, JobPath, nothing, documented } from "./schemas.ts";
 import { adminOnly, guarded } from "./write-access.ts";
 
-const tag = "Availability";
+const doc = documented("Availability");
 const feedPath = "/incidents.atom";
 const mostIncidents = 100;
 
 function addFeed(app: TypedApp, { monitor, catalog, publicUrl }: HttpShell): void {
   const begunMs = Date.now();
   app.get(feedPath, {
-    schema: {
-      ...documented(tag, "getIncidentFeed", "Incidents as an Atom feed"),
-      response: answersAs(["application/atom+xml"]),
-    },
+    schema: { ...doc("getIncidentFeed", "Incidents as an Atom feed"), response: answersAs(["application/atom+xml"]) },
     handler: async (_request, reply) => {
       const incidents = await monitor.incidents({ limit: mostIncidents });
       const { entries } = catalog;
@@ -36,8 +33,7 @@ function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
   app.post("/api/snapshot", {
     ...guarded,
     schema: {
-      ...documented(
-        tag,
+      ...doc(
         "publishSnapshot",
         "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
       ),
@@ -55,16 +51,13 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   // Who is notified of incidents is the operator's business, so reading asks for the token too.
   app.get("/api/webhooks/dead", {
     ...adminOnly,
-    schema: {
-      ...documented(tag, "listDeadMessages", "List messages that no receiver took"),
-      response: answers(DeadLetters),
-    },
+    schema: { ...doc("listDeadMessages", "List messages that no receiver took"), response: answers(DeadLetters) },
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { dead: await webhooks.dead() }),
   });
   app.post("/api/webhooks/dead/:id", {
     ...adminOnly,
     schema: {
-      ...documented(tag, "resendMessage", "Send a message again that no receiver took"),
+      ...doc("resendMessage", "Send a message again that no receiver took"),
       params: JobPath,
       response: accepted,
     },
@@ -82,7 +75,7 @@ function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
   app.get("/api/webhooks/muted", {
     ...adminOnly,
     schema: {
-      ...documented(tag, "listMutedMessages", "List endpoints that receivers want no messages of"),
+      ...doc("listMutedMessages", "List endpoints that receivers want no messages of"),
       response: answers(MutedMessages),
     },
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { muted: await webhooks.mutes.list() }),
@@ -90,7 +83,7 @@ function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
   app.delete("/api/webhooks/muted/:id", {
     ...adminOnly,
     schema: {
-      ...documented(tag, "unmuteMessages", "Send messages about an endpoint to a receiver again"),
+      ...doc("unmuteMessages", "Send messages about an endpoint to a receiver again"),
       params: IdPath,
       response: nothing,
     },

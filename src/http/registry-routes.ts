@@ -21,7 +21,7 @@ import {
 import { createVoidDocuments } from "./void-documents.ts";
 import { answers, answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 
-const tag = "Descriptions";
+const doc = documented("Descriptions");
 
 /** The entry with this id. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
 export function knownEntry({ catalog }: Pick<HttpShell, "catalog">, id: string): CatalogEntry {
@@ -48,7 +48,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
   const wholeDocument = createVoidDocuments();
   app.get("/api/endpoints/:id/void", {
     schema: {
-      ...documented(tag, "getVoid", "What is known of an endpoint's data, as VoID"),
+      ...doc("getVoid", "What is known of an endpoint's data, as VoID"),
       params: IdPath,
       querystring: VoidParameters,
       response: answersAs(graphTypes),
@@ -81,7 +81,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/.well-known/void", {
     schema: {
-      ...documented(tag, "listDatasets", "The datasets behind the endpoints of the catalogue, as VoID"),
+      ...doc("listDatasets", "The datasets behind the endpoints of the catalogue, as VoID"),
       response: answersAs(graphTypes),
     },
     handler: async (request, reply) => {
@@ -96,7 +96,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
 function addVocabulary(app: TypedApp, { dataset }: HttpShell): void {
   app.get("/registry/vocabulary", {
     schema: {
-      ...documented(tag, "getVocabulary", "Fedway's own terms, with labels and descriptions"),
+      ...doc("getVocabulary", "Fedway's own terms, with labels and descriptions"),
       querystring: FormatParameters,
       response: answersAs(graphTypes),
     },
@@ -107,7 +107,7 @@ function addVocabulary(app: TypedApp, { dataset }: HttpShell): void {
 function addSchema(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/schema", {
     schema: {
-      ...documented(tag, "getSchema", "The schema of an endpoint within a budget of tokens"),
+      ...doc("getSchema", "The schema of an endpoint within a budget of tokens"),
       params: IdPath,
       querystring: SchemaParameters,
       response: answersAs(["text/plain"], SchemaAnswer),
@@ -131,7 +131,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/endpoints/:id/capabilities", {
     schema: {
-      ...documented(tag, "getCapabilities", "What probes found an endpoint to be able to do"),
+      ...doc("getCapabilities", "What probes found an endpoint to be able to do"),
       params: IdPath,
       response: answers(CapabilityRecord),
     },
@@ -150,7 +150,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
 function addSearch(app: TypedApp, { search }: HttpShell): void {
   app.get("/api/search", {
     schema: {
-      ...documented("Catalogue", "search", "Search endpoints, classes and properties; each hit says why it was found"),
+      ...documented("Catalogue")("search", "Search endpoints, classes and properties; each hit says why it was found"),
       querystring: SearchParameters,
       response: answers(SearchAnswer),
     },

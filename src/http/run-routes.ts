@@ -9,7 +9,7 @@ import { RunRecord, runStatus } from "./query-schemas.ts";
 import { answers, IdPath, NoParameters, nothing, strictObject, view, documented } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
 
-const tag = "Queries";
+const doc = documented("Queries");
 const words = Type.String({ minLength: 1, maxLength: 500 });
 
 const RunFilter = strictObject({
@@ -39,8 +39,7 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   app.get("/api/runs", {
     onRequest: refuseForeign,
     schema: {
-      ...documented(
-        tag,
+      ...doc(
         "listRuns",
         "List runs under way and those of which records are kept: one's own, with the admin token all",
       ),
@@ -58,7 +57,7 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/runs/:id", {
     schema: {
-      ...documented(tag, "getRun", "Get the record of a run: what each endpoint contributed"),
+      ...doc("getRun", "Get the record of a run: what each endpoint contributed"),
       params: IdPath,
       querystring: NoParameters,
       response: answers(RunRecord),
@@ -72,11 +71,7 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   app.delete("/api/runs/:id", {
     onRequest: refuseForeign,
     schema: {
-      ...documented(
-        tag,
-        "cancelRun",
-        "Cancel a run of one's own, with the admin token any; its requests to endpoints end at once",
-      ),
+      ...doc("cancelRun", "Cancel a run of one's own, with the admin token any; its requests to endpoints end at once"),
       params: IdPath,
       response: { ...nothing, 202: Type.Null({ description: "It was asked to end and has not been seen to yet." }) },
     },

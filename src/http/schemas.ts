@@ -10,9 +10,9 @@ export const strictObject = <const Fields extends Record<string, TSchema>>(field
 export const view = <const Fields extends Record<string, TSchema>>(title: string, fields: Fields) =>
   Type.Object(fields, { title });
 
-/** What the documentation says of a route: its heading, its name for generated clients, and what it does. */
-export const documented = (tag: string, operationId: string, summary: string) => ({
-  tags: [tag],
+/** What the documentation says of routes under a heading: the name for generated clients, and what the route does. */
+export const documented = (heading: string) => (operationId: string, summary: string) => ({
+  tags: [heading],
   operationId,
   summary,
 });

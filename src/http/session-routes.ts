@@ -70,8 +70,7 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
   const { queries } = shell;
   app.get("/api/sessions/:id", {
     schema: {
-      ...documented(
-        "Queries",
+      ...documented("Queries")(
         "getSession",
         "Get the figures of your own session, its trace, or the questions that it answered",
       ),

@@ -4,6 +4,8 @@ import type { HttpDeps, HttpShell, TypedApp } from "./http-deps.ts";
 import { answers, answersAs, Readiness, documented } from "./schemas.ts";
 import { openToAll } from "./write-access.ts";
 
+const doc = documented("Operation");
+
 const alive: unknown = { 200: Type.Object({ live: Type.Boolean() }) };
 const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
 
@@ -11,13 +13,13 @@ const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
 export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): void {
   app.get("/health/live", {
     ...openToAll,
-    schema: { ...documented("Operation", "getLiveness", "Whether the process answers at all"), response: alive },
+    schema: { ...doc("getLiveness", "Whether the process answers at all"), response: alive },
     handler: (_request, reply) => sendJson(reply.headers(uncached), { live: true }),
   });
   app.get("/health/ready", {
     ...openToAll,
     schema: {
-      ...documented("Operation", "getReadiness", "Whether queries can be answered now, with reasons when not"),
+      ...doc("getReadiness", "Whether queries can be answered now, with reasons when not"),
       response: readyOrNot,
     },
     handler: (_request, reply) => {
@@ -28,7 +30,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
   // Those who may see the metrics need not be those who may ask.
   if (config.metricsPort !== undefined) return;
   app.get("/metrics", {
-    schema: { ...documented("Operation", "getMetrics", "Metrics for Prometheus"), response: answersAs(["text/plain"]) },
+    schema: { ...doc("getMetrics", "Metrics for Prometheus"), response: answersAs(["text/plain"]) },
     handler: async (_request, reply) => {
       const text = await metrics.render();
       return reply
@@ -43,10 +45,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
 export function addSystemRoutes(app: TypedApp, shell: HttpShell): void {
   addHealth(app, shell);
   app.get("/openapi.json", {
-    schema: {
-      ...documented("Operation", "getOpenApi", "This API as an OpenAPI 3.1 document"),
-      response: answers(Type.Object({})),
-    },
+    schema: { ...doc("getOpenApi", "This API as an OpenAPI 3.1 document"), response: answers(Type.Object({})) },
     handler: (_request, reply) => sendJson(reply, app.swagger()),
   });
   // Browsers ask for it unbidden; an empty answer keeps the log clean.

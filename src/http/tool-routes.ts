@@ -8,7 +8,7 @@ import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { answers, view, strictObject, documented } from "./schemas.ts";
 
-const tag = "Agents";
+const doc = documented("Agents");
 
 const ToolList = view("Tools", {
   tools: Type.Array(
@@ -40,7 +40,7 @@ export function addToolRoutes(app: TypedApp, shell: HttpShell): void {
   const toolbox = toolboxOf();
   app.get("/api/tools", {
     schema: {
-      ...documented(tag, "listTools", "The tools of agents, as models are told of them"),
+      ...doc("listTools", "The tools of agents, as models are told of them"),
       querystring: ListParameters,
       response: answers(ToolList),
     },
@@ -56,11 +56,7 @@ interface Called {
 
 function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input }: ListedTool): void {
   app.post(`/api/tools/${name}`, {
-    schema: {
-      ...documented(tag, operationId(name), title),
-      body: bodyOf(input),
-      response: answers(ToolAnswer),
-    },
+    schema: { ...doc(operationId(name), title), body: bodyOf(input), response: answers(ToolAnswer) },
     onRequest: async (request, reply) => refuseForeignPages(shell, request, reply),
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),

@@ -7,7 +7,7 @@ import { accepted } from "./registry-schemas.ts";
 import { answers, nothing, strictObject, view, documented } from "./schemas.ts";
 import { guarded, hasAccess } from "./write-access.ts";
 
-const tag = "Availability";
+const doc = documented("Availability");
 const id = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" });
 const fields = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
@@ -61,7 +61,7 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
     watches.save({ ...given, everyMs: everyMinutes && everyMinutes * 60_000 });
   app.get("/api/watches", {
     schema: {
-      ...documented(tag, "listWatches", "List watched queries with their latest runs"),
+      ...doc("listWatches", "List watched queries with their latest runs"),
       response: answers(view("WatchList", { watches: Type.Array(WatchView) })),
     },
     handler: async (request, reply) => {
@@ -73,26 +73,26 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
   });
   app.post("/api/watches", {
     ...guarded,
-    schema: { ...documented(tag, "addWatch", "Have a query watched"), body: NewWatch, response: { 201: WatchView } },
+    schema: { ...doc("addWatch", "Have a query watched"), body: NewWatch, response: { 201: WatchView } },
     handler: async (request, reply) => {
       const watch = await save(request.body);
       return sendJson(reply.headers({ ...uncached, Location: `/api/watches/${watch.id}` }), shown(watch, true), 201);
     },
   });
   app.get("/api/watches/:id", {
-    schema: { ...documented(tag, "getWatch", "Get a watched query"), ...one },
+    schema: { ...doc("getWatch", "Get a watched query"), ...one },
     handler: async (request, reply) =>
       sendJson(reply.headers(uncached), shown(await watches.get(request.params.id), hasAccess(request))),
   });
   app.put("/api/watches/:id", {
     ...guarded,
-    schema: { ...documented(tag, "putWatch", "Add or change a watched query"), ...one, body: strictObject(fields) },
+    schema: { ...doc("putWatch", "Add or change a watched query"), ...one, body: strictObject(fields) },
     handler: async (request, reply) =>
       sendJson(reply.headers(uncached), shown(await save({ ...request.body, ...request.params }), true)),
   });
   app.delete("/api/watches/:id", {
     ...guarded,
-    schema: { ...documented(tag, "removeWatch", "Watch a query no longer"), params, response: nothing },
+    schema: { ...doc("removeWatch", "Watch a query no longer"), params, response: nothing },
     handler: async (request, reply) => {
       await watches.remove(request.params.id);
       return sendNothing(reply);
@@ -100,12 +100,12 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
   });
   app.post("/api/watches/:id/run", {
     ...guarded,
-    schema: { ...documented(tag, "runWatch", "Run a watched query now"), params, response: accepted },
+    schema: { ...doc("runWatch", "Run a watched query now"), params, response: accepted },
     handler: async (request, reply) => sendAccepted(reply, await watches.run(request.params.id)),
   });
   app.post("/api/watches/:id/accept", {
     ...guarded,
-    schema: { ...documented(tag, "acceptWatch", "Make the latest answer the normal one"), ...one },
+    schema: { ...doc("acceptWatch", "Make the latest answer the normal one"), ...one },
     handler: async (request, reply) =>
       sendJson(reply.headers(uncached), shown(await watches.accept(request.params.id), true)),
   });

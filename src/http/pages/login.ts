@@ -101,7 +101,7 @@ export function addLogin(app: TypedApp, { config, version, clients }: HttpShell)
     // The schema documents; of a form only the field is read.
     validatorCompiler: () => () => true,
     schema: {
-      ...documented("Pages", "signIn", "Sign in with the form of that page"),
+      ...documented("Pages")("signIn", "Sign in with the form of that page"),
       body: { content: { "application/x-www-form-urlencoded": { schema: tokenForm } } },
     },
     handler: ({ body }, reply) => {

@@ -36,7 +36,7 @@ export function addUnsubscribe(app: TypedApp, { webhooks, catalog, version }: Ht
   app.post("/unsubscribe", {
     ...openToAll,
     schema: {
-      ...documented("Pages", "unsubscribe", "Stops messages about an endpoint to a receiver"),
+      ...documented("Pages")("unsubscribe", "Stops messages about an endpoint to a receiver"),
       querystring: Link,
     },
     handler: async (request, reply) => {
