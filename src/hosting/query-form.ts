@@ -32,3 +32,11 @@ const updates = new Set("INSERT DELETE WITH LOAD CLEAR DROP CREATE ADD MOVE COPY
 
 /** True when the first word after the prologue starts a SPARQL 1.1 Update operation. */
 export const isUpdate = (text: string): boolean => updates.has(firstWord(text));
+
+/** Strings, IRIs and comments, whole or cut off, and names with what belongs to them: each part in one go, so linear in the text. */
+const parts =
+  /"""(?:[^"\\]|\\[^]?|"(?!""))*(?:""")?|'''(?:[^'\\]|\\[^]?|'(?!''))*(?:''')?|"(?:[^"\\\n\r]|\\.)*"?|'(?:[^'\\\n\r]|\\.)*'?|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|[?$@]?(?:[\p{L}\p{N}_:.%-]|\\\S)+/gu;
+
+/** Whether a query says itself which graphs it is about, with FROM or FROM NAMED. */
+export const hasDatasetClause = (text: string): boolean =>
+  text.matchAll(parts).some(([part]) => part.toUpperCase() === "FROM");

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { workerData } from "node:worker_threads";
 import { gunzipSync } from "node:zlib";
 import { serveTasks } from "../workers/threads.ts";
+import { hasDatasetClause } from "./query-form.ts";
 import { answerCapture, capWasmMemory } from "./wasm-limits.ts";
 
 /** A file of N-Triples or N-Quads, `.gz` where compressed. */
@@ -126,10 +127,11 @@ function update({ graph, quads }: GraphUpdate): StoreReply {
   return loadText(quads);
 }
 
-/** The protocol has no way to ask for an empty dataset: no graph named means the stored dataset. */
-function datasetOf({ defaultGraphs, namedGraphs }: StoreQuery) {
+/** The protocol has no way to ask for an empty dataset: no graph named means that of the query, else the stored one. */
+function datasetOf({ query, defaultGraphs, namedGraphs }: StoreQuery) {
   if (defaultGraphs.length + namedGraphs.length === 0) {
-    return { use_default_graph_as_union: boot.source === undefined };
+    // Oxigraph would take the union for what FROM names, too.
+    return { use_default_graph_as_union: boot.source === undefined && !hasDatasetClause(query) };
   }
   return {
     default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),

@@ -52,6 +52,15 @@ describe("the registry as an endpoint", () => {
     expect(await rows(`SELECT ?id { SERVICE <${url}> { ${pattern} } }`)).toEqual(["alpha", "beta"]);
   });
 
+  it("answers from the graphs that FROM names, and from no others", async () => {
+    const graph = new URL("/api/endpoints/alpha", service.app.catalog.byId("registry")?.url).href;
+    const query = (clause: string): string => `SELECT ?id ${clause} { ?s a dcat:DataService ; dcterms:identifier ?id }`;
+    expect(await rows(query(`FROM <${graph}>`), "/registry/sparql")).toEqual(["alpha"]);
+    expect(await rows(query("FROM <urn:none>"), "/registry/sparql")).toEqual([]);
+    expect(await rows(query(`FROM NAMED <${graph}>`), "/registry/sparql")).toEqual([]);
+    expect(await rows(query(""), "/registry/sparql")).toEqual(["alpha", "beta"]);
+  });
+
   it("belongs to a federation that names it, and to no other", async () => {
     const body = { id: "both", title: "Both", members: ["alpha", "registry"] };
     const created = await fetch(`${service.url}/api/federations`, {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerKindOf, isUpdate } from "../../../src/hosting/query-form.ts";
+import { answerKindOf, hasDatasetClause, isUpdate } from "../../../src/hosting/query-form.ts";
 import { processorMsOf } from "../../support/held-loop.ts";
 
 const shouldSee = (text: string, kind: string | undefined): void =>
@@ -21,6 +21,29 @@ shouldSee("PREFIX ".repeat(100_000), undefined);
 shouldSee("PREFIX a: <".repeat(50_000), undefined);
 
 const shouldBeUpdate = (query: string, expected: boolean) => () => expect(isUpdate(query)).toBe(expected);
+
+describe("hasDatasetClause", () => {
+  it.each([
+    "SELECT * FROM <urn:g> {}",
+    "select ('<' AS ?x) from named<urn:g> {}",
+    'CONSTRUCT { ?s ?p "a\\"" } FROM ex:g WHERE {}',
+    "SELECT (?a<?b AS ?c)FROM<urn:g>{}",
+    'SELECT ("""a"b""" AS ?x) # no\nFROM <urn:g> {}',
+  ])("finds one in %j", (text) => expect(hasDatasetClause(text)).toBe(true));
+
+  it.each([
+    "SELECT ?FROM { ?FROM <urn:from> $from }",
+    "SELECT * { ?s FROM:x ex:FROM, ex:a\\,FROM, 'FROM <g>', \"FROM <g>\"@from }",
+    "SELECT * {} # FROM <urn:g>",
+    "SELECT * { ?s ?p '''it's FROM <g>''', <http://e.org/FROM> }",
+    'SELECT * { ?s ?p "cut off FROM <g>',
+  ])("finds none in %j", (text) => expect(hasDatasetClause(text)).toBe(false));
+
+  it("is quick on hostile text", async () => {
+    const texts = ['"""\\', "'\\'", "<a", "\\", "?", "# ", "a\\"].map((part) => part.repeat(200_000));
+    expect(await processorMsOf(() => texts.some(hasDatasetClause))).toBeLessThan(5_000);
+  });
+});
 
 describe("isUpdate", () => {
   for (const word of ["INSERT DATA {}", "delete where {}", "WITH <g> DELETE {}", "LOAD <x>", "CLEAR ALL", "DROP ALL"]) {
