@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { isFound, longestQuery, stateOf, type Watch } from "../watch/watch.ts";
+import { figuresOf, isFound, longestQuery, stateOf, type Watch } from "../watch/watch.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
@@ -33,6 +33,12 @@ const WatchView = view("Watch", {
   results: Type.Array(Type.Any({ description: "A run; drifts: the kinds of its deviations." })),
 });
 
+/** A run as the API shows it. */
+function shownRun(run: Watch["results"][number]): object {
+  const { atMs, size: _size, ms: _ms, ...rest } = run;
+  return { ...rest, ...figuresOf(run), at: new Date(atMs).toISOString() };
+}
+
 /** A watch as the API shows it. */
 function shown(watch: Watch, isOperator: boolean): object {
   const { baseline: _baseline, latest: _latest, everyMs, nextMs, query, drifts, results, ...rest } = watch;
@@ -49,7 +55,7 @@ function shown(watch: Watch, isOperator: boolean): object {
     state: stateOf(watch),
     next: new Date(nextMs).toISOString(),
     drifts: Object.fromEntries(found),
-    results: results.map(({ atMs, ...run }) => Object.assign(run, { at: new Date(atMs).toISOString() })),
+    results: results.map(shownRun),
   };
 }
 

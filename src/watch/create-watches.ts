@@ -10,7 +10,16 @@ import type { Store } from "../store/store.ts";
 import { accepted, advance } from "./judge.ts";
 import { idOf, type QueryCollection, readCollection } from "./read-collection.ts";
 import { planOf, runOnce, type RunnerOptions } from "./run-watch.ts";
-import { isFound, isOver, longestQuery, mostWatches, type Watch, type WatchDefinition, watchSchema } from "./watch.ts";
+import {
+  figuresOf,
+  isFound,
+  isOver,
+  longestQuery,
+  mostWatches,
+  type Watch,
+  type WatchDefinition,
+  watchSchema,
+} from "./watch.ts";
 
 /** What watches are made of. */
 export interface WatchesOptions extends RunnerOptions {
@@ -39,10 +48,14 @@ export function createWatches(options: WatchesOptions) {
   const core = createCore(options);
   const { watches, now, get, list, share } = core;
 
-  /** Adds a watch, or changes the one with this id; what was learned stays while it asks the same. @throws FedwayError */
+  /**
+   * Adds a watch, or changes the one with this id; what was learned stays while it asks the same. Without an id none that asks
+   * something else is changed. @throws FedwayError
+   */
   async function save(given: WatchDefinition, origin: Watch["origin"] = "api"): Promise<Watch> {
     const wanted = { ...checked(given, options), origin };
     const before = await watches.get(wanted.id);
+    if (before && given.id === undefined && !asksSame(before, wanted)) throw idTaken(wanted.id);
     if (!before && (await list()).length >= mostWatches) throw invalid(`There are ${mostWatches} watches already.`);
     if (before && !asksSame(before, wanted)) await share(before, () => true);
     const nextMs = now() + fractionOf(wanted.id) * Math.min(wanted.everyMs, hourMs);
@@ -139,7 +152,7 @@ function createCore(options: WatchesOptions) {
       const isSame = left.length === Object.keys(current?.drifts ?? {}).length;
       return current && !isSame ? { ...current, drifts: Object.fromEntries(left) } : current;
     });
-    return { status: outcome.status, size: outcome.size };
+    return { status: outcome.status, ...figuresOf(outcome) };
   }
 
   const sweep = async (): Promise<object> => {
@@ -169,7 +182,13 @@ function nextOf({ id, everyMs, drifts, results }: Watch, { now, confirmMs }: Wat
   return now() + everyMs - ((now() - fractionOf(id) * everyMs) % everyMs);
 }
 
-const invalid = (message: string): FedwayError => new FedwayError("REQUEST_INVALID", message);
+const invalid = (message: string, next?: string): FedwayError => new FedwayError("REQUEST_INVALID", message, { next });
+
+const idTaken = (id: string): FedwayError =>
+  invalid(
+    `The name gives the id "${id}", which a watch with another query has.`,
+    `Send an id or another name; PUT /api/watches/${id} changes that watch.`,
+  );
 
 const asksSame = (one: WatchDefinition, other: WatchDefinition): boolean =>
   one.query === other.query && one.endpoint === other.endpoint && one.federation === other.federation;
@@ -181,7 +200,7 @@ const fractionOf = (id: string): number => Number.parseInt(hash("sha256", id).sl
 function checked({ query, federation, ...given }: WatchDefinition, options: RunnerOptions) {
   const endpoint =
     given.endpoint === undefined ? undefined : (options.catalog.byUrl(given.endpoint)?.id ?? given.endpoint);
-  const { id, name = id ?? "query" } = given;
+  const { id, name = id ?? `query ${hash("sha256", query).slice(0, 8)}` } = given;
   if (query.length > longestQuery) throw invalid(`A watched query has at most ${longestQuery} characters.`);
   const { endpoints, problem } = planOf(options, { query, endpoint, federation });
   if (problem) throw new FedwayError(problem.code, problem.detail, { next: problem.next });

@@ -15,6 +15,12 @@ export interface Run {
   readonly drifts?: readonly string[] | undefined;
 }
 
+/** Size and duration of a run, without those that are not known. */
+export const figuresOf = ({ status, size, ms, run }: Run): Partial<Pick<Run, "size" | "ms">> => ({
+  ...((status === "ok" || status === "empty") && { size }),
+  ...(run !== undefined && { ms }),
+});
+
 /** A run with what its answer looks like. */
 export interface Outcome extends Run {
   /** By column: the share of bound cells, and the share of each kind of term among these. */

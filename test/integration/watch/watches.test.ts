@@ -136,6 +136,8 @@ it("closes an incident once the query holds again, and judges nothing of an endp
     drifts: {},
     results: expect.arrayContaining([expect.objectContaining({ why: "people is in maintenance." })]) as unknown,
   });
+  // Nothing was counted.
+  expect(watch.results.at(-1)).not.toHaveProperty("size");
   const { id } = (await window.json()) as { id: string };
   await fetch(`${service.url}/api/maintenance/${id}`, { method: "DELETE", headers });
   people.setData(peopleWith("name"));
@@ -158,6 +160,14 @@ it("watches the queries of FEDWAY_WATCH, shows texts to the operator only, and r
   await api("/often/run", "POST");
   await until(async () => (await api("/often")).results.length > 0);
   expect(await api("/often")).toMatchObject({ state: "not run", drifts: {} });
+  const other = { query: named.replace("e:name", "e:alias"), endpoint: "people" };
+  const [one, two] = [
+    await api("", "POST", { ...often, id: undefined, everyMinutes: undefined }),
+    await api("", "POST", other),
+  ];
+  expect(one.id).not.toBe(two.id);
+  expect(await api<object>("", "POST", { ...other, name: "Everybody" })).toMatchObject({ code: "REQUEST_INVALID" });
+  expect(await api("/everybody")).toMatchObject({ query: expect.stringContaining(named) as unknown });
   expect(await api<object>("/absent")).toMatchObject({ code: "WATCH_UNKNOWN" });
   expect(await api<object>("", "POST", { query: "SELECT", endpoint: "people" })).toMatchObject({
     code: "QUERY_SYNTAX",
