@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 import { type Html, html } from "../html.ts";
 import type { Availability } from "../monitor/monitor.ts";
-import { anyOriginHeaders } from "./common-headers.ts";
+import { anyOriginHeaders, keptFor } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { unseen } from "./monitor-routes.ts";
 import { percentText } from "./pages/figures.ts";
@@ -74,14 +74,14 @@ function badgeSvg({ label, message, color }: Badge): string {
 
 function sendKept(reply: FastifyReply, type: string, body: string): FastifyReply {
   const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  const kept = { "Cache-Control": `public, max-age=${keptSeconds}`, ETag: etag };
-  void reply.headers({ ...anyOriginHeaders, ...kept });
+  void reply.headers({ ...anyOriginHeaders, ETag: etag });
   return hasTag(reply.request.headers["if-none-match"], etag) ? reply.code(304).send() : reply.type(type).send(body);
 }
 
 /** `GET /endpoints/{id}/badge.svg` and `badge.json`: state and uptime, for other sites. */
 export function addBadgeRoutes(app: TypedApp, shell: HttpShell): void {
-  const { monitor, now = Date.now } = shell;
+  const { monitor, config, now = Date.now } = shell;
+  const kept = keptFor(keptSeconds, config);
   const badge = async (id: string): Promise<Badge> => {
     const entry = knownEntry(shell, id);
     return badgeOf(entry.title, (await monitor.availability(id)) ?? unseen(entry), now());
@@ -89,11 +89,12 @@ export function addBadgeRoutes(app: TypedApp, shell: HttpShell): void {
   const summary = "State and uptime of an endpoint";
   app.get("/endpoints/:id/badge.svg", {
     schema: { ...doc("getBadge", `${summary}, as an image`), params: IdPath, response: answersAs(["image/svg+xml"]) },
-    handler: async (request, reply) => sendKept(reply, "image/svg+xml", badgeSvg(await badge(request.params.id))),
+    handler: async (request, reply) =>
+      sendKept(reply.headers(kept), "image/svg+xml", badgeSvg(await badge(request.params.id))),
   });
   app.get("/endpoints/:id/badge.json", {
     schema: { ...doc("getBadgeData", `${summary}, for shields.io`), params: IdPath, response: answers(BadgeView) },
     handler: async (request, reply) =>
-      sendKept(reply, "application/json", JSON.stringify(await badge(request.params.id))),
+      sendKept(reply.headers(kept), "application/json", JSON.stringify(await badge(request.params.id))),
   });
 }

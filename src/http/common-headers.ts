@@ -41,6 +41,11 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
 /** For answers of the moment. */
 export const uncached = { "Cache-Control": "no-store" } as const;
 
+/** For answers that may be kept; where reading takes a key, not by caches that several people share. */
+export const keptFor = (seconds: number, { anonymous }: { readonly anonymous: string }) => ({
+  "Cache-Control": `${anonymous === "none" ? "private" : "public"}, max-age=${seconds}`,
+});
+
 /** Headers as the flat list that `writeHead` takes without further work. */
 export const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat();
 

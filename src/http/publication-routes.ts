@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { incidentFeed } from "../monitor/atom-feed.ts";
-import { anyOriginHeaders, sendJson, sendNothing, uncached } from "./common-headers.ts";
+import { anyOriginHeaders, keptFor, sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, MutedMessages, SnapshotParameters } from "./monitor-schemas.ts";
@@ -13,7 +13,7 @@ const doc = documented("Availability");
 const feedPath = "/incidents.atom";
 const mostIncidents = 100;
 
-function addFeed(app: TypedApp, { monitor, catalog, publicUrl }: HttpShell): void {
+function addFeed(app: TypedApp, { monitor, catalog, publicUrl, config }: HttpShell): void {
   const begunMs = Date.now();
   app.get(feedPath, {
     schema: { ...doc("getIncidentFeed", "Incidents as an Atom feed"), response: answersAs(["application/atom+xml"]) },
@@ -22,7 +22,7 @@ function addFeed(app: TypedApp, { monitor, catalog, publicUrl }: HttpShell): voi
       const { entries } = catalog;
       const feed = incidentFeed({ incidents, entries, publicUrl: publicUrl(), path: feedPath, updatedMs: begunMs });
       return reply
-        .headers({ ...anyOriginHeaders, "Cache-Control": "max-age=60" })
+        .headers({ ...anyOriginHeaders, ...keptFor(60, config) })
         .type("application/atom+xml; charset=utf-8")
         .send(feed);
     },

@@ -123,6 +123,17 @@ describe("what each caller may do", () => {
 });
 
 describe("a key", () => {
+  it("reads where others may not, so that shared caches keep nothing of it", async () => {
+    const kept = async (settings: Settings, path: string): Promise<string | null> => {
+      const app = await serve(settings);
+      return (await app.ask(["GET", path, "read"], bearer(app.given["read"] ?? ""))).headers.get("cache-control");
+    };
+    for (const path of ["/endpoints/alpha/badge.svg", "/endpoints/alpha/badge.json", "/incidents.atom"]) {
+      expect(await kept({ anonymous: "none" }, path)).toMatch(/^private, /);
+      expect(await kept({}, path)).toMatch(/^public, /);
+    }
+  });
+
   it("opens as the password of Basic, and by /login as a session that ends with it", async () => {
     const app = await serve({ anonymous: "none" });
     const self: Request = ["GET", "/api/keys/self", "read"];
