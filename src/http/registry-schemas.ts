@@ -126,10 +126,6 @@ export const Job = view("Job", {
   payload: Type.Optional(Type.Any({ description: "Of some kinds for the operator only, as the result." })),
   result: Type.Optional(Type.Any()),
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
-  parent: Type.Optional(Type.String({ description: "Id of the job that waits for this one." })),
-  children: Type.Optional(
-    Type.Immutable(Type.Array(Type.String(), { description: "Ids of the jobs that this one waits for." })),
-  ),
 });
 
 /** The answers of a route that has work done, for its documentation. */

@@ -1,26 +1,17 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
-import type { ChildJob, EnqueueOptions, JobKind, JobProgress, JobSchedule } from "./job-queue.ts";
+import type { EnqueueOptions, JobKind, JobProgress, JobSchedule } from "./job-queue.ts";
 
 const idPattern = /^[\w.-]{1,128}$/;
 /** Room for the moment of a turn behind the name. */
 const schedulePattern = /^[\w.-]{1,100}$/;
 const mostPayloadBytes = 256 * 1024;
 const mostResultBytes = 1024 * 1024;
-const mostChildren = 1_000;
-const childNamePattern = /^[\w.-]+$/;
-/** Payloads of all children of one job together, and their results: they are read at once. */
-const mostBytesTogether = 16 * 1024 * 1024;
 const highestPriority = 1_000_000;
 const longestPeriodMs = 366 * 24 * 3_600_000;
 const shortestPeriodMs = 100;
 const mostFigures = 20;
 const mostStageLength = 200;
-
-/** The id of a job's child of this name. */
-export function childId(parentId: string, name: string): string {
-  return `${parentId}.${name}`;
-}
 
 /** What a handler sees as the reason of its signal. */
 export const stopped = (why: string): FedwayError => new FedwayError("CANCELLED", why);
@@ -42,19 +33,6 @@ export function checkEnqueueOptions({ id, priority }: EnqueueOptions): void {
   }
 }
 
-/** @throws FedwayError `REQUEST_INVALID` */
-function checkChildren(parentId: string, children: readonly ChildJob[]): void {
-  if (children.length < 1 || children.length > mostChildren) refuse("A job's children are not 1 to 1,000.");
-  const names = new Set<string>();
-  for (const { name } of children) {
-    if (!childNamePattern.test(name))
-      refuse("A child's name is not made of letters, digits, dots, hyphens, underscores.");
-    if (names.has(name)) refuse(`Two children of the job have the name ${name.slice(0, 128)}.`);
-    names.add(name);
-    if (!idPattern.test(childId(parentId, name))) refuse("A child's id, `<id of the job>.<name>`, is longer than 128.");
-  }
-}
-
 /** Kinds by their names. */
 type Kinds = ReadonlyMap<string, JobKind>;
 
@@ -70,24 +48,9 @@ export function knownKind(kinds: Kinds, name: string): JobKind {
 
 /** A copy of a payload that its kind takes. @throws FedwayError `REQUEST_INVALID` */
 export function checkedPayload(kinds: Kinds, name: string, payload: unknown): unknown {
-  const copy: unknown = JSON.parse(payloadText(payload));
+  const copy = payloadCopy(payload);
   knownKind(kinds, name).validate(copy);
   return copy;
-}
-
-/** The children of a job with copies of their payloads. @throws FedwayError `REQUEST_INVALID` */
-export function checkedChildren(kinds: Kinds, parentId: string, children: readonly ChildJob[]): readonly ChildJob[] {
-  checkChildren(parentId, children);
-  const checked = children.map((child) => ({ ...child, payload: checkedPayload(kinds, child.kind, child.payload) }));
-  if (areTooLarge(checked.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload))))) {
-    refuse("The payloads of the job's children are larger than 16 MiB together.");
-  }
-  return checked;
-}
-
-/** Whether payloads, or results, of the children of one job are too large together. */
-export function areTooLarge(bytes: readonly number[]): boolean {
-  return bytes.reduce((sum, one) => sum + one, 0) > mostBytesTogether;
 }
 
 /** @throws FedwayError `REQUEST_INVALID` */
@@ -112,10 +75,10 @@ export function checkKinds(kinds: readonly JobKind[]): void {
   }
 }
 
-/** A payload as JSON text. @throws FedwayError `REQUEST_INVALID` when it has none, or more than 256 KiB */
-function payloadText(payload: unknown): string {
+/** A payload as it is stored. @throws FedwayError `REQUEST_INVALID` when it is no JSON value, or larger than 256 KiB */
+export function payloadCopy(payload: unknown): unknown {
   const text = jsonText(payload, mostPayloadBytes);
-  return text ?? refuse("A job's payload is not a JSON value of at most 256 KiB.");
+  return JSON.parse(text ?? refuse("A job's payload is not a JSON value of at most 256 KiB."));
 }
 
 /** A result as JSON text; undefined when there is none. @throws FedwayError `INTERNAL` for one that cannot be kept */
@@ -152,9 +115,3 @@ export interface PublicError {
   readonly code: string;
   readonly message: string;
 }
-
-/** Why a job fails one of whose children failed with this error, or was cancelled. */
-export const childError = (name: string, { code, message }: PublicError): PublicError =>
-  code === "CANCELLED"
-    ? { code, message: `The part ${name} was cancelled.` }
-    : { code, message: `The part ${name} failed: ${message}` };

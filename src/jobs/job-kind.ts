@@ -1,12 +1,28 @@
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { payloadCopy } from "./bounds.ts";
 import type { JobContext, JobKind } from "./job-queue.ts";
 
 interface KindDefinition<Payload> extends Omit<JobKind, "validate" | "run"> {
   /** What a payload holds, for the error about one that does not. */
   readonly needs: string;
   readonly run: (payload: Payload, context: JobContext) => Promise<unknown>;
+}
+
+/**
+ * What a handler gives whose job then goes on as a waiting job of another kind, which has places of its own: id and
+ * priority stay, runs are counted anew.
+ */
+export class Handover {
+  readonly kind: string;
+  readonly payload: unknown;
+
+  /** @throws FedwayError `REQUEST_INVALID` for a payload that cannot be stored */
+  constructor(kind: string, payload: unknown) {
+    this.kind = kind;
+    this.payload = payloadCopy(payload);
+  }
 }
 
 /** A kind of job whose payloads fit a schema. */

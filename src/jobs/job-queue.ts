@@ -30,10 +30,6 @@ export interface Job {
   readonly result?: unknown;
   /** Why it failed last: public text, with the error's code. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
-  /** Id of the job that waits for this one. */
-  readonly parent?: string | undefined;
-  /** Ids of the jobs that this one waits for, in the order given. Those of an ended job are forgotten in their time. */
-  readonly children?: readonly string[] | undefined;
 }
 
 /** What a handler gets beside the payload. */
@@ -45,8 +41,6 @@ export interface JobContext {
   readonly signal: AbortSignal;
   /** Reports progress; cheap, batched by the queue. */
   readonly progress: (progress: JobProgress) => void;
-  /** What the handlers of the job's children gave, in the order given; empty without children. */
-  readonly children: readonly unknown[];
 }
 
 /** Everything about one kind of job. */
@@ -54,20 +48,12 @@ export interface JobKind {
   readonly name: string;
   /** Checks a payload before it is enqueued and before it is run. @throws FedwayError `REQUEST_INVALID` */
   readonly validate: (payload: unknown) => void;
-  /** Does the work; resolves to a JSON value. May run again after a crash, so local effects are idempotent by job id. */
+  /** Does the work; resolves to a JSON value, or to the `Handover` that the job goes on with. May run again after a crash, so local effects are idempotent by job id. */
   readonly run: (payload: unknown, context: JobContext) => Promise<unknown>;
   /** Runs under way at once in one worker; default 1. */
   readonly concurrency?: number;
   /** Runs before a failing job is given up; default 3. Errors that are not retryable end it at once. */
   readonly maxAttempts?: number;
-}
-
-/** A part of a job: a job of its own, which the whole waits for. */
-export interface ChildJob {
-  /** `[A-Za-z0-9_.-]+`, once among its siblings; the child's id is `<id of the parent>.<name>`. */
-  readonly name: string;
-  readonly kind: string;
-  readonly payload: unknown;
 }
 
 /** How a job is enqueued. */
@@ -76,13 +62,6 @@ export interface EnqueueOptions {
   readonly id?: string | undefined;
   /** Higher runs first, from -1,000,000 to 1,000,000; default 0. Equals run in the order of enqueuing. */
   readonly priority?: number | undefined;
-  /**
-   * Jobs that are done before this one runs: 1 to 1,000, with the priority of this one, each on any worker
-   * that takes its kind. This one waits, held by no worker, and then gets their results as `context.children`. A child that
-   * fails for good or is cancelled fails it, with the child's code (`CANCELLED`); its end cancels the children that are
-   * open. Payloads of all children together, and results, are at most 16 MiB; children have none of their own.
-   */
-  readonly children?: readonly ChildJob[] | undefined;
 }
 
 /** A job that comes again and again. */
@@ -114,7 +93,7 @@ export interface JobQueue {
     readonly state?: JobState;
     readonly limit?: number;
   }): Promise<readonly Job[]>;
-  /** Cancels a job and its children, or fails the parent of a child. False when there is no such job or it is finished. */
+  /** False when there is no such job or it is finished. */
   cancel(id: string): Promise<boolean>;
   /**
    * Calls back after every change of a job until the returned function is called; at most a few times a second, so that

@@ -36,7 +36,7 @@ async function deploy(prefix: string, mostInterruptions: number): Promise<Deploy
   const folder = newFolder();
   const faults: unknown[] = [];
   const queue = createBullmqJobQueue({ url: server.url, prefix, lookMs: 50, onFault: (fault) => faults.push(fault) });
-  const kinds = ["endless", "gathering"].map((name) => ({ name, validate: () => {}, run: async () => null }));
+  const kinds = ["endless", "leading"].map((name) => ({ name, validate: () => {}, run: async () => null }));
   await queue.start(kinds, { work: false });
   onTestFinished(() => queue.close(0));
   return {
@@ -113,36 +113,26 @@ describe("a job whose worker processes are killed in the middle of it", () => {
   });
 });
 
-describe("a job with children whose worker processes are killed", () => {
-  it("in a child, then in the job itself, ends once with what each child gave once", async () => {
-    const { queue, folder, faults, work } = await deploy("family:", 20);
-    const children = [2, 1].map((payload, index) => ({ name: `p${index}`, kind: "endless", payload }));
-    await queue.enqueue("gathering", 2, { id: "all", children });
-    const ended: string[] = [];
-    for (const id of ["all", "all.p0", "all.p1"]) {
-      queue.watch(id, ({ state }) => state === "done" && ended.push(id));
-    }
-    const inChild = await work();
-    expect(inChild.said).toBe("running 1");
-    expect(await queue.get("all")).toMatchObject({ state: "waiting", attempts: 0 });
-    await inChild.kill();
-    const inParent = await work();
-    await expect.poll(inParent.all).toContain("gathering 1");
-    expect(await queue.get("all")).toMatchObject({ state: "running", attempts: 1 });
-    await inParent.kill();
-    const last = await work();
-    await expect.poll(async () => (await queue.get("all"))?.state).toBe("done");
+it("a job whose workers are killed in each of its steps repeats that step only", async () => {
+  const { queue, folder, faults, work } = await deploy("steps:", 20);
+  await queue.enqueue("leading", 2, { id: "both" });
+  const seen: Job[] = [];
+  queue.watch("both", (job) => seen.push(job));
+  const first = await work();
+  expect(first.said).toBe("leading 1");
+  await first.kill();
+  const second = await work();
+  await expect.poll(second.all).toContain("running 1");
+  expect(await queue.get("both")).toMatchObject({ kind: "endless", state: "running", attempts: 1 });
+  await second.kill();
+  const last = await work();
+  await expect.poll(() => seen.at(-1)?.state).toBe("done");
 
-    expect(last.all()).toBe("gathering 2\n");
-    const result = [
-      { stamped: "all.p0", attempt: 2 },
-      { stamped: "all.p1", attempt: 1 },
-    ];
-    expect(await queue.get("all")).toMatchObject({ attempts: 2, result });
-    await expect.poll(() => ended.toSorted()).toEqual(["all", "all.p0", "all.p1"]);
-    expect(readdirSync(folder)).toEqual(["all.p0", "all.p1"]);
-    expect(await queue.list()).toHaveLength(3);
-    expect(faults).toEqual([]);
-    await last.kill();
-  });
+  expect([second.all(), last.all()]).toEqual(["leading 2\nrunning 1\n", "running 2\n"]);
+  expect(await queue.get("both")).toMatchObject({ attempts: 2, result: { stamped: "both", attempt: 2 } });
+  expect(seen.filter(({ state }) => /done|failed/.test(state))).toHaveLength(1);
+  expect(readdirSync(folder)).toEqual(["both"]);
+  expect(await queue.list()).toHaveLength(1);
+  expect(faults).toEqual([]);
+  await last.kill();
 });

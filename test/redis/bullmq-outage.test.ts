@@ -151,7 +151,6 @@ describe("a Redis that is not there for the job queue", () => {
     await server.kill();
     for (const request of [
       () => queue.enqueue("b", null),
-      () => queue.enqueue("b", null, { children: [{ name: "a", kind: "b", payload: null }] }),
       () => queue.get(running.id),
       () => queue.list(),
       () => queue.cancel(running.id),

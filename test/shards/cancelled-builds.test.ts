@@ -44,7 +44,6 @@ async function stopped(get: () => Promise<Job | undefined>): Promise<unknown> {
   return kind.run(await readBuildRequest(config, { file: "spec.json" }, false), {
     id: "build-shards.harbour",
     attempt: 1,
-    children: [],
     signal: aborter.signal,
     progress: ({ stage }) => {
       if (stage === "choosing the rules") aborter.abort(why);

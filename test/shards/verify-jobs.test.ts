@@ -255,7 +255,6 @@ describe("a verification under way", () => {
       {
         id: "verify-shards.told",
         attempt: 1,
-        children: [],
         signal: aborter.signal,
         progress: ({ stage, done, total = 0 }) => {
           stages.add(stage);
@@ -283,7 +282,6 @@ describe("a verification under way", () => {
       {
         id: "verify-shards.told",
         attempt: 1,
-        children: [],
         signal: new AbortController().signal,
         progress: () => {},
       },
@@ -301,7 +299,6 @@ describe("a verification under way", () => {
       {
         id: "verify-shards.replaced",
         attempt: 1,
-        children: [],
         signal: new AbortController().signal,
         progress: ({ stage }) => {
           if (stage.startsWith("comparing")) writeFileSync(join(folder, "manifest.json"), replaced);

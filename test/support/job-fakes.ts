@@ -17,6 +17,5 @@ export const jobContext = (more: Partial<JobContext> = {}): JobContext => ({
   attempt: 1,
   signal: new AbortController().signal,
   progress: () => undefined,
-  children: [],
   ...more,
 });

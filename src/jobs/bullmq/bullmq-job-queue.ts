@@ -6,7 +6,7 @@ import type { Job, JobKind, JobQueue } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
 import type { Keeping } from "./bullmq-job.ts";
 import { startWorkers, type Workers } from "./bullmq-worker.ts";
-import { cancelJob, createIntake, type Intake } from "./intake.ts";
+import { createIntake, type Intake } from "./intake.ts";
 import { JobTable } from "./job-table.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { openSchedules, type Schedules } from "./schedules.ts";
@@ -100,7 +100,7 @@ export function createBullmqJobQueue(options: BullmqJobQueueOptions): JobQueue {
     list: async (listOptions = {}) => running(parts).table.list(listOptions),
     async cancel(id) {
       checkId(id);
-      return cancelJob(running(parts).table, id);
+      return running(parts).table.cancel(id);
     },
     watch: (id, listener) => parts.watchers.watch(id, listener),
     schedule: async (schedule) => running(parts).schedules.add(schedule),
@@ -151,7 +151,9 @@ async function start(parts: QueueParts, work: boolean): Promise<Started> {
     });
     const schedules = await openSchedules({ link, kinds, keeping, prefix: options.prefix });
     const intake = createIntake({ link, table, kinds, keeping, prefix: options.prefix });
-    const workers = work ? startWorkers(kinds.values(), { ...workerOptions(parts), table }) : undefined;
+    const workers = work
+      ? startWorkers(kinds.values(), { ...workerOptions(parts), table, handOver: intake.handOver })
+      : undefined;
     const look = async (): Promise<void> => {
       for (const id of watchers.watched()) watchers.notify(id);
       await workers?.check();

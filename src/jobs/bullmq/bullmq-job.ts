@@ -1,5 +1,5 @@
 import type { Job as BullmqJob, JobsOptions } from "bullmq";
-import { childId, type PublicError } from "../bounds.ts";
+import type { PublicError } from "../bounds.ts";
 import type { EnqueueOptions, Job, JobKind, JobProgress, JobState } from "../job-queue.ts";
 
 /** What BullMQ keeps as a job's data. */
@@ -7,16 +7,12 @@ export interface JobData {
   readonly payload: unknown;
   /** Grows from job to job: the order of enqueuing. Turns of schedules have none. */
   readonly order?: number;
-  /** Id of the job that waits for this one. */
-  readonly parent?: string;
-  /** Names of the jobs that this one waits for. */
-  readonly children?: readonly string[];
   /** Ended before its handler said so; a worker then moves it to BullMQ's failed jobs without running it. */
   readonly end?: JobEnd;
 }
 
-/** An end that was not the handler's: the job was cancelled, or failed because of a child. */
-export interface JobEnd {
+/** An end that was not the handler's; older versions also ended jobs as failed. */
+interface JobEnd {
   readonly state: "cancelled" | "failed";
   readonly atMs: number;
   readonly error?: PublicError;
@@ -81,6 +77,9 @@ export function jobOptions(
   };
 }
 
+/** The priority that the port was given. */
+export const priorityOf = ({ opts }: QueuedJob): number => middlePriority - (opts.priority ?? middlePriority);
+
 /** A scheduled turn becomes a job when it begins. */
 export const isToCome = (job: QueuedJob): boolean => job.repeatJobKey !== undefined && job.attemptsStarted === 0;
 
@@ -93,7 +92,6 @@ export const resultOf = ({ returnvalue }: QueuedJob): readonly unknown[] | undef
 
 /** A job as the port shows it, without its result; `running` says where BullMQ has it when it is not finished. */
 export function jobOf(job: QueuedJob, running: boolean): Job {
-  const { payload, parent, children } = job.data;
   const id = publicId(job);
   const state = stateOf(job, running);
   const error = errorOf(job, state);
@@ -101,13 +99,11 @@ export function jobOf(job: QueuedJob, running: boolean): Job {
     id,
     kind: job.queueName,
     state,
-    payload,
+    payload: job.data.payload,
     attempts: runsOf(job),
     ...timesOf(job),
     progress: isProgress(job.progress) ? job.progress : undefined,
     error: error && { code: error.code, message: error.message },
-    parent,
-    children: children?.map((name) => childId(id, name)),
   };
 }
 

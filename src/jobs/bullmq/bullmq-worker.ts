@@ -1,9 +1,10 @@
 import { DelayedError, Job as BullmqJob, UnrecoverableError, Worker } from "bullmq";
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { reconnecting } from "../../store/redis/redis-connection.ts";
-import { areTooLarge, boundedProgress, childError, childId, type PublicError, resultText, stopped } from "../bounds.ts";
+import { boundedProgress, resultText, stopped } from "../bounds.ts";
+import { Handover } from "../job-kind.ts";
 import type { JobKind, JobProgress } from "../job-queue.ts";
-import { type Failure, failureOf, isEnded, type JobData, publicId, type QueuedJob } from "./bullmq-job.ts";
+import { type Failure, isEnded, type JobData, publicId, type QueuedJob } from "./bullmq-job.ts";
 import type { JobTable } from "./job-table.ts";
 import { inTime, isConnectionError, jobsFailed, queuePrefix } from "./redis-link.ts";
 
@@ -20,6 +21,8 @@ interface WorkerOptions {
   readonly progressMs: number;
   readonly backoffMs: (failures: number) => number;
   readonly table: JobTable;
+  /** Adds the job that a job goes on as. */
+  readonly handOver: (job: QueuedJob, next: Handover) => Promise<unknown>;
   readonly changed: (id: string) => void;
   readonly fault: (error: unknown) => void;
 }
@@ -64,7 +67,8 @@ export function startWorkers(kinds: Iterable<JobKind>, options: WorkerOptions) {
       runs.set(id, run);
       options.changed(id);
       return attend(run, { ...options, isClosing }).finally(() => {
-        runs.delete(id);
+        // A job that goes on as one of another kind may be running already.
+        if (runs.get(id) === run) runs.delete(id);
         resolve();
       });
     }),
@@ -160,17 +164,13 @@ async function attend(run: Run, options: Attending): Promise<readonly unknown[]>
 async function attempt(run: Run, options: Attending): Promise<readonly unknown[]> {
   const { job, kind, controller } = run;
   refuseEnded(await run.read(), { notRun: true });
-  if (await options.table.isOverlapping(job)) {
-    // The turn before this one is not done yet: jobs must not pile up.
-    job.opts.removeOnComplete = true;
-    return [];
-  }
-  const children = await childResults(run, options);
+  // The turn before this one is not done yet: jobs must not pile up. Or a worker was killed right after it handed over.
+  if ((await options.table.isOverlapping(job)) || (await options.table.isHandedOver(job))) return leave(job);
   kind.validate(job.data.payload);
   const progress = startProgress(run, options);
   let result: unknown;
   try {
-    const context = { id: publicId(job), attempt: job.attemptsStarted, signal: controller.signal, children };
+    const context = { id: publicId(job), attempt: job.attemptsStarted, signal: controller.signal };
     result = await kind.run(job.data.payload, { ...context, progress: (told) => progress.report(told) });
   } catch (thrown) {
     refuseEnded(await run.read(), {});
@@ -179,7 +179,16 @@ async function attempt(run: Run, options: Attending): Promise<readonly unknown[]
     await progress.end();
   }
   refuseEnded(await run.read(), {});
-  return storable(result);
+  if (!(result instanceof Handover)) return storable(result);
+  // BullMQ lets the job of an older version go on that waits for this one.
+  if (job.parentKey === undefined) await options.handOver(job, result);
+  return leave(job);
+}
+
+/** Ends a job so that nothing is left of it. */
+function leave(job: QueuedJob): readonly unknown[] {
+  job.opts.removeOnComplete = true;
+  return [];
 }
 
 /** @throws UnrecoverableError for a job that somebody has ended, or that is gone */
@@ -194,44 +203,6 @@ function storable(result: unknown): readonly unknown[] {
     const { code, message } = toFedwayError(thrown);
     throw finalError({ code, message });
   }
-}
-
-/** What the children of a job gave. @throws UnrecoverableError when one of them failed; the others are then ended */
-async function childResults({ job }: Run, { table }: Attending): Promise<readonly unknown[]> {
-  const { children: names } = job.data;
-  if (names === undefined) return [];
-  const failures = byName(job, await job.getIgnoredChildrenFailures());
-  const error = childFailure(names, failures);
-  if (error !== undefined) {
-    await table.endChildren(job);
-    throw finalError({ ...error, notRun: true });
-  }
-  const values = byName(job, (await job.getChildrenValues<readonly unknown[]>()) ?? {});
-  if (areTooLarge(Array.from(values.values(), (value) => JSON.stringify(value).length))) {
-    const message = "The results of the job's parts are larger than 16 MiB together.";
-    throw finalError({ code: "INTERNAL", message, notRun: true });
-  }
-  return names.map((name) => values.get(name)?.[0]);
-}
-
-/** By the names of the children; BullMQ has them by the keys of their jobs. */
-function byName<Value>(job: QueuedJob, byKey: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {
-  const beginning = childId(publicId(job), "");
-  return new Map(
-    Object.entries(byKey).map(([key, value]) => {
-      const id = publicId({ id: key.slice(key.indexOf(":~") + 1) });
-      return [id.slice(beginning.length), value];
-    }),
-  );
-}
-
-/** Why a job fails whose children failed: the first failure that is no consequence of another one. */
-function childFailure(names: readonly string[], failures: ReadonlyMap<string, string>): PublicError | undefined {
-  const found = names.flatMap((name) => {
-    const failure = failureOf(failures.get(name));
-    return failure === undefined ? [] : [childError(name, failure)];
-  });
-  return found.find(({ code }) => code !== "CANCELLED") ?? found[0];
 }
 
 /** Reports progress a few times a second at most; the last report is written before the end. */

@@ -1,11 +1,9 @@
 import type { JobType, Queue } from "bullmq";
-import { childId } from "../bounds.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
 import {
   bullmqId,
   isEnded,
   isToCome,
-  type JobEnd,
   jobOf,
   orderOf,
   publicId,
@@ -13,7 +11,7 @@ import {
   resultOf,
   turnId,
 } from "./bullmq-job.ts";
-import { forAll, type RedisLink } from "./redis-link.ts";
+import type { RedisLink } from "./redis-link.ts";
 
 interface JobTableOptions {
   readonly link: RedisLink;
@@ -83,9 +81,10 @@ export class JobTable {
       }
     };
     const wanted = groupsOf(state);
-    await forAll(this.#queues(kind), async (queue) => {
+    const readAll = async (queue: Queue): Promise<void> => {
       for (const group of wanted) await read(queue, group);
-    });
+    };
+    await Promise.all(this.#queues(kind).map(readAll));
     return Array.from(found.values())
       .filter((job) => state === undefined || job.state === state)
       .toSorted((left, right) => (orders.get(right.id) ?? 0) - (orders.get(left.id) ?? 0))
@@ -103,28 +102,22 @@ export class JobTable {
     );
   }
 
-  /** Ends a job, whatever its handler does, and cancels its open children. */
-  async end(job: QueuedJob, end: Omit<JobEnd, "atMs">): Promise<void> {
-    await this.#writeEnd(job, end);
-    await this.endChildren(job);
-    // After the children: a run that ends makes room for the next one, which may be a child of the same job.
-    this.#options.ended(publicId(job));
+  /** True when a job of another kind, which this one has handed over to, is open under its id. */
+  async isHandedOver(job: QueuedJob): Promise<boolean> {
+    const found = job.attemptsStarted > 1 ? await this.find(publicId(job)) : undefined;
+    return found !== undefined && found.queueName !== job.queueName && isOpen(found);
   }
 
-  /** Cancels the open children of a job. */
-  async endChildren(job: QueuedJob): Promise<void> {
-    const ids = (job.data.children ?? []).map((name) => childId(publicId(job), name));
-    await forAll(ids, async (id) => {
-      const child = await this.find(id);
-      if (child?.data.parent === publicId(job) && isOpen(child)) await this.#writeEnd(child, { state: "cancelled" });
-    });
-    for (const id of ids) this.#options.ended(id);
-  }
-
-  async #writeEnd(job: QueuedJob, end: Omit<JobEnd, "atMs">): Promise<void> {
-    await this.#options.link.wait(job.updateData({ ...job.data, end: { ...end, atMs: Date.now() } }));
+  /** Cancels an open job, whatever its handler does. False when there is no such job. */
+  async cancel(id: string): Promise<boolean> {
+    const job = await this.find(id);
+    if (job === undefined || !isOpen(job)) return false;
+    const end = { state: "cancelled", atMs: Date.now() } as const;
+    await this.#options.link.wait(job.updateData({ ...job.data, end }));
     // A worker takes it out of the queue; until its time has come it would be in the way.
     if (job.delay > 0) await job.promote().catch(() => {});
+    this.#options.ended(id);
+    return true;
   }
 
   #queues(kind?: string): readonly Queue[] {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { FlowProducer, Queue } from "bullmq";
+import { Queue } from "bullmq";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { knownFailure, reconnecting } from "../../store/redis/redis-connection.ts";
 
@@ -50,15 +50,12 @@ export async function openRedisLink(options: RedisLinkOptions) {
   }
   const client = await owner.getBackend().client;
   const borrowed = { connection: client, prefix: queuePrefix(prefix) };
-  const flows = new FlowProducer(borrowed);
-  flows.on("error", () => {});
   const openQueue = (kind: string): Queue => new Queue(kind, { ...borrowed, streams: events });
   const queues = new Map(Array.from(options.kinds, (kind) => [kind, openQueue(kind)]));
   for (const queue of queues.values()) queue.on("error", () => {});
   // Now: one that begins while Redis is away never becomes ready.
-  await inTime(Promise.all([flows, ...queues.values()].map((one) => one.waitUntilReady())), connectTimeoutMs);
+  await inTime(Promise.all(Array.from(queues.values(), (one) => one.waitUntilReady())), connectTimeoutMs);
   return {
-    flows,
     /** The queue of a kind; all queues share one connection. */
     queue(kind: string): Queue {
       const queue = queues.get(kind);
@@ -71,7 +68,7 @@ export async function openRedisLink(options: RedisLinkOptions) {
     /** Waits for BullMQ's answer. @throws FedwayError `STORE_FAILED` */
     wait,
     async close(): Promise<void> {
-      await Promise.all([flows, ...queues.values()].map((one) => inTime(one.close(), 1_000).catch(() => {})));
+      await Promise.all(Array.from(queues.values(), (one) => inTime(one.close(), 1_000).catch(() => {})));
       await endQueue(owner);
     },
   };
@@ -142,20 +139,4 @@ export function jobsFailed(error: unknown): FedwayError {
     next: "Try again in a while. Queries are answered all the same.",
     cause,
   });
-}
-
-/** Side by side. */
-const atOnce = 32;
-
-/** Applies `work` to all items, some at a time, and gives the results in their order. */
-export async function forAll<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item, index: number) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (let from = 0; from < items.length; from += atOnce) {
-    const batch = items.slice(from, from + atOnce);
-    results.push(...(await Promise.all(batch.map((item, index) => work(item, from + index)))));
-  }
-  return results;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { checkedPayload, checkSchedule, knownKind } from "../bounds.ts";
 import type { JobKind, JobSchedule } from "../job-queue.ts";
 import { type JobData, type Keeping, kindOptions } from "./bullmq-job.ts";
-import { forAll, type RedisLink } from "./redis-link.ts";
+import type { RedisLink } from "./redis-link.ts";
 
 /** Jobs that come again and again: BullMQ's job schedulers. */
 export type Schedules = Awaited<ReturnType<typeof openSchedules>>;
@@ -40,7 +40,7 @@ export async function openSchedules({ link, kinds, keeping, prefix }: ScheduleOp
     },
     async remove(name: string): Promise<void> {
       told.delete(name);
-      await forAll(Array.from(kinds.keys()), (kind) => link.wait(link.queue(kind).removeJobScheduler(name)));
+      await Promise.all(Array.from(kinds.keys(), (kind) => link.wait(link.queue(kind).removeJobScheduler(name))));
     },
     /** Adds again the schedules of this process that Redis has lost, or whose turns have stopped. */
     async restore(): Promise<void> {

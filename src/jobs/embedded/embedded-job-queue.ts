@@ -2,18 +2,10 @@ import { randomUUID } from "node:crypto";
 import { systemClock, type Timer } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
-import {
-  checkedChildren,
-  checkedPayload,
-  checkEnqueueOptions,
-  checkId,
-  checkKinds,
-  childId,
-  type PublicError,
-} from "../bounds.ts";
+import { checkedPayload, checkEnqueueOptions, checkId, checkKinds, type PublicError } from "../bounds.ts";
 import type { EnqueueOptions, Job, JobKind, JobQueue, JobSchedule } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
-import { brokenBy, isOpen, jobOf, type JobRecord } from "./job-record.ts";
+import { isOpen, jobOf, type JobRecord } from "./job-record.ts";
 import { JobRecords } from "./job-records.ts";
 import { Runner } from "./runner.ts";
 import { createSchedules } from "./schedules.ts";
@@ -101,34 +93,17 @@ export class EmbeddedJobQueue implements JobQueue {
     checkEnqueueOptions(options);
     const { id = randomUUID(), priority = 0 } = options;
     const checked = checkedPayload(this.#kinds, kind, payload);
-    const parts = options.children && checkedChildren(this.#kinds, id, options.children);
     const open = this.#openJob(id);
     if (open) return jobOf(open);
     const now = this.#options.clock.now();
-    // Grows within this process, and from one start to the next as the clock does; those of the children follow it.
+    // Grows within this process, and from one start to the next as the clock does.
     const order = Math.max(this.#lastOrder + 1, now * 1_000);
-    this.#lastOrder = order + (parts?.length ?? 0);
+    this.#lastOrder = order;
     const counts = { attempts: 0, failures: 0, interruptions: 0, createdAtMs: now, runAtMs: now } as const;
-    const fresh = { ...counts, state: "waiting", priority } as const;
-    const job = { ...fresh, id, kind, payload: checked, order, children: parts?.map(({ name }) => name) };
-    const children = Array.from(parts ?? [], ({ name, ...part }, index) => ({
-      ...fresh,
-      ...part,
-      id: childId(id, name),
-      order: order + 1 + index,
-      parent: { id, order },
-    }));
-    for (const one of [job, ...children]) this.#checkFree(one.id);
-    await this.#records.add(job, children);
+    const job: JobRecord = { ...counts, id, kind, state: "waiting", priority, order, payload: checked };
+    await this.#records.add(job);
     this.#wake();
     return jobOf(job);
-  }
-
-  /** @throws FedwayError `REQUEST_INVALID` when the id stands for an open job, or for a part that an open job needs */
-  #checkFree(id: string): void {
-    const held = this.#records.get(id);
-    if (held === undefined || !(isOpen(held) || this.#records.isNeeded(held))) return;
-    throw new FedwayError("REQUEST_INVALID", `The id ${id} stands for another job, which is open or still needed.`);
   }
 
   async get(id: string): Promise<Job | undefined> {
@@ -199,13 +174,13 @@ export class EmbeddedJobQueue implements JobQueue {
     if (!isOpen(record)) this.#runner.drop(record.id);
   }
 
-  /** Brings every job to what follows from the others, starts what can be started, and wakes up for what is due later. */
+  /** Repairs and forgets jobs, starts what can be started, and wakes up for what is due later. */
   #wake(): void {
     if (this.#stage !== "started") return;
     const { clock } = this.#options;
     // Read before the jobs are looked at: what becomes due after that must still be ahead.
     const now = clock.now();
-    while (this.#followUp(now));
+    this.#recover(now);
     const due = [this.#prune(now)];
     if (this.#works) due.push(this.#fill(now), this.#schedules.nextMs());
     clock.clearTimeout(this.#timer);
@@ -215,28 +190,17 @@ export class EmbeddedJobQueue implements JobQueue {
     }, waitMs);
   }
 
-  /** True when a job has changed, so that others may have to follow. */
-  #followUp(now: number): boolean {
-    let hasChanged = false;
+  /** Has jobs that no run belongs to wait again, as after the end of the process. */
+  #recover(now: number): void {
     for (const record of this.#records.values()) {
       if (!isOpen(record)) continue;
-      const next = this.#following(record, now);
-      if (next === record) continue;
-      hasChanged = true;
-      void (next ? this.#records.save(next) : this.#records.forget(record)).catch(this.#options.onFault);
+      const next = this.#recovered(record, now);
+      if (next !== record) void this.#records.save(next).catch(this.#options.onFault);
     }
-    return hasChanged;
   }
 
-  /** An open job as it is to be, also after the end of the process that it was open in; undefined when it is to be forgotten. */
-  #following(record: JobRecord, now: number): JobRecord | undefined {
+  #recovered(record: JobRecord, now: number): JobRecord {
     const { kind, state, interruptions: before } = record;
-    const parent = this.#records.parentOf(record);
-    // A process that ends while it enqueues leaves children without their parent.
-    if (record.parent && parent === undefined) return undefined;
-    if (parent && !isOpen(parent)) return this.#ended(record, "cancelled");
-    const error = record.children && brokenBy(record, this.#records.childrenOf(record));
-    if (error) return this.#ended(record, "failed", error);
     if (!this.#kinds.has(kind)) {
       const message = `This version of the service has no jobs of the kind ${kind}.`;
       return this.#ended(record, "failed", { code: "REQUEST_INVALID", message });
@@ -261,19 +225,15 @@ export class EmbeddedJobQueue implements JobQueue {
     for (const record of waiting.toSorted(byTurn)) {
       const kind = this.#kinds.get(record.kind);
       if (record.runAtMs > now) dueMs = Math.min(dueMs, record.runAtMs);
-      else if (kind && this.#runner.hasRoom(kind) && this.#isReady(record)) this.#runner.start(kind, record);
+      else if (kind && this.#runner.hasRoom(kind)) this.#runner.start(kind, record);
     }
     return dueMs;
-  }
-
-  #isReady(record: JobRecord): boolean {
-    return this.#records.childrenOf(record).every((child) => child?.state === "done");
   }
 
   /** Forgets finished jobs that are too many or too old; gives when the next one will be too old. */
   #prune(now: number): number {
     const { keepFinished, keepFinishedMs, onFault } = this.#options;
-    const over = this.#records.values().filter((record) => !isOpen(record) && !this.#records.isNeeded(record));
+    const over = this.#records.values().filter((record) => !isOpen(record));
     const isOld = ({ finishedAtMs = 0 }: JobRecord): boolean => finishedAtMs + keepFinishedMs <= now;
     const old = over.filter((record, index) => index < over.length - keepFinished || isOld(record));
     for (const record of old) void this.#records.forget(record).catch(onFault);

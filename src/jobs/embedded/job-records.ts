@@ -1,8 +1,6 @@
 import type { Clock, Timer } from "../../clock.ts";
-import { FedwayError } from "../../errors/fedway-error.ts";
 import { createCollection } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
-import { areTooLarge, childId } from "../bounds.ts";
 import { isOpen, type JobRecord, recordSchema } from "./job-record.ts";
 
 interface JobRecordsOptions {
@@ -48,26 +46,27 @@ export class JobRecords {
     const found: JobRecord[] = [];
     for await (const [, record] of this.#documents.entries()) found.push(record);
     const byEnd = found.toSorted((left, right) => (left.finishedAtMs ?? 0) - (right.finishedAtMs ?? 0));
-    for (const record of byEnd) this.#jobs.set(record.id, record);
+    for (const record of byEnd) {
+      // An older version made parts of some jobs jobs of their own; the jobs themselves now do them.
+      if (isOpen(record) && "parent" in record) await this.forget(record);
+      else this.#jobs.set(record.id, record);
+    }
   }
 
-  /** Adds a job that is in the store before it is in memory; the parent after its children, which mean nothing without. */
-  async add(job: JobRecord, children: readonly JobRecord[]): Promise<void> {
-    const all = [job, ...children];
-    const former = all.flatMap(({ id }) => this.#jobs.get(id) ?? []);
-    for (const { id } of all) this.#jobs.delete(id);
+  /** Adds a job that is in the store before it is in memory. */
+  async add(job: JobRecord): Promise<void> {
+    const former = this.#jobs.get(job.id);
+    // Not to be forgotten while the new one is written.
+    this.#jobs.delete(job.id);
     try {
-      await Promise.all(children.map((child) => this.write(child)));
       await this.write(job);
     } catch (error) {
-      // Children that were written are forgotten at the next start.
-      for (const record of former) this.#jobs.set(record.id, record);
+      if (former !== undefined) this.#jobs.set(job.id, former);
       throw error;
     }
-    for (const record of all) this.keep(record);
+    this.keep(job);
     // The new job may give no result.
-    const results = former.flatMap(({ resultKey }) => resultKey ?? []);
-    await Promise.allSettled(results.map((key) => this.#store.delete(key)));
+    if (former?.resultKey !== undefined) await this.#store.delete(former.resultKey).catch(this.#options.onFault);
   }
 
   /** Takes in a state, in memory only. */
@@ -120,53 +119,16 @@ export class JobRecords {
     await Promise.all(records.map((record) => this.save(record))).catch(onFault);
   }
 
-  /** The job that waits, or waited, for this one. */
-  parentOf({ parent }: JobRecord): JobRecord | undefined {
-    const found = parent && this.#jobs.get(parent.id);
-    return found?.order === parent?.order ? found : undefined;
-  }
-
-  /** A job's children in the order given; undefined for one that is gone. */
-  childrenOf({ id, order, children = [] }: JobRecord): readonly (JobRecord | undefined)[] {
-    return children.map((name) => {
-      const child = this.#jobs.get(childId(id, name));
-      return child?.parent?.id === id && child.parent.order === order ? child : undefined;
-    });
-  }
-
-  /** True for a job that an open one waits for, which needs its result. */
-  isNeeded(record: JobRecord): boolean {
-    const parent = this.parentOf(record);
-    return parent !== undefined && isOpen(parent);
-  }
-
   /** Keeps a result for as long as its job, under one key for each id, so that none is left without a job. */
-  async writeResult(id: string, text: string): Promise<Pick<JobRecord, "resultKey" | "resultBytes">> {
+  async writeResult(id: string, text: string): Promise<Pick<JobRecord, "resultKey">> {
     const resultKey = `jobs/result/${id}`;
     await this.#store.put(resultKey, text);
-    return { resultKey, resultBytes: Buffer.byteLength(text) };
+    return { resultKey };
   }
 
   async resultOf({ resultKey }: JobRecord): Promise<unknown> {
     const found = resultKey === undefined ? undefined : await this.#store.get(resultKey);
     return found && JSON.parse(found.value);
-  }
-
-  /** What the children of a job gave. @throws FedwayError also `INTERNAL` when a result is lost, or all are too large */
-  async childResults(record: JobRecord): Promise<readonly unknown[]> {
-    const children = this.childrenOf(record).filter((child) => child !== undefined);
-    if (areTooLarge(children.map(({ resultBytes = 0 }) => resultBytes))) {
-      throw new FedwayError("INTERNAL", "The results of the job's parts are larger than 16 MiB together.");
-    }
-    const results: unknown[] = [];
-    for (const child of children) {
-      const result = await this.resultOf(child);
-      if (result === undefined && child.resultKey !== undefined) {
-        throw new FedwayError("INTERNAL", `The result of the part ${child.id} was lost.`);
-      }
-      results.push(result);
-    }
-    return results;
   }
 
   /** Removes a job; its result first, as nothing would lead to it any more. */

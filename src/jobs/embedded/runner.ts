@@ -1,6 +1,7 @@
 import { type Clock, sleep } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { boundedProgress, resultText, stopped } from "../bounds.ts";
+import { Handover } from "../job-kind.ts";
 import type { JobContext, JobKind } from "../job-queue.ts";
 import type { JobRecord } from "./job-record.ts";
 import type { JobRecords } from "./job-records.ts";
@@ -90,20 +91,17 @@ export class Runner {
     // Only what the handler itself throws may pass.
     let mayPass = false;
     try {
-      const children = await this.#stored(run, async () => {
-        const results = await records.childResults(waiting);
-        if (!run.controller.signal.aborted) {
-          await records.save({ ...waiting, state: "running", attempts: attempt, startedAtMs: clock.now() });
-        }
-        return results;
+      const running = { ...waiting, state: "running", attempts: attempt, startedAtMs: clock.now() } as const;
+      await this.#stored(run, async () => {
+        if (!run.controller.signal.aborted) await records.save(running);
       });
-      if (children === undefined || run.controller.signal.aborted) return;
+      if (run.controller.signal.aborted) return;
       run.kind.validate(waiting.payload);
       mayPass = true;
-      const result = await this.#execute(run, waiting, { id, attempt, children });
+      const result = await this.#execute(run, waiting, { id, attempt });
       mayPass = false;
-      const text = resultText(result);
-      outcome = (record) => this.#done(record, text);
+      const text = result instanceof Handover ? undefined : resultText(result);
+      outcome = (record) => (result instanceof Handover ? this.#handedOver(record, result) : this.#done(record, text));
     } catch (thrown) {
       const isFinal = !mayPass;
       outcome = (record) => this.#failed(run, record, { thrown, isFinal });
@@ -133,8 +131,8 @@ export class Runner {
     }
   }
 
-  /** Does a step again and again while the store fails: what is known must not be lost. Undefined: the run is lost, or the queue closes. */
-  async #stored<Result>(run: Run, step: () => Promise<Result>): Promise<Result | undefined> {
+  /** Does a step again and again while the store fails: what is known must not be lost. Gives up when the run is lost, or the queue closes. */
+  async #stored(run: Run, step: () => Promise<void>): Promise<void> {
     const { clock, onFault } = this.#options;
     const { signal } = this.#closing;
     while (!run.isLost) {
@@ -143,11 +141,10 @@ export class Runner {
       } catch (error) {
         if (toFedwayError(error).code !== "STORE_FAILED") throw error;
         onFault(error);
-        if (signal.aborted) return undefined;
+        if (signal.aborted) return;
         await sleep(againMs, { clock, signal });
       }
     }
-    return undefined;
   }
 
   async #done(record: JobRecord, text: string | undefined): Promise<JobRecord> {
@@ -172,6 +169,12 @@ export class Runner {
     }
     const waitMs = Math.max(backoffMs(failures), details.retryAfterMs ?? 0);
     return { ...failed, state: "waiting", runAtMs: clock.now() + waitMs };
+  }
+
+  #handedOver(record: JobRecord, { kind, payload }: Handover): JobRecord {
+    const counts = { attempts: 0, failures: 0, interruptions: 0 };
+    const next = { kind, payload, startedAtMs: undefined, progress: undefined, error: undefined };
+    return { ...this.#again(record), ...counts, ...next };
   }
 
   #again(record: JobRecord): JobRecord {

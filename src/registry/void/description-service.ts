@@ -2,7 +2,7 @@ import { unknownId } from "../../errors/unknown-id.ts";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import { jobKind } from "../../jobs/job-kind.ts";
+import { Handover, jobKind } from "../../jobs/job-kind.ts";
 import type { EnqueueOptions, Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
 import type { LocalDispatch } from "../../outbound/local-answer.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
@@ -55,7 +55,7 @@ const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64
 
 /** How a description is asked for. */
 interface RequestOptions extends Pick<EnqueueOptions, "priority"> {
-  /** Start from nothing instead of going on with unfinished work. The lists are a job of their own, which waits for no long one. */
+  /** Start from nothing instead of going on with unfinished work. The lists come first, and wait for no long description. */
   readonly again?: boolean;
   /** An automatic description of a public endpoint: keep to a small budget, and ask nothing more afterwards. */
   readonly isPolite?: boolean;
@@ -67,6 +67,8 @@ const payload = Type.Object({
   id: catalogId,
   again: Type.Optional(Type.Boolean()),
   isPolite: Type.Optional(Type.Boolean()),
+  /** What the run for the lists found of the publisher's description, for the result. */
+  retrieved: Type.Optional(Type.Unknown()),
 });
 
 /** The descriptions of the catalogue's endpoints: made in the background, kept, served. */
@@ -100,7 +102,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
     return result;
   };
   return {
-    /** The jobs that describe one endpoint, and list its classes and properties before; to be started with the queue. */
+    /** The jobs that describe one endpoint, and that first list its classes and properties; to be started with the queue. */
     kinds: [false, true].map((onlyLists) => describeKind(describe, onlyLists)),
     /**
      * Asks for a description to be made or gone on with; a job that is waiting or running already is returned.
@@ -108,10 +110,8 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
      */
     async request(id: string, { priority, again = false, isPolite }: RequestOptions = {}): Promise<Job> {
       target(id);
-      const asked = { id, ...(isPolite && { isPolite }) };
-      // Ids of endpoints are in lower case.
-      const children = again ? [{ name: "Lists", kind: listsName, payload: { ...asked, again } }] : undefined;
-      return jobs.enqueue(kindName, asked, { id: `describe.${id}`, priority, children });
+      const asked = { id, ...(isPolite && { isPolite }), ...(again && { again }) };
+      return jobs.enqueue(again ? listsName : kindName, asked, { id: `describe.${id}`, priority });
     },
     get,
     /** The latest work on a description, in milliseconds since the epoch, also of a run that found little. @throws FedwayError `STORE_FAILED` */
@@ -149,13 +149,12 @@ function describeKind(describe: Describe, onlyLists: boolean) {
   return jobKind(payload, {
     name: onlyLists ? listsName : kindName,
     needs: "the id of an endpoint",
-    async run(asked, context) {
-      const [listed] = context.children;
-      const before = typeof listed === "object" && listed !== null ? { unfinished: true, ...listed } : undefined;
-      // A small endpoint is described by then.
-      return before?.unfinished === false
-        ? before
-        : { ...before, ...(await describe({ ...asked, onlyLists }, context)) };
+    async run({ retrieved, ...asked }, context) {
+      const found = { retrieved, ...(await describe({ ...asked, onlyLists }, context)) };
+      // A small endpoint is described by now.
+      if (!onlyLists || !found.unfinished) return found;
+      const { id, isPolite } = asked;
+      return new Handover(kindName, { id, isPolite, retrieved: found.retrieved });
     },
     concurrency,
   });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
-import { describeJobChildren } from "./job-children-contract.ts";
+import { describeJobHandover } from "./job-handover-contract.ts";
 import { describeJobLife } from "./job-life-contract.ts";
 import { gate, kind, shouldReject, useJobQueues, type JobQueueHarness } from "./job-queue-fixture.ts";
 
 /** What the port `JobQueue` promises with one process at a time; every adapter runs it. */
 export function describeJobQueue(name: string, open: () => Promise<JobQueueHarness>): void {
   describe(`${name}, its life`, () => describeJobLife(name, open));
-  describe(`${name}, its families`, () => describeJobChildren(name, open));
+  describe(`${name}, its steps`, () => describeJobHandover(name, open));
   describe(`${name}, its jobs`, () => describeJobs(name, open));
 }
 

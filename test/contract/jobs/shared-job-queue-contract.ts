@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Handover } from "../../../src/jobs/job-kind.ts";
 import type { Job, JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
-import { echo, parts, whole } from "./job-children-contract.ts";
 import { gate, kind, shouldReject, useJobQueues, type JobQueueHarness } from "./job-queue-fixture.ts";
 
 /**
@@ -130,35 +130,20 @@ export function describeSharedJobQueue(name: string, open: () => Promise<JobQueu
     });
   });
 
-  describe(`${name}: children on several workers`, () => {
-    it("run side by side on all workers", async () => {
-      const { run, started, open: openGate } = gate();
-      const one = await start(whole, kind("part", run));
-      const two = await start(whole, kind("part", run));
-      await one.enqueue("whole", null, { id: "x", children: parts(1, 2, 3) });
-      await until("one on each", () => started.length === 2);
-      openGate();
-      expect((await finished(two, "x")).result).toEqual(["opened", "opened", "opened"]);
-    });
-    it("are left to workers by a process that does not work", async () => {
-      const idle = await startIdle(whole, echo);
-      const { id } = await idle.enqueue("whole", null, { children: parts(1, 2) });
-      await start(whole, echo);
-      expect((await finished(idle, id)).result).toEqual([1, 2]);
-    });
-    it("cancelling ends children that other processes run", async () => {
-      const { run, started } = gate();
-      const reasons: unknown[] = [];
-      const told: JobKind["run"] = (payload, context) =>
-        run(payload, context).catch((reason: unknown) => reasons.push(reason));
-      const part = kind("part", told, { concurrency: 2 });
-      await start(whole, part);
-      const idle = await startIdle(whole, part);
-      await idle.enqueue("whole", null, { id: "x", children: parts("a", "b") });
-      await until("both run", () => started.length === 2);
-      await idle.cancel("x");
-      await until("told", () => reasons.length === 2);
-      for (const id of ["x", "x.p0", "x.p1"]) expect(await state(idle, id)).toBe("cancelled");
-    });
+  it(`${name}: a job that another process runs is cancelled after it has gone on as one of another kind`, async () => {
+    const { run, started } = gate();
+    const reasons: unknown[] = [];
+    const kinds = [
+      kind("first", async () => new Handover("second", 2)),
+      kind("second", (payload, context) => run(payload, context).catch((reason: unknown) => reasons.push(reason))),
+    ];
+    const idle = await startIdle(...kinds);
+    for (let workers = 0; workers < 2; workers += 1) await start(...kinds);
+    await idle.enqueue("first", 1, { id: "x" });
+    await until("it runs", () => started.length === 1);
+    expect(await idle.get("x")).toMatchObject({ kind: "second", state: "running" });
+    expect(await idle.cancel("x")).toBe(true);
+    await until("told", () => reasons.length === 1);
+    expect(await state(idle, "x")).toBe("cancelled");
   });
 }

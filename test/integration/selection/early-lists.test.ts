@@ -47,7 +47,10 @@ it("members are left out by their lists while long descriptions hold all places"
       expect(text).toContain("4 of 5 members are not asked");
     }
   }
-  const answer = await fetch(`${url}/api/jobs?kind=describe-endpoint`);
-  const { jobs } = (await answer.json()) as { jobs: readonly { readonly state: string }[] };
-  expect(jobs.map(({ state }) => state).toSorted()).toEqual(["running", "running", "waiting", "waiting", "waiting"]);
+  // Lists are published a little before their job goes on.
+  await eventually(async () => {
+    const answer = await fetch(`${url}/api/jobs?kind=describe-endpoint`);
+    const { jobs } = (await answer.json()) as { jobs: readonly { readonly state: string }[] };
+    expect(jobs.map(({ state }) => state).toSorted()).toEqual(["running", "running", "waiting", "waiting", "waiting"]);
+  });
 });

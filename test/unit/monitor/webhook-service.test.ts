@@ -66,7 +66,6 @@ const context = (attempt: number, signal = new AbortController().signal): JobCon
   attempt,
   signal,
   progress: () => {},
-  children: [],
 });
 
 /** Runs the job that `tell` enqueued for the first URL. */

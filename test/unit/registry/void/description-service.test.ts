@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { Handover } from "../../../../src/jobs/job-kind.ts";
 import type { JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/compute/describer.ts";
@@ -65,12 +66,11 @@ describe("asking for a description", () => {
     expect(job.id).toBe("describe.people");
     expect(enqueued).toEqual([["describe-endpoint", { id: "people" }, { id: "describe.people", priority: 3 }]]);
   });
-  it("anew enqueues its lists as a job before it, which waits for no long description", async () => {
+  it("anew enqueues one that begins with the lists, which wait for no long description", async () => {
     const { service, enqueued } = setUp(notCalled);
     await service.request("people", { again: true, isPolite: true });
-    const payload = { id: "people", isPolite: true };
-    const children = [{ name: "Lists", kind: "describe-lists", payload: { ...payload, again: true } }];
-    expect(enqueued).toEqual([["describe-endpoint", payload, { id: "describe.people", children }]]);
+    const payload = { id: "people", isPolite: true, again: true };
+    expect(enqueued).toEqual([["describe-lists", payload, { id: "describe.people" }]]);
   });
   it.each([
     ["unknown", "ENDPOINT_UNKNOWN"],
@@ -160,9 +160,12 @@ describe("a run for the lists", () => {
       asked.push([options.onlyLists, options.known?.unfinished]);
       return options.onlyLists === true ? sampleDescription : finished;
     });
-    const listed = await run(lists, {}, 1);
+    const next = await run({ ...lists, isPolite: true }, {}, 1);
+    const found = { checks: [], quarantined: [], contradicted: [] };
+    const payload = { id: "people", isPolite: true, retrieved: found };
+    expect(next).toEqual(new Handover("describe-endpoint", payload));
     expect(await service.get("people")).toEqual(sampleDescription);
-    await run({ id: "people" }, { children: [listed] });
+    expect(await run(payload)).toMatchObject({ id: "people", unfinished: false, retrieved: found });
     expect(await service.get("people")).toEqual(finished);
     expect(asked).toEqual([
       [true, true],
@@ -170,11 +173,9 @@ describe("a run for the lists", () => {
     ]);
     expect(retrievals()).toBe(1);
   });
-  it("that has described all leaves nothing to do", async () => {
+  it("that has described all is the whole job", async () => {
     const { run } = setUp(async () => finished);
-    const listed = await run(lists, {}, 1);
-    const other = setUp(notCalled);
-    expect(await other.run({ id: "people" }, { children: [listed] })).toEqual(listed);
+    expect(await run(lists, {}, 1)).toMatchObject({ id: "people", unfinished: false, classes: 2, retrieved: {} });
   });
 });
 
