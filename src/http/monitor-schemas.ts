@@ -20,7 +20,7 @@ const Observation = view("Observation", {
   status: Type.Optional(Type.Integer()),
   detail: Type.Optional(Type.String()),
   tries: Type.Integer(),
-  source: Type.String({ description: "turn (counts in uptime), early, traffic." }),
+  source: Type.String({ description: "turn (counts in uptime), early." }),
   maintenance: Type.Optional(Type.Boolean()),
   offline: Type.Optional(Type.Boolean({ description: "Made while this service could not reach the network." })),
 });

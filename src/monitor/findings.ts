@@ -1,8 +1,8 @@
 import { unknownId } from "../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
 import { isDeepStrictEqual } from "node:util";
-import { blankRecord, closedRecord, type HealthRecord, noticed, remindedRecord } from "./health-record.ts";
-import { incidentId, incidentOf, openedIncident } from "./open-incident.ts";
+import { blankRecord, closedRecord, type HealthRecord, remindedRecord, withIncident } from "./health-record.ts";
+import { incidentId, openedIncident } from "./open-incident.ts";
 import type { HealthRepository } from "./health-repository.ts";
 import type { Finding, Incident } from "./monitor.ts";
 import type { Announcer } from "./recorder.ts";
@@ -93,9 +93,5 @@ function reportedRecord(name: string, record: HealthRecord, finding: Finding): H
   if (open)
     return isDeepStrictEqual({ ...open, ...details }, open) ? record : { ...record, open: { ...open, ...details } };
   const opened = { ...openedIncident(name, [], {}), id: incidentId(name, atMs), startedMs: atMs, openedMs: atMs };
-  const next = { ...record, open: { ...opened, fault: undefined, kind, ...details } };
-  return noticed(next, {
-    kind: "incident-opened",
-    incident: incidentOf(next.open, { endpoint: name, url: record.url }, []),
-  });
+  return withIncident(name, record, { ...opened, fault: undefined, kind, ...details });
 }

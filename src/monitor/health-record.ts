@@ -75,19 +75,22 @@ export const isBlank = ({ open, last, past, running }: HealthRecord): boolean =>
 export const stateOf = (kind: IncidentKind): HealthState =>
   kind === "flapping" || kind === "degraded" ? kind : "down";
 
+/** The record with this incident, and the notice of it. */
+export const withIncident = (name: string, record: HealthRecord, open: OpenIncident): HealthRecord =>
+  noticed(
+    { ...record, open },
+    { kind: "incident-opened", incident: incidentOf(open, { endpoint: name, url: record.url }, []) },
+  );
+
 /** The record with this incident of its own. */
-export function opened(endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord {
-  const known = {
-    ...record,
-    state: stateOf(open.kind ?? "down"),
-    sinceMs: open.openedMs,
-    streak: 0,
-    trail: [],
-    faults: undefined,
-    open,
-  };
-  return noticed(known, { kind: "incident-opened", incident: incidentOf(open, { endpoint, url: record.url }, []) });
-}
+export const opened = (endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord => ({
+  ...withIncident(endpoint, record, open),
+  state: stateOf(open.kind ?? "down"),
+  sinceMs: open.openedMs,
+  streak: 0,
+  trail: [],
+  faults: undefined,
+});
 
 /** What was down stays down; of anything else nothing is known while the network is lost, and it begins anew after that. */
 export function offlineRecord(record: HealthRecord, last: Observation): HealthRecord {
@@ -136,11 +139,7 @@ export function sharedRecord(
   const counts = faults.reduce<FaultCounts>((sum, { fault }) => counted(sum, fault), {});
   const trail = faults.reduce(trailed, [] as readonly Observation[]);
   const open = { ...openedIncident(subject, trail, counts), endpoints, ...about };
-  const down = { ...record, state: "down", sinceMs: open.openedMs, last: faults.at(-1), open } as const;
-  return noticed(down, {
-    kind: "incident-opened",
-    incident: incidentOf(open, { endpoint: subject, url: record.url }, []),
-  });
+  return { ...withIncident(subject, record, open), state: "down", sinceMs: open.openedMs, last: faults.at(-1) };
 }
 
 /** The record without its open incident, which is closed; unchanged when there is none. A shared one goes on without it. */

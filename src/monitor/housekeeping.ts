@@ -1,13 +1,13 @@
 import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { Announcer } from "./recorder.ts";
-import { type HealthRepository, newNotices } from "./health-repository.ts";
-import { type HealthRecord, isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
+import type { HealthRepository } from "./health-repository.ts";
+import { isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
 import { isShared, recordOfIncident } from "./subjects.ts";
 import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { History } from "./history.ts";
 import type { IncidentRepository } from "./incident-repository.ts";
-import type { Incident, MonitorEvent } from "./monitor.ts";
+import type { Incident } from "./monitor.ts";
 
 interface HousekeepingOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
@@ -17,8 +17,6 @@ interface HousekeepingOptions {
   readonly announcer: Announcer;
   readonly heartbeat: HeartbeatRepository;
   readonly now: () => number;
-  readonly emit: (event: MonitorEvent) => void;
-  readonly onFault: (error: unknown) => void;
   /** No other process works on this store. */
   readonly soleOwner: boolean;
   /** Milliseconds without a probe after which the endpoint is in no catalogue any more. */
@@ -62,7 +60,7 @@ export function createHousekeeping(options: HousekeepingOptions) {
     async closeGone(): Promise<void> {
       for (const id of openAndGone(options)) {
         const atMs = now();
-        await changeAndTell(options, id, (record) => record && withdrawnRecord(id, record, atMs));
+        await options.announcer.change(id, (record) => record && withdrawnRecord(id, record, atMs));
       }
     },
   };
@@ -71,7 +69,7 @@ export function createHousekeeping(options: HousekeepingOptions) {
 async function forgetEndpoint(options: HousekeepingOptions, endpoint: string): Promise<void> {
   const { records, announcer, history, now } = options;
   const atMs = now();
-  await changeAndTell(options, endpoint, (record) =>
+  await announcer.change(endpoint, (record) =>
     record === undefined || isBlank(record)
       ? undefined
       : leftRecord(endpoint, record, { url: record.url, atMs, by: "removed" }),
@@ -81,17 +79,6 @@ async function forgetEndpoint(options: HousekeepingOptions, endpoint: string): P
   await announcer.settle(endpoint);
   const left = records.get(endpoint);
   if (left !== undefined && left.outbox.length === 0) await records.delete(endpoint, left);
-}
-
-/** An undelivered notice stays in the outbox; the others do not wait for it. */
-async function changeAndTell(
-  { records, announcer, emit, onFault }: HousekeepingOptions,
-  id: string,
-  change: (record: HealthRecord | undefined) => HealthRecord | undefined,
-): Promise<void> {
-  const notices = newNotices(await records.change(id, change));
-  for (const notice of notices) emit(notice);
-  if (notices.length > 0) await announcer.settle(id).catch(onFault);
 }
 
 /** Endpoints with an open incident that are in no process's catalogue. From memory. */

@@ -19,10 +19,10 @@ export interface Observation {
   /** Tries it took; more than one when the first one failed in transport. */
   readonly tries: number;
   /**
-   * `turn`: a scheduled probe. `early`: a probe that proxied traffic called for. `traffic`: a proxied query itself. Only
-   * turns count in uptime and percentiles, as the others come more often when there is trouble.
+   * `turn`: a scheduled probe. `early`: a probe that proxied traffic called for. Only turns count in uptime and
+   * percentiles, as the others come more often when there is trouble.
    */
-  readonly source: "turn" | "early" | "traffic";
+  readonly source: "turn" | "early";
   /** Made inside a maintenance window: counts nowhere. */
   readonly maintenance?: true | undefined;
   /** Made while this service could not reach the network: counts nowhere. */

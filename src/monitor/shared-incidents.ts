@@ -14,7 +14,7 @@ import type { HealthRepository } from "./health-repository.ts";
 import type { History } from "./history.ts";
 import { isSilent } from "./judgement.ts";
 import type { Observation } from "./monitor.ts";
-import { isBack, isReachable, leastDomains, lossIn, type NetworkView, networkView, toBeAsked } from "./network.ts";
+import { domainsSeen, isBack, isReachable, leastDomains, lossIn, probesOf, toBeAsked } from "./network.ts";
 import type { OpenIncident } from "./open-incident.ts";
 import type { Announcer } from "./recorder.ts";
 import { domainOf, hostOf, hostSubject, networkSubject, partSubject } from "./subjects.ts";
@@ -49,9 +49,8 @@ export type SharedIncidents = ReturnType<typeof createSharedIncidents>;
  * how often, nor what one that crashed has left.
  */
 export function createSharedIncidents(options: SharedIncidentsOptions) {
-  const { catalog, records, now, roundMs } = options;
-  const view = (): NetworkView => networkView(catalog.entries, (id) => records.get(id), now() - roundMs);
-  const lookAtNetwork = once(createNetworkLook(options, view));
+  const { records } = options;
+  const judgeNetwork = oneAtATime(createNetworkJudge(options));
   return {
     /** The observation, marked when it was made while the network was lost, as far as that is known now. */
     marked(target: Target, observation: Observation): Observation {
@@ -63,80 +62,69 @@ export function createSharedIncidents(options: SharedIncidentsOptions) {
     /** What is known beyond the endpoint when an incident may open for it. @throws FedwayError `STORE_FAILED` */
     async rulesFor(target: Target, observation: Observation, rules: HealthRules): Promise<HealthRules> {
       if (observation.ok || observation.offline || observation.maintenance) return rules;
-      const own = { ...rules, isReachable: (sinceMs: number) => isReachable(view(), target, sinceMs) };
-      return { ...own, shared: await join(options, { target, observation, rules: own }) };
+      const own = { ...rules, isReachable: (sinceMs: number) => isReachable(seen(options), target, sinceMs) };
+      return { ...own, shared: await join(options, target, { observation, rules: own }) };
     },
     /** To be called after each probe. @throws FedwayError `STORE_FAILED` */
     async after(target: Target, observation: Observation, left: string | undefined): Promise<void> {
       if (left !== undefined) await closeShared(options, left);
       if (domainOf(target) === undefined) return;
       const isLost = records.get(networkSubject)?.open !== undefined;
-      if (isLost || (isSilent(observation) && records.get(target.id)?.open === undefined)) await lookAtNetwork();
+      if (isLost || (isSilent(observation) && records.get(target.id)?.open === undefined)) await judgeNetwork();
     },
     /** For what a process that ended has left undone, and for endpoints that left the catalogue. @throws FedwayError `STORE_FAILED` */
     async sweep(): Promise<void> {
-      await lookAtNetwork();
+      await judgeNetwork();
       await closeShared(options);
     },
   };
 }
 
+const seen = ({ catalog, records, now, roundMs }: SharedIncidentsOptions) =>
+  domainsSeen(catalog, records, now() - roundMs);
+
 /** Runs one after the other; calls that come meanwhile share one more run. */
-function once(run: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
+function oneAtATime(run: () => Promise<void>): () => Promise<void> {
+  let running = Promise.resolve();
   let next: Promise<void> | undefined;
-  const begin = (): Promise<void> => {
-    const current = run().finally(() => {
-      if (running === current) running = undefined;
-    });
-    running = current;
-    return current;
-  };
   return () => {
-    if (running === undefined) return begin();
     next ??= running
       .catch(() => {})
       .then(() => {
         next = undefined;
-        return begin();
+        running = run();
+        return running;
       });
     return next;
   };
 }
 
 /** Opens and closes the incident of the network, and has others asked where it may have changed. */
-function createNetworkLook(options: SharedIncidentsOptions, view: () => NetworkView): () => Promise<void> {
-  const { records, now, callForProbe } = options;
+function createNetworkJudge(options: SharedIncidentsOptions): () => Promise<void> {
+  const { records, announcer, now, callForProbe } = options;
   let askedMs = Number.NEGATIVE_INFINITY;
+  const open = async (faults: readonly Observation[]): Promise<void> => {
+    await announcer.change(networkSubject, (record = blankRecord("")) => {
+      // Another process has opened it, or has seen its end already.
+      if (record.open || (record.sinceMs ?? 0) >= (faults[0]?.atMs ?? 0)) return undefined;
+      return sharedRecord(networkSubject, record, { faults, kind: "network" });
+    });
+  };
   return async () => {
-    const seen = view();
-    const known = records.get(networkSubject);
-    if (known?.open === undefined) await openNetwork(options, seen, known?.sinceMs ?? 0);
-    else await closeNetwork(options, seen, known.open);
+    const domains = seen(options);
+    const network = records.get(networkSubject);
+    const answeredMs = probesOf(domains).find((probe) => !isSilent(probe))?.atMs ?? now();
+    if (network?.open === undefined) await open(lossIn(domains, network?.sinceMs ?? 0));
+    else if (isBack(domains, network.open.startedMs)) {
+      await close(options, networkSubject, { id: network.open.id, atMs: answeredMs, by: "recovered" });
+    }
     const lostMs = records.get(networkSubject)?.open?.startedMs;
     if (lostMs !== undefined) await withdraw(options, lostMs);
     if (Math.abs(now() - askedMs) < askEveryMs) return;
-    const asked = toBeAsked(seen, lostMs !== undefined);
+    const asked = toBeAsked(domains, lostMs !== undefined);
     if (asked.length > 0) askedMs = now();
     for (const endpoint of asked) callForProbe(endpoint);
   };
-}
-
-async function openNetwork({ announcer }: SharedIncidentsOptions, seen: NetworkView, closedMs: number): Promise<void> {
-  const faults = lossIn(seen, closedMs);
-  const [first] = faults;
-  if (first === undefined) return;
-  await announcer.change(networkSubject, (record = blankRecord("")) => {
-    // Another process has opened it, or has seen its end already.
-    if (record.open || (record.sinceMs ?? 0) >= first.atMs) return undefined;
-    return sharedRecord(networkSubject, record, { faults, kind: "network" });
-  });
-}
-
-async function closeNetwork(options: SharedIncidentsOptions, seen: NetworkView, open: OpenIncident): Promise<void> {
-  if (!isBack(seen, open.startedMs)) return;
-  const atMs = seen.probed.find(({ probe }) => !isSilent(probe))?.probe.atMs ?? options.now();
-  await close(options, { subject: networkSubject, id: open.id, atMs, by: "recovered" });
 }
 
 /** Faults that came before the loss was seen count no more. */
@@ -150,37 +138,78 @@ async function withdraw({ records, catalog, history }: SharedIncidentsOptions, l
   }
 }
 
-interface Opening {
-  readonly target: Target;
-  readonly observation: Observation;
-  readonly rules: HealthRules;
+/** Endpoints that fail alike, as the record named `subject` has them. */
+interface Group {
+  readonly subject: string;
+  readonly url: string;
+  readonly others: readonly Target[];
+  readonly kind?: "network";
+  readonly summary?: string;
 }
 
 /** Opens or joins the incident of a part of the hosts, or of the endpoint's host, when others there fail alike. */
-async function join(options: SharedIncidentsOptions, opening: Opening): Promise<SharedIncident | undefined> {
-  const { records } = options;
-  const { target, observation, rules } = opening;
-  const host = hostOf(target);
-  const record = records.get(target.id);
-  if (host === undefined || record === undefined || record.url !== target.url || record.open) return undefined;
-  const open = probedRecord(target.id, { record, observation }, rules).open;
+async function join(
+  options: SharedIncidentsOptions,
+  target: Target,
+  { observation, rules }: { readonly observation: Observation; readonly rules: HealthRules },
+): Promise<SharedIncident | undefined> {
+  const record = options.records.get(target.id);
+  if (hostOf(target) === undefined || record?.url !== target.url || record.open) return undefined;
+  const { open } = probedRecord(target.id, { record, observation }, rules);
   if (open === undefined || open.kind === "degraded") return undefined;
-  const subject = hostSubject(host);
-  return (
-    (await joinPart(options, opening, open)) ??
-    joinWith(options, { subject, url: new URL(target.url).origin, open, target }, (entry) => {
-      const last = hostOf(entry) === host ? failing(options, entry, subject) : undefined;
-      return last !== undefined && isAlike(last, observation);
-    })
+  const group = partOf(options, target, { observation, open }) ?? hostGroup(options, target, observation);
+  if (group === undefined) return undefined;
+  const { subject, url, others, ...about } = group;
+  const endpoints = [target, ...others].map(({ id }) => id).toSorted();
+  const shared = await options.announcer.change(subject, (known = blankRecord(url)) =>
+    sharedRecord(subject, known, { faults: open.led, endpoints, ...about }),
   );
+  return shared?.open && { id: shared.open.id, subject };
 }
 
-/** Two faults have one cause when they are of one kind, or no answer came in either. */
-const isAlike = (left: Observation, right: Observation): boolean =>
-  left.fault === right.fault || (isSilent(left) && isSilent(right));
+/** The hosts that have answered before, when many of them fall silent at about the same time. */
+function partOf(
+  options: SharedIncidentsOptions,
+  target: Target,
+  { observation, open }: { readonly observation: Observation; readonly open: OpenIncident },
+): Group | undefined {
+  const { catalog, records, roundMs } = options;
+  if (!isSilent(observation) || !hasAnswered(records.get(target.id))) return undefined;
+  const live = catalog.entries.filter((entry) => {
+    const own = records.get(entry.id)?.open;
+    return domainOf(entry) !== undefined && (own === undefined || own.subject === partSubject);
+  });
+  const others = live.filter((entry) => {
+    const last = hasAnswered(records.get(entry.id)) ? faultOf(options, entry, partSubject) : undefined;
+    return entry.id !== target.id && last !== undefined && isSilent(last);
+  });
+  const [silent, all] = [domainCount([target, ...others]), domainCount(live)];
+  const part = records.get(partSubject)?.open;
+  const isLater = part !== undefined && open.startedMs - part.startedMs <= 2 * roundMs;
+  if (!isLater && (silent < leastDomains || silent < partShare * all)) return undefined;
+  const summary = `${silent} of ${all} hosts cannot be reached from this service; the others answer.`;
+  return { subject: partSubject, url: "", others, kind: "network", summary };
+}
 
-/** An endpoint that fails now, and whose fault is not that of an older incident than the one of this subject. */
-function failing(
+const hasAnswered = (record: HealthRecord | undefined): boolean =>
+  record !== undefined && [...record.past, record.running].some((hour) => (hour?.good ?? 0) > 0);
+
+const domainCount = (entries: readonly Target[]): number => new Set(entries.map(domainOf)).size;
+
+/** The endpoints of the host whose faults have one cause: they are of one kind, or no answer came in either. */
+function hostGroup(options: SharedIncidentsOptions, target: Target, observation: Observation): Group | undefined {
+  const host = hostOf(target) ?? "";
+  const subject = hostSubject(host);
+  const others = options.catalog.entries.filter((entry) => {
+    if (entry.id === target.id || hostOf(entry) !== host) return false;
+    const last = faultOf(options, entry, subject);
+    return last !== undefined && (last.fault === observation.fault || (isSilent(last) && isSilent(observation)));
+  });
+  return others.length === 0 ? undefined : { subject, url: new URL(target.url).origin, others };
+}
+
+/** The fault of an endpoint that fails now, unless it is that of an older incident than the one of this subject. */
+function faultOf(
   { records, now, roundMs }: SharedIncidentsOptions,
   { id, url }: Target,
   subject: string,
@@ -190,61 +219,6 @@ function failing(
   const isOwn = open !== undefined && open.subject !== subject;
   if (record?.url !== url || last === undefined || last.offline || last.maintenance || isOwn) return undefined;
   return last.ok || last.atMs < now() - roundMs ? undefined : last;
-}
-
-const hasAnswered = ({ past, running }: HealthRecord): boolean =>
-  [...past, running].some((hour) => (hour?.good ?? 0) > 0);
-
-const domainsOf = (entries: readonly Target[]): number => new Set(entries.map(domainOf)).size;
-
-/** The incident of a part of the hosts that have answered before, when many of them fall silent at about the same time. */
-async function joinPart(
-  options: SharedIncidentsOptions,
-  { target, observation }: Opening,
-  open: OpenIncident,
-): Promise<SharedIncident | undefined> {
-  const { catalog, records, roundMs } = options;
-  if (!isSilent(observation)) return undefined;
-  const answered = ({ id }: Target): boolean => hasAnswered(records.get(id) ?? blankRecord(""));
-  const fails = (entry: Target): boolean => {
-    const last = answered(entry) ? failing(options, entry, partSubject) : undefined;
-    return last !== undefined && isSilent(last);
-  };
-  const isLive = (entry: Target): boolean => {
-    const own = records.get(entry.id)?.open;
-    return domainOf(entry) !== undefined && (own === undefined || own.subject === partSubject);
-  };
-  const live = catalog.entries.filter(isLive);
-  const [silent, all] = [domainsOf(live.filter((entry) => entry.id === target.id || fails(entry))), domainsOf(live)];
-  const part = records.get(partSubject)?.open;
-  const isLater = part !== undefined && open.startedMs - part.startedMs <= 2 * roundMs;
-  if (!answered(target) || (!isLater && (silent < leastDomains || silent < partShare * all))) return undefined;
-  const summary = `${silent} of ${all} hosts cannot be reached from this service; the others answer.`;
-  return joinWith(options, { subject: partSubject, url: "", open, target, summary }, fails);
-}
-
-interface Joining {
-  readonly subject: string;
-  readonly url: string;
-  readonly open: OpenIncident;
-  readonly target: Target;
-  readonly summary?: string;
-}
-
-/** The incident under this subject with the endpoint and all those that fit; undefined when none does and none is open. */
-async function joinWith(
-  { catalog, records, announcer }: SharedIncidentsOptions,
-  { subject, url, open, target, summary }: Joining,
-  fits: (entry: Target) => boolean,
-): Promise<SharedIncident | undefined> {
-  const others = catalog.entries.filter((entry) => entry.id !== target.id && fits(entry));
-  if (others.length === 0 && (summary === undefined || records.get(subject)?.open === undefined)) return undefined;
-  const endpoints = [target, ...others].map(({ id }) => id).toSorted();
-  const about = summary === undefined ? {} : { kind: "network" as const, summary };
-  const shared = await announcer.change(subject, (known = blankRecord(url)) =>
-    sharedRecord(subject, known, { faults: open.led, endpoints, ...about }),
-  );
-  return shared?.open && { id: shared.open.id, subject };
 }
 
 /** Closes shared incidents that no endpoint is down of any more: the one that was just left, or any. */
@@ -258,20 +232,17 @@ async function closeShared(options: SharedIncidentsOptions, left?: string): Prom
     const known = open.endpoints.filter((id) => catalog.byId(id) !== undefined);
     const probed = known.flatMap((id) => records.get(id)?.last?.atMs ?? []);
     const atMs = probed.length === 0 ? now() : Math.max(...probed);
-    await close(options, { subject, id: open.id, atMs, by: known.length === 0 ? "removed" : "recovered" });
+    await close(options, subject, { id: open.id, atMs, by: known.length === 0 ? "removed" : "recovered" });
   }
 }
 
-interface Closing {
-  readonly subject: string;
-  readonly id: string;
-  readonly atMs: number;
-  readonly by: "recovered" | "removed";
-}
-
-async function close({ announcer }: SharedIncidentsOptions, { subject, id, atMs, by }: Closing): Promise<void> {
+async function close(
+  { announcer }: SharedIncidentsOptions,
+  subject: string,
+  { id, ...end }: { readonly id: string; readonly atMs: number; readonly by: "recovered" | "removed" },
+): Promise<void> {
   await announcer.change(subject, (record) => {
     if (record?.open?.id !== id) return undefined;
-    return closedRecord(subject, { ...record, state: "up", sinceMs: atMs }, { atMs, by });
+    return closedRecord(subject, { ...record, state: "up", sinceMs: end.atMs }, end);
   });
 }

@@ -53,31 +53,32 @@ export const endpointOfIncident = (id: string): string | undefined => idForm.exe
 
 type Placed = Pick<CatalogEntry, "url">;
 
+/** Empty for the operator's own machines, where a host says nothing of what runs on it, and which need no network. */
 interface Place {
-  readonly host: string;
-  readonly domain: string;
+  readonly host?: string;
+  readonly domain?: string;
 }
 
-const known = new WeakMap<Placed, Place | "own">();
+const places = new WeakMap<Placed, Place>();
 
-/** The host of an endpoint; undefined for the operator's own machines, where a host says nothing of what runs on it. */
-export const hostOf = (entry: Placed): string | undefined => placeOf(entry)?.host;
+/** The host of an endpoint; undefined for the operator's own machines. */
+export const hostOf = (entry: Placed): string | undefined => placeOf(entry).host;
 
 /**
  * The domain that an endpoint's host was registered under: hosts of one domain often fail together, those of two are
- * unrelated. Undefined for the operator's own machines, which are reached without a network.
+ * unrelated. Undefined for the operator's own machines.
  */
-export const domainOf = (entry: Placed): string | undefined => placeOf(entry)?.domain;
+export const domainOf = (entry: Placed): string | undefined => placeOf(entry).domain;
 
-function placeOf(entry: Placed): Place | undefined {
-  const found = known.get(entry) ?? placeIn(entry.url);
-  known.set(entry, found);
-  return found === "own" ? undefined : found;
+function placeOf(entry: Placed): Place {
+  const place = places.get(entry) ?? placeIn(entry.url);
+  places.set(entry, place);
+  return place;
 }
 
-function placeIn(url: string): Place | "own" {
+function placeIn(url: string): Place {
   const hostname = URL.parse(url)?.hostname ?? "";
-  if (hostname === "" || isOwnHost(hostname)) return "own";
+  if (hostname === "" || isOwnHost(hostname)) return {};
   const host = bareHost(hostname).replaceAll(/[^a-z0-9.-]/gu, "-");
   const isAddress = /^[\d.]+$/u.test(host) || hostname.startsWith("[");
   return { host, domain: isAddress ? host : registered(host) };

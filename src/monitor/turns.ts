@@ -84,29 +84,11 @@ export function createTurnTable(rules: TurnRules): TurnTable {
     return block;
   };
   return (ids, { fromMs, toMs }) => {
-    const found: Turn[] = [];
-    for (let number = Math.floor(fromMs / everyMs); number * everyMs < toMs; number += 1) {
-      const { turns } = blockOf(ids, number);
-      for (let index = firstAfter(turns, fromMs); index < turns.length; index += 1) {
-        const turn = turns[index];
-        if (turn === undefined || turn.atMs > toMs) break;
-        found.push(turn);
-      }
-    }
-    return found;
+    const [first, end] = [Math.floor(fromMs / everyMs), Math.ceil(toMs / everyMs)];
+    return Array.from({ length: Math.max(0, end - first) }, (_, n) => blockOf(ids, first + n).turns).flatMap((turns) =>
+      turns.filter(({ atMs }) => atMs > fromMs && atMs <= toMs),
+    );
   };
-}
-
-/** Index of the first turn after a moment. */
-function firstAfter(turns: readonly Turn[], atMs: number): number {
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((turns[middle]?.atMs ?? 0) <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Which turns this process has to see to. */

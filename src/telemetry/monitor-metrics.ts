@@ -10,7 +10,7 @@ interface ObservedProbe {
   readonly ok: boolean;
   readonly ms: number;
   readonly fault?: string | undefined;
-  readonly source: "turn" | "early" | "traffic";
+  readonly source: "turn" | "early";
   readonly maintenance?: true | undefined;
   readonly offline?: true | undefined;
 }
@@ -39,14 +39,13 @@ export function createMonitorMetrics(instruments: Instruments) {
   for (const event of ["opened", "closed", "reminder"]) incidents.of(event).inc(0);
 
   return {
-    /** Traffic is no probe and is left out; probes within a maintenance window count as such. */
+    /** Probes within a maintenance window count as such. */
     observeMonitor(event: ObservedMonitorEvent): void {
       if (event.kind !== "probed") {
         incidents.of(event.kind.slice("incident-".length)).inc();
         return;
       }
-      const { ok, ms, fault, source, maintenance, offline } = event.observation;
-      if (source === "traffic") return;
+      const { ok, ms, fault, maintenance, offline } = event.observation;
       const outcome = maintenance ? "maintenance" : offline ? "offline" : ok ? "ok" : (fault ?? "unknown");
       probes.of(outcome).inc();
       durations.of(ok ? "ok" : "fault").observe(ms / 1000);

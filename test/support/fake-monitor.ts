@@ -108,7 +108,7 @@ function incidentOf(id: string, url: string, span: { readonly fromMs: number; re
     evidence: [
       observation(fromMs, "timeout"),
       { ...observation(fromMs + 15 * 60_000, "http-5xx"), status: 503, source: "early" },
-      { ...observation(fromMs + 20 * 60_000, "timeout"), source: "traffic" },
+      { ...observation(fromMs + 20 * 60_000, "timeout"), source: "early" },
       ...(toMs === undefined ? [] : [observation(toMs)]),
     ],
   };

@@ -104,9 +104,10 @@ ${evidenceTable(evidence)}`
   });
 }
 
-const sources: Readonly<Record<Observation["source"], string>> = {
+const sources: Readonly<Record<Observation["source"] | "traffic", string>> = {
   turn: "scheduled probe",
   early: "early probe",
+  // In incidents of earlier releases.
   traffic: "proxied query",
 };
 

@@ -96,7 +96,6 @@ describe("the monitor", () => {
     [probe, { "outcome=ok": 1 }, { "outcome=ok": 0.1 }],
     [{ ...probe, ok: false, fault: "dns" }, { "outcome=dns": 1 }, { "outcome=fault": 0.1 }],
     [{ ...probe, source: "early" as const }, { "outcome=ok": 1 }, { "outcome=ok": 0.1 }],
-    [{ ...probe, source: "traffic" as const }, {}, {}],
     [{ ...probe, maintenance: true as const }, { "outcome=maintenance": 1 }, { "outcome=ok": 0.1 }],
   ])("counts the probe %j", async (observation, counted, timed) => {
     const metrics = createMetrics();
