@@ -232,7 +232,7 @@ const availabilityView = ({ health, windows, days }: Availability): object => ({
 
 /** An incident; with its evidence when it is shown alone. */
 function incidentView(incident: Incident, whole: boolean): object {
-  const { startedMs, openedMs, closedMs, evidence, endpoint, url, ...rest } = incident;
+  const { startedMs, openedMs, reopenedMs, closedMs, evidence, endpoint, url, ...rest } = incident;
   const { kind, ...subject } = subjectOf(incident);
   return {
     ...rest,
@@ -244,6 +244,7 @@ function incidentView(incident: Incident, whole: boolean): object {
     state: closedMs === undefined ? "open" : "closed",
     started: iso(startedMs),
     opened: iso(openedMs),
+    reopened: isoIf(reopenedMs),
     closed: isoIf(closedMs),
     evidence: whole ? evidence.map(observationView) : undefined,
   };

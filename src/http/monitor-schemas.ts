@@ -116,6 +116,7 @@ export const IncidentRecord = view("Incident", {
   state: Type.String(),
   started: moment,
   opened: moment,
+  reopened: Type.Optional({ ...moment, description: "When it opened again, soon after it had closed." }),
   closed: Type.Optional(moment),
   closedBy: Type.Optional(Type.String()),
   fault: Type.Optional(Type.String()),

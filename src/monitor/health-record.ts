@@ -1,7 +1,7 @@
 import type { FaultCounts, HealthState, Incident, IncidentKind, MonitorEvent, Observation } from "./monitor.ts";
 import { type Hours, withoutFault } from "./hour-buckets.ts";
 import { isSilent, type Peaks, type RecentTurns, settledTurns, type SlowRules, withoutLatest } from "./judgement.ts";
-import { counted, incidentOf, openedIncident, type OpenIncident, trailed } from "./open-incident.ts";
+import { continuedIncident, counted, incidentOf, openedIncident, type OpenIncident, trailed } from "./open-incident.ts";
 
 /** An incident that has opened or closed, or goes on. */
 export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
@@ -24,6 +24,8 @@ export interface HealthRecord extends Hours {
   /** Faults of the streak by kind, while the endpoint is not down. */
   readonly faults?: FaultCounts | undefined;
   readonly open?: OpenIncident | undefined;
+  /** The endpoint's own incident that has closed lately, in case it opens again. */
+  readonly ended?: { readonly incident: OpenIncident; readonly atMs: number } | undefined;
   readonly recent?: RecentTurns | undefined;
   readonly peaks?: Peaks | undefined;
   /** Incidents that have changed and are not yet written and reported. */
@@ -79,14 +81,18 @@ export const stateOf = (kind: IncidentKind): HealthState =>
 export const withIncident = (name: string, record: HealthRecord, open: OpenIncident): HealthRecord =>
   noticed(
     { ...record, open },
-    { kind: "incident-opened", incident: incidentOf(open, { endpoint: name, url: record.url }, []) },
+    {
+      kind: "incident-opened",
+      incident: incidentOf(open, { endpoint: name, url: record.url }, []),
+      atMs: open.reopenedMs,
+    },
   );
 
 /** The record with this incident of its own. */
 export const opened = (endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord => ({
   ...withIncident(endpoint, record, open),
   state: stateOf(open.kind ?? "down"),
-  sinceMs: open.openedMs,
+  sinceMs: open.reopenedMs ?? open.openedMs,
   streak: 0,
   trail: [],
   faults: undefined,
@@ -148,11 +154,20 @@ export function closedRecord(
   record: HealthRecord,
   { atMs, by }: { readonly atMs: number; readonly by: NonNullable<Incident["closedBy"]> },
 ): HealthRecord {
-  if (record.open === undefined) return record;
-  const incident = incidentOf(record.open, { endpoint, url: record.url }, record.trail);
-  const closed = { ...record, open: undefined, streak: 0, trail: [], recent: settledTurns(record.recent ?? "") };
-  if (record.open.subject !== undefined) return closed;
-  return noticed(closed, { kind: "incident-closed", incident: { ...incident, closedMs: atMs, closedBy: by } });
+  const { open, recent = "", trail, url } = record;
+  if (open === undefined) return record;
+  const closed = { ...record, open: undefined, streak: 0, trail: [], recent: settledTurns(recent) };
+  if (open.subject !== undefined) return closed;
+  const canReopen = by === "recovered" && open.fault !== undefined;
+  const ended = canReopen ? { incident: trail.reduce(continuedIncident, open), atMs } : undefined;
+  return noticed(
+    { ...closed, ended },
+    {
+      kind: "incident-closed",
+      incident: { ...incidentOf(open, { endpoint, url }, trail), closedMs: atMs, closedBy: by },
+      atMs: open.reopenedMs === undefined ? undefined : atMs,
+    },
+  );
 }
 
 /** The endpoint of this id is another one now, or none: nothing is known of it; what waits to be reported stays. */

@@ -51,7 +51,7 @@ export function createIncidentRepository(options: IncidentRepositoryOptions) {
   return {
     get: async (id: string): Promise<Incident | undefined> =>
       endpointOfIncident(id) === undefined ? undefined : all.get(id),
-    /** Writes an incident; one that is closed stays closed. */
+    /** Writes an incident; one that is closed stays closed, unless it has opened again since. */
     async write(incident: Incident): Promise<void> {
       const { id, endpoint, endpoints, closedMs } = incident;
       const leftMs = (closedMs ?? now()) + keptMs - now();
@@ -59,7 +59,8 @@ export function createIncidentRepository(options: IncidentRepositoryOptions) {
       for (const each of [endpoint, ...(endpoints ?? [])]) {
         await store.put(pointerPrefix(each) + id, id, ttlMs === undefined ? {} : { ttlMs });
       }
-      const isFinal = (found: Incident | undefined): boolean => found?.closedMs !== undefined && closedMs === undefined;
+      const isFinal = (found: Incident | undefined): boolean =>
+        found?.closedMs !== undefined && closedMs === undefined && found.closedMs > (incident.reopenedMs ?? 0);
       await all.change(id, (found) => (isFinal(found) ? found : incident), { ttlMs: () => ttlMs });
     },
     /** Newest first. */

@@ -137,6 +137,8 @@ export interface Incident {
   readonly startedMs: number;
   /** The fault after which it counted as down. */
   readonly openedMs: number;
+  /** When it opened again, soon after it had closed; the latest time. */
+  readonly reopenedMs?: number | undefined;
   /** The good probe after which it counted as up; absent while it is open. */
   readonly closedMs?: number | undefined;
   /** Why it was closed when no good probe did: `removed`, `moved`, `maintenance`. */
@@ -205,7 +207,7 @@ export type MonitorEvent =
   | {
       readonly kind: "incident-opened" | "incident-closed" | "incident-reminder";
       readonly incident: Incident;
-      /** Of a reminder. */
+      /** Of a reminder, and where an incident opens or closes once more. */
       readonly atMs?: number | undefined;
     };
 

@@ -37,13 +37,16 @@ export function domainsSeen(
     const found = records.get(entry.id);
     const record = found?.url === entry.url ? found : undefined;
     if (domain === undefined || hasFailedSince(record, fromMs)) continue;
-    const { last } = record ?? {};
-    const isUseful = last !== undefined && last.atMs >= fromMs && (last.ok || !last.maintenance);
-    const seen = { endpoint: entry.id, domain, probe: isUseful ? last : undefined };
+    const seen = { endpoint: entry.id, domain, probe: usefulProbe(record, fromMs) };
     const known = domains.get(domain);
     if (known === undefined || seenMs(seen) > seenMs(known)) domains.set(domain, seen);
   }
   return [...domains.values()].toSorted((left, right) => seenMs(right) - seenMs(left));
+}
+
+function usefulProbe(record: HealthRecord | undefined, fromMs: number): Observation | undefined {
+  const { last } = record ?? {};
+  return last !== undefined && last.atMs >= fromMs && (last.ok || !last.maintenance) ? last : undefined;
 }
 
 const seenMs = ({ probe }: Seen): number => probe?.atMs ?? 0;

@@ -7,6 +7,8 @@ export interface OpenIncident {
   readonly id: string;
   readonly startedMs: number;
   readonly openedMs: number;
+  /** When it opened again, soon after it had closed. */
+  readonly reopenedMs?: number | undefined;
   readonly fault?: FaultKind | undefined;
   readonly faults: FaultCounts;
   readonly kind?: IncidentKind | undefined;
@@ -81,6 +83,13 @@ export function continuedIncident(open: OpenIncident, observation: Observation):
     stride: stride * 2,
     seen: seen + 1,
   };
+}
+
+/** An incident that has ended, open again with these later faults: what comes and goes is one trouble. */
+export function reopenedIncident(ended: OpenIncident, again: OpenIncident): OpenIncident {
+  const faults: Record<string, number> = { ...ended.faults };
+  for (const [kind, count] of Object.entries(again.faults)) faults[kind] = (faults[kind] ?? 0) + count;
+  return { ...again.led.reduce(continuedIncident, ended), faults, reopenedMs: again.openedMs };
 }
 
 /** The incident as others see it; `trail` are the observations that may be about to end it. */

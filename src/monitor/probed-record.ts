@@ -14,10 +14,19 @@ import {
   withRecent,
 } from "./judgement.ts";
 import type { Observation } from "./monitor.ts";
-import { continuedIncident, counted, openedIncident, type OpenIncident, trailed } from "./open-incident.ts";
+import {
+  continuedIncident,
+  counted,
+  openedIncident,
+  type OpenIncident,
+  reopenedIncident,
+  trailed,
+} from "./open-incident.ts";
 
 const dayMs = 24 * 3_600_000;
 const weekMs = 7 * dayMs;
+/** An incident that opens within this time after another one of the endpoint is the same. */
+const againMs = dayMs / 2;
 
 /** The record after one probe. */
 export function probedRecord(
@@ -48,9 +57,11 @@ export function probedRecord(
 /** What a turn adds to the windows that the endpoint is judged by. */
 function counting(record: HealthRecord, observation: Observation) {
   const hours = withTurn(record, observation);
+  const { ended } = record;
   return {
     ...hours,
     recent: withRecent(record.recent ?? "", observation.ok),
+    ended: ended !== undefined && observation.atMs - ended.atMs < againMs ? ended : undefined,
     peaks: peaksWith(record, hours, observation),
   };
 }
@@ -64,9 +75,9 @@ function peaksWith({ open, peaks = [], ...before }: HealthRecord, hours: Hours, 
 /** An incident without a fault: the answers were good, and late. */
 const isSlow = ({ kind, fault }: OpenIncident): boolean => kind === "degraded" && fault === undefined;
 
-/** What has become worse has a reminder at once, at most daily. */
+/** What has become worse has a reminder at once, unless there was one in the latest days. */
 const remindNow = ({ remindedMs }: OpenIncident, { atMs }: Observation) =>
-  remindedMs === undefined || atMs - remindedMs > dayMs ? { remindedMs: 0 } : {};
+  remindedMs === undefined || atMs - remindedMs > 3 * dayMs ? { remindedMs: 0 } : {};
 
 /** An open incident that the window shows to be of another kind. */
 function withKind(record: HealthRecord, open: OpenIncident, rules: HealthRules): HealthRecord {
@@ -86,11 +97,7 @@ function withKind(record: HealthRecord, open: OpenIncident, rules: HealthRules):
 function openedIfPartial(endpoint: string, record: HealthRecord): HealthRecord {
   const { recent = "", trail, faults = {} } = record;
   if (trail.length === 0 || !isPartial(recent)) return record;
-  return opened(endpoint, record, {
-    ...openedIncident(endpoint, trail, faults),
-    kind: "degraded",
-    summary: shareText(recent),
-  });
+  return openedAgain(endpoint, record, { ...openedIncident(endpoint, trail, faults), kind: "degraded" });
 }
 
 /** Opens or closes the incident of an endpoint that is slow; asked once an hour. */
@@ -133,10 +140,18 @@ function afterFault(endpoint: string, record: Probed, rules: HealthRules): Healt
   const faults = counted(record.faults ?? {}, last.fault);
   const isOwnFault = !isSilent(last) || isReachable?.(trail[0]?.atMs ?? last.atMs) !== false;
   if (streak < incidentAfter || !isOwnFault) return { ...record, streak, trail, faults };
-  const { recent = "" } = record;
-  const kind = hasSettled(recent) ? { kind: "flapping" as const, summary: shareText(recent) } : {};
-  const down = opened(endpoint, record, { ...openedIncident(endpoint, trail, faults), ...kind });
-  return shared ? { ...down, open: down.open && { ...down.open, ...shared }, outbox: record.outbox } : down;
+  const open = openedIncident(endpoint, trail, faults);
+  if (!shared) return openedAgain(endpoint, record, open);
+  return { ...opened(endpoint, record, { ...open, ...shared }), outbox: record.outbox };
+}
+
+/** The record with this incident, or with the one that ended a short while ago: what comes and goes is one trouble. */
+function openedAgain(endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord {
+  const { ended, recent = "" } = record;
+  const one = ended === undefined ? open : reopenedIncident(ended.incident, open);
+  const kind = hasSettled(recent) ? "flapping" : open.kind;
+  const summary = kind === undefined ? undefined : shareText(recent);
+  return { ...opened(endpoint, record, { ...one, kind, summary }), ended: undefined };
 }
 
 function stillDown(record: Probed, open: OpenIncident): HealthRecord {

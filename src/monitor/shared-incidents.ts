@@ -104,11 +104,18 @@ function createNetworkJudge(options: SharedIncidentsOptions): () => Promise<void
   const { records, announcer, now, callForProbe } = options;
   let askedMs = Number.NEGATIVE_INFINITY;
   const open = async (faults: readonly Observation[]): Promise<void> => {
+    const [first] = faults;
+    if (first === undefined) return;
     await announcer.change(networkSubject, (record = blankRecord("")) => {
       // Another process has opened it, or has seen its end already.
-      if (record.open || (record.sinceMs ?? 0) >= (faults[0]?.atMs ?? 0)) return undefined;
+      if (record.open || (record.sinceMs ?? 0) >= first.atMs) return undefined;
       return sharedRecord(networkSubject, record, { faults, kind: "network" });
     });
+  };
+  const ask = (endpoints: readonly string[]): void => {
+    if (endpoints.length === 0 || Math.abs(now() - askedMs) < askEveryMs) return;
+    askedMs = now();
+    for (const endpoint of endpoints) callForProbe(endpoint);
   };
   return async () => {
     const domains = seen(options);
@@ -120,10 +127,7 @@ function createNetworkJudge(options: SharedIncidentsOptions): () => Promise<void
     }
     const lostMs = records.get(networkSubject)?.open?.startedMs;
     if (lostMs !== undefined) await withdraw(options, lostMs);
-    if (Math.abs(now() - askedMs) < askEveryMs) return;
-    const asked = toBeAsked(domains, lostMs !== undefined);
-    if (asked.length > 0) askedMs = now();
-    for (const endpoint of asked) callForProbe(endpoint);
+    ask(toBeAsked(domains, lostMs !== undefined));
   };
 }
 
@@ -156,7 +160,7 @@ async function join(
   const record = options.records.get(target.id);
   if (hostOf(target) === undefined || record?.url !== target.url || record.open) return undefined;
   const { open } = probedRecord(target.id, { record, observation }, rules);
-  if (open === undefined || open.kind === "degraded") return undefined;
+  if (open === undefined || open.kind === "degraded" || open.reopenedMs !== undefined) return undefined;
   const group = partOf(options, target, { observation, open }) ?? hostGroup(options, target, observation);
   if (group === undefined) return undefined;
   const { subject, url, others, ...about } = group;

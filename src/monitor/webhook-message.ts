@@ -33,6 +33,7 @@ export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: Me
       ...about,
       started: iso(incident.startedMs),
       opened: iso(incident.openedMs),
+      reopened: incident.reopenedMs === undefined ? undefined : iso(incident.reopenedMs),
       closed: closedMs === undefined ? undefined : iso(closedMs),
       closedBy,
       kind: kindOf(incident),

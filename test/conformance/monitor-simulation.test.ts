@@ -180,14 +180,18 @@ async function live() {
   return { clock, store, monitor, told, faults, turns, truth };
 }
 
+/** What comes and goes by chance may end for some hours, and go on. */
+const mayReopen = new Set(["random-third", "random-half", "late-half"]);
+
 /** Opened once, closed once; what lasts longer than a day has its reminders. */
 function expectMessages(incidents: readonly Incident[], told: readonly string[]): void {
-  for (const { id, closedMs } of incidents) {
+  for (const { id, endpoint, closedMs } of incidents) {
     const own = told.filter((one) => one.startsWith(`${id} `)).map((one) => one.slice(id.length + 1));
-    expect(own.filter((kind) => kind !== "reminder")).toEqual(
-      closedMs === undefined ? ["opened"] : ["opened", "closed"],
-    );
-    expect(own.length).toBeLessThanOrEqual(closedMs === undefined ? 3 : 4);
+    const changes = own.filter((kind) => kind !== "reminder");
+    expect(changes).toEqual(changes.map((_, index) => (index % 2 === 0 ? "opened" : "closed")));
+    expect(changes.at(-1)).toBe(closedMs === undefined ? "opened" : "closed");
+    expect(changes.length).toBeLessThanOrEqual(mayReopen.has(endpoint) ? 6 : 2);
+    expect(own.length - changes.length).toBeLessThanOrEqual(2);
   }
 }
 
