@@ -119,6 +119,8 @@ export const deliverySchema = Type.Object({
   /** Id of the delivery and of its job; the same at every try. */
   id: Type.String(),
   receiver: Type.String(),
+  /** Id of the endpoint, or what stands for a host or the network in its place; of a group, absent. */
+  about: Type.Optional(Type.String()),
   message: messageSchema,
   /** How often it was asked for again after it had been given up; 0 when absent. */
   round: Type.Optional(Type.Number()),

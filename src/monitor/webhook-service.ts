@@ -71,6 +71,7 @@ const lateMs = 1_000;
 interface Context extends WebhookServiceOptions {
   readonly letters: ReturnType<typeof createDeadLetters>;
   readonly waiting: Collection<Delivery>;
+  readonly mutes: ReturnType<typeof createMutes>;
   readonly enqueue: (payload: Delivery) => Promise<Job>;
   readonly sign: WebhookSigner | undefined;
   readonly urlsByReceiver: ReadonlyMap<string, string>;
@@ -91,7 +92,7 @@ export function createWebhookService(options: WebhookServiceOptions) {
   const enqueue = (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
   const waiting = createCollection({ store: options.store, prefix: "webhook/waiting/", schema: deliverySchema });
   const mutes = createMutes(options);
-  const context: Context = { ...options, letters, waiting, enqueue, sign, urlsByReceiver };
+  const context: Context = { ...options, letters, waiting, mutes, enqueue, sign, urlsByReceiver };
   const kind = jobKind(deliverySchema, {
     name: kindName,
     needs: "a webhook's message",
@@ -128,7 +129,8 @@ export function createWebhookService(options: WebhookServiceOptions) {
       for (const receiver of urlsByReceiver.keys()) {
         if (await mutes.isMuted(receiver, endpoint)) continue;
         const unsubscribe = isNetwork ? undefined : mutes.link(receiver, endpoint);
-        await send({ id: deliveryId(event, receiver), receiver, message: withUnsubscribe(message, unsubscribe) });
+        const addressed = withUnsubscribe(message, unsubscribe);
+        await send({ id: deliveryId(event, receiver), receiver, about: endpoint, message: addressed });
       }
     },
     /** What was given up, newest first. @throws FedwayError `STORE_FAILED` */
@@ -147,14 +149,18 @@ const groupSchema = Type.Object({ receiver: Type.String(), untilMs: Type.Number(
 async function sendGroup(
   { receiver, untilMs }: Static<typeof groupSchema>,
   job: JobContext,
-  { waiting, enqueue, clock, pause: wait = pausing }: Context,
+  { waiting, mutes, enqueue, clock, pause: wait = pausing }: Context,
 ): Promise<object> {
   const leftMs = untilMs - clock.now();
   if (leftMs > 0) await wait(Math.min(leftMs, longestWindowMs), job.signal);
   job.signal.throwIfAborted();
   let sent = 0;
   const found: (readonly [string, Delivery])[] = [];
-  for await (const [id, payload] of waiting.entries()) if (payload.receiver === receiver) found.push([id, payload]);
+  for await (const [id, payload] of waiting.entries(`${receiver}/`)) {
+    // It may have been muted while it waited.
+    if (await mutes.isMuted(receiver, payload.about ?? "")) await waiting.delete(id);
+    else found.push([id, payload]);
+  }
   for (let at = 0; at < found.length; at += mostGrouped) {
     const group = found.slice(at, at + mostGrouped);
     const payloads = group.map(([, payload]) => payload);

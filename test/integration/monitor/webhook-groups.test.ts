@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { IncidentNotice } from "../../../src/monitor/health-record.ts";
+import { receiverOf } from "../../../src/monitor/webhook-message.ts";
 import { createWebhookService } from "../../../src/monitor/webhook-service.ts";
 import { createJsonClient } from "../../../src/outbound/json-client.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
@@ -20,7 +21,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-async function start(groupMs: number) {
+async function start(groupMs: number, pause = async (): Promise<void> => {}) {
   const store = openSqliteStore({ path: ":memory:" });
   const queue = new EmbeddedJobQueue({ store, backoffMs: () => 5 });
   const client = createJsonClient({ version: "1", contact: "ops@example.org", allowAddresses: ["127.0.0.0/8"] });
@@ -34,7 +35,7 @@ async function start(groupMs: number) {
     store,
     send: (request) => client.post(request),
     clock: { now: () => Date.now() },
-    pause: async () => {},
+    pause,
   });
   await queue.start(service.kinds);
   closes.push(
@@ -90,4 +91,17 @@ it("a signed link stops the messages of one endpoint to its receiver, until that
   await service.tell({ ...notice(1), incident: incident({ id: "people-later", endpoint: "people1" }) });
   await until(() => receiver.received.length === 3);
   expect(ids().at(-1)).toBe("people-later");
+});
+
+it("a message that waits does not go out after a mute", async () => {
+  const window = Promise.withResolvers<void>();
+  const service = await start(3_600_000, () => window.promise);
+  await service.tell(notice(1));
+  await service.tell(notice(2));
+  const link = new URL(service.mutes.link(receiverOf(`${receiver.origin}/hook`), "people1") ?? "");
+  const { receiver: to = "", endpoint = "", signature = "" } = Object.fromEntries(link.searchParams);
+  expect(await service.mutes.mute({ receiver: to, endpoint, signature })).toBe(true);
+  window.resolve();
+  await until(() => ids().length > 0);
+  expect(ids()).toEqual(["people-2"]);
 });
