@@ -1,3 +1,4 @@
+import { clientOf } from "../../clients/client-name.ts";
 import { type Html, html, joined } from "../../html.ts";
 import type { ListedRuns, RunFilter } from "../../query/run-list.ts";
 import { elapsedMs } from "../../query/run-list.ts";
@@ -29,6 +30,8 @@ interface ShownRuns {
   /** Loads again and again. */
   readonly isLive: boolean;
   readonly isOperator: boolean;
+  /** Who looks. */
+  readonly owner: string;
   readonly nowMs: number;
   readonly version: string;
 }
@@ -60,14 +63,15 @@ const searchOf = ({ status, endpoint, order }: RunFilter, cursor: string): strin
   `?${new URLSearchParams({ ...(status && { status }), ...(endpoint && { endpoint }), ...(order && { order }), cursor }).toString()}`;
 
 /** The page of runs: one's own, an operator's all. */
-function runsPage({ listed: { runs, next }, filter, isLive, isOperator, nowMs, version }: ShownRuns): string {
+function runsPage({ listed: { runs, next }, filter, isLive, isOperator, owner, nowMs, version }: ShownRuns): string {
+  const client = clientOf(owner);
   return page({
     title: "Runs - Fedway",
     part: "runs",
     version,
     ...(isLive && { head: again }),
     main: html`<h1>Runs of queries</h1>
-<p class="lead">${isOperator ? "The runs of all clients." : html`The runs that were sent from your address. <a href="/login">Sign in</a> to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}</p>
+<p class="lead">${isOperator ? "The runs of all clients." : html`The runs that were sent ${client === undefined ? "from your address" : html`by the client ${client}`}. <a href="/login">Sign in</a> as an operator to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}</p>
 <form class="sorting card" action="/runs" method="get" aria-label="What is shown">
 <div><label for="status">State</label><select id="status" name="status">${option("", "Any", filter.status === undefined)}${statuses.map((each) => option(each, each, each === filter.status))}</select></div>
 <div><label for="endpoint">Endpoint</label><input id="endpoint" name="endpoint" maxlength="500" value="${filter.endpoint ?? ""}"></div>

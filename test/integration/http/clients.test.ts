@@ -144,6 +144,7 @@ describe("a key", () => {
     const session = { Cookie: cookie.split(";")[0] ?? "" };
     expect(await (await app.ask(self, session)).json()).toMatchObject({ client: "a-query", role: "query" });
     expect((await app.ask(["GET", "/", "read"], session)).status).toBe(200);
+    expect(await (await app.ask(["GET", "/runs", "read"], session)).text()).toContain("sent by the client a-query.");
     const forged = { Cookie: session.Cookie.replace("a-query", "a-admin") };
     expect((await app.ask(self, forged)).status).toBe(401);
     await app.clients.rotate("a-query", 0);
