@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
+import { Handover } from "../../src/jobs/job-kind.ts";
 import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
 import { gate, kind, shouldReject } from "../contract/jobs/job-queue-fixture.ts";
 import { freePort } from "../support/listening.ts";
@@ -85,6 +86,20 @@ describe("a job queue in a shared Redis", () => {
     const second = await queue.enqueue("a", "second");
     await expect.poll(stateOf(queue, second.id)).toBe("done");
     expect(await queue.list()).toHaveLength(1);
+  });
+  it("runs a new job under the id of an expired one that BullMQ still has, also in two steps", async () => {
+    const kinds = [kind("a", async (payload) => new Handover("b", payload)), kind("b", async (payload) => payload)];
+    const queue = await start("idle:", kinds, { keepFinishedMs: 1_000 });
+    for (const [kindName, payload] of [
+      ["b", 1],
+      ["b", 2],
+      ["a", 3],
+      ["a", 4],
+    ] as const) {
+      await queue.enqueue(kindName, payload, { id: "x" });
+      await expect.poll(() => queue.get("x")).toMatchObject({ state: "done", result: payload });
+      await expect.poll(() => queue.get("x"), { timeout: 3_000 }).toBeUndefined();
+    }
   });
   it("lists more jobs than one look at Redis gives, each once", async () => {
     const queue = await start("many:", [kind("a", async () => null), kind("b", async () => null)], { work: false });

@@ -4,7 +4,6 @@ import { checkRedisPlace } from "../../store/redis/redis-connection.ts";
 import { checkId, checkKinds } from "../bounds.ts";
 import type { Job, JobKind, JobQueue } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
-import type { Keeping } from "./bullmq-job.ts";
 import { startWorkers, type Workers } from "./bullmq-worker.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { JobTable } from "./job-table.ts";
@@ -12,37 +11,42 @@ import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { openSchedules, type Schedules } from "./schedules.ts";
 
 /** How a queue in Redis works; all times in milliseconds. */
-interface BullmqJobQueueOptions extends Partial<Keeping> {
+const defaults = {
+  /** How long a job stays with a worker that gives no sign of life. */
+  leaseMs: 30_000,
+  /** How often a worker looks for jobs of workers that are gone. */
+  stalledMs: 10_000,
+  /** Lost workers after which a job is given up. */
+  mostInterruptions: 20,
+  /** Wait before the next run after this number of failures. */
+  backoffMs: (failures: number): number => Math.min(1_000 * 2 ** (failures - 1), 300_000),
+  /** Shortest time between two reports of progress in Redis. */
+  progressMs: 250,
+  /** Shortest time between two calls of a watcher. */
+  watchMs: 250,
+  /** How often watched and running jobs are read for what other processes did. */
+  lookMs: 500,
+  /** How often lost schedules are restored. */
+  sweepMs: 30_000,
+  /** Longest wait for Redis at the start. */
+  connectTimeoutMs: 5_000,
+  /** Longest wait for the answer to one command. */
+  commandTimeoutMs: 3_000,
+  /** Finished jobs of a kind that are kept, and how long. */
+  keepFinished: 1_000,
+  keepFinishedMs: 7 * 24 * 3_600_000,
+  /** Called with failures in the background. */
+  onFault: (_error: unknown): void => undefined,
+};
+
+interface RedisPlace {
   /** `redis://` or `rediss://`, with account and database. */
   readonly url: string;
   /** What every key begins with: a short name and a colon, e.g. `fedway:`; the same in all processes of a deployment. */
   readonly prefix: string;
-  /** How long a job stays with a worker that gives no sign of life; default 30,000. */
-  readonly leaseMs?: number;
-  /** How often a worker looks for jobs of workers that are gone; default 10,000. */
-  readonly stalledMs?: number;
-  /** Lost workers after which a job is given up; default 20. */
-  readonly mostInterruptions?: number;
-  /** Wait before the next run of a job that has failed so often; default 1 s, doubled, at most 5 minutes. */
-  readonly backoffMs?: (failures: number) => number;
-  /** Shortest time between two reports of progress in Redis; default 250. */
-  readonly progressMs?: number;
-  /** Shortest time between two calls of a watcher; default 250. */
-  readonly watchMs?: number;
-  /** How often watched and running jobs are read for what other processes did; default 500. */
-  readonly lookMs?: number;
-  /** How often lost schedules are restored; default 30,000. */
-  readonly sweepMs?: number;
-  /** Longest wait for Redis at the start; default 5,000. */
-  readonly connectTimeoutMs?: number;
-  /** Longest wait for the answer to one command; default 3,000. */
-  readonly commandTimeoutMs?: number;
-  /** Called with failures in the background. */
-  readonly onFault?: (error: unknown) => void;
 }
 
-const day = 24 * 3_600_000;
-const longestBackoffMs = 300_000;
+type BullmqJobQueueOptions = RedisPlace & Partial<typeof defaults>;
 
 interface Started {
   readonly link: RedisLink;
@@ -54,11 +58,9 @@ interface Started {
 }
 
 interface QueueParts {
-  readonly options: BullmqJobQueueOptions;
-  readonly keeping: Keeping;
+  readonly options: RedisPlace & typeof defaults;
   readonly kinds: Map<string, JobKind>;
   readonly watchers: Watchers;
-  readonly fault: (error: unknown) => void;
   started: Started | undefined;
   isClosing: boolean;
 }
@@ -113,19 +115,12 @@ export function createBullmqJobQueue(options: BullmqJobQueueOptions): JobQueue {
   };
 }
 
-function createParts(options: BullmqJobQueueOptions): QueueParts {
-  const { keepFinishedMs = 7 * day, keepFinished = 1_000, watchMs: everyMs = 250 } = options;
-  const fault = (error: unknown): void => options.onFault?.(error);
+function createParts(given: BullmqJobQueueOptions): QueueParts {
+  const options = { ...defaults, ...given };
+  const { watchMs: everyMs, onFault: fault } = options;
   const read = (id: string): Promise<Job | undefined> => running(parts).table.view(id);
-  const parts: QueueParts = {
-    options,
-    keeping: { keepFinishedMs, keepFinished },
-    kinds: new Map(),
-    watchers: createWatchers({ clock: systemClock, read, everyMs, fault }),
-    fault,
-    started: undefined,
-    isClosing: false,
-  };
+  const watchers = createWatchers({ clock: systemClock, read, everyMs, fault });
+  const parts: QueueParts = { options, kinds: new Map(), watchers, started: undefined, isClosing: false };
   return parts;
 }
 
@@ -135,30 +130,30 @@ function running({ started }: QueueParts): Started {
   return started;
 }
 
-async function start(parts: QueueParts, work: boolean): Promise<Started> {
-  const { options, kinds, keeping, watchers, fault } = parts;
-  const { connectTimeoutMs = 5_000, commandTimeoutMs = 3_000, sweepMs = 30_000, lookMs = 500 } = options;
-  const link = await openRedisLink({ ...options, kinds: kinds.keys(), connectTimeoutMs, commandTimeoutMs, fault });
+async function start({ options, kinds, watchers }: QueueParts, work: boolean): Promise<Started> {
+  const { prefix, sweepMs, lookMs, onFault } = options;
+  const link = await openRedisLink({ ...options, kinds: kinds.keys(), fault: onFault });
   try {
-    const table = new JobTable({
-      link,
-      kinds,
-      keepFinishedMs: keeping.keepFinishedMs,
-      ended(id) {
-        workers?.end(id);
-        watchers.notify(id);
-      },
-    });
-    const schedules = await openSchedules({ link, kinds, keeping, prefix: options.prefix });
-    const intake = createIntake({ link, table, kinds, keeping, prefix: options.prefix });
-    const workers = work
-      ? startWorkers(kinds.values(), { ...workerOptions(parts), table, handOver: intake.handOver })
-      : undefined;
+    const ended = (id: string): void => {
+      workers?.end(id);
+      watchers.notify(id);
+    };
+    const table = new JobTable({ link, kinds, keepFinishedMs: options.keepFinishedMs, ended });
+    const schedules = await openSchedules({ link, kinds, keeping: options, prefix });
+    const intake = createIntake({ link, table, kinds, keeping: options, prefix });
+    const how = {
+      ...options,
+      table,
+      handOver: intake.handOver,
+      changed: (id: string) => watchers.notify(id),
+      fault: onFault,
+    };
+    const workers = work ? startWorkers(kinds.values(), how) : undefined;
     const look = async (): Promise<void> => {
       for (const id of watchers.watched()) watchers.notify(id);
       await workers?.check();
     };
-    const times = { clock: systemClock, onFault: fault };
+    const times = { clock: systemClock, onFault };
     const repeated = [
       every(lookMs, look, { ...times, firstAfterMs: lookMs }),
       every(sweepMs, () => schedules.restore(), { ...times, firstAfterMs: sweepMs }),
@@ -169,18 +164,6 @@ async function start(parts: QueueParts, work: boolean): Promise<Started> {
     throw error;
   }
 }
-
-const workerOptions = ({ options, watchers, fault }: QueueParts) => ({
-  url: options.url,
-  prefix: options.prefix,
-  leaseMs: options.leaseMs ?? 30_000,
-  stalledMs: options.stalledMs ?? 10_000,
-  mostInterruptions: options.mostInterruptions ?? 20,
-  progressMs: options.progressMs ?? 250,
-  backoffMs: options.backoffMs ?? ((failures: number) => Math.min(1_000 * 2 ** (failures - 1), longestBackoffMs)),
-  changed: (id: string) => watchers.notify(id),
-  fault,
-});
 
 async function close(parts: QueueParts, graceMs: number): Promise<void> {
   const { started, watchers } = parts;

@@ -3,7 +3,16 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { checkedPayload, checkEnqueueOptions, knownKind } from "../bounds.ts";
 import type { Handover } from "../job-kind.ts";
 import type { EnqueueOptions, Job, JobKind } from "../job-queue.ts";
-import { type JobData, jobOf, jobOptions, type Keeping, priorityOf, publicId, type QueuedJob } from "./bullmq-job.ts";
+import {
+  isToCome,
+  type JobData,
+  jobOf,
+  jobOptions,
+  type Keeping,
+  priorityOf,
+  publicId,
+  type QueuedJob,
+} from "./bullmq-job.ts";
 import { isOpen, type JobTable } from "./job-table.ts";
 import { locked, type RedisLink } from "./redis-link.ts";
 
@@ -67,12 +76,12 @@ async function enqueue(parts: IntakeParts, { kind, payload, options }: NewJob): 
  * the handler of a cancelled one has not ended yet.
  */
 async function makeRoom({ table, link }: IntakeParts, id: string): Promise<Job | "ending" | undefined> {
-  const held = await table.find(id);
-  if (held === undefined) return undefined;
-  if (isOpen(held)) return table.view(id);
+  const held = (await table.stored(id)).filter((job) => !isToCome(job));
+  if (held.some(isOpen)) return table.view(id);
   // BullMQ removes no job that a worker holds. Jobs of older versions may have children.
-  const removed = await link.wait(link.queue(held.queueName).remove(held.id ?? "", { removeChildren: true }));
-  return removed === 1 ? undefined : "ending";
+  const removals = held.map((job) => link.queue(job.queueName).remove(job.id ?? "", { removeChildren: true }));
+  const removed = await link.wait(Promise.all(removals));
+  return removed.every((count) => count === 1) ? undefined : "ending";
 }
 
 type CheckedJob = NewJob & { readonly options: EnqueueOptions & { readonly id: string } };

@@ -41,11 +41,16 @@ export class JobTable {
   }
 
   async find(id: string): Promise<QueuedJob | undefined> {
+    return (await this.stored(id)).find((job) => this.#isKept(job));
+  }
+
+  /** All jobs of an id that Redis has, also expired ones: BullMQ forgets them when the next one of their kind ends. */
+  async stored(id: string): Promise<readonly QueuedJob[]> {
     const turn = turnId(id);
     const ids = turn === undefined ? [bullmqId(id)] : [bullmqId(id), turn];
     const read = (queue: Queue): readonly Promise<QueuedJob | undefined>[] => ids.map((each) => queue.getJob(each));
     const found = await this.#options.link.wait(Promise.all(this.#queues().flatMap(read)));
-    return found.find((job) => job !== undefined && this.#isKept(job));
+    return found.filter((job) => job !== undefined);
   }
 
   /** A job with its result. */
@@ -126,7 +131,6 @@ export class JobTable {
     return known.map((name) => link.queue(name));
   }
 
-  /** BullMQ forgets old jobs when the next one of the kind ends. */
   #isKept(job: QueuedJob): boolean {
     const { finishedOn = Number.POSITIVE_INFINITY } = job;
     return !isToCome(job) && finishedOn > Date.now() - this.#options.keepFinishedMs;
