@@ -46,7 +46,9 @@ const listed = (texts: readonly string[]): string =>
 function columnsOf({ columns, runs }: Baseline, outcome: Outcome): Deviations {
   if (runs < learnedRuns || outcome.size === 0) return {};
   for (const [name, { least, kinds, newAt }] of Object.entries(columns)) {
-    const { bound, kinds: found } = outcome.columns[name] ?? { bound: 0, kinds: {} };
+    // Endpoints choose the names, such as "constructor".
+    const column = Object.hasOwn(outcome.columns, name) ? outcome.columns[name] : undefined;
+    const { bound, kinds: found } = column ?? { bound: 0, kinds: {} };
     const isSure = least > 0.9 || least * outcome.size >= 5;
     if (isSure && bound === 0) return { column: `?${name} is unbound.` };
     const unseen = Object.keys(found).filter((kind) => !kinds.includes(kind));
