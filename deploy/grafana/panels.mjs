@@ -80,7 +80,10 @@ export const rows = [
         thresholds: red,
       }),
       stat(["Queries under way", "In all processes."], q(`sum(fedway_runs_running{${of}})`)),
-      stat(["Open incidents", "Of endpoints, and of this service's network."], q(`max(fedway_incidents_open{${j}})`)),
+      stat(
+        ["Open incidents", "Of endpoints, and of this service's network."],
+        q(`sum(max by (kind) (fedway_incidents_open{${j}}))`),
+      ),
       stat(["Last probe", "Time since any process last started probes."], q("job:fedway_monitor_silence:seconds"), {
         unit: "s",
       }),
@@ -200,7 +203,7 @@ export const rows = [
       graph(
         ["Incidents", "Open now; opened, closed and reminded of in an hour."],
         [
-          q(`max(fedway_incidents_open{${j}})`, "open"),
+          q(`max by (kind) (fedway_incidents_open{${j}})`, "{{kind}}"),
           q(`sum by (event) (increase(fedway_incidents_total{${j}}[1h]))`, "{{event}}"),
         ],
       ),

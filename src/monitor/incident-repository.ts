@@ -3,9 +3,9 @@ import { createCollection, documentsUnder } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
 import type { HealthRecord } from "./health-record.ts";
 import { incidentOf } from "./open-incident.ts";
-import { endpointOfIncident, ownerOfRecord } from "./subjects.ts";
+import { endpointOfIncident, kindOf, ownerOfRecord } from "./subjects.ts";
 import type { HealthRepository } from "./health-repository.ts";
-import type { Incident, MonitorReader } from "./monitor.ts";
+import type { Incident, IncidentKind, MonitorReader } from "./monitor.ts";
 
 /** How many incidents are kept, and how long. */
 export interface IncidentRepositoryOptions {
@@ -109,7 +109,7 @@ const mostListed = 1_000;
 export function createIncidentReader(
   records: HealthRepository,
   incidents: Pick<IncidentRepository, "get" | "list">,
-): Pick<MonitorReader, "incidents" | "incident"> {
+): Pick<MonitorReader, "incidents" | "incident" | "openByKind"> {
   return {
     async incidents({ endpoint, open, limit = defaultListed } = {}) {
       const most = Math.min(Math.max(1, Math.floor(limit)), mostListed);
@@ -127,6 +127,14 @@ export function createIncidentReader(
       const endpoint = endpointOfIncident(id);
       if (endpoint === undefined) return undefined;
       return unstoredIncidents(records, endpoint).get(id) ?? incidents.get(id);
+    },
+    openByKind() {
+      const counts: Partial<Record<IncidentKind, number>> = {};
+      for (const incident of unstoredIncidents(records, undefined).values()) {
+        const kind = kindOf(incident);
+        if (incident.closedMs === undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+      }
+      return counts;
     },
   };
 }

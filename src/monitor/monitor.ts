@@ -229,6 +229,8 @@ export interface MonitorReader {
     readonly limit?: number | undefined;
   }): Promise<readonly Incident[]>;
   incident(id: string): Promise<Incident | undefined>;
+  /** How many are open, by kind; from memory. */
+  openByKind(): Readonly<Partial<Record<IncidentKind, number>>>;
   /** Those that have not ended, soonest first. */
   maintenance(endpoint?: string): Promise<readonly MaintenanceWindow[]>;
 }

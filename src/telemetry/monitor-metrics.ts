@@ -20,11 +20,12 @@ interface WatchedMonitor {
   all(): readonly {
     readonly endpoint: string;
     readonly state: (typeof states)[number];
-    readonly incident?: string | undefined;
   }[];
+  openByKind(): Readonly<Partial<Record<(typeof kinds)[number], number>>>;
   heartbeat(): { readonly enabled: boolean; readonly lastMs?: number | undefined; readonly offline?: unknown };
 }
 
+const kinds = ["down", "degraded", "flapping", "network", "certificate", "drift"] as const;
 const states = ["up", "degraded", "flapping", "down", "unknown"] as const;
 
 /** Probes, and what they have found. */
@@ -72,9 +73,9 @@ function watch({ reading, readings }: Instruments, monitor: WatchedMonitor, ever
     const all = monitor.all();
     return states.map((name) => ({ labels: [name], value: all.filter(({ state }) => state === name).length }));
   });
-  reading("fedway_incidents_open", "Incidents that are open", () => {
-    const open = new Set(monitor.all().flatMap(({ incident }) => incident ?? []));
-    return open.size + (monitor.heartbeat().offline === undefined ? 0 : 1);
+  readings(["fedway_incidents_open", "Incidents that are open by kind", ["kind"]], () => {
+    const open = monitor.openByKind();
+    return kinds.map((kind) => ({ labels: [kind], value: open[kind] ?? 0 }));
   });
   reading("fedway_network_lost", "1 while this service cannot reach the network, 0 otherwise", () =>
     Number(monitor.heartbeat().offline !== undefined),

@@ -83,7 +83,7 @@ describe("a service without a network", () => {
     expect(await service.text(`/incidents/${incident?.id}`)).toContain("<h1>Network incident</h1>");
     expect(await service.text("/incidents.atom")).toContain("This service cannot reach the network (dns)");
     expect(await service.json("/health/ready")).toMatchObject({ ready: true, checks: { network: { ok: false } } });
-    expect(await service.metric("fedway_incidents_open")).toBe(1);
+    expect(await service.metric('fedway_incidents_open{kind="network"}')).toBe(1);
     expect((await service.change("POST", "/api/snapshot")).body).toMatchObject({ code: "SNAPSHOT_IMPLAUSIBLE" });
 
     network.mend();

@@ -230,6 +230,7 @@ export function createFakeMonitor(
   return {
     health: (id) => all.get(id)?.health,
     all: () => states,
+    openByKind: () => ({}),
     heartbeat: () => ({ enabled: true, lastMs: nowMs - 60_000, gaps: [], alive: true, ...options.heartbeat }),
     availability: async (id) => {
       const found = all.get(id);

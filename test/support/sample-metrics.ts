@@ -43,9 +43,10 @@ export async function createSampleMetrics(): Promise<SampleMetrics> {
     {
       all: () => [
         { endpoint: "alpha", state: "up" },
-        { endpoint: "beta", state: "down", incident: "i1" },
+        { endpoint: "beta", state: "down" },
         { endpoint: "gamma", state: "unknown" },
       ],
+      openByKind: () => ({ down: 1, certificate: 2 }),
       heartbeat: () => ({ enabled: true, lastMs: Date.now() }),
     },
     900_000,

@@ -52,7 +52,7 @@ describe("a maintenance window", () => {
     expect(await service.turnsOf("alpha")).toEqual(before);
     expect(before).toMatchObject({ uptime: 1, faults: {} });
     expect(await service.incidents()).toEqual([]);
-    expect(await service.metric("fedway_incidents_open")).toBe(0);
+    expect(await service.metric('fedway_incidents_open{kind="down"}')).toBe(0);
     expect(await service.text("/status")).toMatch(/alpha<\/a>.*maintenance/);
     expect(await service.text("/endpoints/alpha")).toContain("a new disk");
   });

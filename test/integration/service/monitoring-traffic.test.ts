@@ -65,7 +65,7 @@ describe("a service that does not monitor", () => {
     expect(await service.text("/status")).toContain("Monitoring is switched off.");
     expect(await service.metric("fedway_monitor_enabled")).toBe(0);
     expect(await service.metric('fedway_endpoint_up{endpoint="alpha"}')).toBeUndefined();
-    expect(await service.metric("fedway_incidents_open")).toBe(0);
+    expect(await service.metric('fedway_incidents_open{kind="down"}')).toBe(0);
     expect(await service.incidents()).toEqual([]);
     const refused = await service.change("POST", "/api/snapshot");
     expect(refused).toMatchObject({

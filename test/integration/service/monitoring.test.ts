@@ -134,7 +134,7 @@ describe("endpoints that answer", () => {
     expect(await found("down")).toEqual([]);
     expect(await service.metric('fedway_endpoint_up{endpoint="lying"}')).toBe(1);
     expect(await service.metric('fedway_endpoints{state="up"}')).toBe(5);
-    expect(await service.metric("fedway_incidents_open")).toBe(0);
+    expect(await service.metric('fedway_incidents_open{kind="down"}')).toBe(0);
     expect(await service.text("/status")).toContain("There is no open incident");
     expect((await explained("lying")).notes).toEqual([]);
     expect(receiver.received).toEqual([]);
@@ -194,7 +194,7 @@ describe("endpoints that went down", () => {
     }
     expect(await service.metric('fedway_endpoint_up{endpoint="steady"}')).toBe(1);
     expect(await service.metric('fedway_endpoints{state="down"}')).toBe(4);
-    expect(await service.metric("fedway_incidents_open")).toBe(4);
+    expect(await service.metric('fedway_incidents_open{kind="down"}')).toBe(4);
     expect(await service.metric('fedway_incidents_total{event="opened"}')).toBe(4);
   });
 
@@ -266,7 +266,7 @@ describe("endpoints that came back", () => {
 
   it("are up everywhere", async () => {
     expect(await found("down")).toEqual([]);
-    expect(await service.metric("fedway_incidents_open")).toBe(0);
+    expect(await service.metric('fedway_incidents_open{kind="down"}')).toBe(0);
     expect(await service.metric('fedway_incidents_total{event="closed"}')).toBe(4);
     const feed = await service.text("/incidents.atom");
     const page = await service.text("/status");

@@ -114,7 +114,14 @@ describe("the monitor", () => {
       "state=down": 1,
       "state=unknown": 1,
     });
-    expect(await valuesOf(metrics, "fedway_incidents_open")).toEqual({ "": 1 });
+    expect(await valuesOf(metrics, "fedway_incidents_open")).toEqual({
+      "kind=down": 1,
+      "kind=degraded": 0,
+      "kind=flapping": 0,
+      "kind=network": 0,
+      "kind=certificate": 2,
+      "kind=drift": 0,
+    });
     expect(await valuesOf(metrics, "fedway_monitor_interval_seconds")).toEqual({ "": 900 });
     expect(await valuesOf(metrics, "fedway_incidents_total")).toEqual({
       "event=opened": 1,
@@ -127,7 +134,7 @@ describe("the monitor", () => {
     const metrics = createMetrics();
     let lastMs: number | undefined;
     const heartbeat = () => ({ enabled: true, ...(lastMs !== undefined && { lastMs }) });
-    metrics.watchMonitor({ all: () => [], heartbeat }, 1000);
+    metrics.watchMonitor({ all: () => [], openByKind: () => ({}), heartbeat }, 1000);
     expect(await valuesOf(metrics, "fedway_monitor_beat_timestamp_seconds")).toEqual({});
     lastMs = 1_700_000_000_500;
     expect(await valuesOf(metrics, "fedway_monitor_beat_timestamp_seconds")).toEqual({ "": 1_700_000_000.5 });
@@ -139,7 +146,7 @@ describe("the monitor", () => {
     const fail = () => {
       throw new Error("not yet");
     };
-    metrics.watchMonitor({ all: fail, heartbeat: fail }, 1000);
+    metrics.watchMonitor({ all: fail, openByKind: fail, heartbeat: fail }, 1000);
     metrics.observePlan(true);
     for (const name of ["fedway_endpoint_up", "fedway_endpoints", "fedway_incidents_open", "fedway_monitor_enabled"]) {
       expect(await valuesOf(metrics, name), name).toEqual({});
@@ -152,7 +159,11 @@ describe("a scrape of 5,000 endpoints that are queried and probed", async () => 
   const ids = Array.from({ length: 5_000 }, (_, nth) => `e${nth}`);
   const metrics = createMetrics();
   metrics.watchMonitor(
-    { all: () => ids.map((endpoint) => ({ endpoint, state: "up" as const })), heartbeat: () => ({ enabled: true }) },
+    {
+      all: () => ids.map((endpoint) => ({ endpoint, state: "up" as const })),
+      openByKind: () => ({}),
+      heartbeat: () => ({ enabled: true }),
+    },
     1000,
   );
   for (const id of ids) {
