@@ -4,16 +4,12 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
 import { queryText } from "./commands.ts";
+import { type ServiceOptions, writeJson } from "./noun.ts";
 import { write } from "./output.ts";
 import { checked, post, RemoteProblem } from "./remote-runner.ts";
 import { chooseService, withApp } from "./runner.ts";
 
-interface ToolOptions {
-  readonly url?: string;
-  readonly json?: boolean;
-}
-
-interface ToolCall extends ToolOptions {
+interface ToolCall extends ServiceOptions {
   readonly name: string;
   readonly given: Readonly<Record<string, unknown>>;
 }
@@ -26,8 +22,8 @@ async function runTool(io: CliIo, { name, given, url, json }: ToolCall): Promise
       ? await withApp(io, (app) => app.toolbox().call(name, given, { signal: io.interrupted, owner: "command line" }))
       : await callAt(io, `${service}/api/tools/${name}`, given);
   if (problem !== undefined) throw new RemoteProblem(problem);
-  const answer = json === true ? JSON.stringify(data, undefined, 2) : visible(text);
-  await write(io.stdout, `${answer.trimEnd()}\n`);
+  if (json) return writeJson(io, data);
+  await write(io.stdout, `${visible(text).trimEnd()}\n`);
   return exitCodes.ok;
 }
 
@@ -48,7 +44,7 @@ const count = (text: string): number => {
 const withToolOptions = (command: Command): Command =>
   command.option("--json", "the answer as JSON").option("--url <url>", "ask this running service", httpUrl);
 
-interface FindOptions extends ToolOptions {
+interface FindOptions extends ServiceOptions {
   readonly limit?: number;
 }
 
@@ -92,7 +88,7 @@ export function addAgentCommands(program: Command, running: Running): void {
     .argument("<query>", "a file, - for standard input, or the query itself")
     .addHelpText("after", () => examples("check query.rq", "check - < query.rq --json"))
     .action(
-      running(async (io, argument: string, options: ToolOptions) =>
+      running(async (io, argument: string, options: ServiceOptions) =>
         runTool(io, { name: "check_query", given: { query: await queryText(argument, io) }, ...options }),
       ),
     );

@@ -4,15 +4,14 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { unknownId } from "../errors/unknown-id.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
+import { type ServiceOptions, writeJson } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
 import { checked, post } from "./remote-runner.ts";
 import { chooseService, withApp } from "./runner.ts";
 
-interface AskCommandOptions {
+interface AskCommandOptions extends ServiceOptions {
   readonly rounds?: number;
   readonly endpoint?: readonly string[];
-  readonly json?: boolean;
-  readonly url?: string;
 }
 
 const rounds = (text: string): number => {
@@ -42,7 +41,7 @@ async function runAsk(io: CliIo, question: string, options: AskCommandOptions): 
   const asked = { question, ...(most !== undefined && { rounds: most }), ...(endpoints && { endpoints }) };
   const service = await chooseService(io, options.url);
   const answer = service === undefined ? await askHere(io, asked) : await askAt(io, service, asked);
-  if (json) await write(io.stdout, `${JSON.stringify(answer, undefined, 2)}\n`);
+  if (json) await writeJson(io, answer);
   else {
     await write(io.stdout, `${visible(answer.text)}\n`);
     await write(io.stderr, costText(answer));

@@ -1,9 +1,10 @@
 import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
-import { openRunner, type QueryArguments, type QueryOutput, chooseService, withApp } from "./runner.ts";
+import { openRunner, type QueryArguments, type QueryOutput, askService, chooseService, withApp } from "./runner.ts";
 import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
-import { RemoteProblem, checked, post, unreachable } from "./remote-runner.ts";
+import { RemoteProblem } from "./remote-runner.ts";
+import { readAnswer } from "./noun.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
@@ -203,7 +204,7 @@ export async function runExport(io: CliIo, { output, url, reviewed = false }: Ex
   const snapshot =
     service === undefined
       ? await withApp(io, (app) => app.publishSnapshot({ reviewed }))
-      : await publishAt(io, service, reviewed);
+      : await readAnswer(io, await askService(io, service, { path: `snapshot${reviewed ? "?reviewed=true" : ""}` }));
   const body = Buffer.from(`${JSON.stringify(snapshot, undefined, 2)}\n`);
   if (output === undefined) {
     await pour(body, io.stdout);
@@ -212,20 +213,6 @@ export async function runExport(io: CliIo, { output, url, reviewed = false }: Ex
     await write(io.stderr, `${oneLine(output)}: ${body.byteLength} bytes\n`);
   }
   return exitCodes.ok;
-}
-
-async function publishAt(io: CliIo, service: string, reviewed: boolean): Promise<unknown> {
-  const token = await io.adminToken(service);
-  const response = await post(io, `${service}/api/snapshot${reviewed ? "?reviewed=true" : ""}`, { token });
-  const answer = await checked(response);
-  const body: unknown = await answer.json().catch((error: unknown) => {
-    if (error instanceof SyntaxError) return undefined;
-    throw unreachable(error, io.interrupted);
-  });
-  if (typeof body === "object" && body !== null) return body;
-  throw new FedwayError("ENDPOINT_MALFORMED", "The service did not return a snapshot.", {
-    next: "Is this the address of a Fedway service? Its GET /health/live answers 200.",
-  });
 }
 
 function decoded(bytes: Buffer): string {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, itemAction, readAnswer, type ServiceOptions, writeJson, writeList } from "./noun.ts";
+import { addNoun, itemAction, listAction, readAnswer, type ServiceOptions, writeJson } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
 import { type AskedOfService, askService } from "./runner.ts";
 
@@ -51,18 +51,18 @@ interface ShownClient {
   readonly used: { readonly day: Readonly<Record<"requests" | "rows" | "seconds", number>> };
 }
 
-async function listKeys(io: CliIo, options: ServiceOptions): Promise<number> {
-  const columns = {
-    client: ({ name }: ShownClient) => name,
-    role: ({ role }: ShownClient) => role,
-    "requests today": ({ used }: ShownClient) => used.day.requests,
-    rows: ({ used }: ShownClient) => used.day.rows,
-    seconds: ({ used }: ShownClient) => used.day.seconds,
+const listKeys = listAction<ShownClient>({
+  path: "keys",
+  field: "clients",
+  columns: {
+    client: ({ name }) => name,
+    role: ({ role }) => role,
+    "requests today": ({ used }) => used.day.requests,
+    rows: ({ used }) => used.day.rows,
+    seconds: ({ used }) => used.day.seconds,
     keys: keysText,
-  };
-  await writeList(io, options, { path: "keys", field: "clients", columns });
-  return exitCodes.ok;
-}
+  },
+});
 
 function keysText({ keys }: ShownClient): string {
   const live = keys.filter((key) => key.live);
@@ -83,7 +83,7 @@ function rotateKey(io: CliIo, name: string, { grace = 24, now, expires, ...optio
 
 /** The key alone goes to standard output. */
 async function makeKey(io: CliIo, { url, json }: ServiceOptions, asked: AskedOfService): Promise<number> {
-  const made = await readAnswer(await askService(io, url, asked));
+  const made = await readAnswer(io, await askService(io, url, asked));
   if (json) await writeJson(io, made);
   else await write(io.stdout, `${oneLine(String(made["key"]))}\n`);
   await write(

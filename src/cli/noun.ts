@@ -5,6 +5,7 @@ import { parsedJson } from "../json.ts";
 import { tableLines } from "./answer-table.ts";
 import { type CliIo, examples, exitCodes, httpUrl } from "./cli-io.ts";
 import { pour, write } from "./output.ts";
+import { unreachable } from "./remote-runner.ts";
 import { type AskedOfService, askService } from "./runner.ts";
 
 /** Options of commands that ask a running service. */
@@ -45,13 +46,21 @@ export async function writeList<Item>(
   { json, url }: ServiceOptions,
   { path, field, columns }: Listing<Item>,
 ) {
-  const answer = await readAnswer(await askService(io, url, { method: "GET", path }));
+  const answer = await readAnswer(io, await askService(io, url, { method: "GET", path }));
   const items = answer[field];
   if (!Array.isArray(items)) throw malformed();
   if (json) await writeJson(io, answer);
   else await writeTable(io, [Object.keys(columns), ...items.map((item: Item) => cellsOf(item, columns))]);
   return answer;
 }
+
+/** What a command does that lists all there is. */
+export const listAction =
+  <Item>(listing: Listing<Item>) =>
+  async (io: CliIo, options: ServiceOptions): Promise<number> => {
+    await writeList(io, options, listing);
+    return exitCodes.ok;
+  };
 
 const cellsOf = <Item>(item: Item, columns: Listing<Item>["columns"]): readonly string[] =>
   Object.values(columns).map((cell) => String(cell(item) ?? "").replaceAll(/\s+/g, " "));
@@ -78,9 +87,12 @@ export async function writeJson(io: CliIo, value: unknown): Promise<number> {
   return exitCodes.ok;
 }
 
-/** An object of the API. @throws FedwayError `ENDPOINT_MALFORMED` */
-export async function readAnswer(response: Response): Promise<Readonly<Record<string, unknown>>> {
-  const answer = parsedJson(await response.text());
+/** An object of the API. @throws FedwayError `ENDPOINT_MALFORMED`, and where the answer is cut off */
+export async function readAnswer(io: CliIo, response: Response): Promise<Readonly<Record<string, unknown>>> {
+  const text = await response.text().catch((error: unknown) => {
+    throw unreachable(error, io.interrupted);
+  });
+  const answer = parsedJson(text);
   if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw malformed();
   return { ...answer };
 }
@@ -93,7 +105,7 @@ const malformed = (): FedwayError =>
 /** Asks, and writes the answer as JSON, or that something is removed. Resolves to the exit code. */
 export async function sendAndWrite(io: CliIo, { url }: ServiceOptions, asked: AskedOfService): Promise<number> {
   const response = await askService(io, url, asked);
-  if (response.status !== 204) return writeJson(io, await readAnswer(response));
+  if (response.status !== 204) return writeJson(io, await readAnswer(io, response));
   await write(io.stdout, "removed\n");
   return exitCodes.ok;
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { readCollection } from "../watch/read-collection.ts";
 import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, itemAction, type ServiceOptions, writeList } from "./noun.ts";
+import { addNoun, itemAction, listAction, type ServiceOptions } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
 import { askService, runningService } from "./runner.ts";
 
@@ -30,19 +30,18 @@ interface ShownWatch {
   readonly drifts: Readonly<Record<string, { readonly summary: string }>>;
 }
 
-const columns = {
-  watch: ({ id }: ShownWatch) => id,
-  state: ({ state }: ShownWatch) => state,
-  "what changed": ({ drifts }: ShownWatch) =>
-    Object.values(drifts)
-      .map(({ summary }) => summary)
-      .join(" "),
-};
-
-async function listWatches(io: CliIo, options: ServiceOptions): Promise<number> {
-  await writeList(io, options, { path: "watches", field: "watches", columns });
-  return exitCodes.ok;
-}
+const listWatches = listAction<ShownWatch>({
+  path: "watches",
+  field: "watches",
+  columns: {
+    watch: ({ id }) => id,
+    state: ({ state }) => state,
+    "what changed": ({ drifts }) =>
+      Object.values(drifts)
+        .map(({ summary }) => summary)
+        .join(" "),
+  },
+});
 
 interface AddOptions extends ServiceOptions {
   readonly endpoint?: string;

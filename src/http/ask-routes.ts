@@ -4,7 +4,7 @@ import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, NoParameters, Problem, view, strictObject, documented } from "./schemas.ts";
+import { answers, NoParameters, Problem, view, strictObject, documented, boolean, text, texts } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const doc = documented("Agents");
@@ -20,9 +20,7 @@ const SetupBody = Type.Object(
       maxLength: 100_000,
       description: "Instead of the task that models are given.",
     }),
-    lookup: Type.Boolean({
-      description: "Whether endpoints and terms are looked up, with these tools, before the model is asked.",
-    }),
+    lookup: boolean("Whether endpoints and terms are looked up, with these tools, before the model is asked."),
     turns: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     tokens: Type.Optional(
       Type.Integer({ minimum: 1_000, maximum: 10_000_000, description: "Of the model, in and out." }),
@@ -57,32 +55,32 @@ const Answer = view("AskAnswer", {
     ["ok", "empty", "partial", "failed", "cancelled", "unknown"].map((name) => Type.Literal(name)),
     { description: "That of the last query; unknown: none was written." },
   ),
-  stopped: Type.String({ description: "answered, submitted, unknown, rounds, turns, tokens, time or model." }),
+  stopped: text("answered, submitted, unknown, rounds, turns, tokens, time or model."),
   question: Type.String(),
   query: Type.Union([Type.String(), Type.Null()], {
     description: "The submitted query, else the last one that was run.",
   }),
-  endpoints: Type.Array(Type.String(), { description: "Ids of the endpoints that the model was shown." }),
-  text: Type.String({ description: "The rows, or why there are none." }),
+  endpoints: texts("Ids of the endpoints that the model was shown."),
+  text: text("The rows, or why there are none."),
   result: Type.Any({ description: "The same as data, as the tool run_query gives it; null when no query was run." }),
   diagnosis: Type.Union([Problem, Type.Null()]),
   dropped: Type.Array(Type.Object({ term: Type.String(), label: Type.String() }), {
     description: "What the question names, by labels of the data, and its query does not.",
   }),
   model: Type.String(),
-  session: Type.String({ description: "For GET /api/sessions/{id}." }),
+  session: text("For GET /api/sessions/{id}."),
   turns: count,
   rounds: count,
   tokens: Type.Object({ input: count, output: count, estimated: Type.Boolean() }),
   cost: Type.Union([Type.Number(), Type.Null()], { description: "By FEDWAY_CHAT_PRICE; null without one." }),
   steps: Type.Array(
     Type.Object({
-      step: Type.String({ description: "A tool, or model." }),
+      step: text("A tool, or model."),
       atMs: count,
       ms: count,
       outcome: Type.Optional(Type.String()),
-      query: Type.Optional(Type.String({ description: "That the tool was given, as it was written." })),
-      run: Type.Optional(Type.String({ description: "Id of its run, as in GET /api/sessions/{id}?format=calls." })),
+      query: Type.Optional(text("That the tool was given, as it was written.")),
+      run: Type.Optional(text("Id of its run, as in GET /api/sessions/{id}?format=calls.")),
     }),
   ),
 });
@@ -136,7 +134,7 @@ const TextParameters = strictObject({
 const TextAnswer = view("Text2SparqlAnswer", {
   dataset: Type.String(),
   question: Type.String(),
-  query: Type.String({ description: "Empty when the model knows none." }),
+  query: text("Empty when the model knows none."),
 });
 
 /** The endpoints of a dataset; undefined for a federation of more than a question may name. @throws FedwayError `ENDPOINT_UNKNOWN` */

@@ -1,13 +1,11 @@
-import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { type Html, html } from "../html.ts";
 import type { Availability } from "../monitor/monitor.ts";
-import { anyOriginHeaders, keptFor } from "./common-headers.ts";
+import { anyOriginHeaders, hasTag, keptFor, tagOf } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { unseen } from "./monitor-routes.ts";
 import { percentText } from "./pages/figures.ts";
-import { hasTag } from "./pages/page-reply.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { answers, answersAs, IdPath, view, documented } from "./schemas.ts";
 
@@ -15,16 +13,6 @@ const doc = documented("Availability");
 const keptSeconds = 300;
 const longestLabel = 40;
 const dayMs = 86_400_000;
-
-/** A badge by the endpoint schema of shields.io. */
-interface Badge {
-  readonly schemaVersion: 1;
-  readonly label: string;
-  readonly message: string;
-  readonly color: string;
-  readonly isError: boolean;
-  readonly cacheSeconds: number;
-}
 
 const BadgeView = view("Badge", {
   schemaVersion: Type.Literal(1),
@@ -34,6 +22,9 @@ const BadgeView = view("Badge", {
   isError: Type.Boolean(),
   cacheSeconds: Type.Integer(),
 });
+
+/** A badge by the endpoint schema of shields.io. */
+type Badge = Static<typeof BadgeView>;
 
 const grey = "595959";
 /** Dark enough for white text; what is in no state here is grey. */
@@ -73,7 +64,7 @@ function badgeSvg({ label, message, color }: Badge): string {
 }
 
 function sendKept(reply: FastifyReply, type: string, body: string): FastifyReply {
-  const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+  const etag = tagOf(body);
   void reply.headers({ ...anyOriginHeaders, ETag: etag });
   return hasTag(reply.request.headers["if-none-match"], etag) ? reply.code(304).send() : reply.type(type).send(body);
 }

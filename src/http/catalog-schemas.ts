@@ -1,11 +1,10 @@
 import { type TSchema, Type } from "typebox";
-import { view, strictObject } from "./schemas.ts";
+import { view, strictObject, boolean, integer, text, texts } from "./schemas.ts";
 
 const id = Type.String({ maxLength: 64, description: "Catalogue id." });
 
 const oneOf = <const Names extends string[]>(names: [...Names], description: string) =>
   Type.Enum(names, { description });
-const texts = (description: string) => Type.Array(Type.String(), { description });
 const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
 const endpointInterface = oneOf(["sparql", "tpf", "file"], "How the data is reached.");
 const endpointStatus = oneOf(
@@ -16,7 +15,7 @@ const origin = {
   origin: Type.Optional(
     oneOf(["file", "api", "service"], "Who said so: a catalogue file, a change over the API, or the service itself."),
   ),
-  changedAt: Type.Optional(Type.String({ description: "Time of the change (ISO 8601)." })),
+  changedAt: Type.Optional(text("Time of the change (ISO 8601).")),
 };
 
 const Place = Type.Object({ property: Type.Optional(Type.String()), class: Type.Optional(Type.String()) });
@@ -28,15 +27,15 @@ export const Adapter = view("Adapter", {
   otherEndpoint: Type.String(),
   rule: Type.Object(
     {
-      prefix: Type.String({ description: "What stands before the keys here." }),
-      otherPrefix: Type.String({ description: "What stands before them there." }),
-      steps: Type.Array(Type.String({ description: "blanks, case, padding or version." })),
-      form: Type.Optional(Type.String({ description: "How the other side writes them: iri, or a datatype." })),
+      prefix: text("What stands before the keys here."),
+      otherPrefix: text("What stands before them there."),
+      steps: Type.Array(text("blanks, case, padding or version.")),
+      form: Type.Optional(text("How the other side writes them: iri, or a datatype.")),
     },
     { description: "How values are made alike." },
   ),
   acceptedAt: Type.Optional(Type.String({ format: "date-time" })),
-  matches: Type.Optional(Type.Integer({ description: "Values that it joined when it was verified." })),
+  matches: Type.Optional(integer("Values that it joined when it was verified.")),
 });
 
 /** One endpoint of the catalogue; `query` is where it is asked through Fedway. */
@@ -47,39 +46,37 @@ export const Endpoint = view("Endpoint", {
   descriptionGenerated: Type.Optional(
     Type.Literal(true, { description: "The operator gave no description; this one was made from what the data is." }),
   ),
-  url: Type.String({ description: "The endpoint's own URL." }),
-  query: Type.String({ description: "Path of its SPARQL route here." }),
+  url: text("The endpoint's own URL."),
+  query: text("Path of its SPARQL route here."),
   interface: endpointInterface,
   homepage: Type.Optional(Type.String()),
   license: Type.Optional(Type.String()),
   keywords: texts("Keywords."),
-  engine: Type.Optional(Type.String({ description: "The store behind it." })),
+  engine: Type.Optional(text("The store behind it.")),
   notes: texts("What its users should know."),
-  rowCap: Type.Optional(Type.Integer({ description: "Rows after which its answers are cut." })),
-  blocksService: Type.Boolean({ description: "It refuses queries that contain SERVICE." }),
-  needsUserAgent: Type.Boolean({ description: "It refuses requests that name no contact." }),
+  rowCap: Type.Optional(integer("Rows after which its answers are cut.")),
+  blocksService: boolean("It refuses queries that contain SERVICE."),
+  needsUserAgent: boolean("It refuses requests that name no contact."),
   pseudoServices: texts("IRIs in SERVICE that are extensions of its engine."),
-  rawQueries: Type.Boolean({ description: "Queries that are no SPARQL 1.1 are passed on to it." }),
-  mirrorOf: Type.Optional(Type.String({ description: "Id of the endpoint that it stands in for." })),
-  neverKept: Type.Optional(Type.Boolean({ description: "Its answers are never kept for other queries." })),
-  builtIn: Type.Optional(Type.Boolean({ description: "The registry itself; it comes with the service." })),
-  method: Type.Optional(Type.String({ description: "The request method that works." })),
+  rawQueries: boolean("Queries that are no SPARQL 1.1 are passed on to it."),
+  mirrorOf: Type.Optional(text("Id of the endpoint that it stands in for.")),
+  neverKept: Type.Optional(boolean("Its answers are never kept for other queries.")),
+  builtIn: Type.Optional(boolean("The registry itself; it comes with the service.")),
+  method: Type.Optional(text("The request method that works.")),
   keyAdapters: Type.Optional(Type.Array(Adapter, { description: "How its keys are joined with those of others." })),
   status: endpointStatus,
   ...origin,
 });
 
-const total = Type.Integer({ description: "How many match, on all pages." });
+const total = integer("How many match, on all pages.");
 const page = { total, limit: Type.Integer(), offset: Type.Integer() };
 
 /** Answer of `GET /api/endpoints`. */
 export const EndpointList = view("EndpointList", {
   ...page,
-  undecided: Type.Integer({
-    description: "Endpoints that may have the class or property, but whose description is missing or incomplete.",
-  }),
-  class: Type.Optional(Type.String({ description: "IRI that the wanted class was taken for." })),
-  property: Type.Optional(Type.String({ description: "IRI that the wanted property was taken for." })),
+  undecided: integer("Endpoints that may have the class or property, but whose description is missing or incomplete."),
+  class: Type.Optional(text("IRI that the wanted class was taken for.")),
+  property: Type.Optional(text("IRI that the wanted property was taken for.")),
   endpoints: Type.Array(Type.Intersect([Endpoint, Type.Object({ why: Type.Array(match) })])),
 });
 
@@ -109,24 +106,20 @@ export const Federation = view("Federation", {
   id,
   title: Type.String(),
   description: Type.Optional(Type.String()),
-  query: Type.String({ description: "Path of its SPARQL route here." }),
+  query: text("Path of its SPARQL route here."),
   members: texts("Endpoints that are named one by one."),
   memberKeywords: texts("Endpoints with one of these keywords belong to it."),
-  memberQuery: Type.Optional(Type.String({ description: "Endpoints that a search for this finds belong to it." })),
+  memberQuery: Type.Optional(text("Endpoints that a search for this finds belong to it.")),
   builtIn: Type.Optional(
-    Type.Boolean({
-      description: "All described endpoints belong to it; it comes with the service and cannot be changed.",
-    }),
+    boolean("All described endpoints belong to it; it comes with the service and cannot be changed."),
   ),
-  endpointsTotal: Type.Integer({ description: "How many endpoints belong to it now." }),
+  endpointsTotal: integer("How many endpoints belong to it now."),
   endpoints: Type.Optional(Type.Array(Type.Object({ id, title: Type.String() }))),
   split: Type.Optional(
     Type.Array(
       Type.Object({
         class: Type.String(),
-        source: Type.String({
-          description: "`builder`: stated by the builder of its shards; `derived`: from descriptions.",
-        }),
+        source: text("`builder`: stated by the builder of its shards; `derived`: from descriptions."),
         members: Type.Array(Type.String()),
       }),
       { description: "Classes that several members are known to have." },
@@ -181,12 +174,12 @@ const endpointFields: Fields = {
   notes: list("What its users should know, a sentence each."),
   engine: given("The store behind it, e.g. virtuoso, fuseki or other."),
   rowCap: Type.Integer({ minimum: 1, maximum: 999_999_999_999_999, description: "Rows after which answers are cut." }),
-  blocksService: Type.Boolean({ description: "It refuses queries that contain SERVICE." }),
-  needsUserAgent: Type.Boolean({ description: "It refuses requests that name no contact." }),
+  blocksService: boolean("It refuses queries that contain SERVICE."),
+  needsUserAgent: boolean("It refuses requests that name no contact."),
   pseudoServices: list("IRIs in SERVICE that are extensions of its engine."),
-  rawQueries: Type.Boolean({ description: "Pass queries on that are no SPARQL 1.1." }),
+  rawQueries: boolean("Pass queries on that are no SPARQL 1.1."),
   mirrorOf: given("Id of an endpoint with the same data, for which it stands in when that one fails or is slow."),
-  neverKept: Type.Boolean({ description: "Never keep its answers for other queries." }),
+  neverKept: boolean("Never keep its answers for other queries."),
   method: oneOf(["post-form", "post-direct", "get"], "The request method, when only that one works."),
 };
 const federationFields: Fields = {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 
 /**
@@ -58,6 +59,20 @@ export function sendJson(reply: FastifyReply, value: unknown, status = 200): Fas
 
 /** Answers that something is done, about which nothing is to be said. */
 export const sendNothing = (reply: FastifyReply): FastifyReply => reply.code(204).headers(plainHeaders).send();
+
+/** A weak tag of a body: it stands for its compressed forms, too. */
+export const tagOf = (body: string | Buffer): string =>
+  `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+
+const mostTags = 20;
+
+const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
+
+/** Whether If-None-Match names a tag (RFC 9110, section 13.1.2: compared weakly). */
+export function hasTag(header: string | undefined, etag: string): boolean {
+  const tags = new Set((header ?? "").split(",", mostTags).map(opaque));
+  return tags.has("*") || tags.has(opaque(etag));
+}
 
 /** The client wants nothing that is kept from an earlier request (RFC 9111, section 5.2.1). */
 export const wantsFresh = ({ "cache-control": control }: { readonly "cache-control"?: string | undefined }): boolean =>

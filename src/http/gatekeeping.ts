@@ -144,8 +144,7 @@ export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem
     const found = table.at(pathOf(request));
     if (found === undefined) {
       const unknown = new FedwayError("NOT_FOUND", "No route has this path.", { next: elsewhere(settings.role) });
-      if (prefersPage(request.headers.accept))
-        void sendRefusalPage(request, reply, { error: unknown, version: deps.version });
+      if (prefersPage(request.headers.accept)) void sendRefusalPage(request, reply, unknown);
       else sendProblem(reply, unknown);
     } else if (request.method === "OPTIONS") {
       reply.hijack();

@@ -4,7 +4,7 @@ import { clientOf, keyNameOf } from "../clients/client-name.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
-import { answers, NoParameters, nothing, strictObject, view, documented } from "./schemas.ts";
+import { answers, NoParameters, nothing, strictObject, view, documented, text } from "./schemas.ts";
 import { adminOnly } from "./write-access.ts";
 
 const doc = documented("Operation");
@@ -35,11 +35,11 @@ const ClientView = view("Client", {
 });
 const Clients = view("Clients", { clients: Type.Array(Type.Intersect([ClientView, Type.Object({ used })])) });
 const NewKey = view("NewKey", {
-  key: Type.String({ description: "Shown this once: only its hash is kept." }),
+  key: text("Shown this once: only its hash is kept."),
   client: ClientView,
 });
 const Self = view("CallerIdentity", {
-  client: Type.Optional(Type.String({ description: "Absent: no client." })),
+  client: Type.Optional(text("Absent: no client.")),
   role: Type.Optional(role),
   quota: Type.Optional(Quota),
   used: Type.Optional(used),

@@ -1,10 +1,22 @@
 import { type Static, Type } from "typebox";
-import { partialDescription, Problem, provenanceDescription, pruneDescription, view, strictObject } from "./schemas.ts";
+import {
+  partialDescription,
+  Problem,
+  provenanceDescription,
+  pruneDescription,
+  view,
+  strictObject,
+  boolean,
+  integer,
+  number,
+  text,
+  texts,
+} from "./schemas.ts";
 
 const note = Type.Object({
   code: Type.String(),
   message: Type.String(),
-  query: Type.Optional(Type.String({ description: "The query to send instead." })),
+  query: Type.Optional(text("The query to send instead.")),
 });
 const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
 /** How a run stands. */
@@ -17,16 +29,10 @@ export const runStatus = Type.Union(
 const SourceReport = view("Source", {
   endpoint: Type.String(),
   requests: Type.Integer(),
-  cached: Type.Optional(Type.Integer({ description: "Answers that were still known from an earlier request." })),
-  shared: Type.Optional(
-    Type.Integer({ description: "Answers that came with an equal request of another query that was under way." }),
-  ),
-  mirror: Type.Optional(Type.String({ description: "The mirror that was asked in its place." })),
-  learned: Type.Optional(
-    Type.Array(Type.String(), {
-      description: "What its requests have shown of how it must be asked; kept with its capabilities.",
-    }),
-  ),
+  cached: Type.Optional(integer("Answers that were still known from an earlier request.")),
+  shared: Type.Optional(integer("Answers that came with an equal request of another query that was under way.")),
+  mirror: Type.Optional(text("The mirror that was asked in its place.")),
+  learned: Type.Optional(texts("What its requests have shown of how it must be asked; kept with its capabilities.")),
   rows: Type.Optional(Type.Integer()),
   setAside: Type.Optional(
     Type.Object(
@@ -70,27 +76,21 @@ const partialKind = Type.Optional(
 
 /** Requests, rows and time of one step of a federated plan. */
 const StepReport = view("Step", {
-  pattern: Type.Optional(
-    Type.String({ description: "As it is asked, without join keys; for the query's owner only." }),
+  pattern: Type.Optional(text("As it is asked, without join keys; for the query's owner only.")),
+  endpoints: texts("Who was asked, at most ten of them."),
+  asked: integer("How many endpoints were asked."),
+  estimate: Type.Optional(number("Solutions that were expected without join keys, where something was known.")),
+  keys: integer(
+    "Join keys that were sent; 0: the step was asked without them, because it comes first or was expected to have fewer solutions than there are keys.",
   ),
-  endpoints: Type.Array(Type.String(), { description: "Who was asked, at most ten of them." }),
-  asked: Type.Integer({ description: "How many endpoints were asked." }),
-  estimate: Type.Optional(
-    Type.Number({ description: "Solutions that were expected without join keys, where something was known." }),
+  whole: integer(
+    "Requests without join keys. Where keys were sent too: the step had fewer solutions than there were keys, or rows to be joined bound none of them.",
   ),
-  keys: Type.Integer({
-    description:
-      "Join keys that were sent; 0: the step was asked without them, because it comes first or was expected to have fewer solutions than there are keys.",
-  }),
-  whole: Type.Integer({
-    description:
-      "Requests without join keys. Where keys were sent too: the step had fewer solutions than there were keys, or rows to be joined bound none of them.",
-  }),
-  requests: Type.Integer({ description: "Requests that were sent." }),
-  rows: Type.Integer({ description: "Rows that came." }),
-  bytes: Type.Integer({ description: "Decoded bytes that came." }),
-  at: Type.Number({ description: "Milliseconds from the first request of the query to the first of the step." }),
-  ms: Type.Number({ description: "Milliseconds from the first request of the step to its last byte." }),
+  requests: integer("Requests that were sent."),
+  rows: integer("Rows that came."),
+  bytes: integer("Decoded bytes that came."),
+  at: number("Milliseconds from the first request of the query to the first of the step."),
+  ms: number("Milliseconds from the first request of the step to its last byte."),
 });
 
 const planKind = Type.Union([Type.Literal("direct"), Type.Literal("federated"), Type.Literal("rejected")]);
@@ -116,14 +116,8 @@ const facts = Type.Optional(
   Type.Object(
     {
       known: factsKnown,
-      seenAt: Type.Optional(
-        Type.String({
-          description: "When the oldest fact was seen by which endpoints were left out; absent: none was.",
-        }),
-      ),
-      verifiedAt: Type.Optional(
-        Type.String({ description: "Since when all are verified; absent: some are not, lately." }),
-      ),
+      seenAt: Type.Optional(text("When the oldest fact was seen by which endpoints were left out; absent: none was.")),
+      verifiedAt: Type.Optional(text("Since when all are verified; absent: some are not, lately.")),
       withheld: Type.Optional(
         Type.Array(words, {
           description:
@@ -170,7 +164,7 @@ export const PlanDescription = view("Plan", {
   facts: factsKnown,
   notes,
   problem: Type.Optional(Problem),
-  text: Type.String({ description: "The plan as indented text for people." }),
+  text: text("The plan as indented text for people."),
 });
 
 const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query." });
@@ -200,7 +194,7 @@ export const queryBody = (maxRows: number) =>
     maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
     timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
-    strict: Type.Optional(Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." })),
+    strict: Type.Optional(boolean("Refuse patterns outside SERVICE instead of sending them on.")),
     prune,
     provenance: Type.Optional(Type.Boolean({ description: provenanceDescription })),
     format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
@@ -214,9 +208,7 @@ export const ExplainBody = strictObject({
   federation,
   strict: Type.Optional(Type.Boolean()),
   prune,
-  analyze: Type.Optional(
-    Type.Boolean({ description: "Run the query, drop its rows, and say what each step of the plan took." }),
-  ),
+  analyze: Type.Optional(boolean("Run the query, drop its rows, and say what each step of the plan took.")),
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description: "For a plan that is run." })),
   partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
 });
@@ -232,8 +224,8 @@ export const TabularAnswer = view("Table", {
   rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Null()])), {
     description: "One array a row, in column order; a cell is an RDF term in N-Triples syntax, or null where unbound.",
   }),
-  boolean: Type.Optional(Type.Boolean({ description: "Answer of ASK." })),
-  truncated: Type.Boolean({ description: "maxRows cut the answer." }),
+  boolean: Type.Optional(boolean("Answer of ASK.")),
+  truncated: boolean("maxRows cut the answer."),
   sources: Type.Array(SourceReport),
   notes,
   facts,
@@ -245,13 +237,13 @@ export const RunRecord = view("Run", {
   id: Type.String(),
   startedAt: Type.String(),
   plan: Type.Optional(planKind),
-  call: Type.Optional(Type.String({ description: "Of what has no plan: the tool's name, `diagnosis`, or `waiting`." })),
+  call: Type.Optional(text("Of what has no plan: the tool's name, `diagnosis`, or `waiting`.")),
   queryHash: Type.Optional(Type.String()),
   status: runStatus,
   partial: partialKind,
   rows: Type.Optional(Type.Integer()),
   bytes: Type.Integer(),
-  elapsedMs: Type.Optional(Type.Number({ description: "In lists: of a run under way until now." })),
+  elapsedMs: Type.Optional(number("In lists: of a run under way until now.")),
   durationMs: Type.Optional(Type.Number()),
   sources: Type.Array(SourceReport),
   steps: Type.Optional(Type.Array(StepReport, { description: "Of a federated plan: what each step took." })),
@@ -259,7 +251,7 @@ export const RunRecord = view("Run", {
   detail: Type.Optional(Type.String()),
   notes,
   facts,
-  client: Type.Optional(Type.String({ description: "Name of the client that sent it, for itself and the admin." })),
+  client: Type.Optional(text("Name of the client that sent it, for itself and the admin.")),
 });
 
 /** A plan, and with `analyze` what a run of it took. */

@@ -7,7 +7,7 @@ import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
 import { catalogVoid, descriptionUrl, voidQuads } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import { FormatParameters } from "./catalog-schemas.ts";
-import { sendJson, anyOriginHeaders } from "./common-headers.ts";
+import { anyOriginHeaders, hasTag, sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { graphFormat, requestedFormat, sendQuads, sendTurtle } from "./rdf-body.ts";
 import {
@@ -39,10 +39,6 @@ async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescr
   });
 }
 
-/** Whether a client has the document already (RFC 9110, section 13.1.2). */
-const isKnown = (given: string | undefined, etag: string): boolean =>
-  given?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*") === true;
-
 function addVoid(app: TypedApp, shell: HttpShell): void {
   const { catalog, publicUrl } = shell;
   const wholeDocument = createVoidDocuments();
@@ -72,7 +68,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
       }
       const { chunks, bytes, etag } = await wholeDocument(description, { view, variant, url, format: wanted });
       const headers = { ...anyOriginHeaders, Vary: "Accept", ETag: etag };
-      if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).headers(headers).send();
+      if (hasTag(request.headers["if-none-match"], etag)) return reply.code(304).headers(headers).send();
       return reply
         .headers({ ...headers, "Content-Length": bytes })
         .type(wanted.contentType)

@@ -1,45 +1,35 @@
 import { capabilitiesSchema } from "../registry/capabilities/capabilities.ts";
 import { Type } from "typebox";
-import { view, strictObject } from "./schemas.ts";
+import { view, strictObject, boolean, text, optionalFields } from "./schemas.ts";
 
 /** Parameters of `GET /api/endpoints/{id}/void`. */
-export const VoidParameters = strictObject({
-  view: Type.Optional(
-    Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
-      description: "agent (default): classes and properties within a budget; planner: only what is proven.",
-    }),
-  ),
-  variant: Type.Optional(
-    Type.Union([Type.Literal("standard"), Type.Literal("extended")], {
-      description:
-        "extended: everything, with linksets to other endpoints and how each fact is known; without a budget.",
-    }),
-  ),
-  maxTokens: Type.Optional(
-    Type.Integer({
-      minimum: 200,
-      maximum: 100_000,
-      default: 2000,
-      description: "Budget of the standard agent view as Turtle; the others are given whole, whatever it is.",
-    }),
-  ),
-  format: Type.Optional(
-    Type.String({ maxLength: 100, description: "turtle, ntriples, jsonld or a media type; wins over Accept." }),
-  ),
+export const VoidParameters = optionalFields({
+  view: Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
+    description: "agent (default): classes and properties within a budget; planner: only what is proven.",
+  }),
+  variant: Type.Union([Type.Literal("standard"), Type.Literal("extended")], {
+    description: "extended: everything, with linksets to other endpoints and how each fact is known; without a budget.",
+  }),
+  maxTokens: Type.Integer({
+    minimum: 200,
+    maximum: 100_000,
+    default: 2000,
+    description: "Budget of the standard agent view as Turtle; the others are given whole, whatever it is.",
+  }),
+  format: Type.String({ maxLength: 100, description: "turtle, ntriples, jsonld or a media type; wins over Accept." }),
 });
 
 /** Parameters of `GET /api/endpoints/{id}/schema`. */
-export const SchemaParameters = strictObject({
-  detail: Type.Optional(
-    Type.Union([Type.Literal("summary"), Type.Literal("classes"), Type.Literal("lines"), Type.Literal("paths")], {
-      description: "summary (default), names of classes, one line a class, or one line a path.",
-    }),
-  ),
-  classes: Type.Optional(
-    Type.String({ maxLength: 20_000, description: "Classes to show, separated by commas: IRIs or local names." }),
-  ),
-  maxTokens: Type.Optional(Type.Integer({ minimum: 50, maximum: 100_000, default: 2000 })),
-  format: Type.Optional(Type.Union([Type.Literal("json"), Type.Literal("text")])),
+export const SchemaParameters = optionalFields({
+  detail: Type.Union([Type.Literal("summary"), Type.Literal("classes"), Type.Literal("lines"), Type.Literal("paths")], {
+    description: "summary (default), names of classes, one line a class, or one line a path.",
+  }),
+  classes: Type.String({
+    maxLength: 20_000,
+    description: "Classes to show, separated by commas: IRIs or local names.",
+  }),
+  maxTokens: Type.Integer({ minimum: 50, maximum: 100_000, default: 2000 }),
+  format: Type.Union([Type.Literal("json"), Type.Literal("text")]),
 });
 
 /** Parameters of `GET /api/search`. */
@@ -58,7 +48,7 @@ export const SearchAnswer = view("SearchAnswer", {
   total: Type.Integer(),
   words: Type.Array(Type.String()),
   matched: Type.Union([Type.Literal("all"), Type.Literal("some")]),
-  complete: Type.Boolean({ description: "False: some terms were left out of the index for their number." }),
+  complete: boolean("False: some terms were left out of the index for their number."),
   hits: Type.Array(
     Type.Object({
       kind: Type.String(),
@@ -72,9 +62,7 @@ export const SearchAnswer = view("SearchAnswer", {
           id: Type.String(),
           count: Type.Optional(Type.Any()),
           published: Type.Optional(
-            Type.String({
-              description: "When and from where it was published; the endpoint itself has not been described.",
-            }),
+            text("When and from where it was published; the endpoint itself has not been described."),
           ),
         }),
       ),
@@ -96,7 +84,7 @@ export const SchemaAnswer = view("Schema", {
 
 /** Body of `POST /api/endpoints/{id}/describe`. */
 export const DescribeParameters = strictObject({
-  again: Type.Optional(Type.Boolean({ description: "Start from nothing instead of going on." })),
+  again: Type.Optional(boolean("Start from nothing instead of going on.")),
 });
 
 /** Parameters of `POST /api/endpoints/{id}/linksets`. */
@@ -105,12 +93,10 @@ export const LinksParameters = strictObject({
 });
 
 /** Parameters of `GET /api/jobs`. */
-export const JobFilter = strictObject({
-  kind: Type.Optional(Type.String({ maxLength: 64 })),
-  state: Type.Optional(
-    Type.Union(["waiting", "running", "done", "failed", "cancelled"].map((state) => Type.Literal(state))),
-  ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+export const JobFilter = optionalFields({
+  kind: Type.String({ maxLength: 64 }),
+  state: Type.Union(["waiting", "running", "done", "failed", "cancelled"].map((state) => Type.Literal(state))),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
 });
 
 /** A job, as the API shows it. */

@@ -6,21 +6,21 @@ import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, viewerOf } from "./ownership.ts";
 import { RunRecord, runStatus } from "./query-schemas.ts";
-import { answers, IdPath, NoParameters, nothing, strictObject, view, documented } from "./schemas.ts";
+import { answers, IdPath, NoParameters, nothing, view, documented, optionalFields } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
 
 const doc = documented("Queries");
 const words = Type.String({ minLength: 1, maxLength: 500 });
 
-const RunFilter = strictObject({
-  status: Type.Optional(runStatus),
-  endpoint: Type.Optional(Type.Intersect([words], { description: "Catalogue id of an endpoint that was asked." })),
-  client: Type.Optional(Type.Intersect([words], { description: "Name of the key of the client." })),
-  minMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000, description: "Least milliseconds taken." })),
-  since: Type.Optional(Type.String({ format: "date-time", description: "Earliest start." })),
-  order: Type.Optional(Type.Enum(["newest", "longest"], { description: "newest when absent" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: "`next` of the page before." })),
+const RunFilter = optionalFields({
+  status: runStatus,
+  endpoint: Type.Intersect([words], { description: "Catalogue id of an endpoint that was asked." }),
+  client: Type.Intersect([words], { description: "Name of the key of the client." }),
+  minMs: Type.Integer({ minimum: 0, maximum: 86_400_000, description: "Least milliseconds taken." }),
+  since: Type.String({ format: "date-time", description: "Earliest start." }),
+  order: Type.Enum(["newest", "longest"], { description: "newest when absent" }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+  cursor: Type.String({ maxLength: 200, description: "`next` of the page before." }),
 });
 
 const RunList = view("RunList", { runs: Type.Array(RunRecord), next: Type.Optional(Type.String()) });

@@ -6,6 +6,10 @@ import { type ResultFormat, resultFormats } from "../results/formats.ts";
 export const strictObject = <const Fields extends Record<string, TSchema>>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: false });
 
+/** An object without other fields than these, of which none is required. */
+export const optionalFields = <const Fields extends Record<string, TSchema>>(fields: Fields) =>
+  Type.Partial(Type.Object(fields), { additionalProperties: false });
+
 /** An object that clients get, under a name of its own in the documentation. */
 export const view = <const Fields extends Record<string, TSchema>>(title: string, fields: Fields) =>
   Type.Object(fields, { title });
@@ -17,24 +21,31 @@ export const documented = (heading: string) => (operationId: string, summary: st
   summary,
 });
 
+/** Fields with a word on what they mean. */
+export const text = (description: string) => Type.String({ description });
+export const texts = (description: string) => Type.Array(Type.String(), { description });
+export const integer = (description: string) => Type.Integer({ description });
+export const number = (description: string) => Type.Number({ description });
+export const boolean = (description: string) => Type.Boolean({ description });
+
 /** Problem document (RFC 9457) with Fedway's members. */
 export const Problem = Type.Object(
   {
     type: Type.String(),
     title: Type.String(),
     status: Type.Integer(),
-    code: Type.String({ description: "Stable, machine-readable code." }),
+    code: text("Stable, machine-readable code."),
     detail: Type.String(),
-    retryable: Type.Boolean({ description: "The same request may succeed later." }),
+    retryable: boolean("The same request may succeed later."),
     where: Type.Optional(
       Type.Object({
         line: Type.Optional(Type.Integer()),
         column: Type.Optional(Type.Integer()),
         endpoint: Type.Optional(Type.String()),
-        pattern: Type.Optional(Type.String({ description: "Triple pattern or group, as SPARQL." })),
+        pattern: Type.Optional(text("Triple pattern or group, as SPARQL.")),
       }),
     ),
-    next: Type.Optional(Type.String({ description: "What to do next." })),
+    next: Type.Optional(text("What to do next.")),
     fault: Type.Optional(Type.String()),
     upstreamStatus: Type.Optional(Type.Integer()),
     retryAfterMs: Type.Optional(Type.Number()),
@@ -45,13 +56,13 @@ export const Problem = Type.Object(
           kind: Type.String(),
           before: Type.String(),
           after: Type.String(),
-          applied: Type.Boolean({ description: "False: only offered, as it may change what the query means." }),
-          why: Type.Optional(Type.String({ description: "How it has to be written." })),
+          applied: boolean("False: only offered, as it may change what the query means."),
+          why: Type.Optional(text("How it has to be written.")),
         }),
         { description: "Changes that mend the query." },
       ),
     ),
-    suggested: Type.Optional(Type.String({ description: "The query with all that is offered; it was not run." })),
+    suggested: Type.Optional(text("The query with all that is offered; it was not run.")),
     suggestions: Type.Optional(
       Type.Array(Type.Object({ term: Type.String(), score: Type.Number(), why: Type.String() }), {
         description: "What was probably meant, best first.",
@@ -129,8 +140,8 @@ const flag = (description: string) =>
 
 /** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
 export function protocolParameters({ maxQueryBytes, language, planned }: SparqlRouteParameters) {
-  const text = { minLength: 1, maxLength: maxQueryBytes, description: `${language} query.` };
-  const field = Type.String({ ...text, examples: ["ASK {}"] });
+  const limits = { minLength: 1, maxLength: maxQueryBytes, description: `${language} query.` };
+  const field = Type.String({ ...limits, examples: ["ASK {}"] });
   const others = {
     "default-graph-uri": graphs("default"),
     "named-graph-uri": graphs("named"),
@@ -151,7 +162,7 @@ export function protocolParameters({ maxQueryBytes, language, planned }: SparqlR
     /** Of GET; without a query it gives the service description. */
     url: Type.Object({ query: Type.Optional(field), ...others }),
     form: Type.Object({ query: field, ...others }),
-    direct: Type.String(text),
+    direct: Type.String(limits),
     /** Of a POST whose query is in its body. */
     beside: Type.Object(others),
   };

@@ -7,37 +7,30 @@ import { sessionFigures } from "../query/session-figures.ts";
 import { anyOriginHeaders, sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, ownerOf, sessionName } from "./ownership.ts";
-import { answersAs, view, strictObject, documented } from "./schemas.ts";
+import { answersAs, view, documented, integer, optionalFields } from "./schemas.ts";
 
 const SessionPath = Type.Object({ id: sessionName });
 
-const SessionParameters = strictObject({
-  federation: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: "Its members were all that the session could name; else the catalogue.",
-    }),
-  ),
-  holding: Type.Optional(
-    Type.String({
-      pattern: "^[^\\x00-\\x1f\\x7f,]{1,200}(,[^\\x00-\\x1f\\x7f,]{1,200}){0,99}$",
-      description: "Ids of the endpoints that hold matches, separated by commas; consultation is relative to them.",
-    }),
-  ),
-  format: Type.Optional(
-    Type.Enum(["figures", "calls", "otlp", "pairs"], {
-      description:
-        "figures by default; calls: its queries and tools in order, with submitted queries; otlp: a trace in OTLP/JSON by the GenAI conventions of OpenTelemetry; pairs: a JSON line for each question whose last query was ok.",
-    }),
-  ),
+const SessionParameters = optionalFields({
+  federation: Type.String({
+    maxLength: 64,
+    description: "Its members were all that the session could name; else the catalogue.",
+  }),
+  holding: Type.String({
+    pattern: "^[^\\x00-\\x1f\\x7f,]{1,200}(,[^\\x00-\\x1f\\x7f,]{1,200}){0,99}$",
+    description: "Ids of the endpoints that hold matches, separated by commas; consultation is relative to them.",
+  }),
+  format: Type.Enum(["figures", "calls", "otlp", "pairs"], {
+    description:
+      "figures by default; calls: its queries and tools in order, with submitted queries; otlp: a trace in OTLP/JSON by the GenAI conventions of OpenTelemetry; pairs: a JSON line for each question whose last query was ok.",
+  }),
 });
 
-const count = (description: string) => Type.Integer({ description });
 const share = (description: string) =>
   Type.Union([Type.Number(), Type.Null()], { description: `${description} From 0 to 1; null: of none, or unknown.` });
 
 const FiguresView = view("Session", {
-  queries: count("Queries that are over."),
+  queries: integer("Queries that are over."),
   tools: Type.Record(Type.String(), Type.Integer(), { description: "Calls of other tools." }),
   outcomes: Type.Record(Type.String(), Type.Integer(), { description: "Queries by outcome." }),
   validity: share("Share of the queries that parse."),
@@ -45,15 +38,15 @@ const FiguresView = view("Session", {
   consultation: share("Share of the endpoints with matches (holding) that were contacted."),
   allEndpoints: share("Share of the planned queries that name all endpoints."),
   trivial: share("Share of the answered queries that name all endpoints where fewer gave rows."),
-  repeated: count("Queries sent before."),
-  corrections: count("Queries that follow one that failed or was empty, and differ from it."),
-  corrected: count("Corrections that gave rows."),
-  switches: count("Queries that name other endpoints than the one before."),
-  repairs: count("Changes made to texts before they were run."),
+  repeated: integer("Queries sent before."),
+  corrections: integer("Queries that follow one that failed or was empty, and differ from it."),
+  corrected: integer("Corrections that gave rows."),
+  switches: integer("Queries that name other endpoints than the one before."),
+  repairs: integer("Changes made to texts before they were run."),
   firstRowsMs: Type.Union([Type.Integer(), Type.Null()], { description: "From the first call to the first rows." }),
-  requests: count("Requests to endpoints."),
-  bytes: count("Decoded bytes from endpoints."),
-  forgotten: count("Older calls that are not counted: a session keeps 1,000."),
+  requests: integer("Requests to endpoints."),
+  bytes: integer("Decoded bytes from endpoints."),
+  forgotten: integer("Older calls that are not counted: a session keeps 1,000."),
 });
 
 const TraceView = view("SessionTrace", {
@@ -62,7 +55,7 @@ const TraceView = view("SessionTrace", {
 
 const CallsView = view("SessionCalls", {
   calls: Type.Array(Type.Any(), { description: "A query (kind query) or the use of another tool (kind tool) each." }),
-  forgotten: count("Older calls that are not known any more."),
+  forgotten: integer("Older calls that are not known any more."),
 });
 
 /** `GET /api/sessions/{id}`. */

@@ -4,7 +4,7 @@ import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, nothing, strictObject, view, documented } from "./schemas.ts";
+import { answers, nothing, strictObject, view, documented, text } from "./schemas.ts";
 import { guarded, hasAccess } from "./write-access.ts";
 
 const doc = documented("Availability");
@@ -26,8 +26,8 @@ const NewWatch = strictObject({ id: Type.Optional(id), ...fields });
 const WatchView = view("Watch", {
   ...fields,
   id,
-  query: Type.Optional(Type.String({ description: "For the operator only." })),
-  state: Type.String({ description: "drift, suspect (to be confirmed), not run, learning, holds." }),
+  query: Type.Optional(text("For the operator only.")),
+  state: text("drift, suspect (to be confirmed), not run, learning, holds."),
   next: Type.String({ format: "date-time" }),
   drifts: Type.Any({ description: "By kind: what changed, with evidence and, for the operator, the mended query." }),
   results: Type.Array(Type.Any({ description: "A run; drifts: the kinds of its deviations." })),

@@ -1,3 +1,4 @@
+import { clientOf } from "../clients/client-name.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import type { Run, RunRecord } from "./run-log.ts";
 
@@ -23,11 +24,12 @@ const mostEndpoints = 20;
 /** Writes of each query that took long where its time went. */
 export const slowLog =
   ({ ms: least, write }: SlowLogOptions) =>
-  ({ id: run, plan, planned, sources, end }: Run, durationMs: number): void => {
+  ({ id: run, owner, plan, planned, sources, end }: Run, durationMs: number): void => {
     if (durationMs < least) return;
     const slowest = [...sources.values()].toSorted((a, b) => b.ms - a.ms).slice(0, mostEndpoints);
     write({
       run,
+      client: clientOf(owner),
       plan: plan.kind,
       status: end?.status ?? "failed",
       code: end?.error?.code,

@@ -1,8 +1,7 @@
+import type { Run } from "./watch.ts";
+
 /** Size of an answer at a time. */
-interface Point {
-  readonly atMs: number;
-  readonly size: number;
-}
+type Point = Pick<Run, "atMs" | "size">;
 
 const weekMs = 7 * 24 * 3_600_000;
 const leastSlackMs = 3 * 3_600_000;

@@ -28,7 +28,6 @@ interface ShownCatalog {
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;
   readonly heartbeat: Heartbeat;
-  readonly version: string;
 }
 
 export const interfaceNames: Readonly<Record<EndpointInterface, string>> = {
@@ -188,11 +187,10 @@ const pointers = (
 
 /** The catalogue: search, filters, and the endpoints that fit. */
 export function catalogPage(shown: ShownCatalog): string {
-  const { publicUrl, version, filter } = shown;
+  const { publicUrl, filter } = shown;
   return page({
     title: filter.q === undefined ? "Fedway: SPARQL endpoints" : `${filter.q} - Fedway`,
     part: "catalogue",
-    version,
     main: html`<h1>SPARQL endpoints</h1>
 <p class="lead">One SPARQL query in, the answer from the right endpoints out. Find out here which endpoints there are, what they hold and how they are doing.</p>
 ${heartbeatBanner(shown.heartbeat)}${searchForm(shown)}<div class="columns"><div>

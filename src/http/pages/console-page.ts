@@ -12,7 +12,6 @@ interface ShownConsole {
   readonly federations: readonly Federation[];
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;
-  readonly version: string;
 }
 
 /**
@@ -111,7 +110,6 @@ export function consolePage(shown: ShownConsole): string {
   return page({
     title: "Query - Fedway",
     part: "query",
-    version: shown.version,
     head: html`<link rel="stylesheet" href="${stylesheet}">
 <script type="module" src="${script}"></script>
 `,

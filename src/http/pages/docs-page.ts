@@ -114,10 +114,7 @@ ${fieldTable([...parameterFields(operation), ...bodyFields(operation)], `${opera
 `;
 
 /** The OpenAPI document as a page: every operation with its parameters and a command to paste (one click selects it). */
-export function docsPage(
-  document: unknown,
-  { publicUrl, version }: { readonly publicUrl: string; readonly version: string },
-): string {
+export function docsPage(document: unknown, { publicUrl }: { readonly publicUrl: string }): string {
   const info = nodeAt(document, "info");
   const operations = operationsOf(document);
   const known = listOf(nodeAt(document)["tags"]).map((tag) => textOf(nodeAt(tag)["name"]));
@@ -126,7 +123,6 @@ export function docsPage(
   return page({
     title: "API - Fedway",
     part: "docs",
-    version,
     main: html`<h1>Fedway API</h1>
 <p class="lead">${textOf(info["description"])}</p>
 <p>Version ${textOf(info["version"])} · <a href="/openapi.json">OpenAPI document</a></p>

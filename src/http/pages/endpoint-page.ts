@@ -28,7 +28,6 @@ export interface ShownEndpoint {
   readonly nowMs: number;
   readonly asker: Asker;
   readonly publicUrl: string;
-  readonly version: string;
 }
 
 const licenceOf = ({ license }: CatalogEntry): Html =>
@@ -96,10 +95,9 @@ const stateBadge = ({ availability }: ShownEndpoint): Html => {
 
 /** The page of one endpoint: what it is, how it is doing, what it holds, what it can do. */
 export function endpointPage(shown: ShownEndpoint): string {
-  const { asker, entry, nowMs, version } = shown;
+  const { asker, entry, nowMs } = shown;
   return page({
     title: `${entry.title} - Fedway`,
-    version,
     main: html`<p class="crumbs"><a href="/">Catalogue</a> / <code>${entry.id}</code></p>
 <div class="titled"><h1>${entry.title}</h1>${stateBadge(shown)}</div>
 <p class="lead">${descriptionText(shown.description)}</p>

@@ -18,7 +18,6 @@ interface ShownFederation {
   /** It is the federation of the example endpoints, which are hosted here. */
   readonly isExample: boolean;
   readonly publicUrl: string;
-  readonly version: string;
 }
 
 /** A member, and what is known of it. */
@@ -127,11 +126,10 @@ function howFound({ memberKeywords, memberQuery, builtIn }: Federation): Html | 
 
 /** The page of one federation: who belongs to it, what is known of them, and how it is asked. */
 export function federationPage(shown: ShownFederation): string {
-  const { federation, members, split, version } = shown;
+  const { federation, members, split } = shown;
   const { id, title, description } = federation;
   return page({
     title: `${title} - Fedway`,
-    version,
     main: html`<p class="crumbs"><a href="/">Catalogue</a> / <code>${id}</code></p>
 <h1>${title}</h1>
 <p class="lead">${description ?? html`<span class="muted">No description was given.</span>`}</p>

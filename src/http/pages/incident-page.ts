@@ -10,7 +10,6 @@ interface ShownIncident {
   /** Title of an endpoint; undefined when that has left the catalogue. */
   readonly titleOf: (endpoint: string) => string | undefined;
   readonly nowMs: number;
-  readonly version: string;
 }
 
 function factsOf(shown: ShownIncident): Html {
@@ -77,13 +76,12 @@ function wordsOf({ incident, titleOf }: ShownIncident): {
 
 /** The page of one incident, with its evidence. */
 export function incidentPage(shown: ShownIncident): string {
-  const { incident, version } = shown;
+  const { incident } = shown;
   const { name, lead, crumb } = wordsOf(shown);
   const isOpen = incident.closedMs === undefined;
   const { evidence, notes = [] } = incident;
   return page({
     title: `${name} - Fedway`,
-    version,
     main: html`<p class="crumbs"><a href="/status">Status</a> / ${crumb}</p>
 <div class="titled"><h1>${name}</h1>${isOpen ? badge("down", "open") : badge("up", "closed")}</div>
 <p class="lead">${lead}</p>

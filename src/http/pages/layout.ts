@@ -1,5 +1,8 @@
 import { assetPaths, emblem } from "./assets.ts";
 import { type Html, html } from "../../html.ts";
+import { packageVersion } from "../../package-file.ts";
+
+const version = packageVersion();
 
 /** Parts of the site that the navigation leads to. */
 type SitePart = "catalogue" | "query" | "runs" | "status" | "docs";
@@ -9,7 +12,6 @@ interface PageContent {
   readonly title: string;
   /** The part of the site that this page is the top of. */
   readonly part?: SitePart;
-  readonly version: string;
   /** More that the page loads. */
   readonly head?: Html;
   readonly main: Html;
@@ -32,7 +34,7 @@ ${parts.map(
 )}</ul></nav>`;
 
 /** A whole page. */
-export function page({ title, part, version, head: more, main }: PageContent): string {
+export function page({ title, part, head: more, main }: PageContent): string {
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -36,18 +36,16 @@ const rights: Readonly<Record<Role, string>> = {
   admin: "make changes and manage keys",
 };
 
-const signedInPage = (version: string, { owner, role = "read" }: HttpCaller): string =>
+const signedInPage = ({ owner, role = "read" }: HttpCaller): string =>
   page({
     title: "Signed in - Fedway",
-    version,
     main: html`<h1>Signed in</h1>
 <form class="card" method="post" action="/logout"><p>This browser may ${rights[role]}${clientOf(owner) === undefined ? "" : html` as ${clientOf(owner)}`}.</p><div class="act"><button>Sign out</button></div></form>`,
   });
 
-function loginPage(version: string, mistake: Mistake | undefined): string {
+function loginPage(mistake: Mistake | undefined): string {
   return page({
     title: "Sign in - Fedway",
-    version,
     main: html`<h1>Sign in</h1>
 <form class="card" method="post" action="/login">
 ${mistake === undefined ? "" : html`<p role="alert">${mistakes[mistake]}</p>\n`}<div><label for="token">API key or admin token</label><input type="password" id="token" name="token" maxlength="512" required autocomplete="current-password" aria-describedby="where"></div>
@@ -61,14 +59,14 @@ ${mistake === undefined ? "" : html`<p role="alert">${mistakes[mistake]}</p>\n`}
  * `/login`: the code of the start message's link, once and for an hour, or a key or the admin token from the form, for a cookie;
  * `/logout` takes it back. The URL that the code stood in is left at once.
  */
-export function addLogin(app: TypedApp, { config, version, clients }: HttpShell): void {
+export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
   const { adminToken } = config;
   const isCode = createCodeCheck(adminToken);
   const answer = (reply: FastifyReply, cookie: string | undefined, mistake: Mistake): FastifyReply => {
     void reply.headers(privateHeaders);
     if (adminToken === openAccess) return reply.redirect("/", 303);
     if (cookie !== undefined) return reply.header("Set-Cookie", cookie).redirect("/", 303);
-    return sendPrivatePage(reply.code(401), loginPage(version, mistake));
+    return sendPrivatePage(reply.code(401), loginPage(mistake));
   };
   const cookieFor = (given: string): string | undefined => {
     if (isToken(given, adminToken)) return sessionCookie(config);
@@ -92,7 +90,7 @@ export function addLogin(app: TypedApp, { config, version, clients }: HttpShell)
         return answer(reply, isCode(code ?? "") ? sessionCookie(config) : undefined, "link");
       }
       const { caller } = request;
-      const text = caller.by === "nothing" ? loginPage(version, undefined) : signedInPage(version, caller);
+      const text = caller.by === "nothing" ? loginPage(undefined) : signedInPage(caller);
       return sendPrivatePage(reply, text);
     },
   });

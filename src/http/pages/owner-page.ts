@@ -2,6 +2,7 @@ import { type Html, html } from "../../html.ts";
 import type { EndpointHealth } from "../../monitor/monitor.ts";
 import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
 import { constructProbes, valuesTable } from "../../registry/capabilities/probes.ts";
+import { packageVersion } from "../../package-file.ts";
 import type { HttpSettings } from "../http-deps.ts";
 import { dataBody } from "./endpoint-data.ts";
 import { windowTable } from "./endpoint-health.ts";
@@ -43,16 +44,16 @@ ${toCopy(`Request for ${construct}`, query(valuesTable))}<p>Came: ${detail ?? "n
   )}`;
 }
 
-type Asking = Pick<HttpSettings, "contact" | "limits"> & { readonly version: string };
+type Asking = Pick<HttpSettings, "contact" | "limits">;
 
-function howAsked({ contact, limits, version }: Asking, id: string): Html {
+function howAsked({ contact, limits }: Asking, id: string): Html {
   const { hostRate, endpointConcurrency } = limits;
   const stop =
     contact === undefined
       ? "This service names no contact (FEDWAY_CONTACT); refuse its User-Agent, or answer 429 with Retry-After, which it obeys."
       : html`Write to <strong>${contact}</strong> and name <code>${id}</code>. Until then, 429 with Retry-After is obeyed.`;
   return html`<dl class="facts">
-${fact("User-Agent", html`<code>Fedway/${version}${contact === undefined ? "" : ` (${contact})`}</code>`, true)}${fact("Requests a second", hostRate === 0 ? "no limit" : `at most ${hostRate} to one public host`)}${fact("At once", `at most ${endpointConcurrency}`)}${fact("To ask us to stop", stop, true)}</dl>`;
+${fact("User-Agent", html`<code>Fedway/${packageVersion()}${contact === undefined ? "" : ` (${contact})`}</code>`, true)}${fact("Requests a second", hostRate === 0 ? "no limit" : `at most ${hostRate} to one public host`)}${fact("At once", `at most ${endpointConcurrency}`)}${fact("To ask us to stop", stop, true)}</dl>`;
 }
 
 function badgeCode(publicUrl: string, id: string): Html {
@@ -65,10 +66,9 @@ ${toCopy("Badge of shields.io", `https://img.shields.io/endpoint?url=${encodeURI
 
 /** The page for the owner of an endpoint: what Fedway sees of it, how it asks, and what other clients ask stays out. */
 export function ownerPage(shown: ShownEndpoint, settings: HttpSettings): string {
-  const { entry, availability, incidents, maintenance, capabilities, data, nowMs, asker, publicUrl, version } = shown;
+  const { entry, availability, incidents, maintenance, capabilities, data, nowMs, asker, publicUrl } = shown;
   return page({
     title: `${entry.title}, for its owner - Fedway`,
-    version,
     main: html`<p class="crumbs"><a href="/">Catalogue</a> / <a href="/endpoints/${entry.id}">${entry.id}</a> / owner</p>
 <h1>${entry.title}, for its owner</h1>
 ${stateLine(shown)}
@@ -77,7 +77,7 @@ ${readSection("Incidents", incidents, (value) => incidentsBody(value, nowMs))}
 ${readSection("Slowest hours", availability, ({ health }) => slowHours(health))}
 ${readSection("Deviations", capabilities, deviations)}
 ${readSection("Description", data, (value) => dataBody(value, asker))}
-${section("asking", "How this service asks", howAsked({ ...settings, version }, entry.id))}
+${section("asking", "How this service asks", howAsked(settings, entry.id))}
 ${readSection("Maintenance", maintenance, (value) => maintenanceBody(value, nowMs, asker))}
 ${section("badge", "Badge", badgeCode(publicUrl, entry.id))}`,
   });

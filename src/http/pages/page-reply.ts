@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { pageBelow } from "../base-path.ts";
-import { plainHeaders, uncached } from "../common-headers.ts";
+import { hasTag, plainHeaders, tagOf, uncached } from "../common-headers.ts";
 import { chooseCoding, compressWhole, smallestCompressedBytes } from "../compression.ts";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { type Html, html } from "../../html.ts";
@@ -27,14 +26,6 @@ const pageHeaders: Readonly<Record<string, string>> = {
   Vary: "Accept-Encoding",
 };
 
-const mostTags = 20;
-
-/** If-None-Match names this tag (RFC 9110, section 13.1.2: compared weakly). */
-export function hasTag(header: string | undefined, etag: string): boolean {
-  const tags = new Set((header ?? "").split(",", mostTags).map((tag) => tag.trim()));
-  return ["*", etag, etag.replace(/^W\//, "")].some((tag) => tags.has(tag));
-}
-
 /** Answers with a page, or with 304 when the client has it already; `headers` replace those of every page. */
 export async function sendPage(
   request: FastifyRequest,
@@ -43,7 +34,7 @@ export async function sendPage(
 ): Promise<FastifyReply> {
   const text = typeof content === "string" ? content : content.text;
   const body = Buffer.from(pageBelow(text, request.server.basePath));
-  const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+  const etag = tagOf(body);
   void reply.headers({ ...pageHeaders, ETag: etag });
   if (typeof content !== "string") void reply.headers(content.headers);
   if (hasTag(request.headers["if-none-match"], etag)) return reply.code(304).send();
@@ -69,13 +60,12 @@ const linked = (next: string): Html =>
   next.startsWith("/docs ") ? html`<a href="/docs">/docs</a>${next.slice("/docs".length)}` : html`${next}`;
 
 /** What a person sees instead of a problem document. */
-function refusalPage(error: FedwayError, version: string): string {
+function refusalPage(error: FedwayError): string {
   const { title, status } = error.kind;
   const { endpoints = [], next } = error.details;
   const advice = next === undefined || error.code === "ENDPOINT_UNKNOWN" ? "" : html`<p>${linked(next)}</p>`;
   return page({
     title: `${title} - Fedway`,
-    version,
     main: html`<h1>${title}</h1>
 <div class="card"><p>${error.message}</p>
 ${endpoints.length > 0 ? suggestions(endpoints) : advice}
@@ -85,11 +75,7 @@ ${endpoints.length > 0 ? suggestions(endpoints) : advice}
 }
 
 /** Answers with what a person sees instead of a problem document. */
-export function sendRefusalPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { error, version }: { readonly error: FedwayError; readonly version: string },
-): FastifyReply {
+export function sendRefusalPage(request: FastifyRequest, reply: FastifyReply, error: FedwayError): FastifyReply {
   request.exchange.code = error.code;
-  return sendPrivatePage(reply.code(error.kind.status), refusalPage(error, version));
+  return sendPrivatePage(reply.code(error.kind.status), refusalPage(error));
 }

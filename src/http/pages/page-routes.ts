@@ -39,7 +39,7 @@ const hasExamples = (hosted: HttpShell["hosted"]): boolean => exampleEndpoints.e
 const nowOf = ({ now = Date.now }: HttpShell): number => now();
 
 function addCatalog(app: TypedApp, shell: HttpShell): void {
-  const { search, catalog, hosted, monitor, view, publicUrl, version } = shell;
+  const { search, catalog, hosted, monitor, view, publicUrl } = shell;
   app.get("/", {
     schema: { tags, summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
     handler: async (request, reply) => {
@@ -59,7 +59,6 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
         publicUrl: publicUrl(),
         hasExamples: hasExamples(hosted),
         heartbeat: monitor.heartbeat(),
-        version,
       });
       return sendPage(request, reply, text);
     },
@@ -67,14 +66,14 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
 }
 
 function addConsole(app: TypedApp, shell: HttpShell): void {
-  const { catalog, hosted, version } = shell;
+  const { catalog, hosted } = shell;
   app.get("/query", {
     schema: { tags, summary: "A console for queries, as a page with a script" },
     handler: async (request, reply) => {
       const own = catalog.byId("registry");
       const entries = own?.builtIn ? [...catalog.entries, own] : catalog.entries;
       const { federations } = catalog;
-      const text = consolePage({ entries, federations, hasExamples: hasExamples(hosted), version });
+      const text = consolePage({ entries, federations, hasExamples: hasExamples(hosted) });
       return sendPage(request, reply, { text, headers: { "Content-Security-Policy": consolePolicy } });
     },
   });
@@ -83,7 +82,7 @@ function addConsole(app: TypedApp, shell: HttpShell): void {
 const mostIncidents = 20;
 
 async function shownEndpoint(shell: HttpShell, entry: CatalogEntry, mayAsk: boolean): Promise<ShownEndpoint> {
-  const { monitor, descriptions, capabilities, hosted, view, publicUrl, version } = shell;
+  const { monitor, descriptions, capabilities, hosted, view, publicUrl } = shell;
   const { id } = entry;
   // Reached without a network, so that nothing is said of one.
   const isLocal = hosted(id) !== undefined || domainOf(entry) === undefined;
@@ -113,7 +112,6 @@ async function shownEndpoint(shell: HttpShell, entry: CatalogEntry, mayAsk: bool
     nowMs: nowOf(shell),
     asker: { id, endpointApi: `${publicUrl()}/api/endpoints/${id}`, mayAsk },
     publicUrl: publicUrl(),
-    version,
   };
 }
 
@@ -136,7 +134,7 @@ function addEndpoint(app: TypedApp, shell: HttpShell): void {
 }
 
 function addFederation(app: TypedApp, shell: HttpShell): void {
-  const { catalog, search, hosted, publicUrl, version } = shell;
+  const { catalog, search, hosted, publicUrl } = shell;
   app.get("/federations/:id", {
     schema: { tags, summary: "One federation as a page to read", params: IdPath },
     handler: async (request, reply) => {
@@ -152,7 +150,6 @@ function addFederation(app: TypedApp, shell: HttpShell): void {
         split: splitOver(entries, shell),
         isExample: id === "examples" && hasExamples(hosted),
         publicUrl: publicUrl(),
-        version,
       });
       return sendPage(request, reply, text);
     },
@@ -160,7 +157,7 @@ function addFederation(app: TypedApp, shell: HttpShell): void {
 }
 
 function addStatus(app: TypedApp, shell: HttpShell): void {
-  const { monitor, catalog, version } = shell;
+  const { monitor, catalog } = shell;
   const titleOf = (id: string): string => catalog.byId(id)?.title ?? id;
   app.get("/status", {
     schema: { tags, summary: "The state of all endpoints as a page to read" },
@@ -178,7 +175,6 @@ function addStatus(app: TypedApp, shell: HttpShell): void {
         maintenance: maintenance.ok ? maintenance.value : [],
         storeProblem: state?.ok === false ? state.detail : undefined,
         nowMs: nowOf(shell),
-        version,
       });
       return sendPage(request, reply, text);
     },
@@ -186,7 +182,7 @@ function addStatus(app: TypedApp, shell: HttpShell): void {
 }
 
 function addIncident(app: TypedApp, shell: HttpShell): void {
-  const { monitor, catalog, version } = shell;
+  const { monitor, catalog } = shell;
   const titleOf = (id: string): string | undefined => catalog.byId(id)?.title;
   app.get("/incidents/:id", {
     schema: { tags, summary: "One incident with its evidence as a page to read", params: IdPath },
@@ -195,12 +191,12 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
       if (incident === undefined) {
         throw new FedwayError("INCIDENT_UNKNOWN", "The incident is not known; old ones are removed.");
       }
-      return sendPage(request, reply, incidentPage({ incident, titleOf, nowMs: nowOf(shell), version }));
+      return sendPage(request, reply, incidentPage({ incident, titleOf, nowMs: nowOf(shell) }));
     },
   });
 }
 
-function addWatches(app: TypedApp, { watches, monitor, version }: HttpShell): void {
+function addWatches(app: TypedApp, { watches, monitor }: HttpShell): void {
   app.get("/watches", {
     schema: { tags, summary: "Watched queries and what changed in their answers, as a page to read" },
     handler: async (request, reply) => {
@@ -209,23 +205,23 @@ function addWatches(app: TypedApp, { watches, monitor, version }: HttpShell): vo
         const found = open.find((one) => one.endpoint === endpoint && one.summary?.endsWith(summary));
         return found && `/incidents/${found.id}`;
       };
-      return sendPage(request, reply, watchesPage({ watches: await watches.list(), incidentOf, version }));
+      return sendPage(request, reply, watchesPage({ watches: await watches.list(), incidentOf }));
     },
   });
 }
 
 /** What goes wrong on the way to a page is answered with a page. */
-function answerWithPages(app: TypedApp, { logger, version }: HttpShell): void {
+function answerWithPages(app: TypedApp, { logger }: HttpShell): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toHttpError(thrown);
     if (error.code === "INTERNAL") logger?.error({ err: error.cause ?? error }, "unexpected error");
-    return sendRefusalPage(request, reply, { error, version });
+    return sendRefusalPage(request, reply, error);
   });
 }
 
 /** The pages for people and what they load. */
 export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
-  const { publicUrl, version } = shell;
+  const { publicUrl } = shell;
   void parent.register(async (app: TypedApp) => {
     answerWithPages(app, shell);
     addAssets(app);
@@ -243,8 +239,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addUnsubscribe(app, shell);
     app.get("/docs", {
       schema: { tags, summary: "This API as a page to read" },
-      handler: async (request, reply) =>
-        sendPage(request, reply, docsPage(app.swagger(), { publicUrl: publicUrl(), version })),
+      handler: async (request, reply) => sendPage(request, reply, docsPage(app.swagger(), { publicUrl: publicUrl() })),
     });
   });
 }

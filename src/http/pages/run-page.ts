@@ -12,19 +12,20 @@ interface ShownRun {
   readonly record: RunRecord;
   /** Whether the catalogue has an endpoint with this id. */
   readonly isKnown: (endpoint: string) => boolean;
-  readonly version: string;
+  readonly isOperator: boolean;
 }
 
 /** The page of one run: how it ended, what each endpoint gave, and when each step was asked. */
-export function runPage({ record, isKnown, version }: ShownRun): string {
-  const { id, status, notes, sources, steps = [] } = record;
+export function runPage({ record, isKnown, isOperator }: ShownRun): string {
+  const { id, status, notes, sources, steps = [], asked } = record;
+  // Only its owner sees what it was asked.
+  const mayCancel = status === "running" && (isOperator || asked !== undefined);
   const nameOf = (endpoint: string): Html =>
     isKnown(endpoint) ? html`<a href="/endpoints/${endpoint}">${endpoint}</a>` : html`${endpoint}`;
   return page({
     title: `Run ${id} - Fedway`,
-    version,
     main: html`<p class="crumbs"><a href="/query">Query</a> / <code>${id}</code></p>
-<div class="titled"><h1>Run of a query</h1>${badge(marks[status] ?? "", status)}</div>
+<div class="titled"><h1>Run of a query</h1>${badge(marks[status] ?? "", status)}${mayCancel ? cancelForm(record) : ""}</div>
 <p class="lead">${meaningOf(record)}</p>
 ${section("facts", "What happened", html`${factsOf(record)}${notesOf(notes)}`)}
 ${section("endpoints", amountText(sources.length, "endpoint"), membersBody(record, nameOf))}
@@ -32,6 +33,10 @@ ${steps.length === 0 ? "" : section("steps", "Steps", stepsBody(steps, nameOf))}
 ${askedOf(record)}<p><a href="/api/runs/${encodeURIComponent(id)}">As JSON</a></p>`,
   });
 }
+
+/** The button that ends a run. */
+export const cancelForm = ({ id }: RunRecord): Html =>
+  html`<form method="post" action="/runs/${id}/cancel"><button aria-label="Cancel ${id}">Cancel</button></form>`;
 
 const meanings: Readonly<Record<RunRecord["status"], string>> = {
   running: "The answer is not finished yet. Load this page again to see how it goes on.",

@@ -7,14 +7,14 @@ import { runUnknown } from "../../query/query-service.ts";
 import { marks } from "../../query/run-text.ts";
 import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
-import { ownerOf, viewerOf } from "../ownership.ts";
+import { viewerOf } from "../ownership.ts";
 import { IdPath } from "../schemas.ts";
 import { refuseForeign } from "../write-access.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, momentOf, numberText } from "./figures.ts";
 import { badge, option, page, table } from "./layout.ts";
 import { privateHeaders, sendPage, sendPrivatePage } from "./page-reply.ts";
-import { runPage } from "./run-page.ts";
+import { cancelForm, runPage } from "./run-page.ts";
 
 const tags = ["Pages"];
 const statuses: readonly RunStatus[] = ["running", "ok", "empty", "partial", "failed", "cancelled"];
@@ -33,11 +33,7 @@ interface ShownRuns {
   /** Who looks. */
   readonly owner: string;
   readonly nowMs: number;
-  readonly version: string;
 }
-
-const cancelForm = ({ id }: RunRecord): Html =>
-  html`<form method="post" action="/runs/${id}/cancel"><button aria-label="Cancel ${id}">Cancel</button></form>`;
 
 const what = ({ call, plan, asked, queryHash = "" }: RunRecord): Html =>
   asked?.query === undefined
@@ -63,12 +59,11 @@ const searchOf = ({ status, endpoint, order }: RunFilter, cursor: string): strin
   `?${new URLSearchParams({ ...(status && { status }), ...(endpoint && { endpoint }), ...(order && { order }), cursor }).toString()}`;
 
 /** The page of runs: one's own, an operator's all. */
-function runsPage({ listed: { runs, next }, filter, isLive, isOperator, owner, nowMs, version }: ShownRuns): string {
+function runsPage({ listed: { runs, next }, filter, isLive, isOperator, owner, nowMs }: ShownRuns): string {
   const client = clientOf(owner);
   return page({
     title: "Runs - Fedway",
     part: "runs",
-    version,
     ...(isLive && { head: again }),
     main: html`<h1>Runs of queries</h1>
 <p class="lead">${isOperator ? "The runs of all clients." : html`The runs that were sent ${client === undefined ? "from your address" : html`by the client ${client}`}. <a href="/login">Sign in</a> as an operator to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}</p>
@@ -95,7 +90,7 @@ function readFilter(search: URLSearchParams): RunFilter {
 
 /** `/runs`, `/runs/{id}`, and the button that cancels one. */
 export function addRunPages(app: TypedApp, shell: HttpShell): void {
-  const { queries, catalog, version, now = Date.now } = shell;
+  const { queries, catalog, now = Date.now } = shell;
   const isKnown = (endpoint: string): boolean => catalog.byId(endpoint) !== undefined;
   app.get("/runs", {
     schema: { tags, summary: "Running and recent queries as a page to read" },
@@ -106,17 +101,18 @@ export function addRunPages(app: TypedApp, shell: HttpShell): void {
       const listed = await queries.runs(filter, viewer);
       return sendPrivatePage(
         reply,
-        runsPage({ listed, filter, isLive: search.get("live") === "on", ...viewer, nowMs: now(), version }),
+        runsPage({ listed, filter, isLive: search.get("live") === "on", ...viewer, nowMs: now() }),
       );
     },
   });
   app.get("/runs/:id", {
     schema: { tags, summary: "One run of a query with its steps as a page to read", params: IdPath },
     handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id, ownerOf(request));
+      const { owner, isOperator } = viewerOf(request);
+      const record = await queries.runRecord(request.params.id, owner);
       if (record === undefined) throw runUnknown();
       // Its owner sees more of it than others, and it changes while it runs.
-      return sendPage(request, reply, { text: runPage({ record, isKnown, version }), headers: uncached });
+      return sendPage(request, reply, { text: runPage({ record, isKnown, isOperator }), headers: uncached });
     },
   });
   app.post("/runs/:id/cancel", {

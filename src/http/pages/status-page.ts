@@ -36,7 +36,6 @@ interface ShownStatus {
   /** What is wrong with the service's own storage. */
   readonly storeProblem?: string | undefined;
   readonly nowMs: number;
-  readonly version: string;
 }
 
 const storeBanner = (problem: string | undefined): Html =>
@@ -170,11 +169,10 @@ ${rows.map((row) => rowHtml(row, look))}</tbody></table></div>
 
 /** The state of all endpoints. */
 export function statusPage(shown: ShownStatus): string {
-  const { heartbeat, version } = shown;
+  const { heartbeat } = shown;
   return page({
     title: "Status - Fedway",
     part: "status",
-    version,
     main: html`<h1>Status</h1>
 ${storeBanner(shown.storeProblem)}${heartbeatBanner(heartbeat)}${tiles(shown)}${openIncidents(shown)}${sortForm(shown)}${stripKey("hour")}
 <section aria-label="Endpoints">

@@ -19,7 +19,7 @@ const unknownLink = (): FedwayError =>
  * Stops the messages about one endpoint to one receiver. Reading the page changes nothing, as programs that look for harmful
  * links open every one; its button, or a POST to the same address (RFC 8058), does it.
  */
-export function addUnsubscribe(app: TypedApp, { webhooks, catalog, version }: HttpShell): void {
+export function addUnsubscribe(app: TypedApp, { webhooks, catalog }: HttpShell): void {
   const titleOf = (id: string): string => catalog.byId(id)?.title ?? id.replace(/^_host\./u, "the host ");
   app.get("/unsubscribe", {
     ...openToAll,
@@ -30,7 +30,7 @@ export function addUnsubscribe(app: TypedApp, { webhooks, catalog, version }: Ht
       const parameters = new URLSearchParams({ receiver, endpoint, signature });
       const main = html`<h1>Stop messages</h1>
 <form class="card" method="post" action="/unsubscribe?${parameters.toString()}"><p>Messages about <strong>${titleOf(endpoint)}</strong> will no longer be sent to this receiver.</p><div class="act"><button>Stop them</button></div></form>`;
-      return sendPrivatePage(reply, page({ title: "Stop messages - Fedway", version, main }));
+      return sendPrivatePage(reply, page({ title: "Stop messages - Fedway", main }));
     },
   });
   app.post("/unsubscribe", {
@@ -43,7 +43,7 @@ export function addUnsubscribe(app: TypedApp, { webhooks, catalog, version }: Ht
       if (!(await webhooks.mutes.mute(request.query))) throw unknownLink();
       const main = html`<h1>Stopped</h1>
 <p>Messages about <strong>${titleOf(request.query.endpoint)}</strong> are no longer sent to this receiver. An operator can undo it.</p>`;
-      return sendPrivatePage(reply, page({ title: "Stopped - Fedway", version, main }));
+      return sendPrivatePage(reply, page({ title: "Stopped - Fedway", main }));
     },
   });
 }

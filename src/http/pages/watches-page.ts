@@ -9,7 +9,6 @@ interface ShownWatches {
   readonly watches: readonly Watch[];
   /** Path of the open incident about a drift. */
   readonly incidentOf: (endpoint: string, summary: string) => string | undefined;
-  readonly version: string;
 }
 
 const marks = { drift: "down", suspect: "work", "not run": "unknown", learning: "unknown", holds: "up" } as const;
@@ -48,7 +47,6 @@ export function watchesPage(shown: ShownWatches): string {
   const none = html`<p>No query is watched. <code>fedway watches add FOLDER</code> adds some.</p>`;
   return page({
     title: "Watched queries - Fedway",
-    version: shown.version,
     main: html`<h1>Watched queries</h1>
 ${rows.length === 0 ? none : table({ name: "Watched queries", heads, rows })}<p class="small"><a href="/api/watches">As JSON</a></p>`,
   });

@@ -60,7 +60,7 @@ describe("fedway export", () => {
     expect(run).toMatchObject({ code: 1, out: "" });
     // These runs are interrupted from the beginning.
     expect(run.err).toMatch(/^CANCELLED: /);
-    expect(run.err).not.toContain("did not return a snapshot");
+    expect(run.err).not.toContain("did not answer as a Fedway service does");
   });
 
   it("writes into a file and says how much", async () => {
@@ -94,7 +94,7 @@ describe("fedway export", () => {
   it("says when no service is there, or answers something else", async () => {
     expect((await cli(["export", "--url", "http://127.0.0.1:9"])).code).toBe(1);
     const odd = await cli(["export", "--url", "http://127.0.0.1:9"], { fetch: () => new Response("<html>") });
-    expect(odd.err).toContain("did not return a snapshot");
+    expect(odd.err).toContain("did not answer as a Fedway service does");
     expect(odd.code).toBe(1);
   });
 });

@@ -191,6 +191,9 @@ describe("who may see and cancel", () => {
     const answer = sparql(slowly);
     const { id, asked } = await underWay("?status=running&endpoint=slow");
     expect(asked).toMatchObject({ query: slowly });
+    const pages = [{}, byOperator, { from: other }].map(async (sent) => (await send(`/runs/${id}`, sent)).text());
+    const buttons = (await Promise.all(pages)).map((page) => page.includes(`action="/runs/${id}/cancel"`));
+    expect(buttons).toEqual([true, true, false]);
     expect((await list("", { from: other })).runs).toEqual([]);
     const [seen] = (await list("", byOperator)).runs;
     expect(seen).toMatchObject({ id, plan: "direct" });

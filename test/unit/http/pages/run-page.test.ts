@@ -51,7 +51,7 @@ const stepsWith = (more: Partial<Step>): readonly Step[] =>
   (record.steps ?? []).map((step) => Object.assign(structuredClone(step), more));
 
 const shown = (more: Partial<RunRecord> = {}): string =>
-  runPage({ record: { ...record, ...more }, isKnown: (id) => id === "left", version: "1" });
+  runPage({ record: { ...record, ...more }, isKnown: (id) => id === "left", isOperator: false });
 
 describe("the page of a run", () => {
   it("says what the status means, and what each endpoint gave", () => {
