@@ -217,7 +217,7 @@ export const settings = {
     slowQueryMs: {
       name: "FEDWAY_SLOW_QUERY_MS",
       default: "10000",
-      meaning: "Queries that take at least so many milliseconds get a line in the log, with their endpoints; 0: none.",
+      meaning: "Milliseconds after which a query gets a line in the log, with its endpoints; 0: never.",
       ...integer(0, 86_400_000),
     },
   },

@@ -12,7 +12,7 @@ import { answers, answersAs, IdPath, view, documented } from "./schemas.ts";
 const doc = documented("Availability");
 const keptSeconds = 300;
 const longestLabel = 40;
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 
 const BadgeView = view("Badge", {
   schemaVersion: Type.Literal(1),
@@ -36,11 +36,16 @@ const colors: Readonly<Record<string, string>> = {
   maintenance: "1f5fa8",
 };
 
+/** The time that an uptime is of: hours of the first day, else days up to 30. */
+function spanText(ms: number): string {
+  const hours = Math.max(1, Math.ceil(ms / hourMs));
+  return hours < 24 ? `${hours} h` : `${Math.min(30, Math.ceil(hours / 24))} d`;
+}
+
 function badgeOf(title: string, { health, windows }: Availability, nowMs: number): Badge {
   const state = health.maintenanceUntilMs === undefined ? health.state : "maintenance";
   const { probes = 0, good = 0, firstMs = nowMs } = windows.find(({ window }) => window === "30d") ?? {};
-  const days = Math.min(30, Math.ceil((nowMs - firstMs) / dayMs));
-  const uptime = probes === 0 ? "" : ` · ${percentText(good, probes)} in ${days} d`;
+  const uptime = probes === 0 ? "" : ` · ${percentText(good, probes)} in ${spanText(nowMs - firstMs)}`;
   return {
     schemaVersion: 1,
     label: Array.from(title.toWellFormed()).slice(0, longestLabel).join(""),

@@ -48,7 +48,7 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
     if (found !== undefined) return found;
     if (by === "token" && isToken(secret, adminToken)) return { owner: "admin", role: "admin", by };
     if (opensMcp(given, routeOptions.url)) return { owner: addressKey(ip), role: "query", by };
-    // As long as nobody has a key they are some proxy's business.
+    // Without keys, foreign credentials may be meant for a proxy in front.
     if (secret.startsWith("fw_") || clients.inUse || anonymous !== "query") throw keyRefused();
     return by === "token" ? { owner: addressKey(ip), role: openRole, by: "wrong" } : undefined;
   };

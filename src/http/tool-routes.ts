@@ -40,7 +40,7 @@ export function addToolRoutes(app: TypedApp, shell: HttpShell): void {
   const toolbox = toolboxOf();
   app.get("/api/tools", {
     schema: {
-      ...doc("listTools", "The tools of agents, as models are told of them"),
+      ...doc("listTools", "The tools of agents, as models see them"),
       querystring: ListParameters,
       response: answers(ToolList),
     },

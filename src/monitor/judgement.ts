@@ -31,7 +31,7 @@ const badShare = 1 / 3;
 /** Falls from good to bad in the window that make an endpoint flapping, and the share of good turns since the first. */
 const leastFalls = 3;
 const goodShare = 0.2;
-/** A day counts for what is usual when so many of its hours had good turns. */
+/** Least hours with good turns of a day that counts for the usual time. */
 const wholeDay = 20;
 const mostDays = 7;
 const leastDays = 2;

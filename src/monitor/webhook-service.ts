@@ -41,7 +41,7 @@ export interface WebhookServiceOptions {
   readonly send: JsonClient["post"];
   readonly clock: { now(): number };
   readonly observe?: (outcome: DeliveryOutcome) => void;
-  /** Messages of so many milliseconds go out as one; default 0: each by itself. */
+  /** Milliseconds within which messages are sent as one; default 0: each alone. */
   readonly groupMs?: number;
   /** Time limit of one try; default 15 s. */
   readonly timeoutMs?: number;

@@ -30,8 +30,8 @@ const post = (path: string, fields: Record<string, string>): Promise<Response> =
 
 describe("a badge", () => {
   it("says state and uptime, and is kept by its tag", async () => {
-    await expect.poll(async () => (await badge("alpha")).message).toBe("up · 100 % in 1 d");
-    await expect.poll(async () => await badge("odd")).toMatchObject({ message: "down · 0 % in 1 d", isError: true });
+    await expect.poll(async () => (await badge("alpha")).message).toBe("up · 100 % in 1 h");
+    await expect.poll(async () => await badge("odd")).toMatchObject({ message: "down · 0 % in 1 h", isError: true });
     const svg = await fetch(`${service.url}/endpoints/alpha/badge.svg`);
     expect(svg.headers.get("content-type")).toMatch(/^image\/svg\+xml/);
     expect(svg.headers.get("cache-control")).toBe("public, max-age=300");
