@@ -11,6 +11,8 @@ import { catalogEntry } from "../../support/catalog-entry.ts";
 const rules = { incidentAfter: 1, recoveredAfter: 1, staleMs: 600_000 };
 const entries = ["a", "b", "c"].map((id) => catalogEntry(id));
 const startMs = Date.parse("2026-03-01T00:00:00Z");
+/** Beyond the half day in which an incident opens again. */
+const laterMs = 13 * 3_600_000;
 let nowMs = startMs;
 let records: HealthRepository;
 let stored: IncidentRepository;
@@ -108,10 +110,21 @@ describe("incidents are as the state is", () => {
   });
 
   it("when one closes and the next one opens before either is stored", async () => {
-    for (const outcome of ["bad", "good", "bad"] as const) await probe("a", outcome);
+    for (const outcome of ["bad", "good"] as const) await probe("a", outcome);
+    nowMs += laterMs;
+    await probe("a", "bad");
     expect(await listed()).toEqual(["a open", "a closed"]);
     expect(await listed({ open: true })).toEqual(["a open"]);
     expect(await listed({ open: false })).toEqual(["a closed"]);
+  });
+
+  it("when one comes back soon: it is open again, under the same id", async () => {
+    await probe("a", "bad");
+    const [first] = await reader.incidents();
+    await probe("a", "good");
+    await probe("a", "bad");
+    await shouldTell("a", "open");
+    expect((await reader.incidents()).map(({ id }) => id)).toEqual([first?.id]);
   });
 
   it("while they are being stored: none is missed or told twice", async () => {
@@ -135,6 +148,7 @@ it("the newest come first, as many as are asked for, stored or not", async () =>
   await settle("b");
   await probe("a", "good");
   await settle("a");
+  nowMs += laterMs;
   await probe("a", "bad");
   expect(await listed()).toEqual(["a open", "c open", "b open", "a closed"]);
   expect(await listed({ limit: 2 })).toEqual(["a open", "c open"]);
