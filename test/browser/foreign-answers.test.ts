@@ -88,7 +88,7 @@ it("the form signs in, and a page without a session has no buttons", async () =>
   await page.getByRole("link", { name: "Sign in" }).first().click();
   await page.getByLabel("Admin token").fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
-  expect(await page.getByRole("alert").innerText()).toContain("not the admin token");
+  expect(await page.getByRole("alert").innerText()).toContain("nor the admin token");
   await page.getByLabel("Admin token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.goto(`${stage.url}/endpoints/dark`);
