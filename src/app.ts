@@ -22,7 +22,7 @@ import { openMonitoring } from "./app/open-monitoring.ts";
 import { describesDue, openRegistry } from "./app/open-registry.ts";
 import { followFolders, openWatches } from "./app/open-watches.ts";
 import { loadShards, offRoutes } from "./app/plugins.ts";
-import { logWriteFaults, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
+import { logWriteFaults, measured, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./package-file.ts";
@@ -30,7 +30,6 @@ import type { Evaluators } from "./engine/evaluators/evaluators.ts";
 import { createExampleFederation } from "./hosting/example-federation.ts";
 import { readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
-import type { JobKind } from "./jobs/job-queue.ts";
 import type { McpParts } from "./mcp/create-server.ts";
 import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
@@ -43,7 +42,7 @@ import type { Catalog } from "./registry/catalog/catalog.ts";
 import { openAdminToken } from "./store/admin-token.ts";
 import { openCredentialFile } from "./outbound/credential-file.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
 import { countFailures } from "./telemetry/work-metrics.ts";
 import { childrenNow } from "./workers/child-process.ts";
 
@@ -297,7 +296,3 @@ async function startWork(parts: ServedParts): Promise<void> {
   await shards?.start();
   await monitoring.monitor.start();
 }
-
-/** The same kinds with their runs counted and timed. */
-const measured = (kinds: readonly JobKind[], metrics: Metrics): readonly JobKind[] =>
-  kinds.map((kind) => ({ ...kind, run: metrics.measureJob(kind.name, kind.run) }));

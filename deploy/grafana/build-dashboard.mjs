@@ -1,8 +1,10 @@
-// Writes dashboards/fedway.json, or the file that is named, from panels.mjs. A test compares the two, so run this, and the
+// Writes dashboards/fedway.json, or the file that is named, from state-rows.mjs and load-rows.mjs. A test compares the two, so run this, and the
 // formatter, after a change.
 import { writeFile } from "node:fs/promises";
-import { rows } from "./panels.mjs";
+import { loadRows } from "./load-rows.mjs";
+import { stateRows } from "./state-rows.mjs";
 
+const rows = [...stateRows, ...loadRows];
 const target = process.argv[2] ?? new URL("dashboards/fedway.json", import.meta.url);
 const datasource = { type: "prometheus", uid: "fedway-prometheus" };
 const j = 'job="fedway"';

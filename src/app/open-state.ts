@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createBullmqJobQueue } from "../jobs/bullmq/bullmq-job-queue.ts";
 import { EmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
-import type { JobQueue } from "../jobs/job-queue.ts";
+import type { JobKind, JobQueue } from "../jobs/job-queue.ts";
 import { offerToken, type openAdminToken } from "../store/admin-token.ts";
 import { holdDataFolder } from "../store/data-folder.ts";
 import { createRedisStore } from "../store/redis/redis-store.ts";
@@ -13,6 +13,7 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { watchState } from "../store/watch-state.ts";
 import { faultLog } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { watchWrites } from "../store/watch-writes.ts";
 import { databaseFile } from "./backup-state.ts";
 
@@ -115,3 +116,7 @@ export const watchSharedState = ({ log, state: { store }, token }: WatchedState,
       await refresh();
     },
   });
+
+/** The same kinds of jobs with their runs counted and timed. */
+export const measured = (kinds: readonly JobKind[], metrics: Pick<Metrics, "measureJob">): readonly JobKind[] =>
+  kinds.map((kind) => ({ ...kind, run: metrics.measureJob(kind.name, kind.run) }));
