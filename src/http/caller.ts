@@ -116,8 +116,8 @@ function createPeerCheck(trustProxy: HttpSettings["trustProxy"]): (peer: string)
 
 function siteOf({ headers }: FastifyRequest, { publicUrl }: HttpSettings): HttpCaller["site"] {
   const { origin, host } = headers;
-  const told = headers["sec-fetch-site"];
-  if (told !== undefined && told !== "none") return told === "same-origin" ? "own" : "foreign";
+  const fetchSite = headers["sec-fetch-site"];
+  if (fetchSite !== undefined && fetchSite !== "none") return fetchSite === "same-origin" ? "own" : "foreign";
   if (origin === undefined) return "unknown";
   const parsed = URL.parse(origin);
   return parsed?.host === host || parsed?.origin === URL.parse(publicUrl)?.origin ? "own" : "foreign";
