@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { packageFile } from "../../package-file.ts";
 import { plainHeaders } from "../common-headers.ts";
@@ -41,15 +41,25 @@ const icon = asset("icon", "svg", `<svg xmlns="http://www.w3.org/2000/svg" viewB
 /** Paths of what pages load. */
 export const assetPaths = { stylesheet: pathOf(stylesheet), icon: pathOf(icon) } as const;
 
-let bundle: Readonly<Record<"js" | "css", Asset>> | undefined;
+let bundle: { readonly js: Asset; readonly css: Asset; readonly chunks: ReadonlyMap<string, Asset> } | undefined;
 
-const bundled = (name: string, extension: "js" | "css"): Asset =>
-  asset("console", extension, readFileSync(packageFile(`dist/console/${name}`)));
+const consoleFolder = packageFile("dist/console/");
 
-/** What `deploy/build-console.mjs` made, read when it is first wanted: nothing else needs it. */
+const bundled = (name: string, stem = "console"): Asset =>
+  asset(stem, name.endsWith(".css") ? "css" : "js", readFileSync(new URL(name, consoleFolder)));
+
+/** Parts of the console that it loads when they are first used, by the names that the script has for them. */
+const chunks = (): ReadonlyMap<string, Asset> =>
+  new Map(
+    readdirSync(consoleFolder)
+      .filter((name) => name.startsWith("chunk-"))
+      .map((name) => [name, bundled(name, "chunk")]),
+  );
+
+/** Output of `deploy/build-console.mjs`, read when it is first wanted: nothing else needs it. */
 function consoleBundle(): NonNullable<typeof bundle> {
   try {
-    bundle ??= { js: bundled("console.js", "js"), css: bundled("console.css", "css") };
+    bundle ??= { js: bundled("console.js"), css: bundled("console.css"), chunks: chunks() };
     return bundle;
   } catch (cause) {
     throw new FedwayError("NOT_FOUND", "The query console has not been built.", {
@@ -65,11 +75,16 @@ export function consoleAssets(): { readonly script: string; readonly stylesheet:
   return { script: pathOf(js), stylesheet: pathOf(css) };
 }
 
-const named = /^([a-z]+)\.([0-9a-f]{16})\.([a-z]+)$/;
-
-function assetOf(stem: string | undefined, extension: string | undefined): Asset | undefined {
-  if (stem === "console" && (extension === "js" || extension === "css")) return consoleBundle()[extension];
-  return [stylesheet, icon].find((each) => each.stem === stem && each.extension === extension);
+/** Asset of this name, or of the same name with another hash; chunks are whole by their own hash only. */
+function assetOf(file: string): { readonly found: Asset; readonly isCurrent: boolean } | undefined {
+  if (file.startsWith("chunk-")) {
+    const chunk = consoleBundle().chunks.get(file);
+    return chunk && { found: chunk, isCurrent: true };
+  }
+  const [stem, hash, extension] = file.split(".", 3);
+  const all = stem === "console" ? [consoleBundle().js, consoleBundle().css] : [stylesheet, icon];
+  const found = all.find((each) => each.stem === stem && each.extension === extension);
+  return found && { found, isCurrent: found.hash === hash };
 }
 
 async function bodyIn({ body, compressed }: Asset, coding: ContentCoding): Promise<Buffer> {
@@ -87,15 +102,15 @@ export function addAssets(app: TypedApp): void {
     "/assets/:file",
     { ...openToAll, schema: { hide: true } },
     async (request, reply) => {
-      const [, stem, hash, extension] = named.exec(request.params.file) ?? [];
-      const found = assetOf(stem, extension);
-      if (found === undefined) throw new FedwayError("NOT_FOUND", "There is no such file.");
+      const named = assetOf(request.params.file);
+      if (named === undefined) throw new FedwayError("NOT_FOUND", "There is no such file.");
+      const { found, isCurrent } = named;
       // Weak: it stands for the compressed bodies, too.
       const etag = `W/"${found.hash}"`;
       void reply.headers({
         ...plainHeaders,
         ETag: etag,
-        "Cache-Control": hash === found.hash ? "public, max-age=31536000, immutable" : "no-cache",
+        "Cache-Control": isCurrent ? "public, max-age=31536000, immutable" : "no-cache",
         Vary: "Accept-Encoding",
       });
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();

@@ -5,6 +5,7 @@ import { endOf, failureOf, notesView, problemView, type ShownProblem, writeFirst
 import { element } from "./elements.ts";
 import { ownUrl } from "./own-url.ts";
 import { createPlanDisplay, type ShownPlan } from "./plan-view.ts";
+import { registerViews } from "./views/index.ts";
 import { describedExamples, knownPrefixes, registerCompletion, useVocabulary } from "./vocabulary.ts";
 
 /** The element with this id; the page has all of them. */
@@ -52,6 +53,7 @@ const editor = new Yasqe(part("editor", HTMLDivElement), {
 editor.getInputField().setAttribute("aria-label", "SPARQL query");
 // Values are shown whole.
 Yasr.defaults.plugins["table"] = { ...Yasr.defaults.plugins["table"], dynamicConfig: { isEllipsed: false } };
+registerViews(Yasr);
 const results = new Yasr(parts.results, { persistenceId: null, prefixes: knownPrefixes });
 results.on("drawn", nameParts);
 
