@@ -18,6 +18,8 @@ const pages: Readonly<Record<string, string>> = {
   incident: `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`,
   run: "/runs/run-hostile",
   docs: "/docs",
+  help: "/help",
+  guide: "/help/monitoring",
   login: "/login",
   missing: "/endpoints/peple",
   "unknown-path": "/nothing/here",

@@ -260,7 +260,7 @@ export const modules: readonly Module[] = [
       { module: "config", files: ["config.ts"], typesOnly: true },
       { module: "telemetry", typesOnly: true },
     ],
-    packages: ["fastify", "@fastify/*", "typebox"],
+    packages: ["fastify", "@fastify/*", "marked", "typebox"],
   },
   {
     // Runs in browsers: of the service it knows what its answers look like, and which prefixes are well known.
@@ -397,6 +397,7 @@ export const outsideFiles: readonly string[] = [
   "catalog/published/",
   "catalog/shapes/entry-shapes.ttl",
   "catalog/vocabulary/fedway.ttl",
+  "deploy/guide/",
   "dist/console/",
   "shards/",
 ];

@@ -5,7 +5,7 @@ import { packageVersion } from "../../package-file.ts";
 const version = packageVersion();
 
 /** Parts of the site that the navigation leads to. */
-type SitePart = "catalogue" | "query" | "runs" | "status" | "docs";
+type SitePart = "catalogue" | "query" | "runs" | "status" | "help" | "docs";
 
 /** What is put into the frame that all pages share. */
 interface PageContent {
@@ -22,6 +22,7 @@ const parts: readonly { readonly part: SitePart; readonly path: string; readonly
   { part: "query", path: "/query", text: "Query" },
   { part: "runs", path: "/runs", text: "Runs" },
   { part: "status", path: "/status", text: "Status" },
+  { part: "help", path: "/help", text: "Help" },
   { part: "docs", path: "/docs", text: "API" },
 ];
 

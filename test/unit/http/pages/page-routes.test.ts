@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
@@ -33,6 +34,8 @@ const pages = [
   incidentPath,
   "/runs/run-1",
   "/docs",
+  "/help",
+  "/help/monitoring",
 ];
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -88,7 +91,7 @@ describe.each(pages)("%s", (path) => {
   it("uses classes that the stylesheet has", async () => {
     const style = (await get(assetPaths.stylesheet)).payload;
     const used = [...(await textOf(path)).matchAll(/class="([^"]+)"/g)].flatMap(([, names = ""]) => names.split(" "));
-    expect(used.length).toBeGreaterThan(10);
+    expect(used.length).toBeGreaterThan(6);
     const plain = new Set(["unknown", "all", "operation"]);
     expect([...new Set(used)].filter((name) => !plain.has(name) && !style.includes(`.${name}`))).toStrictEqual([]);
   });
@@ -340,4 +343,36 @@ it("sorts the status by the filter and says so to screen readers", async () => {
   expect(text.match(/aria-sort/g)).toHaveLength(1);
   const shown = await textOf("/status?state=down");
   expect(shown.match(/<tr><th scope="row">/g)).toHaveLength(4);
+});
+
+describe("the guide", () => {
+  const guide = readdirSync(new URL("../../../../deploy/guide", import.meta.url)).filter(
+    (name) => name !== "README.md",
+  );
+
+  it("lists every page", async () => {
+    const index = await textOf("/help");
+    for (const name of guide) expect(index, name).toContain(`href="/help/${name.replace(".md", "")}"`);
+  });
+
+  it("links pages and anchors that are there", async () => {
+    for (const name of guide) {
+      const path = `/help/${name.replace(".md", "")}`;
+      const text = await textOf(path);
+      for (const [, target = "", anchor] of text.matchAll(/href="((?:\/help(?:\/[\w-]+)?)?)#([^"]+)"/g)) {
+        const there = target === "" ? text : await textOf(target);
+        expect(there, `${path} -> ${target}#${anchor}`).toContain(`id="${anchor}"`);
+      }
+    }
+  });
+
+  it("names this service in commands", async () => {
+    expect(await textOf("/help/monitoring")).toContain("curl -s http://127.0.0.1:0/api/status");
+  });
+
+  it("has no page of another folder", async () => {
+    for (const path of ["/help/..%2f..%2fREADME", "/help/none", "/help/README"]) {
+      expect((await get(path)).statusCode, path).toBeGreaterThanOrEqual(400);
+    }
+  });
 });
