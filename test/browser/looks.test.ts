@@ -12,6 +12,7 @@ const pages: Readonly<Record<string, string>> = {
   endpoint: "/endpoints/people",
   "endpoint-hostile": "/endpoints/hostile",
   "endpoint-unknown-state": "/endpoints/dark",
+  federations: "/federations",
   federation: "/federations/north",
   status: "/status",
   "status-by-latency": "/status?sort=latency&order=desc",

@@ -190,7 +190,7 @@ export function catalogPage(shown: ShownCatalog): string {
   const { publicUrl, filter } = shown;
   return page({
     title: filter.q === undefined ? "Fedway: SPARQL endpoints" : `${filter.q} - Fedway`,
-    part: "catalogue",
+    part: "endpoints",
     main: html`<h1>SPARQL endpoints</h1>
 <p class="lead">One SPARQL query in, the answer from the right endpoints out. Find out here which endpoints there are, what they hold and how they are doing.</p>
 ${heartbeatBanner(shown.heartbeat)}${searchForm(shown)}<div class="columns"><div>

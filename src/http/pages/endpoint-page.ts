@@ -98,7 +98,7 @@ export function endpointPage(shown: ShownEndpoint): string {
   const { asker, entry, nowMs } = shown;
   return page({
     title: `${entry.title} - Fedway`,
-    main: html`<p class="crumbs"><a href="/">Catalogue</a> / <code>${entry.id}</code></p>
+    main: html`<p class="crumbs"><a href="/">Endpoints</a> / <code>${entry.id}</code></p>
 <div class="titled"><h1>${entry.title}</h1>${stateBadge(shown)}</div>
 <p class="lead">${descriptionText(shown.description)}</p>
 ${stateLine(shown)}

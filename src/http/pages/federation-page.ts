@@ -130,7 +130,7 @@ export function federationPage(shown: ShownFederation): string {
   const { id, title, description } = federation;
   return page({
     title: `${title} - Fedway`,
-    main: html`<p class="crumbs"><a href="/">Catalogue</a> / <code>${id}</code></p>
+    main: html`<p class="crumbs"><a href="/federations">Federations</a> / <code>${id}</code></p>
 <h1>${title}</h1>
 <p class="lead">${description ?? html`<span class="muted">No description was given.</span>`}</p>
 <div class="columns"><div>

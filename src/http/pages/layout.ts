@@ -5,7 +5,7 @@ import { packageVersion } from "../../package-file.ts";
 const version = packageVersion();
 
 /** Parts of the site that the navigation leads to. */
-type SitePart = "catalogue" | "query" | "runs" | "status" | "help" | "docs";
+export type SitePart = "endpoints" | "federations" | "query" | "status" | "runs" | "help" | "docs";
 
 /** What is put into the frame that all pages share. */
 interface PageContent {
@@ -18,10 +18,11 @@ interface PageContent {
 }
 
 const parts: readonly { readonly part: SitePart; readonly path: string; readonly text: string }[] = [
-  { part: "catalogue", path: "/", text: "Catalogue" },
+  { part: "endpoints", path: "/", text: "Endpoints" },
+  { part: "federations", path: "/federations", text: "Federations" },
   { part: "query", path: "/query", text: "Query" },
-  { part: "runs", path: "/runs", text: "Runs" },
   { part: "status", path: "/status", text: "Status" },
+  { part: "runs", path: "/runs", text: "Runs" },
   { part: "help", path: "/help", text: "Help" },
   { part: "docs", path: "/docs", text: "API" },
 ];

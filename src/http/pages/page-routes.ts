@@ -1,4 +1,3 @@
-import type { FastifyRequest } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
@@ -26,14 +25,10 @@ import { sendPage, sendRefusalPage } from "./page-reply.ts";
 import { addRunPages } from "./runs-page.ts";
 import { addUnsubscribe } from "./unsubscribe-page.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
-import { watchesPage } from "./watches-page.ts";
+import { addListPages } from "./list-pages.ts";
+import { searchOf } from "./list-page.ts";
 
 const tags = ["Pages"];
-
-const queryOf = ({ originalUrl }: FastifyRequest): URLSearchParams => {
-  const at = originalUrl.indexOf("?");
-  return new URLSearchParams(at === -1 ? "" : originalUrl.slice(at + 1));
-};
 
 const hasExamples = (hosted: HttpShell["hosted"]): boolean => exampleEndpoints.every((id) => hosted(id) !== undefined);
 
@@ -44,7 +39,7 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
   app.get("/", {
     schema: { tags, summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
     handler: async (request, reply) => {
-      const filter = readCatalogFilter(queryOf(request));
+      const filter = readCatalogFilter(searchOf(request));
       const found = search.filterEntries(catalog, filter);
       const text = catalogPage({
         filter,
@@ -163,7 +158,7 @@ function addStatus(app: TypedApp, shell: HttpShell): void {
   app.get("/status", {
     schema: { tags, summary: "The state of all endpoints as a page to read" },
     handler: async (request, reply) => {
-      const filter = readStatusFilter(queryOf(request));
+      const filter = readStatusFilter(searchOf(request));
       const { state } = shell.ready().checks;
       const incidents = await readingOf(monitor.incidents({ open: true }));
       const maintenance = await readingOf(monitor.maintenance());
@@ -197,20 +192,6 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-function addWatches(app: TypedApp, { watches, monitor }: HttpShell): void {
-  app.get("/watches", {
-    schema: { tags, summary: "Watched queries and what changed in their answers, as a page to read" },
-    handler: async (request, reply) => {
-      const open = await monitor.incidents({ open: true, limit: 1_000 });
-      const incidentOf = (endpoint: string, summary: string): string | undefined => {
-        const found = open.find((one) => one.endpoint === endpoint && one.summary?.endsWith(summary));
-        return found && `/incidents/${found.id}`;
-      };
-      return sendPage(request, reply, watchesPage({ watches: await watches.list(), incidentOf }));
-    },
-  });
-}
-
 /** What goes wrong on the way to a page is answered with a page. */
 function answerWithPages(app: TypedApp, { logger }: HttpShell): void {
   app.setErrorHandler((thrown, request, reply) => {
@@ -232,7 +213,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addFederation(app, shell);
     addStatus(app, shell);
     addIncident(app, shell);
-    addWatches(app, shell);
+    addListPages(app, shell);
     addRunPages(app, shell);
     addLogin(app, shell);
     addAsking(app, shell);

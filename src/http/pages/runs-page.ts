@@ -1,5 +1,5 @@
 import { clientOf } from "../../clients/client-name.ts";
-import { type Html, html, joined } from "../../html.ts";
+import { type Html, html, joined, type Piece } from "../../html.ts";
 import type { ListedRuns, RunFilter } from "../../query/run-list.ts";
 import { elapsedMs } from "../../query/run-list.ts";
 import type { RunRecord, RunStatus } from "../../query/run-log.ts";
@@ -12,7 +12,8 @@ import { IdPath } from "../schemas.ts";
 import { refuseForeign } from "../write-access.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, momentOf, numberText } from "./figures.ts";
-import { badge, option, page, table } from "./layout.ts";
+import { badge } from "./layout.ts";
+import { type Column, listPage, searchOf } from "./list-page.ts";
 import { privateHeaders, sendPage, sendPrivatePage } from "./page-reply.ts";
 import { cancelForm, runPage } from "./run-page.ts";
 
@@ -40,41 +41,43 @@ const what = ({ call, plan, asked, queryHash = "" }: RunRecord): Html =>
     ? html`${call ?? plan ?? "query"} <code>${queryHash.slice(0, 12)}</code>`
     : html`<code>${asked.query.slice(0, 200)}</code>`;
 
-const runRow =
-  (nowMs: number) =>
-  (run: RunRecord): Html => {
-    const { id, status, startedAt, rows, sources, client } = run;
-    const asked = joined(
-      sources.slice(0, 5).map(({ endpoint }) => html`${endpoint}`),
-      ", ",
-    );
-    const more = sources.length > 5 ? ` and ${sources.length - 5} more` : "";
-    return html`<tr><th scope="row"><a href="/runs/${id}">${momentOf(startedAt)}</a></th><td>${badge(marks[status] ?? "", status)}</td><td class="n">${latencyText(elapsedMs(run, nowMs))}</td><td class="n">${rows === undefined ? html`<span class="muted">not known</span>` : numberText(rows)}</td><td>${asked}${more}</td><td>${client ?? ""}</td><td>${what(run)}</td><td>${status === "running" ? cancelForm(run) : ""}</td></tr>
-`;
-  };
+const endpointsOf = ({ sources }: RunRecord): Piece => {
+  const asked = sources.slice(0, 5).map(({ endpoint }) => endpoint);
+  return [joined(asked, ", "), sources.length > 5 ? ` and ${sources.length - 5} more` : ""];
+};
 
-const heads = ["Started", "State", "#Took", "#Rows", "Endpoints", "Client", "Query", "Act"];
-
-const searchOf = ({ status, endpoint, order }: RunFilter, cursor: string): string =>
-  `?${new URLSearchParams({ ...(status && { status }), ...(endpoint && { endpoint }), ...(order && { order }), cursor }).toString()}`;
+const columnsAt = (nowMs: number): readonly Column<RunRecord>[] => [
+  { head: "Started", cell: ({ id, startedAt }) => html`<a href="/runs/${id}">${momentOf(startedAt)}</a>` },
+  { head: "State", cell: ({ status }) => badge(marks[status] ?? "", status) },
+  { head: "#Took", cell: (run) => latencyText(elapsedMs(run, nowMs)) },
+  { head: "#Rows", cell: ({ rows }) => (rows === undefined ? undefined : numberText(rows)) },
+  { head: "Endpoints", cell: endpointsOf },
+  { head: "Client", cell: ({ client = "" }) => client },
+  { head: "Query", cell: what },
+  { head: "Act", cell: (run) => (run.status === "running" ? cancelForm(run) : "") },
+];
 
 /** The page of runs: one's own, an operator's all. */
 function runsPage({ listed: { runs, next }, filter, isLive, isOperator, owner, nowMs }: ShownRuns): string {
   const client = clientOf(owner);
-  return page({
-    title: "Runs - Fedway",
+  const { status, endpoint, order, cursor } = filter;
+  const any = { "": "Any", ...Object.fromEntries(statuses.map((each) => [each, each])) };
+  return listPage({
+    title: "Runs of queries",
     part: "runs",
+    path: "/runs",
     ...(isLive && { head: again }),
-    main: html`<h1>Runs of queries</h1>
-<p class="lead">${isOperator ? "The runs of all clients." : html`The runs that were sent ${client === undefined ? "from your address" : html`by the client ${client}`}. <a href="/login">Sign in</a> as an operator to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}</p>
-<form class="sorting card" action="/runs" method="get" aria-label="What is shown">
-<div><label for="status">State</label><select id="status" name="status">${option("", "Any", filter.status === undefined)}${statuses.map((each) => option(each, each, each === filter.status))}</select></div>
-<div><label for="endpoint">Endpoint</label><input id="endpoint" name="endpoint" maxlength="500" value="${filter.endpoint ?? ""}"></div>
-<div><label for="order">Order</label><select id="order" name="order">${option("newest", "Newest first", filter.order !== "longest")}${option("longest", "Longest first", filter.order === "longest")}</select></div>
-<div class="act"><button>Show</button></div>
-</form>
-${runs.length === 0 ? html`<p class="muted">None is known.</p>` : table({ name: "Runs", heads, rows: runs.map(runRow(nowMs)) })}
-${next === undefined ? "" : html`<p><a href="/runs${searchOf(filter, next)}">More</a></p>`}`,
+    intro: html`${isOperator ? "The runs of all clients." : html`The runs that were sent ${client === undefined ? "from your address" : html`by the client ${client}`}. <a href="/login">Sign in</a> as an operator to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}`,
+    fields: [
+      { name: "status", label: "State", value: status, choices: any },
+      { name: "endpoint", label: "Endpoint", value: endpoint },
+      { name: "order", label: "Order", value: order, choices: { "": "Newest first", longest: "Longest first" } },
+    ],
+    columns: columnsAt(nowMs),
+    rows: runs,
+    empty: html`No run is known. <a href="/query">Run a query</a>`,
+    cursor,
+    next,
   });
 }
 
@@ -82,7 +85,7 @@ function readFilter(search: URLSearchParams): RunFilter {
   return {
     status: choiceOf(search, "status", statuses),
     endpoint: search.get("endpoint")?.slice(0, 500) || undefined,
-    order: search.get("order") === "longest" ? "longest" : "newest",
+    order: choiceOf(search, "order", ["longest"]),
     cursor: search.get("cursor") ?? undefined,
     limit: shownAtOnce,
   };
@@ -95,7 +98,7 @@ export function addRunPages(app: TypedApp, shell: HttpShell): void {
   app.get("/runs", {
     schema: { tags, summary: "Running and recent queries as a page to read" },
     handler: async (request, reply) => {
-      const search = new URLSearchParams(request.url.split("?", 2)[1]);
+      const search = searchOf(request);
       const filter = readFilter(search);
       const viewer = viewerOf(request);
       const listed = await queries.runs(filter, viewer);

@@ -1,7 +1,8 @@
-import { html, type Html } from "../../html.ts";
+import { html, type Html, type Piece } from "../../html.ts";
 import { isFound, stateOf, type Watch } from "../../watch/watch.ts";
 import { moment } from "./figures.ts";
-import { badge, page, table } from "./layout.ts";
+import { badge } from "./layout.ts";
+import { listPage } from "./list-page.ts";
 import { type CellLevel, drawStrip } from "./strip.ts";
 
 /** What the page of watched queries shows. */
@@ -27,27 +28,33 @@ function stripOf({ results }: Watch): Html {
   return drawStrip([...Array.from({ length: cells - levels.length }, (): CellLevel => "none"), ...levels], text);
 }
 
-function rowOf(watch: Watch, { incidentOf }: ShownWatches): Html {
-  const { id, name, endpoint, federation, drifts, results } = watch;
-  const state = stateOf(watch);
+const whereOf = ({ endpoint, federation }: Watch): Html =>
+  endpoint === undefined
+    ? html`<a href="/federations/${federation}">${federation}</a>`
+    : html`<a href="/endpoints/${endpoint}">${endpoint}</a>`;
+
+function changesOf({ drifts, results }: Watch, incidentOf: ShownWatches["incidentOf"]): Piece {
   const found = Object.values(drifts).map((drift) => {
     const path = isFound(drift) ? incidentOf(drift.endpoint, drift.summary) : undefined;
     return html`<div>${path === undefined ? drift.summary : html`<a href="${path}">${drift.summary}</a>`}</div>`;
   });
-  const last = results.at(-1);
-  const where = endpoint === undefined ? html`${federation}` : html`<a href="/endpoints/${endpoint}">${endpoint}</a>`;
-  return html`<tr><th scope="row"><a href="/api/watches/${id}">${name}</a></th><td>${where}</td><td>${badge(marks[state], state)}</td><td>${stripOf(watch)}</td><td>${last === undefined ? "" : moment(last.atMs, false)}</td><td>${found.length > 0 ? found : last?.why}</td></tr>
-`;
+  return found.length > 0 ? found : (results.at(-1)?.why ?? "");
 }
 
 /** The watched queries, with their latest runs and what changed. */
-export function watchesPage(shown: ShownWatches): string {
-  const heads = ["Query", "Endpoint", "State", "Latest runs", "Last", "What changed"];
-  const rows = shown.watches.map((watch) => rowOf(watch, shown));
-  const none = html`<p>No query is watched. <code>fedway watches add FOLDER</code> adds some.</p>`;
-  return page({
-    title: "Watched queries - Fedway",
-    main: html`<h1>Watched queries</h1>
-${rows.length === 0 ? none : table({ name: "Watched queries", heads, rows })}<p class="small"><a href="/api/watches">As JSON</a></p>`,
+export const watchesPage = ({ watches, incidentOf }: ShownWatches): string =>
+  listPage({
+    title: "Watched queries",
+    path: "/watches",
+    intro: "Queries that run on a schedule; a changed answer opens an incident.",
+    columns: [
+      { head: "Query", cell: ({ id, name }) => html`<a href="/api/watches/${id}">${name}</a>` },
+      { head: "Endpoint", cell: whereOf },
+      { head: "State", cell: (watch) => badge(marks[stateOf(watch)], stateOf(watch)) },
+      { head: "Latest runs", cell: stripOf },
+      { head: "Last", cell: ({ results }) => (results.length === 0 ? "" : moment(results.at(-1)?.atMs ?? 0, false)) },
+      { head: "What changed", cell: (watch) => changesOf(watch, incidentOf) },
+    ],
+    rows: watches,
+    empty: html`No query is watched. <code>fedway watches add FOLDER</code> adds some.`,
   });
-}

@@ -157,6 +157,7 @@ describe("documents", () => {
       "/endpoints/{id}/maintenance/{window}/remove",
       "/endpoints/{id}/owner",
       "/endpoints/{id}/sparql",
+      "/federations",
       "/federations/{id}",
       "/federations/{id}/sparql",
       "/health/live",

@@ -27,6 +27,7 @@ const incidentPath = `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`;
 const pages = [
   "/",
   "/?q=proteins",
+  "/federations",
   "/endpoints/people",
   "/endpoints/hostile",
   "/endpoints/dark",
