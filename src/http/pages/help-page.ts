@@ -84,7 +84,7 @@ export function addHelp(app: TypedApp, { publicUrl }: HttpShell): void {
   });
   app.get("/help/:page", {
     ...openToAll,
-    schema: { tags: ["Pages"], summary: "One page of the user guide", params: GuidePath },
+    schema: { tags: ["Pages"], operationId: "showHelpPage", summary: "One page of the user guide", params: GuidePath },
     handler: async (request, reply) => sendPage(request, reply, shown(request.params.page)),
   });
 }

@@ -162,6 +162,8 @@ describe("documents", () => {
       "/federations/{id}/sparql",
       "/health/live",
       "/health/ready",
+      "/help",
+      "/help/{page}",
       "/hosted/{id}/sparql",
       "/incidents.atom",
       "/incidents/{id}",
