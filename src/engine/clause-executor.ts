@@ -30,14 +30,14 @@ export interface ClauseExecutor {
    * @param onDivided called before the first solutions when they come in several answers
    */
   solutions(clause: FederatedClause, keys?: KeyBlock, onDivided?: () => void): AsyncIterable<readonly Bindings[]>;
-  /** Rows of the clause's endpoint that are had in another way; the same becomes of failures. */
+  /** Substitute rows for the clause's endpoint, reported like its own, failures included. */
   reported(clause: ReportedClause, read: ReadRows): AsyncIterable<readonly Bindings[]>;
 }
 
 type ReportedClause = Pick<FederatedClause, "iri" | "endpoint" | "silent" | "nonMonotone">;
 type ReadRows = (report: SourceReport) => AsyncIterable<readonly Bindings[]>;
 
-/** What an executor works with. */
+/** Options of an executor. */
 interface ClauseExecutorOptions extends Omit<FetchOptions, "rowCaps"> {
   /** Where endpoints are known to cut their answers; default: nothing is known. */
   readonly rowCaps?: RowCaps | undefined;
@@ -94,7 +94,7 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
   };
 }
 
-/** What came first of SILENT clauses, whose blocks are asked side by side. */
+/** First answers of SILENT clauses, whose blocks are asked side by side. */
 class SilentClauses {
   readonly #firsts = new Map<string, "answer" | "failure">();
 
@@ -228,12 +228,12 @@ async function* askSmaller(
 
 /** Not sent: the endpoint is known to take fewer. */
 const tooManyKeys = (): FedwayError =>
-  new FedwayError("ENDPOINT_REJECTED_QUERY", "The endpoint does not take so many join keys in one request.");
+  new FedwayError("ENDPOINT_REJECTED_QUERY", "The endpoint does not take this many join keys in one request.");
 
 /** Failures that a smaller request may not have: too long, too complex or too slow. */
 function mayFitWhenSmaller({ code, details }: FedwayError): boolean {
   if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_FAILED") return true;
-  // Without a status nobody says that it was the request.
+  // Without a status the cause may lie elsewhere than in the request.
   if (code === "ENDPOINT_TIMEOUT") return details.upstreamStatus !== undefined;
   return details.upstreamStatus === 413 || details.upstreamStatus === 414;
 }

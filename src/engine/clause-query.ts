@@ -56,7 +56,7 @@ export function clauseQuery(clause: FederatedClause, keys?: KeyBlock, condition?
   return `${clause.prologue}${select} ${projection} WHERE ${where}${limit}`;
 }
 
-/** Whether the clause begins with triples that bind all of the keys' variables. */
+/** True if the clause begins with triples that bind all of the keys' variables. */
 export const takesKeysInside = ({ opening, substituted }: FederatedClause, { variables }: KeyBlock): boolean =>
   !substituted && variables.every((name) => opening?.includes(name) === true);
 
@@ -173,7 +173,7 @@ const MOST_ENDPOINTS = 20_000;
 export interface KeyBlocks {
   /** Keys of the next block. */
   next(): number;
-  /** Whether a later block may be larger than the next one; absent: blocks do not wait for each other. */
+  /** True if a later block may be larger than the next one; absent: blocks do not wait for each other. */
   isGrowing?(): boolean;
 }
 

@@ -3,15 +3,15 @@ import type { Remark, Remarks } from "../results/remark.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 
 /**
- * What a partial answer is of the true one: "subset", every row given is in it; "uncertain", rows may be given that are not,
+ * Relation of a partial answer to the true one: "subset", all its rows are in the true answer; "uncertain", some may not be,
  * as something is missing on the right of MINUS or OPTIONAL, in NOT EXISTS, under an aggregate or the like.
  */
 export type PartialKind = "subset" | "uncertain";
 
-/** What became of the endpoints of a run. */
+/** Contributions of a run's endpoints. */
 export type Contributions = Pick<ExecutionBounds, "sources" | "partial">;
 
-/** What an answer without what its sources lack is of the true one; undefined when they lack nothing. */
+/** Kind of a partial answer; undefined when no source lacks anything. */
 export function partialKind(plan: QueryPlan, { sources, partial }: Contributions): PartialKind | undefined {
   let kind: PartialKind | undefined;
   for (const source of sources.values()) {
@@ -30,7 +30,7 @@ export function lacksRows({ status }: SourceReport): boolean {
   return lacking.has(status);
 }
 
-/** Whether what a source lacks can add rows to the answer of its plan. */
+/** True if rows missing at a source can add rows to the answer of its plan. */
 function mayAddRows(
   plan: QueryPlan,
   { endpoint, status, reason }: Pick<SourceReport, "endpoint" | "status" | "reason">,
@@ -53,15 +53,15 @@ function mayAddRows(
   );
 }
 
-/** Whether an endpoint that gives nothing can add rows to the answer of a plan. */
+/** True if an endpoint without rows can add rows to the answer of a plan. */
 export const canAddRows = (plan: QueryPlan, endpoint: string): boolean =>
   mayAddRows(plan, { endpoint, status: "failed" });
 
-/** Whether rows can only be lost with what any endpoint of a plan leaves out. */
+/** True if a missing part at any endpoint of a plan can only lose rows. */
 export const isMonotoneIn = ({ clauses, over }: Pick<FederatedPlan, "clauses" | "over">): boolean =>
   over?.nonMonotone === undefined && clauses.every(({ nonMonotone }) => nonMonotone === undefined);
 
-/** What the document of an answer must say at its end; undefined where nothing is missing. */
+/** The remark at the end of an answer's document; undefined where nothing is missing. */
 function remarkOf(plan: QueryPlan, bounds: Contributions): Remark | undefined {
   const partial = partialKind(plan, bounds);
   if (partial === undefined) return undefined;
@@ -69,7 +69,7 @@ function remarkOf(plan: QueryPlan, bounds: Contributions): Remark | undefined {
   return { partial, sources: sources.map(({ endpoint, status, reason }) => ({ endpoint, status, reason })) };
 }
 
-/** What documents of a plan's answer say at their end; by default the head leaves now, with what is known now. */
+/** Remarks at the end of documents of a plan's answer; by default the head leaves now, with the facts known now. */
 export function remarksOn(plan: QueryPlan, bounds: Contributions, headHasLeft?: () => boolean): Remarks {
   const isTold = partialKind(plan, bounds) !== undefined;
   return { atEnd: () => remarkOf(plan, bounds), isTold: () => (headHasLeft ? !headHasLeft() : isTold) };

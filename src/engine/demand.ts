@@ -6,7 +6,7 @@ import type { Bindings } from "../results/model.ts";
 import { literalFromParts } from "../results/terms.ts";
 import type { TriplePattern } from "./sources/triple-pattern.ts";
 
-/** What the rest of a query wants of the solutions of a clause or a group of patterns. */
+/** Demand of the rest of a query on the solutions of a clause or a group of patterns. */
 export interface Demand {
   /** Solutions for which one of them does not hold come to nothing. */
   readonly conditions: readonly PushedCondition[];
@@ -21,9 +21,9 @@ export interface LeafDemand extends Demand {
   readonly variables: ReadonlySet<string>;
 }
 
-/** What is wanted of patterns that members are asked as one. */
+/** Demand on patterns that members are asked as one. */
 export interface UnitDemand extends LeafDemand {
-  /** What is wanted of the solutions instead. */
+  /** A summary to return instead of the solutions. */
   readonly summary?: Summary | undefined;
   /** Further patterns, in OPTIONAL each, that have matches for a solution at its member alone. */
   readonly optionals?: readonly (readonly TriplePattern[])[] | undefined;
@@ -36,7 +36,7 @@ export interface PushedCondition {
   readonly holds: (row: Bindings) => boolean;
   /** The same or less in SPARQL, for endpoints; undefined where engines could differ. */
   readonly text: string | undefined;
-  /** What it says of single variables where solutions for the others are at hand. */
+  /** Bounds on single variables, where solutions for the others are at hand. */
   readonly bounds?: readonly Bound[];
 }
 
@@ -54,7 +54,7 @@ interface RowLimit {
   readonly distinctIn?: ReadonlySet<string> | undefined;
 }
 
-/** Whether each row is wanted once, and how many are enough, where these of all variables are asked for. */
+/** Distinctness and the number of rows that is enough, when these of all variables are selected. */
 function demandedRows({ distinct, limit }: Demand, shown: readonly string[], all: readonly string[]) {
   const isEnough = limit?.distinctIn === undefined || shown.every((name) => limit.distinctIn?.has(name));
   const enough = isEnough ? limit?.rows : undefined;
@@ -104,7 +104,7 @@ export function demandedClause(clause: FederatedClause, demand: LeafDemand): Fed
   };
 }
 
-/** What an endpoint makes of solutions before it sends them. */
+/** A summary that an endpoint computes from its solutions. */
 export type Summary = Groups | Top;
 
 /** Solutions by these variables, with numbers and extremes of each group. */
@@ -129,18 +129,18 @@ export interface Top {
   readonly bound?: string | undefined;
 }
 
-/** Whether an endpoint, and what stands in for it, summarises solutions rightly in a subselect. */
+/** True if an endpoint, and its substitute, summarises solutions correctly in a subselect. */
 export const summarisesFor = ({ mirror, ...endpoint }: PlannedEndpoint): boolean =>
   [endpoint, ...(mirror ? [mirror] : [])].every(
     (one) => one.interface === undefined && one.counting === undefined && takesConditions(one),
   );
 
-/** What is known of a variable of solutions that are to be summarised; undefined: they do not have it. */
+/** Known facts of a variable in solutions to be summarised; undefined: the solutions do not have it. */
 export type KnownVariable = (name: string) => ClauseVariable | undefined;
 
 /**
- * Whether every engine gives the same summary, so that those of several endpoints make one: numbers are of one exact type and
- * always bound. Groups are named by IRIs or plain strings, which everybody tells apart alike, while endpoints store literals
+ * True if every engine gives the same summary, so that the summaries of several endpoints can be merged: numbers are of one exact
+ * type and always bound. Groups are named by IRIs or plain strings, which all engines distinguish alike, while endpoints store literals
  * of one value as one term; and there are few of them.
  * @param size about how many solutions there are
  */

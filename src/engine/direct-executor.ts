@@ -147,7 +147,7 @@ function silentTime(bounds: ExecutionBounds, now: () => number): MemberTime {
   return new MemberTime({ signal: bounds.signal, timeMs, latestMs: latestWaitMs(bounds, nowMs), now });
 }
 
-/** What is accepted; without `acceptEncoding` the body is delivered decoded. */
+/** Accepted formats; without `acceptEncoding` the body is delivered decoded. */
 type Accepted = Pick<SparqlRequest, "accept" | "acceptEncoding">;
 
 function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEncoding }: Accepted): SparqlRequest {
@@ -179,7 +179,7 @@ interface ReportOptions {
 
 /** Keeps the endpoint's report up to date from its one request to the body's end. */
 class RequestReport {
-  /** What the endpoint may make a SILENT query wait. */
+  /** Time that a SILENT query may wait for the endpoint. */
   readonly time: MemberTime | undefined;
   readonly #bounds: ExecutionBounds;
   readonly #now: () => number;
@@ -221,7 +221,7 @@ class RequestReport {
       );
   }
 
-  /** Whether SILENT takes an answer that broke off for a partial one. */
+  /** True if SILENT makes a partial answer of one that broke off. */
   silences(thrown: unknown): boolean {
     return toFedwayError(this.failed(thrown)).kind.silenceable && !this.#bounds.signal.aborted;
   }

@@ -16,7 +16,7 @@ export type EvaluateHere = (
   bounds: ExecutionBounds,
 ) => AsyncIterable<readonly Bindings[]>;
 
-/** What clauses are evaluated with. */
+/** Options of evaluating clauses. */
 interface ClauseEvaluatorOptions {
   readonly bounds: ExecutionBounds;
   readonly account: ExecutionAccount;
@@ -32,11 +32,11 @@ export interface ClauseRequest {
   readonly onDivided?: (() => void) | undefined;
 }
 
-/** Whether the members of a clause's federation are reported and fail one by one; with SILENT the clause fails as one. */
+/** True if the members of a clause's federation are reported and fail one by one; with SILENT the clause fails as one. */
 const namesMembers = ({ endpoint, silent }: Pick<FederatedClause, "endpoint" | "silent">): boolean =>
   endpoint.over !== undefined && !silent;
 
-/** What is noted of a clause, and its rows with their source; members of a federation are sources, it is none. */
+/** Report of a clause, and its rows with their source; members of a federation are sources, the federation is not. */
 export function sourceOf(
   clause: Pick<FederatedClause, "endpoint" | "silent">,
   { sources, provenance }: Pick<ExecutionBounds, "sources" | "provenance">,
@@ -50,7 +50,7 @@ export function sourceOf(
   };
 }
 
-/** Whether a clause is evaluated here over its endpoint's triples, and not by the endpoint. */
+/** True if a clause is evaluated in this service over its endpoint's triples, and not by the endpoint. */
 export const isEvaluatedHere = ({ endpoint, evaluatedHere }: FederatedClause): boolean =>
   endpoint.interface !== undefined || evaluatedHere === true;
 

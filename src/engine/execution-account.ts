@@ -5,7 +5,7 @@ import type { SourceReport } from "./federation-engine.ts";
 import type { StepReport } from "./step-reports.ts";
 import { createHeldBytes, type HeldBytes, type HeldTogether, countUpTo } from "./held-bytes.ts";
 
-/** What an account counts up to; `now` is a monotonic clock in milliseconds. */
+/** Limits of an account; `now` is a monotonic clock in milliseconds. */
 interface AccountLimits {
   readonly maxSolutions: number;
   readonly maxHeldBytes: number;
@@ -14,7 +14,7 @@ interface AccountLimits {
   readonly now: () => number;
 }
 
-/** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
+/** Counts over one execution, over all clauses and their evaluation in this service together. */
 export class ExecutionAccount {
   /** Counts a solution or triple taken in from an endpoint; throws when there are too many. */
   readonly count: (solutions?: number) => void;

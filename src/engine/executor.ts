@@ -14,9 +14,9 @@ export interface AnswerBytes {
   readonly contentEncoding: string;
   /** A verified buffer or `GatheredBody`, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
   readonly body: Buffer | Readable;
-  /** Rows or triples of a whole body, where the format tells. */
+  /** Rows or triples of a whole body, where the format shows them. */
   readonly rows?: number | undefined;
-  /** Settles at the answer's end with its rows, where the format tells; absent when the body is whole. */
+  /** Settles at the answer's end with its rows, where the format shows them; absent when the body is whole. */
   readonly end?: Promise<number | undefined>;
 }
 
@@ -62,11 +62,11 @@ const gravity: Record<SourceReport["status"], number> = {
   failed: 7,
 };
 
-/** Nothing more comes of the endpoint in this run, and it is not asked again. */
+/** True if the endpoint is excluded for the rest of this run. */
 export const isLost = ({ status }: SourceReport): boolean =>
   status === "failed" || status === "timeout" || status === "skipped";
 
-/** What the failure of an endpoint makes of its report; one that is left alone by its circuit breaker was not asked. */
+/** Status of a failed endpoint in its report; one that is left alone by its circuit breaker was not asked. */
 export function failureStatus({ code }: FedwayError): "failed" | "timeout" | "skipped" {
   if (code === "CIRCUIT_OPEN") return "skipped";
   return code === "ENDPOINT_TIMEOUT" || code === "DEADLINE_EXCEEDED" ? "timeout" : "failed";
@@ -94,13 +94,13 @@ export function noteStatus(report: SourceReport, status: SourceReport["status"],
   if (reason !== undefined) report.reason = reason;
 }
 
-/** Whether an execution goes on without the solutions of a clause or of a member's patterns. */
+/** True if an execution goes on without the solutions of a clause or of a member's patterns. */
 export const goesOnWithout = (
   { nonMonotone }: { readonly nonMonotone?: "place" | "body" | true | undefined },
   { partial }: Pick<ExecutionBounds, "partial">,
 ): boolean => partial === true || (partial === "subset" && (nonMonotone === undefined || nonMonotone === "body"));
 
-/** Whether a clause or the query of a direct plan may be answered in part by its endpoint. */
+/** True if a clause or the query of a direct plan may be answered in part by its endpoint. */
 export const takesInPart = (
   { nonMonotone }: { readonly nonMonotone?: "place" | "body" | true | undefined },
   { partial }: Pick<ExecutionBounds, "partial">,

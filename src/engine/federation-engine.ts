@@ -4,7 +4,7 @@ import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { StepReports } from "./step-reports.ts";
 import type { QueryResult } from "../results/model.ts";
 
-/** What one endpoint contributed to one run; counts are what was seen, absent means unknown. */
+/** Contribution of one endpoint to one run; counts were seen, absent means unknown. */
 export interface SourceReport {
   /** Catalogue id, or the URL of an endpoint outside the catalogue. */
   readonly endpoint: string;
@@ -15,7 +15,7 @@ export interface SourceReport {
   shared?: number;
   /** The mirror that was asked in its place, by its catalogue id or URL; its requests are counted here. */
   mirror?: string;
-  /** What its requests have shown of how it must be asked, a few sentences. */
+  /** Facts learned from its requests about how it must be asked, a few sentences. */
   learned?: readonly string[];
   rows?: number;
   /** Decoded bytes received. */
@@ -38,10 +38,10 @@ export interface SourceReport {
   reason?: string;
 }
 
-/** Whether an answer may lack rows, and whether it may then only lack rows. */
+/** Partial answers: allowed or not, or only where every row is certain ("subset"). */
 export type PartialAnswers = boolean | "subset";
 
-/** What an execution is bound by. */
+/** Bounds of an execution. */
 export interface ExecutionBounds {
   /** Ends everything upstream; its reason is the error the stream fails with. */
   readonly signal: AbortSignal;
@@ -58,15 +58,15 @@ export interface ExecutionBounds {
   readonly sources: Map<string, SourceReport>;
   /** Rows say which endpoints they came from, in a variable `fedway_from` behind the others. */
   readonly provenance?: boolean | undefined;
-  /** Filled in like `sources`, one entry a step of the plan; absent: nobody wants to know. */
+  /** Filled in like `sources`, one entry for each step of the plan; omit to skip step reports. */
   readonly steps?: StepReports | undefined;
-  /** Whose query it is; clients take turns where queries wait. */
+  /** Owner of the query; clients take turns where queries wait. */
   readonly client?: string | undefined;
   /** Requests to endpoints that are left to the call; absent: any number. */
   readonly requests?: RequestBudget | undefined;
   /** Filled in with what members are not asked for by copies of their triples. */
   readonly withheld?: Withheld | undefined;
-  /** What the requests belong to, handed on as it is. */
+  /** Trace context of the requests, passed on unchanged. */
   readonly trace?: unknown;
 }
 

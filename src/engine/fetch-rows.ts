@@ -14,13 +14,13 @@ import { latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
 import { cutWithoutSign, type RowCaps, type SuspectAnswer } from "./row-caps.ts";
 import { noteRequest, type StepReport } from "./step-reports.ts";
 
-/** What requests are sent with. */
+/** Options of requests. */
 export interface FetchOptions {
   readonly client: SparqlClient;
   readonly bounds: ExecutionBounds;
   readonly account: ExecutionAccount;
   readonly rowCaps: RowCaps;
-  /** Variables that the query compares, joins or tells apart; default: none. */
+  /** Variables that the query compares, joins or distinguishes; default: none. */
   readonly identified?: ((variable: string) => boolean) | undefined;
 }
 
@@ -56,7 +56,7 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     answer = await time.waitFor(queryInTurn(options, asked));
     noted.add({ requests: answer.requests - 1 });
     noteSaved(report, answer);
-    // Looked at again below; a body that is left early rejects it with nobody waiting.
+    // Awaited again below; a body that is left early rejects it before that.
     answer.end.catch(() => {});
     const isUntyped = untypedIn(answer, options);
     for await (const rows of rowsOf(answer, time)) {
@@ -140,7 +140,7 @@ interface Asked extends RowsRequest {
 }
 
 /**
- * Whether the endpoint cut the answer without a sign; the questions about it count as requests.
+ * Returns the lack if the endpoint cut the answer without a sign; the requests to find out count.
  * @throws FedwayError `ENDPOINT_PARTIAL` when it did and part of the rows will not do
  */
 async function lackAt(rows: number, options: FetchOptions, asking: Asked): Promise<"row-cap" | undefined> {

@@ -16,7 +16,7 @@ export type ClauseAt = (clause: FederatedClause, iri: string, signal: AbortSigna
 /** Solutions of a clause, compatible with the keys when given. */
 type Rows = (keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]>;
 
-/** What the clauses of one execution whose targets are variables are asked with. */
+/** Options of one execution's clauses whose targets are variables. */
 export interface FollowedOptions {
   readonly bounds: Pick<ExecutionBounds, "signal" | "sources">;
   /** Absent: no endpoint may be named by data. */

@@ -4,7 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 /** Bytes that one evaluation may hold at once when nothing else is said. */
 export const defaultHeldBytes = 128 * 1024 * 1024;
 
-/** What all evaluations of one process may hold together. */
+/** Limit that all evaluations of one process share. */
 export interface HeldTogether {
   readonly most: number;
   bytes: number;
@@ -20,7 +20,7 @@ export interface HeldBytes {
   close(): void;
 }
 
-/** What one operator holds. */
+/** Bytes held by one operator. */
 export interface Holding {
   /** Takes note of more; throws when the evaluation holds too much. Negative for what is let go. */
   add(bytes: number): void;
@@ -28,7 +28,7 @@ export interface Holding {
   release(): void;
 }
 
-/** What is said to those that hold too much. */
+/** Errors for evaluations that hold too much. */
 export interface HeldErrors {
   tooMuch(most: number): FedwayError;
   noRoomBesideOthers(): FedwayError;

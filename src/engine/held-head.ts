@@ -8,7 +8,7 @@ export interface HeadLimits {
   readonly heldHeadBytes: number;
 }
 
-/** What the head waits for. */
+/** Conditions under which the head is released. */
 interface HeadOptions extends HeadLimits {
   readonly plan: Pick<FederatedPlan, "members">;
   readonly bounds: Pick<ExecutionBounds, "sources" | "partial">;

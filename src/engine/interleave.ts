@@ -26,7 +26,7 @@ export async function* interleave<T>(sources: AsyncIterable<AsyncIterable<T>>, w
       }
     }
   } finally {
-    // Failures of what was still under way concern nobody any more.
+    // Failures of steps still under way are of no further interest.
     for (const items of [...steps.keys(), outer]) end(items);
   }
 }
@@ -51,8 +51,8 @@ async function stepOf<T>(of: AsyncIterator<T>): Promise<Step<T>> {
 }
 
 /**
- * A step may fail while whoever reads is busy with an item: it gets the error when it comes back, and until then the
- * failure must not count as one that nobody sees, which would end the process.
+ * A step may fail while its reader is busy with an item: the reader gets the error when it returns, and until then the
+ * failure must not count as an unhandled rejection, which would end the process.
  */
 function watched<T>(step: Promise<Step<T>>): Promise<Step<T>> {
   step.catch(() => {});

@@ -25,7 +25,7 @@ interface Known {
   readonly vain: number;
 }
 
-/** What one process knows of the forms that endpoints take. */
+/** Forms of keys that endpoints accept, as known to one process. */
 export class KeyForms {
   readonly #known: LRUCache<string, Known>;
   readonly #onLearned: (endpoint: EndpointTarget, lacksValues: boolean) => void;
@@ -41,7 +41,7 @@ export class KeyForms {
     return this.#known.get(url)?.learned ?? keys ?? "values";
   }
 
-  /** Whether the refusal of keys in the form in use may be one of the form. */
+  /** True if the form in use may be the reason why keys were refused. */
   mayBeOther({ endpoint, pattern, substituted }: FederatedClause, { code, message, details }: FedwayError): boolean {
     const { proven, vain = 0 } = this.#known.get(endpoint.url) ?? {};
     if (proven === this.of(endpoint) || vain >= mostVain) return false;
@@ -110,11 +110,11 @@ function keyCondition({ variables }: FederatedClause, keys: KeyBlock): string {
   return keys.rows.map((row) => `(${row.map(isKey).join(" && ")})`).join(" || ");
 }
 
-/** Whether equality in a FILTER means the keys' terms alone. */
+/** True if equality in a FILTER means the keys' terms alone. */
 const isExact = ({ rows }: KeyBlock): boolean => rows.every((row) => row.every((term) => hasOneSpelling(term)));
 
 /**
- * What the join with the keys makes of a solution that has passed their condition: equal values may be other terms, and
+ * Joins a solution that has passed the keys' condition with the keys: equal values may be other terms, and
  * variables that it leaves unbound have the keys' terms.
  */
 function joinWithKeys({ variables, rows }: KeyBlock): (row: Bindings) => readonly Bindings[] {

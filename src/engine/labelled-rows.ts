@@ -5,10 +5,10 @@ import type { KeyBlock } from "./clause-query.ts";
 import { type HeldBytes, takenIn } from "./held-bytes.ts";
 import { KeyedRows } from "./evaluated-clause.ts";
 
-/** What a clause is asked with. */
+/** Options of asking a clause. */
 export interface LabelledRowsOptions {
   readonly executor: ClauseExecutor;
-  /** Variables whose blank nodes the query compares or tells apart. */
+  /** Variables whose blank nodes the query compares or distinguishes. */
   readonly identified: (variable: string) => boolean;
   /** Memory account of the evaluation. */
   readonly held: HeldBytes;
@@ -17,7 +17,7 @@ export interface LabelledRowsOptions {
 }
 
 /**
- * A clause's solutions, asked block by block, in which a blank node has one label where the query tells blank nodes apart.
+ * A clause's solutions, asked block by block, with one label for each blank node that the query distinguishes.
  * An endpoint labels them anew in each answer, so as soon as such a node turns up in one of several answers, all solutions
  * with one are taken in with one request, and from then on they come from there. Nodes that are only handed on, to a row or
  * a CONSTRUCT template, keep the label of their answer: the same is said of each of them.
@@ -27,7 +27,7 @@ export function createLabelledRows(
   clause: FederatedClause,
   { executor, identified, held, inBlocks }: LabelledRowsOptions,
 ): (keys: KeyBlock | undefined, narrowed?: FederatedClause) => AsyncIterable<readonly Bindings[]> {
-  // Of EXISTS, which shows nobody its solutions.
+  // EXISTS: its solutions are not visible outside.
   if (clause.substituted) return (keys) => executor.solutions(clause, keys);
   let whole: Promise<KeyedRows> | undefined;
   let asked = false;
@@ -38,7 +38,7 @@ export function createLabelledRows(
     return new KeyedRows(rows.filter((row) => hasBlankNode(row, names)));
   }
 
-  /** Whether one request is to give all solutions; its answer labels their nodes once. */
+  /** True if one request gives all solutions; its answer labels their nodes once. */
   const isAlone = (keys: KeyBlock | undefined): boolean =>
     inBlocks?.() !== true && (keys ? keys.only === true : !asked);
 

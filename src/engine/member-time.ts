@@ -18,16 +18,16 @@ export function memberTimeMs({ deadlineMs }: Pick<ExecutionBounds, "deadlineMs">
   return tolerated ? leftMs * TOLERATED_SHARE : leftMs - Math.min(LONGEST_RESERVE_MS, leftMs * RESERVE_SHARE);
 }
 
-/** When nobody waits for a member any more: a little before the deadline of its execution. */
+/** Latest moment to wait for a member: a little before the deadline of its execution. */
 export const latestWaitMs = ({ deadlineMs }: Pick<ExecutionBounds, "deadlineMs">, nowMs: number): number =>
   nowMs + memberTimeMs({ deadlineMs }, nowMs, false);
 
-/** What one request may be bound by. */
+/** Time bounds of one request. */
 interface MemberTimeOptions {
   /** The execution's own; it ends the request too. */
   readonly signal: AbortSignal;
   readonly timeMs: number;
-  /** Moment on the clock beyond which nobody waits for the member: enough is left to say which it was. */
+  /** Moment on the clock after which the member is not waited for: enough time is left to name it in the error. */
   readonly latestMs: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;

@@ -21,7 +21,7 @@ export function withProvenanceColumn(variables: readonly string[]): readonly str
 const prefix = "\u0000";
 const mark = literalFromParts("");
 
-/** Whether an entry of a row names an endpoint that it came from. */
+/** True if an entry of a row names an endpoint that it came from. */
 export const isTrace = (name: string): boolean => name.startsWith(prefix);
 
 /** Rows of an endpoint that say so. */

@@ -5,7 +5,7 @@ import { isMonotoneIn } from "./completeness.ts";
 import type { Executor } from "./executor.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
 
-/** What a remote engine is made of. */
+/** Options of a remote engine. */
 interface RemoteExecutorOptions {
   /** URL of a SPARQL 1.1 endpoint that does federated query (SPARQL 1.1 Federated Query). */
   readonly url: string;

@@ -19,19 +19,19 @@ export interface SuspectAnswer {
   readonly rows: number;
 }
 
-/** What one process knows of where endpoints cut their answers without a sign. */
+/** Row counts at which endpoints cut answers without a sign, as known to one process. */
 export class RowCaps {
   // Bounded by size: `max` allocates all its places at once.
   readonly #caps = new LRUCache<string, number>({ maxSize: ENDPOINTS, sizeCalculation: () => 1 });
   readonly #onFound: (endpoint: EndpointTarget, rows: number) => void;
 
-  /** @param onFound hears of each cap that is found */
+  /** @param onFound called for each cap that is found */
   constructor(onFound: (endpoint: EndpointTarget, rows: number) => void = () => {}) {
     this.#onFound = onFound;
   }
 
   /**
-   * Whether an answer that looks whole was cut. A round number of rows that no LIMIT explains is looked into: the endpoint
+   * True if an answer that looks whole was cut. A round number of rows that no LIMIT explains is checked: the endpoint
    * is asked to count them, or for one row behind them, which does not depend on an order. One that can do neither has not
    * shown that nothing is missing.
    * @param ask sends one more query to the endpoint; gives undefined when it fails
@@ -74,7 +74,7 @@ async function hasMore(
   return behind && behind.length > 0;
 }
 
-/** The error of a cut answer that nobody accepts. */
+/** The error of a cut answer where a part is not acceptable. */
 export const cutWithoutSign = (endpoint: EndpointTarget, rows: number): FedwayError =>
   new FedwayError("ENDPOINT_PARTIAL", `The endpoint cut its answer at ${rows} rows and did not say so.`, {
     fault: "partial",

@@ -7,7 +7,9 @@ import { type HeldBytes, keyBytes, rowBytes } from "./held-bytes.ts";
 const LARGEST_BYTES = 256 * 1024;
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** The answers of one execution: equal requests are sent once, also while the first one is under way. What is kept is counted. */
+/**
+ * The answers of one execution: equal requests are sent once, also while the first one is under way. Stored bytes are counted.
+ */
 export class SharedAnswers {
   readonly #held: HeldBytes;
   readonly #open = new Map<string, SharedRows>();
@@ -106,7 +108,7 @@ class SharedRows {
     this.isDone = true;
   }
 
-  /** After a failure every reader hears of it. */
+  /** Every reader receives a failure. */
   #pull(): Promise<void> {
     this.#pulling ??= this.#take();
     return this.#pulling;

@@ -3,7 +3,7 @@ import type { KeyBlock } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { SourceReport } from "./federation-engine.ts";
 
-/** What one step of a federated plan took: a SERVICE clause, or patterns that members are asked for together. */
+/** Figures of one step of a federated plan: a SERVICE clause, or patterns that members are asked for together. */
 export interface StepReport {
   /** The pattern as it is asked, without join keys; at most 500 characters. Part of the query: for its owner only. */
   readonly pattern?: string | undefined;
@@ -83,7 +83,7 @@ function noteEndpoint(step: StepReport, { endpoint, estimate }: FederatedClause)
   if (estimate !== undefined) step.estimate = (step.estimate ?? 0) + estimate;
 }
 
-/** Notes a request that goes out now, in the reports of its endpoint and its step; what comes of it is added. */
+/** Notes a request that goes out now, in the reports of its endpoint and its step; its outcome is added later. */
 export function noteRequest(account: ExecutionAccount, report: SourceReport, step?: StepReport) {
   const noted = step ? [report, step] : [report];
   if (step?.requests === 0) step.at = account.sinceFirst();

@@ -9,7 +9,7 @@ import type { SourceReport } from "./federation-engine.ts";
 
 type Batches = AsyncIterable<readonly Bindings[]>;
 
-/** Whether a query can hold all of the keys. */
+/** True if a query can hold all of the keys. */
 export const areWritable = ({ rows }: KeyBlock): boolean => rows.every(isRowWritable);
 
 const isRowWritable = (row: KeyBlock["rows"][number]): boolean => row.every((term) => isWritable(term));

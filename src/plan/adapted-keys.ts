@@ -81,7 +81,7 @@ function betweenClauses(group: Group, candidate: Candidate, { parsed, idOf }: Cl
 
 interface Patterns {
   readonly parsed: ParsedQuery;
-  /** Whether no other member has a term. */
+  /** True if no other member has a term. */
   readonly isOnlyAt: (id: string, term: UsedTerm) => boolean;
 }
 

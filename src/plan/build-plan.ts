@@ -178,13 +178,15 @@ export function mergedMembers({ over }: PlanTask): MergedMembers | undefined {
   return { federation: id, members: over.members.map((entry) => plannedEndpoint(entry)), onlyNamed };
 }
 
-/** What is said of a federation that has no part in a query. */
+/** Note on a federation that has no part in a query. */
 export const federationUnused = ({ federation }: KnownFederation): PlanNote => ({
   code: "FEDERATION_UNUSED",
   message: `Every pattern stands in a SERVICE, so the federation ${federation.id} has no part in the query.`,
 });
 
-/** Whether an entry's data are triples to be matched, or those of a federation, so that its queries are evaluated here. */
+/**
+ * True if an entry's data are triples to be matched, or those of a federation, so that its queries are evaluated in Fedway.
+ */
 export function isMatchedHere(entry: CatalogEntry | PlannedEndpoint): boolean {
   return entry.interface === "tpf" || entry.interface === "file" || ("over" in entry && entry.over !== undefined);
 }
@@ -198,7 +200,7 @@ export function mergedPlan(
   return { kind: "federated", answer, query, skeleton, clauses: [], over, members: memberList([], over), notes };
 }
 
-/** What was to be sent to one endpoint or federation, evaluated here over its triples. */
+/** Federated plan that evaluates a direct plan's query in Fedway, over the triples of its endpoint or federation. */
 export function evaluatedOver({ answer, query, notes, endpoint }: DirectPlan): FederatedPlan {
   return mergedPlan({ answer, query, notes }, endpoint.over ?? { members: [endpoint] });
 }

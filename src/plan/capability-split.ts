@@ -69,11 +69,11 @@ const isWholeRequest = ({ silent, defaultGraphs, namedGraphs }: DirectPlan): boo
 
 interface UseBeyond {
   readonly missing: readonly QueryConstruct[];
-  /** What is asked is the same over the endpoint's triples, and all of those can be had. */
+  /** True if the query can be evaluated over the endpoint's triples, and all of those are available. */
   readonly isEvaluable: boolean;
 }
 
-/** What the query uses and the endpoint lacks; undefined when that is nothing. */
+/** Constructs that the query uses and the endpoint lacks; undefined when there are none. */
 function useBeyond(endpoint: PlannedEndpoint, query: QueryTree, { capabilities }: PlanContext): UseBeyond | undefined {
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined || view.lacks.size === 0) return undefined;
@@ -97,7 +97,9 @@ function equipped(plan: FederatedPlan, bodies: readonly QueryTree[], context: Pl
   };
 }
 
-/** What a clause uses and its endpoint lacks; clauses of endpoints that do not speak SPARQL are evaluated here anyway. */
+/**
+ * Constructs that a clause uses and its endpoint lacks; clauses of endpoints that do not speak SPARQL are evaluated in Fedway anyway.
+ */
 const clauseUse = (
   clause: FederatedClause | undefined,
   body: QueryTree,
@@ -195,7 +197,7 @@ function withCapabilities(endpoint: PlannedEndpoint, { capabilities }: PlanConte
   };
 }
 
-/** Whether it is known where an endpoint cuts its answers without a sign; what this service hosts never does. */
+/** True if an endpoint's row cap is known; endpoints hosted by this service have none. */
 export function knowsCuts(
   { id = "", url, rowCap }: PlannedEndpoint,
   { capabilities, publicUrl }: Pick<PlanContext, "capabilities" | "publicUrl">,

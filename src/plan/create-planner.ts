@@ -23,7 +23,7 @@ import { refuseUnknownFunctions } from "./unknown-functions.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
-/** What a planner is made of; cache sizes have defaults (1,000 query texts, 32 MiB). */
+/** Options of a planner; cache sizes have defaults (1,000 query texts, 32 MiB). */
 interface PlannerOptions extends PlanContext {
   readonly cacheEntries?: number;
   readonly cacheBytes?: number;
@@ -84,7 +84,7 @@ const noVariants: PlanVariants = new Map();
 /** Kept for one text. */
 const mostVariants = 32;
 
-/** Whether nothing beneath the cache has changed since it was asked before. */
+/** Returns a check that no source of cached plans has changed since the last call. */
 function createVersionCheck({ catalog, capabilities, availability, terms, sources }: PlanContext): () => boolean {
   const versions = (): readonly unknown[] => [
     catalog.version,
@@ -200,7 +200,7 @@ function withEstimates(
     const isAble = endpoint.interface === undefined && endpoint.counting === undefined;
     return isAble && patterns.length > 0 ? [{ endpoint, patterns, seenAt }] : [];
   });
-  // Numbers that are wrong cannot be told from others, as rows that are missing can: they are verified first.
+  // A wrong number looks like any other, unlike a missing row: kinds are verified first.
   const kinds = list.length > 0 && isSummary(ast) ? { list, decisive: true } : undefined;
   const exclusions = request.prune === "trust" ? plan.exclusions : allExclusions([plan.exclusions, kinds]);
   return {

@@ -39,7 +39,7 @@ export interface Draft {
   readonly notes: readonly PlanNote[];
   /** Patterns outside of every SERVICE went along to the endpoint. */
   readonly sendsOutsidePatterns: boolean;
-  /** What was left out by facts. */
+  /** Endpoints that facts exclude. */
   readonly exclusions?: Exclusions | undefined;
 }
 

@@ -62,8 +62,8 @@ export interface Reading extends FilledText {
 }
 
 /**
- * What such a text may mean, best first: as each endpoint knows its prefixes, and as described endpoints have its names. None where no
- * reading is a query that any endpoint has to do with.
+ * Possible readings of such a text, best first: with the prefixes each endpoint knows, and with the names of described endpoints. None where no
+ * reading is a query that concerns any endpoint.
  */
 export function readingsOf(written: SubstitutedText, context: PlanContext): readonly Reading[] {
   if (written.text.length > longestHomeless) return [];
@@ -155,7 +155,7 @@ function withPrefixesOf(
 interface Filled {
   readonly prefix: string;
   readonly namespace: string;
-  /** Who knows it so. */
+  /** Source of this meaning. */
   readonly how: string;
 }
 
@@ -178,14 +178,14 @@ function declared(written: SubstitutedText, filled: readonly Filled[]): FilledTe
   };
 }
 
-/** What an endpoint takes a prefix for without a declaration: as was published of it, else as its engine does. */
+/** The endpoint's meaning of an undeclared prefix: the published one, else its engine's. */
 function predefinedAt(id: string, prefix: string, { catalog }: Pick<PlanContext, "catalog">) {
   const ofEngine = catalog.byId(id)?.engine === "virtuoso" ? virtuosoNamespaces.get(prefix) : undefined;
   const known = catalog.published.facts(id)?.prefixes.get(prefix);
   return known ?? (ofEngine === undefined ? undefined : { namespace: ofEngine, how: "predefined" as const });
 }
 
-/** What all of these endpoints that know a prefix without a declaration take it for. */
+/** Common meaning of a prefix at all of these endpoints that know it without a declaration. */
 function knownPrefix(prefix: string, named: readonly CatalogEntry[], { catalog }: PlanContext): Filled | undefined {
   const namespaces = new Map<string, string>();
   for (const { id } of named) {
@@ -209,7 +209,7 @@ function serviceEntries(tokens: readonly Token[], context: PlanContext): readonl
   });
 }
 
-/** Whether a text names any endpoint, be it one that is not known. */
+/** True if a text names any endpoint, even an unknown one. */
 export const namesEndpoint = (text: string): boolean => {
   const tokens = tokenize(text);
   return tokens.some((token, at) => isWord(token, "SERVICE") && tokens[at + 1]?.kind !== "pname");

@@ -67,7 +67,7 @@ function askedOf(
   });
 }
 
-/** What is asked for of each variable: its properties, or where there is none, that it is of a class. */
+/** Uses of each variable: its properties or, without any, its class. */
 function usesOf(patterns: ReturnType<typeof queryPatterns>): readonly Use[] {
   const bySubject = Map.groupBy(patterns, ({ subject }) => (subject.kind === "variable" ? subject.name : ""));
   bySubject.delete("");

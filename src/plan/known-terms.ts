@@ -20,7 +20,7 @@ interface Lacking {
   readonly terms: KnownTerms;
 }
 
-/** What to say of a term that none of some endpoints has: "`people` has no foaf:nam", and a question what was meant. */
+/** Text about a term that none of some endpoints has: "`people` has no foaf:nam", and a question that suggests another. */
 export function lackOf(
   term: UsedTerm,
   { ids, parsed, terms }: Lacking,
@@ -43,7 +43,9 @@ export interface MeantTerm {
   readonly holders: readonly string[];
 }
 
-/** What was probably meant by a term that no endpoint is known to have: one of its own namespace, else the most alike that is described. */
+/**
+ * Suggestion for a term that no endpoint is known to have: one of its own namespace, else the most alike that is described.
+ */
 export function meantInstead(
   term: UsedTerm,
   homes: readonly { readonly id: string }[],

@@ -13,8 +13,8 @@ export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogE
 }
 
 /**
- * The entry with this URL; else those whose URL differs in what nobody means to say: white space around it (which the
- * text keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts. Else
+ * The entry with this URL; else those whose URL differs only in white space around it (which the text
+ * keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts. Else
  * the one that is known to be meant by this URL: its alias, a part of its data, its query page.
  */
 function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
@@ -30,7 +30,7 @@ function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonl
   return [...new Set(meant)];
 }
 
-/** What suggestions are made from. */
+/** Sources of suggestions. */
 type Known = Pick<PlanContext, "catalog" | "availability">;
 
 /**

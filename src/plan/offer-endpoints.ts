@@ -63,7 +63,7 @@ interface Homeless {
   readonly where: ErrorWhere | undefined;
   /** Best first; of all readings of the query. */
   readonly homes: readonly Home[];
-  /** What was done to the query to read it as one for this endpoint. */
+  /** Note on the changes that made the query readable for this endpoint. */
   readonly note?: (id: string) => string;
 }
 
@@ -123,7 +123,7 @@ function foundByName(used: readonly UsedTerm[], { catalog: { entries }, terms }:
   return ids.map((id) => ({ id, score: 0, has: [] }));
 }
 
-/** Whether an endpoint is known not to have half or more of the terms. */
+/** True if an endpoint is known not to have half or more of the terms. */
 function lacksMost(id: string, used: readonly UsedTerm[], { terms }: PlanContext): boolean {
   const lacking = used.filter((term) => terms?.hasTerm(id, term) === "no").length;
   return lacking > 0 && 2 * lacking >= used.length;
@@ -147,7 +147,7 @@ function offerText(best: OfferedEndpoint | undefined, homes: readonly Home[], co
   return `Wrap the patterns: SERVICE <${id}> { ... }, or send the query to an endpoint (/endpoints/${id}/sparql, --endpoint ${id})${orFederation}.`;
 }
 
-/** What the first three are known to have, and from where. */
+/** Known terms of the first three endpoints, with their sources. */
 function evidenceText(offered: readonly OfferedEndpoint[]): readonly string[] {
   const having = offered.filter(({ has }) => has.length > 0).slice(0, 3);
   const textOf = ({ entry, has, copies, provenance }: OfferedEndpoint): string => {

@@ -4,7 +4,7 @@ import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } 
 
 type MadePlan = DirectPlan | FederatedPlan;
 
-/** The same plan, with what is to be said of it as a whole: members that nobody knows, endpoints that are down. */
+/** The same plan with notes on the whole: unknown members, endpoints that are down. */
 export function withPlanNotes(plan: QueryPlan, request: PlanRequest, context: PlanContext): QueryPlan {
   if (plan.kind === "rejected") return plan;
   const more = [...unknownMembers(request, context), ...downNotes(plan, context), ...portableNotes(plan, context)];
@@ -19,11 +19,11 @@ function unknownMembers({ federationId = "" }: PlanRequest, { catalog }: PlanCon
   const unknown = (catalog.federation(federationId)?.members ?? []).filter((id) => catalog.byId(id) === undefined);
   if (unknown.length === 0) return [];
   const named = `${unknown.slice(0, namedAtMost).join(", ")}${unknown.length > namedAtMost ? ` and ${unknown.length - namedAtMost} more` : ""}`;
-  const message = `The federation has members that are not in the catalogue, which nobody asks: ${named}.`;
+  const message = `The federation has members missing from the catalogue; they are skipped: ${named}.`;
   return [{ code: "MEMBERS_UNKNOWN", message }];
 }
 
-/** Which endpoints are known to be down. What is not known is not said. */
+/** Endpoints known to be down. Unknown states are not mentioned. */
 function downNotes(plan: MadePlan, { availability }: PlanContext): readonly PlanNote[] {
   if (availability === undefined) return [];
   const down = usedIds(plan).filter((id) => availability.state(id) === "down");
@@ -37,7 +37,7 @@ function downNotes(plan: MadePlan, { availability }: PlanContext): readonly Plan
   return [...named, ...rest];
 }
 
-/** What the answer of another engine lacks, where one executes the plan. */
+/** Notes on parts that another engine's answer would lack, where one executes the plan. */
 function portableNotes(plan: MadePlan, { remoteEngine }: PlanContext): readonly PlanNote[] {
   if (!remoteEngine || plan.kind !== "federated") return [];
   const portable = portablePlan(plan);

@@ -18,28 +18,28 @@ export interface PlanRequest {
   /** Protocol dataset (SPARQL 1.1 Protocol, section 2.1.4). */
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
-  /** Whether endpoints are left out by facts. Default true. */
+  /** Leave out endpoints by facts. Default true. */
   readonly prune?: Prune | undefined;
-  /** Catalogue ids of endpoints that are not left out, whatever is known of them. */
+  /** Catalogue ids of endpoints that must be asked, regardless of facts. */
   readonly ask?: readonly string[] | undefined;
 }
 
 /** False: every endpoint is asked for everything; "trust": facts are believed; true: facts are verified where they decide. */
 export type Prune = boolean | "trust";
 
-/** What planning may look at beside the request. */
+/** Knowledge that planning uses beside the request. */
 export interface PlanContext {
   readonly catalog: Catalog;
   readonly egress: "catalog" | "public";
   /** Own origin, without a trailing slash. */
   readonly publicUrl: string;
-  /** What the catalogue's endpoints can do; absent: nothing is known, and everything is sent as it is. */
+  /** Capabilities of the catalogue's endpoints; absent: all unknown, and everything is sent as it is. */
   readonly capabilities?: KnownCapabilities;
   /** Which endpoints are up; absent: nothing is known. It never keeps a plan from using an endpoint. */
   readonly availability?: KnownAvailability;
   /** Which classes and properties endpoints have; absent: nothing is known. */
   readonly terms?: KnownTerms;
-  /** What to say of a query whose answer is empty, by descriptions alone; absent: nothing. */
+  /** Remarks on a query whose answer is empty, from descriptions alone; absent: none. */
   readonly remarks?: Remarks | undefined;
   /** Where other parts of an endpoint's classes are; absent: nothing is known. */
   readonly parts?: ((id: string) => readonly KnownPart[]) | undefined;
@@ -57,14 +57,14 @@ export interface KnownPart {
   readonly siblings: readonly { readonly endpoint: string; readonly properties: readonly string[] }[];
 }
 
-/** What descriptions say of an empty answer; `diagnosis/check/remarks.ts` fits. */
+/** Remarks from descriptions on an empty answer; `diagnosis/check/remarks.ts` fits. */
 export type Remarks = (
   query: ParsedQuery,
   plan: DirectPlan | FederatedPlan,
   task: Pick<PlanTask, "entry" | "over">,
 ) => readonly PlanNote[];
 
-/** What is certain of the data of endpoints; `selection/` fits. */
+/** Certain facts about the data of endpoints; `selection/` fits. */
 export interface KnownSources {
   /** Grows with every change, and when facts become too old; no plan outlives the version that it was made with. */
   readonly version: number;
@@ -74,11 +74,11 @@ export interface KnownSources {
   select(plan: FederatedPlan, options: SelectOptions): FederatedPlan | DirectPlan;
   /** Why each of these clauses has no solution; undefined where it may have some. */
   emptyClauses(clauses: readonly AskedClause[]): readonly (EmptyClause | undefined)[];
-  /** What is certain of the terms of an endpoint's triples; undefined: nothing is. */
+  /** Certain facts about the terms of an endpoint's triples; undefined: there are none. */
   facts(endpoint: Pick<PlannedEndpoint, "id" | "url">): TermFacts | undefined;
   /** Endpoints with the same one have no subject in common; undefined where that is not certain. */
   subjectPartition(endpoint: PlannedEndpoint): string | undefined;
-  /** What is expected of each of these clauses; undefined where nothing is known. */
+  /** Estimates for each of these clauses; undefined where nothing is known. */
   clauseEstimates(clauses: readonly AskedClause[]): readonly (ClauseEstimate | undefined)[];
 }
 
@@ -88,13 +88,13 @@ export interface ClauseEstimate {
   readonly values: ReadonlyMap<string, number>;
   /** Of what kind all values of some of them are. */
   readonly kinds: ReadonlyMap<string, ValueKind>;
-  /** What must have no match if the kinds are right. */
+  /** Patterns without a match if the kinds are right. */
   readonly restsOn: Omit<Exclusion, "endpoint">;
 }
 
-/** What members are chosen by, beside facts. */
+/** Options of choosing members, beside facts. */
 export interface SelectOptions {
-  /** Whether it is known where the endpoint cuts its answers: a direct answer is not looked into. */
+  /** True if the endpoint's row cap is known: a direct answer is not checked. */
   readonly cutsKnown: (endpoint: PlannedEndpoint) => boolean;
   /** Catalogue ids of members that are not left out. */
   readonly ask?: readonly string[] | undefined;
@@ -111,7 +111,7 @@ export interface AskedClause {
   readonly endpoint: PlannedEndpoint;
 }
 
-/** What descriptions say of classes and properties; the registry's search index fits. */
+/** Classes and properties in descriptions; the registry's search index fits. */
 export interface KnownTerms {
   /** Grows with every change; no plan outlives the version that it was made with. */
   readonly version: number;
@@ -128,7 +128,7 @@ export interface KnownTerms {
   namespacesWith(local: string): Iterable<string>;
 }
 
-/** What watching found, by catalogue id. */
+/** Monitored availability, by catalogue id. */
 interface KnownAvailability {
   /** Grows when an endpoint goes down or comes back; no plan outlives the version that it was made with. */
   readonly version: number;
@@ -137,14 +137,14 @@ interface KnownAvailability {
   sinceMs?(id: string): number | undefined;
 }
 
-/** What probing found, by catalogue id. */
+/** Probed capabilities, by catalogue id. */
 export interface KnownCapabilities {
   /** Grows with every change; no plan outlives the version that it was made with. */
   readonly version: number;
   view(id: string): KnownEndpoint | undefined;
 }
 
-/** What planning goes by; the registry's `EndpointView` fits. What is absent is not known, and forbids nothing. */
+/** Facts about an endpoint for planning; the registry's `EndpointView` fits. Absent means unknown, and forbids nothing. */
 interface KnownEndpoint {
   /** The Accept header that works, by the kind of the answer, where a list of formats does not. */
   readonly accept?: Readonly<Partial<Record<AnswerKind, string | undefined>>> | undefined;

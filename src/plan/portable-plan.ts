@@ -56,7 +56,7 @@ function portableDirect({ endpoint, query, silent, notes, defaultGraphs, namedGr
 
 const inGroup = (text: string, range: TokenRange): TextEdit => ({ range, replacement: `{ ${text} }` });
 
-/** Whether a group has one solution, which binds nothing. */
+/** True if a group has one solution without bindings. */
 const isNothing = (group: Group | undefined): boolean =>
   group?.select === undefined &&
   (group?.elements ?? []).every(
@@ -92,7 +92,7 @@ export interface PatternHomes {
   urlsOf(triple: TripleText): readonly string[];
   /** Where no two endpoints have a triple in common: a UNION then has each match once. */
   readonly disjoint?: {
-    /** Whether all matches with one subject are at one of these, so that patterns of one subject are asked together. */
+    /** True if all matches with one subject are at one of these, so that patterns of one subject are asked together. */
     keepSubjects(urls: readonly string[]): boolean;
   };
 }
@@ -165,7 +165,7 @@ const starsOf = (outline: SelectOutline): SelectOutline[] => selectsOf(outline).
 /** Variables that may be blank nodes, of each SERVICE that a block of triples becomes, by the block's first token. */
 type BlockNodes = ReadonlyMap<number, readonly ReadonlySet<string>[]>;
 
-/** Whether a variable that may be a blank node stands in patterns of two SERVICEs that are joined. */
+/** True if a variable that may be a blank node stands in patterns of two SERVICEs that are joined. */
 function joinsNodes({ tokens, outline }: ParsedQuery, blocks: BlockNodes): boolean {
   let found = false;
   const joined = (parts: Iterable<ReadonlySet<string>>): Set<string> => {
@@ -259,7 +259,7 @@ class PatternWriter {
   }
 }
 
-/** What makes the names of helper variables unlike those of the query: mostly nothing. */
+/** Prefix that keeps the names of helper variables unlike those of the query: usually empty. */
 function freshPrefix({ tokens }: ParsedQuery): string {
   const taken = (prefix: string): boolean =>
     tokens.some(({ kind, text }) => kind === "var" && text.slice(1).startsWith(`${prefix}fedway`));

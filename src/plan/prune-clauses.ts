@@ -73,7 +73,7 @@ interface LeftOut extends AskedEndpoint {
   readonly certificate: Certificate;
 }
 
-/** What is known of the endpoints, unless it must not decide which of them are asked. */
+/** Known facts about the endpoints, unless they must not decide which of them are asked. */
 function sourcesFor({ outside }: AnalysedQuery, { context, request, entry, over }: PlanTask): KnownSources | undefined {
   const isAnchored = outside.length === 0 || entry !== undefined || over !== undefined;
   return isAnchored && request.prune !== false ? context.sources : undefined;

@@ -105,11 +105,11 @@ export interface DirectPlan {
   /** Where one member alone answers for a federation: of how many members facts are known. */
   readonly facts?: FactsKnown | undefined;
   readonly notes: readonly PlanNote[];
-  /** What the reader of an empty answer should know too. */
+  /** Further notes for the reader of an empty answer. */
   readonly notesIfEmpty?: readonly PlanNote[] | undefined;
 }
 
-/** What a silenced endpoint failure is answered with: `query` evaluated here, with the SERVICE replaced by the empty group. */
+/** Fallback for a failed SILENT endpoint: `query` evaluated in Fedway, with the SERVICE replaced by the empty group. */
 export interface SilentFallback {
   /** The user's query with every SERVICE body replaced by `{}`; evaluated over the empty dataset. */
   readonly query: string;
@@ -129,7 +129,7 @@ export interface FederationMember {
  * members' default graphs, without named graphs. Each pattern is asked at every member that `selection` does not leave out.
  */
 export interface MergedMembers {
-  /** Catalogue id of the federation; absent when one endpoint that does not speak SPARQL is queried by itself. */
+  /** Catalogue id of the federation; absent when a single endpoint that does not speak SPARQL is queried. */
   readonly federation?: string;
   readonly members: readonly PlannedEndpoint[];
   /** A member without facts is asked only for what its description names. */
@@ -159,7 +159,7 @@ export interface FederatedPlan {
   /** Absent: nothing was left out by facts. */
   readonly exclusions?: Exclusions | undefined;
   readonly notes: readonly PlanNote[];
-  /** What the reader of an empty answer should know too. */
+  /** Further notes for the reader of an empty answer. */
   readonly notesIfEmpty?: readonly PlanNote[] | undefined;
 }
 
@@ -169,12 +169,12 @@ interface RejectedPlan {
   readonly reason: FedwayError;
 }
 
-/** What will be done with a query; a printable, comparable value. */
+/** Plan of a query; a printable, comparable value. */
 export type QueryPlan = DirectPlan | FederatedPlan | RejectedPlan;
 
 /** A variable that a clause can bind. */
 export interface ClauseVariable extends Omit<ClauseText["variables"][number], "kind"> {
-  /** What all of its values are, where something is known. */
+  /** Kind that all of its values have, where known. */
   readonly kind?: ValueKind | undefined;
   /** About how many different values it has, where something is known. */
   readonly values?: number | undefined;

@@ -14,7 +14,7 @@ export interface Home {
   readonly has: readonly string[];
 }
 
-/** What tells endpoints apart: something of the query, and how much each endpoint has to do with it. */
+/** A feature of the query that distinguishes endpoints, with its weight for each endpoint. */
 interface Clue {
   /** Uses in published queries by endpoint id, 0 where they are not known. */
   readonly holders: ReadonlyMap<string, number>;
@@ -73,7 +73,7 @@ function cluesOf(parsed: ParsedQuery, context: PlanContext): readonly Clue[] {
   return clues.filter(({ holders }) => holders.size > 0);
 }
 
-/** Who has a term, by descriptions and publications. */
+/** Endpoints that have a term, by descriptions and publications. */
 function termClue(term: UsedTerm, context: PlanContext): Clue {
   const { terms: described } = context;
   const holders = new Map<string, number>();
@@ -87,7 +87,7 @@ function termClue(term: UsedTerm, context: PlanContext): Clue {
   return { holders, weight: 1, term: term.iri };
 }
 
-/** Who has other terms of the same namespace. */
+/** Endpoints that have other terms of the same namespace. */
 function vocabularyClue(iri: string, context: PlanContext): Clue {
   const space = /^.*[/#]/.exec(iri)?.[0] ?? iri;
   const having = [...publishedAt(context)].filter(({ facts }) => facts.vocabularies.has(space));
@@ -97,7 +97,9 @@ function vocabularyClue(iri: string, context: PlanContext): Clue {
 /** Key of a class or property among what was published of an endpoint. */
 export const keyOf = (kind: UsedTerm["kind"], iri: string): string => `${kind === "class" ? "c" : "p"} ${iri}`;
 
-/** Who has an IRI that the query names beside classes and properties: as one of its terms, or in the namespace of its things. */
+/**
+ * Endpoints that have an IRI the query names beside classes and properties: as one of its terms, or in the namespace of its things.
+ */
 function thingClue(iri: string, context: PlanContext): Clue {
   const holders = new Map<string, number>();
   for (const { id, facts } of publishedAt(context)) {
@@ -117,7 +119,7 @@ function usesOfSpace(iri: string, { resourceSpaces }: PublishedFacts): number | 
   return best === undefined ? undefined : resourceSpaces.get(best);
 }
 
-/** Who answers at the host that IRIs are of, else at one beside it: `sparql.uniprot.org` for `purl.uniprot.org`. */
+/** Endpoints at the host of the IRIs, else at a neighbouring one: `sparql.uniprot.org` for `purl.uniprot.org`. */
 function hostClue(
   host: string,
   answering: readonly { readonly id: string; readonly host?: string | undefined }[],

@@ -16,7 +16,7 @@ interface ReadQuery {
   readonly parsed: ParsedQuery | DirectPlan;
   /** The text that was parsed. */
   readonly source: SubstitutedText;
-  /** What was done to the text. */
+  /** Note on changes to the text. */
   readonly note?: PlanNote | undefined;
 }
 
@@ -55,7 +55,8 @@ function homelessUndeclared(written: SubstitutedText, thrown: FedwayError, task:
   const [best] = readings;
   if (best === undefined) return undefined;
   const score = best.homes[0]?.score ?? 0;
-  const described = readings.filter(({ homes, parsed }) => homes[0]?.score === score && describedMeant(parsed, task));
+  const meant = readings.filter(({ homes, parsed }) => homes[0]?.score === score && describedMeant(parsed, task));
+  const described = [...new Map(meant.map((reading) => [reading.written.text, reading])).values()];
   if (described.length > 1) {
     const texts = described.map((each) => each.written.text.slice(0, -written.text.length).trim());
     throw new FedwayError(
@@ -63,7 +64,7 @@ function homelessUndeclared(written: SubstitutedText, thrown: FedwayError, task:
       "The query does not declare its prefixes, and they may mean several things.",
       {
         where,
-        next: `Put what you mean before it: ${texts.slice(0, 5).join(" or ")}.`,
+        next: `Put one of these before it: ${texts.slice(0, 5).join(" or ")}.`,
       },
     );
   }

@@ -7,7 +7,7 @@ import { misplacedExtension } from "./offer-endpoints.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 
-/** What each SERVICE clause of a query names. */
+/** Target of each SERVICE clause of a query. */
 export interface ServiceTargets {
   /** Endpoint of each member clause with a constant target, by the token index at which the clause starts. */
   readonly members: ReadonlyMap<number, PlannedEndpoint>;
@@ -97,7 +97,7 @@ export function endpointNamed(iri: string, context: PlanContext): PlannedEndpoin
 }
 
 const keywordPrefix = "fedway:keyword/";
-// Each is asked by itself; more are a federation.
+// Each is asked separately; more than this must be a federation.
 const mostWithKeyword = 64;
 
 /** True for `SERVICE <fedway:keyword/biology>`: all endpoints of the catalogue with this keyword. */

@@ -1,8 +1,8 @@
 import type { PlannedEndpoint } from "./query-plan.ts";
 
 /**
- * Why members may be left out of a pattern: a fact that is complete, fresh and checked. A fact that is stale, partial or
- * contradicted is no certificate and leaves nobody out.
+ * Reason for leaving a member out of a pattern: a fact that is complete, fresh and checked. A fact that is stale, partial or
+ * contradicted is no certificate and excludes no member.
  */
 export interface Certificate {
   /**
@@ -29,23 +29,23 @@ export interface AskedPattern {
 /** An endpoint that is not asked for some patterns because facts say that it has no match. */
 export interface Exclusion {
   readonly endpoint: PlannedEndpoint;
-  /** What nothing may match if the endpoint is left out rightly. */
+  /** Patterns that have no match if the endpoint is excluded rightly. */
   readonly patterns: readonly AskedPattern[];
   /** Milliseconds since the epoch: when the oldest of the facts was seen. */
   readonly seenAt: number;
 }
 
-/** What a plan leaves out by facts. Facts are as old as a description, so an answer must not rest on them alone. */
+/** Parts that a plan leaves out by facts. Facts are as old as a description, so an answer must not rest on them alone. */
 export interface Exclusions {
   readonly list: readonly Exclusion[];
   /**
-   * The plan takes a part of the query for empty by them: an endpoint that a SERVICE names is not asked, or nobody is asked
+   * True if the plan takes a part of the query for empty: an endpoint that a SERVICE names is not asked, or no member is asked
    * for some pattern. They are verified before the plan is executed.
    */
   readonly decisive: boolean;
 }
 
-/** What several steps of planning leave out, together: one exclusion an endpoint. */
+/** Exclusions of several planning steps together: one for each endpoint. */
 export function allExclusions(some: readonly (Exclusions | undefined)[]): Exclusions | undefined {
   const all = some.filter((one) => one !== undefined);
   if (all.length < 2) return all[0];
@@ -94,7 +94,7 @@ interface KnownList<T> {
   get(iri: string): T | undefined;
 }
 
-/** What one member has for one pattern. */
+/** Matches of one member for one pattern. */
 export interface PatternSource {
   /** Index into `MergedMembers.members`. */
   readonly member: number;
@@ -169,7 +169,7 @@ export interface KeyTerms {
   readonly object?: string | undefined;
 }
 
-/** What a selection says of a pattern, or of the narrowest one that has its matches; undefined: any member may have some. */
+/** Sources of a pattern, or of the narrowest one that has its matches; undefined: any member may have some. */
 export function patternSources(
   { patterns }: SourceSelection,
   { subject, predicate, object }: KeyTerms,

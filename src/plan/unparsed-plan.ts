@@ -67,7 +67,7 @@ function planOf(request: PlanRequest, entry: CatalogEntry, { form, note }: Unpar
     query: request.text,
     limit: form === "SELECT" ? rawLimit(request.text) : undefined,
     silent: undefined,
-    // Nobody here knows.
+    // Unknown without parsing.
     nonMonotone: true,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,

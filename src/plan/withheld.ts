@@ -12,7 +12,9 @@ interface Withholding {
   readonly held: readonly number[];
 }
 
-/** What one run remembers: rows of keys, and times that a member was not asked with some; and bytes of keys in one existence query. */
+/**
+ * Memory limits of one run: rows of keys, and times that a member was not asked with some; and bytes of keys in one existence query.
+ */
 const mostRows = 20_000;
 const mostNotes = 50_000;
 const mostBytes = 32_768;
@@ -20,7 +22,7 @@ const mostBytes = 32_768;
 const sampled = 64;
 
 /**
- * What the members of one run are not asked for by copies of their triples, so that it can be verified: by existence queries for
+ * Questions that copies of triples spared the members of one run, recorded so that they can be verified: by existence queries for
  * the same patterns with the same keys.
  */
 export class Withheld {
@@ -46,7 +48,7 @@ export class Withheld {
     return [...all];
   }
 
-  /** Whether a member is asked whatever is known of it. */
+  /** True if a member must be asked regardless of facts. */
   asks(id: string | undefined): boolean {
     return id !== undefined && this.#asked.has(id);
   }
@@ -65,7 +67,7 @@ export class Withheld {
     if (!this.#isSampled || before.length === 0) before.push(withholding);
   }
 
-  /** Begins again, with members that are asked whatever is known of them. */
+  /** Starts again, with members that must be asked regardless of facts. */
   clear(asked: readonly string[] = [...this.#asked]): void {
     this.#asked = new Set(asked);
     this.#units.clear();
@@ -83,7 +85,7 @@ export class Withheld {
     this.#kept = ids;
   }
 
-  /** Whether one of these patterns, which an existence query was asked with, was withheld from an endpoint. */
+  /** True if one of these patterns, which an existence query asked about, was withheld from an endpoint. */
   has(endpoint: string, keys: readonly string[]): boolean {
     return this.#ids()
       .entries()
@@ -100,8 +102,8 @@ export class Withheld {
   }
 
   /**
-   * What must have no match: each unit with its keys, of which large ones are sampled.
-   * @param isExact whether questions with other keys are other questions; else one counts for all
+   * Questions that must have no match: each unit with its keys, large ones sampled.
+   * @param isExact true if questions with other keys are other questions; else one counts for all
    */
   exclusions(isExact: boolean): Exclusions | undefined {
     const byUrl = new Map<string, Exclusion & { readonly patterns: AskedPattern[] }>();

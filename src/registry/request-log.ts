@@ -7,7 +7,7 @@ import type { AskedEndpoint } from "./catalog/catalog.ts";
 import { wholeNumberOf } from "./void/values.ts";
 import type { MeasurementRecord } from "./void/void-description.ts";
 
-/** What a log works with, and the bounds of what it sends. */
+/** Options of a log, and the bounds of the requests it sends. */
 interface RequestLogOptions {
   readonly asker: Asker;
   readonly clock: Pick<Clock, "now">;
@@ -66,7 +66,7 @@ export class RequestLog {
   readonly records: MeasurementRecord[];
   /** A query did not reach the endpoint: more are pointless. */
   unreachable = false;
-  /** What answered a query last was no SPARQL endpoint. */
+  /** True while the latest answer came from something other than a SPARQL endpoint. */
   isNoEndpoint = false;
   readonly #options: RequestLogOptions;
   readonly #startedMs: number;
@@ -90,7 +90,7 @@ export class RequestLog {
     return requests <= 0 || bytes <= 0 || ms <= 0;
   }
 
-  /** What is left of the budget. */
+  /** Remaining budget. */
   get #left() {
     const { requests, bytes = Number.POSITIVE_INFINITY, ms = Number.POSITIVE_INFINITY } = this.#options.budget;
     const { cost } = this;

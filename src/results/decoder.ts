@@ -3,7 +3,7 @@ import { FedwayError, libraryMessage } from "../errors/fedway-error.ts";
 import type { Bindings } from "./model.ts";
 import type { Duplex } from "node:stream";
 
-/** What stands before the rows of an answer: the columns, or the answer of ASK. */
+/** Head of an answer: the columns, or the answer of ASK. */
 export interface AnswerHead {
   readonly variables?: readonly string[];
   readonly boolean?: boolean;
@@ -108,7 +108,7 @@ export class QuadTransform {
     });
   }
 
-  /** What has come out with these bytes. @throws FedwayError `ENDPOINT_MALFORMED`, or what the parser was ended with */
+  /** Terms decoded from these bytes. @throws FedwayError `ENDPOINT_MALFORMED`, or the error that ended the parser */
   async write(bytes: Uint8Array): Promise<readonly RDF.Quad[]> {
     await this.#settled((done) => this.#parser.write(Buffer.from(bytes), () => done()));
     return this.#take();

@@ -79,9 +79,9 @@ export const jsonSyntax: TupleSyntax = {
   },
 };
 
-/** What XML 1.0 (production 2) has no way to write; it becomes U+FFFD. */
+/** Characters that XML 1.0 (production 2) cannot write; they become U+FFFD. */
 const notXml = /[\p{Cs}\ufffe\uffff]|(?![\t\n\r\u007f-\u009f])\p{Cc}/gu;
-/** Whether XML can hold the text as it is. */
+/** True if XML can hold the text as it is. */
 export const isXmlText = (text: string): boolean => text.search(notXml) === -1;
 const special = /[&<>"'\t\n\r\p{Cc}\p{Cs}\ufffe\uffff]/u;
 const references: Readonly<Record<string, string>> = {

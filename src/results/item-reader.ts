@@ -67,7 +67,7 @@ export class ByteSource {
  */
 export function createPause(source: ByteSource, check: () => void = () => undefined): Pause {
   return () => {
-    if (source.released) throw new FedwayError("CANCELLED", "Nobody waits for the answer any more.");
+    if (source.released) throw new FedwayError("CANCELLED", "The answer is not needed any more.");
     check();
     return nextTurn();
   };
@@ -224,7 +224,7 @@ class ItemStream<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  /** Whether there is another batch. */
+  /** True if there is another batch. */
   #filled(): Promise<boolean> {
     if (this.#done) return Promise.resolve(false);
     return new Promise((resolve, reject) => {

@@ -32,7 +32,7 @@ export const word = {
   rows: 1,
   /** The run stops when a bracket closes down to this depth. */
   floor: 2,
-  /** What closes down to this depth is a row; -1 for none. Deeper than the floor. */
+  /** Closing down to this depth ends a row; -1 for none. Deeper than the floor. */
   rowDepth: 3,
   /** Index behind the last row that ended, -1 for none. */
   lastRowEnd: 4,
@@ -175,7 +175,7 @@ const kernel: Code = [
   [loadState(word.inString, stringCarry, op.i64ExtendI32S)],
   [loadState(word.escaped, escapeCarry, op.i64ExtendI32U)],
   loop(scanBlock, [get(at), i32(blockBytes), op.i32Add, tee(at), get(length), op.i32LtU, branchIf(0)]),
-  // In a last block that is not full the bit behind the last byte tells whether the next byte is escaped.
+  // In a last block that is not full the bit behind the last byte shows whether the next byte is escaped.
   [get(length), i32(blockBytes - 1), op.i32And],
   when([get(escaped), get(length), op.i64ExtendI32U, op.i64ShrU, i64(1n), op.i64And, set(escapeCarry)]),
   [saveInt(word.depth, get(depth)), saveInt(word.rows, get(rows))],

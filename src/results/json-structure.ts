@@ -61,7 +61,7 @@ export class JsonStructure {
     this.#offset += bytes.length;
   }
 
-  /** What is missing when nothing more comes. */
+  /** The missing part if the document ends now. */
   end(): string | undefined {
     if (this.fault !== undefined) return this.fault;
     if (!this.#started) return "The body is empty.";
@@ -72,7 +72,7 @@ export class JsonStructure {
   /** A bracket, comma or colon; brackets at the depth of what they enclose. */
   protected visit(_byte: number, _position: number): void {}
 
-  /** What came so far is no longer held. */
+  /** Forgets the bytes that came so far. */
   protected forgetLoad(): void {
     this.#load = 0;
   }

@@ -107,7 +107,7 @@ const byMediaType: Readonly<Record<AnswerKind, ReadonlyMap<string, ResultFormat>
 /** Media type of a Content-Type value: lower case, without parameters; empty when there is none. */
 export const bareMediaType = (contentType = ""): string => (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
 
-/** What a response of this media type is, as an answer of this kind; parameters and case are ignored. */
+/** Result format of a media type, for this kind of answer; parameters and case are ignored. */
 export const formatOf = (contentType: string | undefined, kind: AnswerKind): ResultFormat | undefined =>
   byMediaType[kind].get(bareMediaType(contentType));
 
@@ -156,7 +156,7 @@ export function formatNamed(text: string, kind: AnswerKind): ResultFormat | unde
   return found?.kinds.includes(kind) === true ? found : undefined;
 }
 
-/** Whether this is a short name or a media type of a result format, of whatever kind of answer. */
+/** True for a short name or a media type of a result format, of any kind of answer. */
 export const isFormatName = (text: string): boolean =>
   answerKinds.some((kind) => formatNamed(text, kind) !== undefined);
 
@@ -186,7 +186,7 @@ function parseAccept(header: string): ReadonlyMap<string, number> {
 }
 
 /**
- * What a header field accepts, in lower case, with weights from 0 to 1 (RFC 9110, section 12.4.2). Members whose weight is
+ * Accepted values of a header field, in lower case, with weights from 0 to 1 (RFC 9110, section 12.4.2). Members whose weight is
  * not well-formed are left out.
  */
 export function weightedList(header: string): readonly { readonly name: string; readonly weight: number }[] {

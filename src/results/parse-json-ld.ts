@@ -8,7 +8,7 @@ import { jsonByte, JsonStructure } from "./json-structure.ts";
 const bounds = { maxDepth: 128, maxLoad: 8_000_000 };
 /** Documents up to this length are cut only when all of them is known. */
 const shortBytes = 1024 * 1024;
-/** What the parser gets at once. */
+/** Bytes passed to the parser at once. */
 const stepBytes = 16 * 1024;
 /** Terms and other entries of one context, with those of the context around it. */
 const maxContextEntries = 10_000;
@@ -77,7 +77,7 @@ export class JsonLdDecoder implements GraphDecoder {
 
 const broken = (detail: string): Error => malformed(`The endpoint's JSON-LD answer is malformed: ${detail}`);
 
-/** A remote context would be a request that nobody allowed. */
+/** A remote context would be a request that was never allowed. */
 const refusingLoader = {
   load: (url: string): Promise<never> =>
     Promise.reject(malformed(`The endpoint's JSON-LD answer needs the remote context ${url.slice(0, 200)}.`)),

@@ -4,14 +4,14 @@ import type { Bindings } from "./model.ts";
 import { columnName, CsvScanner, splitCsv, splitTsv, unquoted } from "./scan-records.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, termFromText } from "./terms.ts";
 
-/** What tells CSV and TSV apart. */
+/** Differences between CSV and TSV. */
 interface RecordSyntax {
   readonly name: "CSV" | "TSV";
   /** Takes the next bytes; gives the index behind the last record that ends in them, 0 when none does. */
   readonly lastEnd: (bytes: Uint8Array) => number;
   /** The fields of each of some whole records, which end in line feeds (the carriage return before goes); quotes as written. */
   readonly split: (text: string) => readonly string[][];
-  /** What has come so far ends inside a quoted value. */
+  /** True if the text so far ends inside a quoted value. */
   readonly isQuoted?: () => boolean;
   /** The term of a field: undefined when unbound. @throws a plain `Error` that says what is wrong */
   readonly term: (field: string) => RDF.Term | undefined;

@@ -219,7 +219,7 @@ function endOfTag(text: string, from: number): number {
 
 const attribute = /\s*([^\s=/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 
-/** What is no attribute ends the list: each part of the tag is looked at once. */
+/** The first piece that is no attribute ends the list: each part of the tag is looked at once. */
 function attributesOf(tag: string): ReadonlyMap<string, string> {
   if (!tag.includes("=")) return noAttributes;
   const attributes = new Map<string, string>();

@@ -12,7 +12,7 @@ import { DataFactory } from "n3";
 import { boundedFactory } from "../rdf/turtle.ts";
 import { graphDecoders } from "./parse-graphs.ts";
 
-/** What is known about the bytes of an answer. */
+/** Known facts about the bytes of an answer. */
 export interface ParseOptions {
   readonly mediaType: string;
   readonly kind: AnswerKind;

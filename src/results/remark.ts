@@ -1,9 +1,9 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "./formats.ts";
 
-/** What the reader of a document must know that became clear while it was written: it is not the whole answer. */
+/** Remark for the reader of a document, known only while it was written: the document is not the whole answer. */
 export interface Remark {
-  /** What it is of the true one. */
+  /** Relation to the true answer. */
   readonly partial: "subset" | "uncertain";
   /** The endpoints that gave less than they have. */
   readonly sources: readonly {
@@ -13,11 +13,11 @@ export interface Remark {
   }[];
 }
 
-/** Tells what is known of a document at its end. */
+/** Returns the remark at the end of a document. */
 export interface Remarks {
   /** Asked for at the end of the document. */
   readonly atEnd: () => Remark | undefined;
-  /** Whether the head of the response says it, or will: it has not left yet. */
+  /** True if the head of the response says it, or will: it has not left yet. */
   readonly isTold: () => boolean;
 }
 

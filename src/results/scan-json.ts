@@ -3,7 +3,7 @@ import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 import { parsedJson } from "../json.ts";
 
 /**
- * What a document must have to be an answer: `results.bindings` or `boolean` (SPARQL 1.1 Query Results JSON Format), or a key
+ * Required content of a document: `results.bindings` or `boolean` (SPARQL 1.1 Query Results JSON Format), or a key
  * of which JSON-LD can make triples.
  */
 type JsonExpectation = "results" | "graph" | "anything";
@@ -286,7 +286,7 @@ export class JsonScanner implements AnswerScanner {
   }
 }
 
-/** What the head has as `vars`; undefined where it has none. */
+/** The head's `vars`; undefined where it has none. */
 function namesIn(head: string): unknown {
   // Whoever parses the document says what is wrong with it.
   const value = parsedJson(head);

@@ -151,7 +151,7 @@ const lineFeed = 0x0a;
 const dot = 0x2e;
 const hash = 0x23;
 
-/** What one line is, followed byte by byte; only lines that are split or do not simply end in a dot need it. */
+/** Follows one line byte by byte; only lines that are split or do not simply end in a dot need it. */
 class LineFollower {
   #first = 0;
   #last = 0;

@@ -1,7 +1,7 @@
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 import { XmlVariables } from "./xml-variables.ts";
 
-/** What an XML document is expected to be. */
+/** Expected kind of an XML document. */
 interface XmlExpectations {
   /** The root must be `sparql` (SPARQL Query Results XML Format); otherwise any root will do. */
   readonly sparqlResults: boolean;
@@ -33,7 +33,7 @@ const closers: Readonly<
   cdata: { byte: 0x5d, times: 2 },
   instruction: { byte: 0x3f, times: 1 },
 };
-/** Names that matter have at most eight bytes; one more tells a longer name apart. */
+/** Relevant names have at most eight bytes; one more byte distinguishes a longer name. */
 const maxNameBytes = 9;
 
 /** Scans one XML document; rows are the `result` elements (any prefix) in `results`. */

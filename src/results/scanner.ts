@@ -4,7 +4,7 @@ import { JsonScanner } from "./scan-json.ts";
 import { createNTriplesScanner, createTrigScanner, createTurtleScanner } from "./scan-triples.ts";
 import { XmlScanner } from "./scan-xml.ts";
 
-/** What a scanner knows once the last byte has passed. */
+/** Verdict of a scanner once the last byte has passed. */
 export interface ScanVerdict {
   /** False when the document is certainly cut off, followed by foreign text, or no answer at all. */
   readonly complete: boolean;
@@ -16,7 +16,7 @@ export interface ScanVerdict {
 
 /** Looks at the decoded bytes of one answer as they pass by; keeps its head and O(1) state, and never a chunk. */
 export interface AnswerScanner {
-  /** What the document answers, as soon as it shows; undefined for graphs, and where it does not show. */
+  /** Form of the answer, as soon as it shows; undefined for graphs, and where it does not show. */
   readonly form?: "bindings" | "boolean" | undefined;
   /** The columns, once they have passed; undefined before, and where the document does not name them. */
   readonly variables?: readonly string[] | undefined;

@@ -4,7 +4,7 @@ const longestDeclaration = 256;
 /**
  * The bytes of an XML document as UTF-8, whatever encoding its byte order mark or declaration names (Extensible Markup
  * Language 1.0, appendix F): UTF-16, ISO-8859-1 and what else WHATWG's Encoding Standard knows. UTF-8 passes without a copy,
- * and so does an encoding that nobody knows: its readers say what is wrong with it.
+ * and so does an unknown encoding: its readers report the problem.
  */
 export class XmlEncoding {
   /** The beginning of the document, while it does not show the encoding. */
@@ -22,7 +22,7 @@ export class XmlEncoding {
     return this.#begin(held);
   }
 
-  /** What is left once the last byte has been read. */
+  /** The bytes left once the last byte has been read. */
   end(): Uint8Array {
     const rest = this.#held === undefined ? none : this.#begin(this.#held);
     const last = this.#decoder?.decode() ?? "";
@@ -45,7 +45,7 @@ const none = Buffer.alloc(0);
 const opening = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, longestDeclaration)).toString("latin1");
 
-/** Whether the bytes end behind the declaration, or are none of one. */
+/** True if the bytes end behind the declaration, or contain none. */
 function shows(bytes: Uint8Array): boolean {
   if (bytes.length >= longestDeclaration) return true;
   const text = opening(bytes);

@@ -4,11 +4,11 @@ import type { AskedEndpoint, Catalog } from "../registry/catalog/catalog.ts";
 import type { FactTable } from "./fact-table.ts";
 import type { FollowedParts } from "./follow-facts.ts";
 
-/** What the check works with. */
+/** Options of the check. */
 export interface DriftOptions extends Pick<FollowedParts, "onFault"> {
   readonly asker: Pick<Asker, "ask">;
   readonly catalog: Pick<Catalog, "entries" | "byId">;
-  /** Whether a URL is of this process or of the operator's own network; others are asked once a day. */
+  /** True for URLs of this process or of the operator's own network; others are asked once a day. */
   readonly isOwn: (url: string) => boolean;
   /** Milliseconds between the end of one look and the next, 0: none. */
   readonly settings: { readonly factsCheckMs: number };

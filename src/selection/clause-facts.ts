@@ -26,9 +26,9 @@ export function emptyClauses(clauses: readonly AskedClause[], table: FactTable):
 }
 
 /**
- * What is expected of each of these clauses: as many solutions as the pattern with the fewest matches has, and as many values
- * of a variable as it has where it has the fewest. Undefined for what is more than a group of triple patterns (how much a
- * FILTER leaves is not known), and where nothing is known of any of them.
+ * Estimates of each of these clauses: as many solutions as the pattern with the fewest matches has, and as many values
+ * of a variable as it has where it has the fewest. Undefined for anything more than a group of triple patterns (the effect of a
+ * FILTER is not known), and where nothing is known of any of them.
  */
 export function clauseEstimates(
   clauses: readonly AskedClause[],
@@ -59,7 +59,7 @@ function estimateOf(body: QueryTree, view: MemberView, seenAt: number): ClauseEs
   return Number.isFinite(solutions) ? { solutions, values, kinds, restsOn } : undefined;
 }
 
-/** What is known of the variables that are subject and object; of a kind the pattern that nothing matches if it is right. */
+/** Known facts about variables as subject and object; a kind comes with the pattern that has no match if it is right. */
 function variablePlaces(
   { subject, predicate, object }: ReturnType<typeof plainPatterns>[number],
   source?: PatternSource,

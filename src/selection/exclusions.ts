@@ -9,7 +9,7 @@ import {
 import type { MemberView } from "./member-view.ts";
 import type { Shape } from "./shape.ts";
 
-/** What was found of a federation's patterns. */
+/** Selected sources of a federation's patterns. */
 interface Selected {
   readonly shapes: ReadonlyMap<string, Shape>;
   /** By pattern; undefined where every member may match. */

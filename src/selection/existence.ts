@@ -5,11 +5,11 @@ import type { AskRequest, Asker, WholeAnswer } from "../outbound/whole-answer.ts
 import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import type { AskedPattern, Exclusion } from "../plan/source-selection.ts";
 
-/** What existence is asked with. */
+/** Options of existence queries. */
 interface ExistenceOptions {
   readonly asker: Pick<Asker, "ask">;
   readonly clock: Clock;
-  /** Whether an endpoint is known not to do subqueries. */
+  /** True if an endpoint is known not to support subqueries. */
   readonly lacksSubqueries: (id: string) => boolean;
   /** Lifetime of answers, in milliseconds. */
   readonly keepMs: number;
@@ -45,7 +45,7 @@ interface Known {
   readonly answers: ReadonlyMap<string, KnownAnswer>;
 }
 
-/** Whether anything matches a pattern, and when that was asked (milliseconds since the epoch). */
+/** Existence of a match, and when it was asked (milliseconds since the epoch). */
 interface KnownAnswer {
   readonly exists: boolean;
   readonly seenAt: number;
@@ -56,7 +56,7 @@ interface KnownAnswer {
   readonly order: number;
 }
 
-/** Whether endpoints have matches of patterns, asked in batches; the answers for all queries are kept for a while. */
+/** Existence of matches at endpoints, asked in batches; the answers for all queries are kept for a while. */
 export class Existence {
   readonly #options: ExistenceOptions;
   readonly #known = new LRUCache<string, Known>({ max: mostEndpoints });
@@ -67,12 +67,12 @@ export class Existence {
     this.#options = options;
   }
 
-  /** Tells what is asked from now on from all earlier answers. */
+  /** Separates answers from now on from all earlier ones. */
   mark(): number {
     return this.#order;
   }
 
-  /** Whether an endpoint has matches of a pattern, where it was asked since; undefined: not known. */
+  /** Existence of a match of a pattern, if asked since; undefined: not known. */
   answer({ id, url }: PlannedEndpoint, key: string, since = -1): KnownAnswer | undefined {
     const known = id === undefined ? undefined : this.#known.get(id);
     const answer = known?.url === url ? known.answers.get(key) : undefined;

@@ -1,7 +1,7 @@
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
-/** What a fact table is made of. */
+/** Options of a fact table. */
 interface FactTableOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -64,7 +64,7 @@ export class FactTable {
     return facts?.url === url ? facts : undefined;
   }
 
-  /** Whether the facts are of another build of hosted data than is there now (false), or of that one (true); else undefined. */
+  /** False if the facts are of another build of hosted data than the present one, true if of this one; else undefined. */
   isOfBuild({ url, build }: Pick<SourceFacts, "url" | "build">): boolean | undefined {
     const hosted = this.#buildOf(url);
     return hosted === undefined || build === undefined ? undefined : hosted === build;

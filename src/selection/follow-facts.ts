@@ -5,15 +5,15 @@ import type { FactTable } from "./fact-table.ts";
 import { createKeyStore, withKeys } from "./endpoint-keys.ts";
 import { factsOf, type SourceFacts } from "./source-facts.ts";
 
-/** What facts are made of, and kept up to date with. */
+/** Sources that facts are made and updated from. */
 export interface FollowedParts {
   readonly models: Pick<EndpointModels, "get" | "described" | "follow">;
-  /** Tells when an entry was changed. */
+  /** Provides the time of an entry's last change. */
   readonly catalog: Pick<EditableCatalog, "document">;
   /** Own origin, without a trailing slash; milliseconds after which a description proves nothing any more (0: none ever does). */
   readonly settings: { readonly publicUrl: string; readonly factsMaxAgeMs: number };
   readonly store: Store;
-  /** Hears of what could not be stored or read; the endpoint has no keys, then. */
+  /** Called for errors of storing or reading; the endpoint then has no keys. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -131,7 +131,7 @@ export class FactFollower {
   }
 }
 
-/** What an entry says of its partition counts for what this service hosts itself. */
+/** Partition of an entry; it counts only for endpoints hosted by this service. */
 function partitionOf(entry: CatalogEntry | undefined, publicUrl: string): string | undefined {
   const { url = "", subjectPartition } = entry ?? {};
   const folder = subjectPartition?.replace(/#.*$/u, "");

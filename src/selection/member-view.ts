@@ -25,9 +25,9 @@ export type Lacks = (
   key: string,
 ) => { readonly seenAt: number; readonly until: number } | undefined;
 
-/** What the facts of a federation are looked at with. */
+/** Options of viewing a federation's facts. */
 interface ViewOptions {
-  /** What members were asked for before. */
+  /** Results of earlier questions to members. */
   readonly lacks?: Lacks | undefined;
   /** Catalogue ids of members of which nothing is taken for known. */
   readonly ask?: readonly string[] | undefined;
@@ -131,7 +131,7 @@ export class MemberView {
     return "asked";
   }
 
-  /** What a member that is not among the sources of a pattern must not match: no triple of a property that it lacks. */
+  /** Pattern without a match at a member that is no source of `shape`: no triple of a property that it lacks. */
   excluding(shape: Shape, member: number): AskedPattern {
     const { predicate } = shape;
     const properties = this.#facts[member]?.properties;
@@ -163,7 +163,7 @@ export class MemberView {
     return isTold ? this.#toSources(shape, sources, excluded) : undefined;
   }
 
-  /** Tells of members whether all of their triples were read and none matches. */
+  /** Returns a test of members: all of their triples were read and none matches. */
   #readWithout(shape: Shape): (member: number) => "triples" | undefined {
     const { subject, object } = shape;
     if (subject.kind === "variable" && object.kind === "variable") return () => undefined;
@@ -262,7 +262,7 @@ const isSorted = (sources: readonly PatternSource[]): boolean =>
 
 const each = (of: number | undefined, by: number | undefined) => of && by && Math.ceil(of / by);
 
-/** What a member has for a pattern; for a constant as many triples as there are on average. */
+/** Matches of a member for a pattern; for a constant the average number of triples. */
 function sourceOf({ subject, object }: Shape, member: number, facts: PropertyFacts): PatternSource {
   const { triples, distinctSubjects, distinctObjects } = facts;
   const [isOne, isOther] = [subject.kind !== "variable", object.kind !== "variable"];

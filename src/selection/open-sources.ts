@@ -9,7 +9,7 @@ import { FactFollower, type FollowedParts } from "./follow-facts.ts";
 import { selectSources } from "./select-sources.ts";
 import { SourceVerifier } from "./source-verifier.ts";
 
-/** What facts are made of. */
+/** Options of opening sources. */
 interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "isOwn"> {
   readonly catalog: FollowedParts["catalog"] & DriftOptions["catalog"];
   /** Names the data that this process hosts under a URL now, where these cannot change. */
@@ -20,7 +20,7 @@ interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "is
   readonly settings: FollowedParts["settings"] & DriftOptions["settings"] & { readonly factsVerifyMs: number };
   /** The calendar: facts become too old also while a machine sleeps. */
   readonly clock: Clock;
-  /** Whether an endpoint is known not to do subqueries. */
+  /** True if an endpoint is known not to support subqueries. */
   readonly lacksSubqueries: (id: string) => boolean;
 }
 
@@ -31,7 +31,7 @@ const firstReadMs = 1_000;
 interface Sources extends KnownSources, Pick<FactFollower, "remove"> {
   /** Asks endpoints what they have. */
   readonly verifier: SourceVerifier;
-  /** What an answer with this status says: an endpoint that is not there proves nothing until it is described again. */
+  /** Notes the status of an answer: a missing endpoint proves nothing until it is described again. */
   answered(id: string, status: number | undefined): void;
   /** Which rows of keys members may have solutions for. */
   readonly holders: ReturnType<typeof createHolders>;

@@ -170,7 +170,7 @@ function leftOutNote(over: MergedMembers, all: number, found: Found): readonly P
 /** Endpoints that are named one by one. */
 const namedAtMost = 10;
 
-/** Who is asked of all that are described. */
+/** Text about the endpoints that are asked among all described ones. */
 function askedMessage({ members }: MergedMembers, leftOut: number): string {
   const named = members.slice(0, namedAtMost).map(({ id, url }) => id ?? url);
   const more = members.length > named.length ? ` and ${members.length - named.length} more` : "";

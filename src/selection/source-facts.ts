@@ -10,7 +10,7 @@ export interface TripleTerms {
   readonly objects: TermSpace;
 }
 
-/** What one endpoint has of one property. */
+/** Facts about one property at one endpoint. */
 export interface PropertyFacts {
   readonly triples: number;
   readonly distinctSubjects?: number | undefined;
@@ -26,7 +26,7 @@ export interface FactList<T> {
   get(iri: string): T | undefined;
 }
 
-/** What is certain of the default graph of one endpoint. */
+/** Certain facts about the default graph of one endpoint. */
 export interface SourceFacts {
   /** URL that the facts are about. */
   readonly url: string;

@@ -6,7 +6,7 @@ import type { FactTable } from "./fact-table.ts";
 import { askedPatterns, selectAsked } from "./select-sources.ts";
 import { termClaims } from "./term-claims.ts";
 
-/** What asking the endpoints that a plan leaves out has shown, by their catalogue ids. */
+/** Result of asking the endpoints that a plan leaves out, by their catalogue ids. */
 interface Verdict {
   /** They have a match. */
   readonly refuted: readonly string[];
@@ -42,7 +42,7 @@ interface VerifierOptions {
   readonly existence: Existence;
   readonly table: FactTable;
   readonly now: () => number;
-  /** Whether members of which nothing is known are asked what they have. */
+  /** True if members without facts are asked for theirs. */
   readonly narrows: boolean;
   /** Ends the facts of an endpoint, and has it described anew. */
   readonly end: (id: string) => void;
@@ -78,7 +78,7 @@ export class SourceVerifier {
     this.#options = options;
   }
 
-  /** Tells what is asked from now on from all that was asked before. */
+  /** Separates questions from now on from all earlier ones. */
   mark(): number {
     return this.#options.existence.mark();
   }
@@ -183,7 +183,7 @@ export class SourceVerifier {
     this.#working = undefined;
   }
 
-  /** What the answers say of one exclusion; undefined: it holds. */
+  /** Judges one exclusion by the answers; undefined: it holds. */
   #judge(exclusion: Exclusion, since: number | undefined): keyof Verdict | undefined {
     const { existence, table } = this.#options;
     const { endpoint, patterns, seenAt } = exclusion;

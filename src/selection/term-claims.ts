@@ -14,7 +14,7 @@ import { queryPatterns } from "../sparql/query-patterns.ts";
 import type { FactTable } from "./fact-table.ts";
 
 /**
- * What a plan says of its members' terms, by which keys are routed, patterns asked as one, and numbers added up where they are:
+ * Claims of a plan about its members' terms, by which keys are routed, patterns asked as one, and numbers added up at members:
  * no member has a triple with another term. Undefined where nothing is known, or one pattern without keys is all that is
  * asked, and its rows come as they are.
  */

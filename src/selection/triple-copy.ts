@@ -156,7 +156,7 @@ export class TripleCopy {
     ].filter(({ column }) => column >= 0 && at >= 0);
   }
 
-  /** Whether a property may have a term there. */
+  /** True if a property may have a term in this position. */
   #has(where: Pick<Range, "at" | "byObject">, hash: number): boolean {
     if (hash < 0) return true;
     if (where.byObject && hash >= someLiteral) return this.#ranges(where, hash).some(({ from, to }) => from < to);
@@ -164,7 +164,7 @@ export class TripleCopy {
     return first < this.#starts[where.at + 1]! && this.#hashAt(where, first) === hash;
   }
 
-  /** Whether the patterns have a solution with what is bound; true when that takes too many steps. */
+  /** True if the patterns have a solution with the bound values, or the search takes too many steps. */
   #search(patterns: readonly HashedPattern[], values: readonly number[], steps: Steps): boolean {
     const narrowest = this.#narrowest(patterns, values);
     if (narrowest === undefined || steps.left < 0) return true;

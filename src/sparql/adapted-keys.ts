@@ -37,7 +37,7 @@ export function withAdaptedKeys(query: ParsedQuery, keys: readonly UnlikeKey[]):
   return changes.text();
 }
 
-/** What stands instead of tokens, before and behind them. */
+/** Replacements of tokens, and insertions before and after them. */
 class Changes {
   readonly #query: ParsedQuery;
   readonly #names: Set<string>;

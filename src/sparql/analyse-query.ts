@@ -7,10 +7,10 @@ import { type Enclosing, isBoundBefore, type KnownValue, knownValues } from "./t
 import { placeOf } from "./edit-text.ts";
 import { tokenAt } from "./tokens.ts";
 
-/** What stands around a clause, outermost first; `group` is a plain group. */
+/** Surroundings of a clause, outermost first; `group` is a plain group. */
 type Context = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
 
-/** What a SERVICE names. */
+/** Target of a SERVICE. */
 type ServiceTarget =
   | { readonly kind: "iri"; readonly iri: string }
   /**

@@ -40,7 +40,7 @@ function certainInPattern(pattern: Pattern): Iterable<string> {
   }
 }
 
-/** The FILTER of a group that took the place of a clause without solutions: whatever is said of each of them is true. */
+/** The FILTER of a group that replaced a clause without solutions: every statement about its solutions is true. */
 function isNever(pattern: Pattern): boolean {
   if (pattern.type !== "filter" || !("type" in pattern.expression)) return false;
   const { expression } = pattern;

@@ -9,7 +9,7 @@ import { syntaxError, type Token, tokenAt } from "./tokens.ts";
 type Checked = Pick<ParsedQuery, "text" | "tokens" | "outline" | "places">;
 
 /**
- * What is wrong by rules that the parser does not check; undefined: all is well.
+ * First violation of a rule that the parser does not check; undefined: none.
  * - A blank-node label belongs to one basic graph pattern (SPARQL 1.1 Query, section 4.1.4), BIND and AS need a variable
  *   that is not in scope (section 18.2.1).
  * - A query with GROUP BY or an aggregate may project plain variables only if they are grouped, and not `*`; aggregates

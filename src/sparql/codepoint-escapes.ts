@@ -41,7 +41,7 @@ function pairOf(escape: string): string | undefined {
   return String.fromCharCode(Number.parseInt(escape.slice(2, 6), 16), Number.parseInt(escape.slice(8), 16));
 }
 
-/** Whether every escape in a string literal stands for a character. */
+/** True if every escape in a string literal stands for a character. */
 export function standForCharacters(literal: string): boolean {
   for (const [escape] of literal.matchAll(inStrings)) {
     const character = escape.length === 2 ? escape : (pairOf(escape) ?? characterOf(escape));

@@ -8,11 +8,11 @@ import type { ParsedQuery } from "./parse-query.ts";
 import { isPath } from "./query-patterns.ts";
 import { groupsOfSelect, groupsWithin } from "./scope.ts";
 
-/** What is known of the endpoints of SERVICE clauses. */
+/** Known facts about the endpoints of SERVICE clauses. */
 interface Colocation {
   /** The URL of a clause's endpoint; undefined for a clause that is left alone. */
   readonly urlOf: (service: ServiceElement) => string | undefined;
-  /** Whether no subject has triples at both endpoints. */
+  /** True if no subject has triples at both endpoints. */
   readonly areDisjoint: (url: string, other: string) => boolean;
 }
 

@@ -41,7 +41,9 @@ const hasNoSolution = (element: Element, site: Site): boolean =>
     ? site.isEmpty(element)
     : element.kind === "union" && element.branches.every((branch) => isDead(branch, site));
 
-/** What stands in a group is joined, but for OPTIONAL and MINUS, which add nothing to no solutions. */
+/**
+ * True if a group has no solutions: its elements are joined, except OPTIONAL and MINUS, which add nothing to no solutions.
+ */
 const isDead = ({ select, elements }: Group, site: Site): boolean =>
   select === undefined && elements.some((element) => hasNoSolution(element, site));
 

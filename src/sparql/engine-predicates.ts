@@ -1,7 +1,7 @@
 import type { QueryTree } from "./parse-query.ts";
 import { queryPatterns } from "./query-patterns.ts";
 
-/** What the IRIs of predicates begin with that engines match by code or by an index: no triple has them. */
+/** Prefixes of predicates that engines match by code or by an index: no triple has them. */
 const prefixes = [
   // Virtuoso
   "bif:",
@@ -30,9 +30,11 @@ const prefixes = [
   "http://www.opengis.net/ont/geosparql#rcc8",
 ];
 
-/** Whether engines may match a predicate that no triple has, so that a complete list of properties proves nothing of it. */
+/**
+ * True if engines may match a predicate that no triple has, so that a complete list of properties proves nothing about it.
+ */
 export const isEnginePredicate = (iri: string): boolean => prefixes.some((prefix) => iri.startsWith(prefix));
 
-/** Whether a query has such a predicate anywhere but in a SERVICE: arguments that stand beside it need be no triples either. */
+/** True if a query has such a predicate outside of SERVICE: arguments beside it need be no triples either. */
 export const usesEnginePredicate = (query: QueryTree): boolean =>
   queryPatterns(query).some(({ predicate }) => predicate.kind === "iri" && isEnginePredicate(predicate.iri));

@@ -13,15 +13,15 @@ function argumentsOf(expression: Expression | Pattern): readonly (Expression | P
   return expression.type === "operation" && !expression.operator.endsWith("exists") ? expression.args : [];
 }
 
-/** Whether an expression has an aggregate of the query that it stands in; those of a query inside EXISTS are its own. */
+/** True if an expression has an aggregate of its own query; aggregates inside EXISTS belong to the inner query. */
 export const hasAggregate = (expression: Expression | Pattern): boolean =>
   partsOfExpression(expression).some((part) => "type" in part && part.type === "aggregate");
 
-/** Whether a SELECT computes anything of groups. */
+/** True if a SELECT computes values of groups. */
 export const isAggregated = ({ variables, having = [], order = [] }: SelectQuery): boolean =>
   [...variables, ...order].some((each) => "expression" in each && hasAggregate(each.expression)) ||
   having.some(hasAggregate);
 
-/** Whether a SELECT has one solution at most, also over nothing: an aggregate without GROUP BY. */
+/** True if a SELECT has one solution at most, also over nothing: an aggregate without GROUP BY. */
 export const isAggregateOfAll = (query: SelectQuery): boolean =>
   query.group === undefined && (query.having !== undefined || isAggregated(query));

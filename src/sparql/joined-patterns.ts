@@ -53,8 +53,8 @@ interface Comparison {
 export type Constraint = JoinedPattern | Comparison;
 
 /**
- * What each row of a query's groups must match: patterns of default graphs, comparisons with constants, VALUES. Left out is what
- * constrains no term alone: alternatives of paths and of `||`, GRAPH, SERVICE with a variable.
+ * Constraints on each row of a query's groups: patterns of default graphs, comparisons with constants, VALUES. Omits parts that
+ * constrain no term alone: alternatives of paths and of `||`, GRAPH, SERVICE with a variable.
  */
 export function constraintsOf({ ast, places }: ParsedQuery): readonly Constraint[] {
   const collector = new Collector(places);
@@ -188,8 +188,8 @@ const isVariable = (arg: unknown): arg is VariableTerm => isTerm(arg) && arg.ter
 const isTerm = (value: unknown): value is Term => typeof value === "object" && value !== null && "termType" in value;
 
 /**
- * Whether a variable of two constraints has one value in each row that both match; "optional": what the other one matches
- * takes no row from the first.
+ * Join of two constraints: "required" if a variable has one value in each row that both match; "optional" if the second
+ * constraint takes no row from the first.
  */
 export function joinOf(one: Constraint, other: Constraint, name: string): "required" | "optional" | undefined {
   const [mine, its] = [chainOf(one.scope), chainOf(other.scope)];

@@ -6,7 +6,7 @@ import { groupsOfSelect, groupsWithin, mentionedVariables, shareName } from "./s
 
 interface MergeOptions {
   readonly isMember: (service: ServiceElement) => boolean;
-  /** What the clause is to name, `<` and `>` included where it is a URL. */
+  /** New target of the clause, `<` and `>` included where it is a URL. */
   readonly targetOf: (service: ServiceElement) => string;
 }
 

@@ -2,7 +2,7 @@ import type { BlockPattern, Expression, Pattern, Query, ServicePattern, Wildcard
 import { hasAggregate } from "./expression-parts.ts";
 
 /**
- * What becomes of the answer when a part of the query has fewer solutions: "monotone", it loses rows at most; "antitone", it
+ * Effect on the answer when a part of the query has fewer solutions: "monotone", it loses rows at most; "antitone", it
  * gains rows at most; "neither", it can do both.
  */
 type Effect = "monotone" | "antitone" | "neither";
@@ -25,7 +25,9 @@ export function nonMonotoneParts(ast: Query): NonMonotone {
   return effects;
 }
 
-/** Whether missing triples can only take rows from the answer of a query, or solutions from a group; SERVICE bodies count. */
+/**
+ * True if missing triples can only take rows from the answer of a query, or solutions from a group; SERVICE bodies count.
+ */
 export function isMonotone(part: Query | readonly Pattern[]): boolean {
   const effects = new Effects("into services");
   if ("queryType" in part) effects.query(part, part.queryType === "ASK" ? "neither" : "monotone");
@@ -33,7 +35,7 @@ export function isMonotone(part: Query | readonly Pattern[]): boolean {
   return !effects.patterns;
 }
 
-/** Whether a query may have numbers of groups, or the first rows of an order, that depend on the kinds of values. */
+/** True if a query may have numbers of groups, or the first rows of an order, that depend on the kinds of values. */
 export function isSummary(ast: Query): boolean {
   const text = JSON.stringify(ast);
   const isOrdered = text.includes('"order":') && text.includes('"limit":');
@@ -123,7 +125,7 @@ function effectInside({ type }: BlockPattern, effect: Effect): Effect {
   return type === "minus" ? opposite(effect) : effect;
 }
 
-/** What a query computes of the solutions of its WHERE; a CONSTRUCT may group them as well. */
+/** Expressions over the solutions of a query's WHERE; a CONSTRUCT may group them as well. */
 function expressionsOf(query: Query): readonly Expression[] {
   const group = "group" in query && query.group ? query.group : [];
   const having = "having" in query && query.having ? query.having : [];

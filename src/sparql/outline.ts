@@ -64,7 +64,7 @@ interface UnionElement extends TokenRange {
   readonly kind: "union";
   readonly branches: readonly Group[];
 }
-/** What can stand in a group. */
+/** An element of a group. */
 export type Element =
   | TriplesElement
   | FilterElement
@@ -105,7 +105,7 @@ interface Clause extends TokenRange {
   readonly groups: readonly Group[];
 }
 
-/** What is built of a query, piece by piece. */
+/** A part of a query's outline. */
 export type OutlinePart = Element | Group | SelectOutline | Clause;
 
 /** The words that a query begins with behind its prologue. */

@@ -32,7 +32,7 @@ export interface ParsedQuery {
   readonly prologue: Prologue;
 }
 
-/** What is read of a query, or of the body of a clause, by its tree alone. */
+/** The syntax tree of a query, or of the body of a clause, without its text. */
 export type QueryTree = Pick<ParsedQuery, "ast">;
 
 /** A group as the WHERE of a SELECT. */
@@ -184,7 +184,7 @@ function withHint(text: string, { message, details }: FedwayError): FedwayError 
   return new FedwayError("QUERY_SYNTAX", message, { ...details, next: next === "" ? undefined : next });
 }
 
-/** Whether a text that `parseQuery` refuses is SPARQL 1.1 by its grammar: it only breaks the rules of `illegalUse`. */
+/** True if a text that `parseQuery` refuses is SPARQL 1.1 by its grammar: it only breaks the rules of `illegalUse`. */
 export function followsGrammar(text: string): boolean {
   try {
     grammatical(decodeEscapes(text).text);

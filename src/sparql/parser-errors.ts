@@ -54,7 +54,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [/SPARQL-star/, "Write the statement without quoted triples."],
 ];
 
-/** What the parser threw, as a `QUERY_SYNTAX` error that always has a line and a column. */
+/** The parser's error as a `QUERY_SYNTAX` error that always has a line and a column. */
 export function locateParserError(text: string, tokens: readonly Token[], thrown: unknown): FedwayError {
   if (thrown instanceof RangeError) return tooDeep(text);
   const failure: ParserFailure = thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -3,7 +3,7 @@ import { type Prologue, resolveIri } from "./resolve-iri.ts";
 import type { TokenRange } from "./outline.ts";
 import { type Token, tokenAt } from "./tokens.ts";
 
-/** What a generated parser does in a state: takes a token and goes to a state, reduces by a rule, or accepts. */
+/** Action of a generated parser in a state: takes a token and goes to a state, reduces by a rule, or accepts. */
 type Action = readonly [kind: 1 | 2 | 3, target: number];
 type Reduction = [text: string, length: number, line: number, shared: object, rule: number, values: unknown[]];
 
@@ -26,7 +26,7 @@ const isGenerated = (parser: unknown): parser is Generated =>
     (name) => name in parser,
   );
 
-/** What it throws for a text that the grammar has no place for. */
+/** Error for a text outside the grammar. */
 export interface ParserFailure {
   readonly message: string;
   /** Index of the first token that does not fit, and the terminals that would. */
@@ -46,7 +46,7 @@ export interface ParsedNode<Part> extends TokenRange {
   readonly parts: readonly Part[];
 }
 
-/** What is built for nonterminals, by their names in the grammar. */
+/** Builders of nonterminals, by their names in the grammar. */
 export type Builders<Part> = Readonly<Record<string, (node: ParsedNode<Part>) => Part>>;
 
 type Placed = Term | PropertyPath | AggregateExpression;
@@ -57,7 +57,7 @@ export type Places = ReadonlyMap<Placed, TokenRange>;
 interface ParsedTree<Part> {
   readonly ast: SparqlQuery;
   readonly places: Places;
-  /** What was built for the outermost nonterminals. */
+  /** Parts built for the outermost nonterminals. */
   readonly parts: readonly Part[];
 }
 

@@ -7,7 +7,7 @@ import type { ParsedQuery, QueryTree } from "./parse-query.ts";
 export interface PlacedPattern extends QueryPattern {
   /** It stands inside EXISTS or NOT EXISTS, of whatever expression. */
   readonly inExists: boolean;
-  /** What it is matched in (section 13.3); the default graph when absent. */
+  /** Graph that it is matched in (section 13.3); the default graph when absent. */
   readonly graph?: PatternGraph;
   /** The IRI that the SERVICE around it names. */
   readonly service?: string;
@@ -80,7 +80,7 @@ function placed(pattern: QueryPattern, { inExists, graphs, service, clause }: Vi
 
 type Graphs = readonly (PatternGraph | undefined)[];
 
-/** What dataset clauses make the default graph of, and the named graphs. */
+/** Default graph and named graphs of dataset clauses. */
 interface Dataset {
   readonly default: Graphs;
   readonly named: readonly string[];
@@ -103,7 +103,7 @@ function graphsInside(node: object, { graphs }: Visit, dataset: Dataset | undefi
   return [iri === undefined ? "named" : { iri }];
 }
 
-/** Whether a node of a syntax tree is a triple pattern, or a path. */
+/** True if a node of a syntax tree is a triple pattern, or a path. */
 export const isTriple = (node: object): node is Triple => "subject" in node && "predicate" in node && "object" in node;
 const isNode = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !("termType" in value);
@@ -116,7 +116,7 @@ function innerNodes(node: object): readonly unknown[] {
   return Object.entries(node).flatMap(([key, value]: [string, unknown]) => (key === "template" ? [] : [value]));
 }
 
-/** What stands at a place of a triple pattern. A blank node is a variable whose name starts with `_:`. */
+/** Term of a triple pattern. A blank node is a variable whose name starts with `_:`. */
 export type PatternTerm =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "iri"; readonly iri: string }

@@ -10,7 +10,7 @@ export interface SendableCondition {
 }
 
 /**
- * What an endpoint may be asked of an expression's solutions: a condition that every engine finds true wherever Fedway finds
+ * The sendable part of an expression: a condition that every engine finds true wherever Fedway finds
  * the expression true. Fedway tests the expression again, so a condition that holds more often only costs bytes; one that
  * holds less often would lose rows. Where engines differ, something weaker is sent, or nothing; the table is in
  * `plan/README.md`.
@@ -78,7 +78,7 @@ const rules: Readonly<Record<string, Rule>> = {
   regex: (operands) => regex(operands),
 };
 
-/** What cannot be said is left out: less is asked. */
+/** Parts that cannot be expressed are left out: the condition is weaker. */
 function conjunction(parts: readonly (Implied | undefined)[]): Implied | undefined {
   const said = parts.flatMap((part) => part ?? []);
   return said.length > 0 ? joined(said, "&&", said.length === parts.length) : undefined;
@@ -101,7 +101,7 @@ function joined(parts: readonly Implied[], operator: string, isWhole: boolean): 
 
 const negated = (said: Implied | undefined): Implied | undefined => (said?.isExact ? said : undefined);
 
-/** What a condition is about: a variable, or its text or language tag. */
+/** Subject of a condition: a variable, or its text or language tag. */
 interface Subject {
   readonly text: string;
   readonly variable: string;
@@ -210,7 +210,7 @@ function regex([whole, pattern, flag, ...others]: readonly unknown[]): Implied |
   return conjunction(parts.map((part) => regexPart(subject, part, flags)));
 }
 
-/** What `$` means before a line end at the end is not the same everywhere. */
+/** Engines differ on `$` before a line end at the end of a text. */
 function regexPart(subject: Subject, part: string, flags: string): Implied | undefined {
   if (subject.read === "str" && mayBeComputed(part.replaceAll(/[$^]/gu, ""))) return undefined;
   if (flags === "") return about(subject, `REGEX(${subject.text}, ${stringText(part)})`, !part.endsWith("$"));

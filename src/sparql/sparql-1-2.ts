@@ -1,10 +1,12 @@
 import { type Token, tokenize } from "./tokens.ts";
 
-/** What only SPARQL 1.2 has: triple terms, reifiers, annotations, directional strings, VERSION and its functions. */
+/** Constructs of SPARQL 1.2 only: triple terms, reifiers, annotations, directional strings, VERSION and its functions. */
 const onlyIn12 =
   /<<|\{\||~|--(?:ltr|rtl)\b|\bVERSION\b|\b(?:TRIPLE|SUBJECT|PREDICATE|OBJECT|isTRIPLE|LANGDIR|STRLANGDIR|hasLANG|hasLANGDIR)\s*\(/i;
 
-/** Whether a text uses what SPARQL 1.2 has and 1.1 lacks (https://www.w3.org/TR/sparql12-query/); it may be illegal all the same. */
+/**
+ * True if a text uses constructs of SPARQL 1.2 that 1.1 lacks (https://www.w3.org/TR/sparql12-query/); it may still be illegal.
+ */
 export const usesSparql12 = (text: string): boolean => onlyIn12.test(text) && onlyIn12.test(bare(text));
 
 /** The text without strings, names and comments, where a word of SPARQL 1.2 means nothing. */

@@ -20,7 +20,7 @@ interface SubstitutionSite {
 }
 
 /**
- * What substitution means for a clause; undefined when it is the same as a join. It differs where a FILTER or BIND
+ * Effect of substitution on a clause; undefined when it is the same as a join. It differs where a FILTER or BIND
  * mentions a variable that nothing beside it binds for certain, and where only an OPTIONAL or MINUS mentions it. A variable
  * that a subselect does not project is another one of the same name; with LIMIT or OFFSET the subselect is left as it is,
  * because it chooses among all of its solutions.

@@ -45,7 +45,7 @@ const knownValue = (term: Term): KnownValue =>
   term.termType === "NamedNode" ? { iri: term.value, text: `<${term.value}>` } : { text: term.value };
 
 /**
- * Whether what stands before a clause in its group, or before an OPTIONAL that it stands in, binds a variable in each solution.
+ * True if the elements before a clause in its group, or before an OPTIONAL around it, bind a variable in each solution.
  * A solution that the clause is joined with has a value for it then.
  */
 export function isBoundBefore(variable: string, enclosing: readonly Enclosing[]): boolean {

@@ -1,6 +1,6 @@
 import { FedwayError, type ErrorWhere } from "../errors/fedway-error.ts";
 
-/** What a token is; `invalid` is a character that starts no SPARQL 1.1 token. */
+/** Kind of a token; `invalid` is a character that starts no SPARQL 1.1 token. */
 type TokenKind = "iri" | "pname" | "blank" | "var" | "string" | "number" | "lang" | "word" | "punct" | "invalid";
 
 /** A token of a query text; offsets are UTF-16 code units, `end` is exclusive. */
@@ -12,7 +12,7 @@ export interface Token {
   readonly text: string;
 }
 
-/** Bounds that keep parsing time and recursion small whatever is sent. */
+/** Bounds that keep parsing time and recursion small for any input. */
 export const textLimits = {
   /** Open brackets of any kind at once. */
   nesting: 64,
@@ -181,7 +181,7 @@ class TextBounds {
 }
 
 /**
- * The tokens of a query text, without white space and comments. What is no token is `invalid`; behind
+ * The tokens of a query text, without white space and comments. Other characters are `invalid`; after
  * `textLimits.invalid` of them the rest of the text is left out.
  * @throws FedwayError for texts that would take the parser minutes or overflow its stack: `QUERY_SYNTAX` for brackets
  * nested too deep, `QUERY_TOO_LARGE` for too many tokens

@@ -18,7 +18,7 @@ export type QueryConstruct =
   | "blankNodes"
   | "construct";
 
-/** What a query makes of SPARQL. */
+/** SPARQL constructs used by a query. */
 interface ConstructUse {
   readonly constructs: ReadonlySet<QueryConstruct>;
   /**
@@ -113,7 +113,7 @@ const arities: Readonly<Record<string, readonly [least: number, most: number]>> 
 };
 
 /**
- * What is wrong with the first call of a function that SPARQL 1.1 does not define, or with a wrong number of arguments; SERVICE
+ * Problem of the first call of a function that SPARQL 1.1 does not define, or with a wrong number of arguments; SERVICE
  * clauses inside are their endpoints' affair.
  */
 export function unknownCall({ ast }: QueryTree): string | undefined {

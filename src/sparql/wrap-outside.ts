@@ -5,7 +5,7 @@ import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from
 import type { IsMember } from "./rewrite.ts";
 import { elementsWithin, groupsOf, groupsOfSelect, hasScopedFilter, mentionedVariables, shareName } from "./scope.ts";
 
-/** What is written around a member clause. */
+/** Text around a member clause. */
 interface WrapOptions {
   readonly isMember: IsMember;
   /** Absolute URL of the endpoint that a member clause names. */

@@ -1,29 +1,20 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Program, startProgram } from "../support/built-program.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 import { freePort } from "../support/listening.ts";
+import { linesAs, type MarkdownStep, outputOf, stepsOf } from "../support/markdown-steps.ts";
 
 // The README as a newcomer follows it, on a port that is not the one it names: `npm start`, then every command of "Try it"
 // in its order, its output compared with the block below it.
 
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const readme = readFileSync(join(root, "README.md"), "utf8");
 const tryIt = /\n## Try it\n([^]*?)\n## /.exec(readme)?.[1] ?? "";
 
-interface Step {
-  readonly title: string;
-  readonly commands: string;
-  /** What the README says that comes out; undefined where it shows nothing. */
-  readonly shown: string | undefined;
-}
-
-const steps: readonly Step[] = tryIt.split(/\n(?=\*\*\d)/).flatMap((part): Step[] => {
-  const [, title = ""] = /^\*\*(\d\. [^*]*)\*\*/.exec(part) ?? [];
-  const blocks = [...part.matchAll(/```(\w*)\n([^]*?)```/g)];
-  const commands = blocks.find(([, language]) => language === "sh")?.[2];
-  const shown = blocks.find(([, language]) => language !== "sh")?.[2];
-  return commands === undefined ? [] : [{ title, commands, shown }];
-});
+const steps = stepsOf(tryIt);
 
 let service: Program;
 let url: string;
@@ -35,11 +26,7 @@ const here = (text: string): string =>
 
 const env = (): Readonly<Record<string, string>> => ({ FEDWAY_DATA_DIR: dataDir, FEDWAY_MONITOR: "off" });
 
-async function outputOf(commands: string): Promise<string> {
-  const shell = startProgram(["/bin/bash", "-c", here(commands)], env());
-  await shell.ended;
-  return shell.output.stdout;
-}
+const run = (step: MarkdownStep): Promise<string> => outputOf(step, { folder: root, env: env(), here });
 
 beforeAll(async () => {
   const port = String(await freePort());
@@ -60,34 +47,26 @@ it("the start says at once what it does, and at its end where to look", () => {
 it("every step is found in the README", () =>
   expect(steps.map(({ title }) => title[0])).toEqual(["1", "2", "3", "4", "5"]));
 
-/** The lines in order; a line of three dots stands for any others. */
-const linesAs = (shown: string): RegExp =>
-  new RegExp(
-    here(shown)
-      .trim()
-      .split("\n")
-      .map((line) => (line.trim() === "..." ? "[^]*" : RegExp.escape(line)))
-      .join("\\r?\\n"),
-  );
-
-describe.each(steps)("$title", ({ commands, shown }) => {
+describe.each(steps)("$title", (step) => {
   it("does what the README shows", async () => {
-    const output = await outputOf(commands);
+    const output = await run(step);
+    const { shown } = step;
     if (shown === undefined) expect(output.trim()).not.toBe("");
     else if (shown.startsWith("{")) expect(JSON.parse(output)).toMatchObject(JSON.parse(shown));
-    else expect(output).toMatch(linesAs(shown));
+    else expect(output).toMatch(linesAs(here(shown)));
     expect(output).not.toContain("UNKNOWN");
   });
 });
 
 it("the second query says what the first one says", async () => {
-  const [first = "", second = ""] = await Promise.all(steps.slice(0, 2).map(({ commands }) => outputOf(commands)));
+  const [first = "", second = ""] = await Promise.all(steps.slice(0, 2).map(run));
   expect(first.split("\n")).toHaveLength(14);
   expect(second).toBe(first);
 });
 
 it("the schema is there once its job has ended", async () => {
-  const output = await outputOf(steps[4]?.commands ?? "");
+  const [, , , , last] = steps;
+  const output = last === undefined ? "" : await run(last);
   expect(output).toContain("foaf:Person");
   expect(output).toContain("foaf:name");
 });

@@ -12,10 +12,10 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** A program of the repository as a process of its own. */
 export type Program = ReturnType<typeof startProgram>;
 
-/** Starts a command at the root of the repository with nothing in its environment but what is given. */
-export function startProgram([command = process.execPath, ...args]: readonly string[], env: Environment) {
+/** Starts a command in a folder, the root of the repository by default, with no other environment than `env`. */
+export function startProgram([command = process.execPath, ...args]: readonly string[], env: Environment, cwd = root) {
   const child = spawn(command, args, {
-    cwd: root,
+    cwd,
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
   });
   child.stdin.end();

@@ -8,8 +8,8 @@ const changed = String.raw`[?$]${nameCharacter}+|\.(?=\d)|!\s*\(\s*\)`;
 const tokens = new RegExp(`${strings}|${others}|${changed}`, "gsu");
 
 /**
- * A legal query as Comunica's parser reads it: variables have their inner names, `.5` is `0.5`, and `!()`, a path over any
- * predicate, is one over any but one that nobody has.
+ * A legal query in a form that Comunica's parser reads: variables have their inner names, `.5` becomes `0.5`, and `!()`, a path
+ * over any predicate, becomes `!(<urn:none>)`.
  */
 export const toParserText = (query: string): string =>
   query.replace(tokens, (token) => {

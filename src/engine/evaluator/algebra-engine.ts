@@ -38,14 +38,14 @@ export interface ParsedSkeleton {
   readonly base: string | undefined;
 }
 
-/** What parses a query, and finds the operator of each operation of its algebra. */
+/** Parses a query, and finds the operator of each operation of its algebra. */
 export interface AlgebraHost {
   /** The variables of the algebra have inner names. */
   parse(skeleton: string): Promise<ParsedSkeleton>;
   readonly evaluate: Evaluate;
 }
 
-/** What the engine works with. */
+/** Options of the engine. */
 export interface EngineOptions {
   readonly client: SparqlClient;
   /** Where endpoints are known to cut their answers. */
@@ -121,7 +121,7 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
   };
 }
 
-/** What the leaves of one execution are made with. */
+/** Options of one execution's leaves. */
 interface Making extends EngineOptions {
   readonly sizes: BlockSizes;
   readonly clauseSizes: ClauseSizes;
@@ -132,7 +132,7 @@ interface Making extends EngineOptions {
   readonly count: Execution["count"];
 }
 
-/** What the leaves of a plan stand for. */
+/** Sources of the leaves of a plan. */
 function sourcesOf({ over, clauses }: FederatedPlan, making: Making): Omit<LeafSources, "surroundings"> {
   const { bounds, account, clauseAt, clauseSizes, sizes, openSource = noPatternSources } = making;
   const { held } = account;

@@ -88,7 +88,7 @@ export interface Group extends Single {
 
 export interface Join extends Multi {
   readonly type: "join";
-  /** What solutions must fulfil, looked at before more of the operands are asked. */
+  /** Conditions on solutions, tested before more of the operands are asked. */
   readonly conditions?: readonly PushedCondition[] | undefined;
 }
 

@@ -14,11 +14,11 @@ import { unitedBranches } from "./united-branches.ts";
 
 type Operation = Algebra.Operation;
 
-/** What leaves stand for in one execution. */
+/** Sources of the leaves in one execution. */
 export interface LeafSources {
   /** SERVICE clauses by the IRIs that stand for them in the skeleton; several are a UNION. */
   readonly clauses: ReadonlyMap<string, readonly LeafClause[]>;
-  /** What patterns outside the clauses are asked with; undefined when those have no data. */
+  /** Context of patterns outside the clauses; undefined when those have no data. */
   readonly patterns: GraphContext | undefined;
   /** Learns from the algebra how variables are used. */
   readonly use: QueryUse;

@@ -25,7 +25,7 @@ export interface BoundSide {
 }
 
 /**
- * What becomes of a left solution (SPARQL 1.1 Query, section 18.5): `inner` merges it with each partner, `optional` too
+ * Treatment of a left solution (SPARQL 1.1 Query, section 18.5): `inner` merges it with each partner, `optional` too
  * but keeps it without any (LeftJoin), `minus` keeps it when it has none, or no variable in common with the right side.
  */
 type JoinMode = "inner" | "optional" | "minus";

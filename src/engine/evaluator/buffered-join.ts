@@ -7,7 +7,7 @@ import { merged, rowText } from "./rows.ts";
 export interface BufferedJoin {
   readonly left: AsyncIterable<readonly Bindings[]>;
   readonly right: AsyncIterable<readonly Bindings[]>;
-  /** What solutions that may be compatible agree on: the keys of the hash table. One without a key has no partner. */
+  /** Hash keys: compatible solutions have equal ones. A solution without a key has no partner. */
   readonly key: { readonly left: RowKey; readonly right: RowKey };
   /** All shared variables. */
   readonly shared: readonly string[];

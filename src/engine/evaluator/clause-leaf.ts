@@ -16,7 +16,7 @@ import { firstRows } from "./first-rows.ts";
 import { innerName, outerName } from "./inner-names.ts";
 import type { LeafClause } from "./leaf.ts";
 
-/** What the leaves of clauses are made with. */
+/** Options of clause leaves. */
 export interface ClauseLeafOptions extends LabelledRowsOptions {
   readonly clauseSizes: ClauseSizes;
   readonly sizes: BlockSizes;
@@ -97,7 +97,7 @@ function toSummary(leaf: LeafClause, summary: Summary, { endpoint, variables }: 
   return { ...leaf, solutions: (keys) => checked(leaf.solutions(keys)) };
 }
 
-/** What the solutions of a clause bind, its target among it where that is a variable. */
+/** Variables that the solutions of a clause bind, including its target where that is a variable. */
 function boundVariables({ variables, targetVariable: target }: FederatedClause): readonly ClauseVariable[] {
   if (target === undefined) return variables;
   return [...variables.filter(({ name }) => name !== target), { name: target, certain: true }];

@@ -31,7 +31,7 @@ interface FilteredPattern {
   readonly conditions: readonly Expression[];
 }
 
-/** What groups are taken apart and put together with. */
+/** Options for splitting and reassembling groups. */
 export interface EquatedPartsOptions {
   /** Takes an operand apart into operands that share no variable. */
   readonly split?: (operation: Operation) => readonly Operation[];

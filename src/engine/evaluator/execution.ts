@@ -18,9 +18,9 @@ export interface Execution {
   readonly held: HeldBytes;
   /** Rows name the endpoints they came from (`../provenance.ts`). */
   readonly traced: boolean;
-  /** What functions know of their query. */
+  /** The query's surroundings, for functions. */
   readonly surroundings: Surroundings;
-  /** What is known of the patterns of EXISTS. */
+  /** Known truths of EXISTS patterns. */
   readonly truths: Truths;
   /** Number of solutions that are enough, in any order: those of the operation that is being evaluated. */
   readonly wanted?: number | undefined;
@@ -49,13 +49,13 @@ interface SolutionFacts {
   readonly isEmpty?: boolean | undefined;
 }
 
-/** What CONSTRUCT and DESCRIBE make. */
+/** Result of CONSTRUCT and DESCRIBE. */
 export interface Triples {
   readonly kind: "quads";
   readonly quads: AsyncIterable<readonly RDF.Quad[]>;
 }
 
-/** What ASK finds. */
+/** Result of ASK. */
 export interface Truth {
   readonly kind: "boolean";
   readonly value: () => Promise<boolean>;

@@ -56,7 +56,7 @@ export function termOfRow(expression: Expression, around: Surroundings): (row: B
   };
 }
 
-/** Whether an expression without EXISTS is true of a solution; an error counts as false. */
+/** Test of an expression without EXISTS on a solution; an error counts as false. */
 export function testOf(expression: Expression, around: Surroundings): (row: Bindings) => boolean {
   const value = termOfRow(expression, around);
   return (row) => isTrue(value(row));

@@ -10,7 +10,7 @@ const ours = `b${randomUUID().replaceAll("-", "")}`;
 let labels = 0;
 const freshLabel = (): string => `${ours}${(labels++).toString(36)}`;
 
-/** What the labels of a solution's nodes begin with. */
+/** Label prefixes of a solution's nodes. */
 const scopes = new WeakMap<Bindings, string>();
 
 /** BNODE(). */

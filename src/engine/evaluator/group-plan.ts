@@ -39,7 +39,7 @@ export function planGroup(context: GraphContext, group: readonly Conjunct[], dem
   return joinOf([...parts, ...otherParts], { conditions });
 }
 
-/** Whether a unit of a group takes patterns in OPTIONAL along; all variables that they share with the group are its own. */
+/** True if a unit of a group takes patterns in OPTIONAL along; all variables that they share with the group are its own. */
 export function takesAlong(
   graph: MergedGraph,
   group: readonly Conjunct[],

@@ -153,7 +153,7 @@ const ACCUMULATOR_BYTES = 400;
 /**
  * The set functions (SPARQL 1.1 Query, section 18.5.1). There, an unbound variable is an error like any other, and stays in
  * the list of values: COUNT leaves errors out, SAMPLE takes any value, and all others end as an error.
- * What is kept is counted; `add` throws when the evaluation holds too much.
+ * Held values are counted; `add` throws when the evaluation holds too much.
  */
 function createAccumulator({ name, distinct, separator = " " }: AggregateUse, holding: Holding): Accumulator {
   const state = states[name]?.(holding, separator);

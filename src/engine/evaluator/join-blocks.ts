@@ -19,7 +19,7 @@ export interface JoinVariable {
 export interface JoinBlock {
   /** No right solution can be compatible with these rows; nothing needs to be asked. */
   readonly hasNoPartner: boolean;
-  /** What the right side is asked for; undefined when the rows bind no join variable: all of its solutions. */
+  /** Keys of the request to the right side; undefined when the rows bind no join variable: all of its solutions. */
   readonly keys: KeyBlock | undefined;
   /** All left solutions of the block, in order of arrival. */
   readonly rows: readonly Bindings[];

@@ -1,6 +1,6 @@
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 
-/** What is joined: about how many solutions it has, and its variables with how many values they have. */
+/** An operand of a join: its estimated number of solutions, and its variables with their numbers of values. */
 export interface Sized {
   readonly size: number;
   readonly variables: readonly ClauseVariable[];

@@ -181,7 +181,7 @@ function joinedByKeys(left: Solutions, right: Operand & Partial<Sized>, conditio
   );
 }
 
-/** What conditions say of variables that only the other side has, beside solutions that always bind the others. */
+/** Bounds on variables that only the other side has, beside solutions that always bind the others. */
 function boundsBeside(left: Sized, right: Sized, { conditions }: Conditioned): BoundJoin["bounds"] {
   const known = new Map(left.variables.map(({ name, certain }) => [name, certain]));
   const bounds = conditions

@@ -91,7 +91,7 @@ function certainInRows({ variables, bindings }: Values): Names {
 }
 
 /**
- * Whether every clause in an operation can be asked with keys when the operation is wanted for values of these variables
+ * True if every clause in an operation can be asked with keys when the operation is needed for values of these variables
  * only. Where one could not, all of its solutions would be asked for with each block of keys.
  */
 export function takesKeys(operation: Operation, names: Names): boolean {

@@ -19,7 +19,7 @@ const MOST_IN_WHOLE = 50_000;
 // A key costs about as much to send as two solutions to receive.
 const ROWS_FOR_A_KEY = 2;
 
-/** What a leaf of the algebra stands for: a SERVICE clause at its endpoint, or patterns that are asked as one at their members. */
+/** Content of an algebra leaf: a SERVICE clause at its endpoint, or patterns that are asked as one at their members. */
 export interface LeafClause {
   readonly variables: readonly ClauseVariable[];
   /** All variables may be left unbound by a failure. */
@@ -42,7 +42,7 @@ export interface LeafClause {
   demanding?(demand: LeafDemand): LeafClause;
   /** The clause that has a summary of its solutions; undefined where that cannot be. */
   summarising?(summary: Summary): LeafClause | undefined;
-  /** What it is as a branch of a UNION that may be asked together with others. */
+  /** Its role as a branch of a UNION that may be asked together with others. */
   readonly branch?: UnitBranch | undefined;
   /** Branches of a UNION as one clause, whose solutions have `BRANCH`; undefined where members are asked for each. */
   uniting?(branches: readonly UnitBranch[]): LeafClause | undefined;
@@ -115,7 +115,7 @@ const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType
 
 type Clauses = readonly (LeafClause | undefined)[];
 
-/** Whether a clause is known to be small, also beside the keys that operands before it have for it. */
+/** True if a clause is known to be small, also beside the keys that operands before it have for it. */
 export function isSmallBeside(
   clause: LeafClause | undefined,
   before: Clauses,

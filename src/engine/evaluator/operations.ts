@@ -40,7 +40,7 @@ export function argumentsOf(expression: Expression): readonly Expression[] {
 
 export const volatileFunctions: ReadonlySet<string> = new Set(["rand", "uuid", "struuid", "bnode"]);
 
-/** Whether an expression calls one of some functions or aggregates, whose value may be another one when it is evaluated again. */
+/** True if an expression calls one of some functions or aggregates whose value may differ when it is evaluated again. */
 export function isVolatile(expression: Expression, volatile = volatileFunctions): boolean {
   if (expression.subType === "operator" && volatile.has(expression.operator.toLowerCase())) return true;
   if (expression.subType === "aggregate" && volatile.has(expression.aggregator)) return true;
@@ -68,7 +68,7 @@ function withExistences(expression: Expression, change: (existence: Existence) =
   return Object.assign({}, expression, { args: expression.args.map((arg) => withExistences(arg, change)) });
 }
 
-/** What becomes of the operations of an algebra, their inputs first. */
+/** Replacements of the operations of an algebra, inputs first. */
 export interface Changes {
   readonly operation: (operation: Operation) => Operation;
   /** Of an EXISTS whose pattern has been changed. */

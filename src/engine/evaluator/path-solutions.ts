@@ -7,7 +7,7 @@ import type { MergedGraph } from "../sources/merged-graph.ts";
 import { canBeEmpty, type NodePair, type PathEvaluator } from "../sources/property-path.ts";
 import type { PathConjunct } from "./conjuncts.ts";
 
-/** What paths are evaluated with. */
+/** Context of path evaluation. */
 interface PathContext {
   readonly graph: MergedGraph;
   readonly paths: PathEvaluator;
@@ -56,7 +56,7 @@ function nodesAt(place: RDF.Term, keys: KeyBlock | undefined): readonly RDF.Term
 
 /**
  * Nodes that are connected with themselves but in no triple: between two variables a zero-length path ranges over the nodes
- * of the graph (section 9.3), not over whatever is joined with it.
+ * of the graph (section 9.3), not over nodes that are joined with it.
  */
 async function outsideNodes(
   { graph, paths }: PathContext,

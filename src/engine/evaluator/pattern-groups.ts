@@ -112,7 +112,7 @@ export class PatternGroups {
     return { ...left, optionals: [...(left.optionals ?? []), patterns] };
   }
 
-  /** Whether OPTIONAL patterns can be asked along with a group; nothing else gives their variables values. */
+  /** True if OPTIONAL patterns can be asked along with a group; nothing else gives their variables values. */
   #takesAlong(conjuncts: readonly Conjunct[], optional: readonly TriplePattern[]): boolean {
     const known = new Set(groupVariables(conjuncts).map(({ name }) => name));
     const own = optional.flatMap((pattern) => variablesOf(pattern)).filter((name) => !known.has(name));

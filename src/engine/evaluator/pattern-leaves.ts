@@ -11,7 +11,7 @@ import { firstRows } from "./first-rows.ts";
 import type { LeafClause } from "./leaf.ts";
 import { pathSolutions } from "./path-solutions.ts";
 
-/** What patterns over members are asked with in one execution. */
+/** Context of patterns over members in one execution. */
 export interface GraphContext {
   readonly graph: MergedGraph;
   readonly paths: PathEvaluator;

@@ -60,7 +60,7 @@ export class PushDown {
     return operation.type === "join" ? joinOf(parts, { conditions }) : summarised(withInputs(operation, parts));
   }
 
-  /** What an operation wants of one of its inputs. */
+  /** Demand of an operation on one of its inputs. */
   #demandOn(operation: Algebra.Operation, demand: Demand, index: number): Demand {
     const conditionsOf = (expression: Algebra.Expression) => this.#conditionsOf(expression);
     const wanted = wantsOf.get(operation.type)?.({ operation, demand, conditionsOf, index }) ?? nothing;
@@ -81,7 +81,7 @@ export class PushDown {
 
 interface Pushed<Operation = Algebra.Operation> {
   readonly operation: Operation;
-  /** What is wanted of the operation. */
+  /** Demand on the operation. */
   readonly demand: Demand;
   readonly conditionsOf: (expression: Algebra.Expression) => readonly PushedCondition[];
   /** Which of its inputs is asked. */
@@ -91,7 +91,7 @@ interface Pushed<Operation = Algebra.Operation> {
 /** FILTERs hold of a part as of the whole; but a LIMIT of the whole may take more rows of the part. */
 const withoutLimit = ({ demand: { conditions, distinct } }: Pushed): Demand => ({ conditions, distinct });
 
-/** What an operation of each type wants of its inputs; what is not here wants all that there is. */
+/** Demands of operations on their inputs, by type; types not listed need all solutions. */
 const wantsOf: ReadonlyMap<string, (pushed: Pushed) => Demand> = new Map([
   wants("ask", () => ({ conditions: [], distinct: true, limit: { rows: 1 } })),
   wants("slice", ({ operation: { start, length } }) =>

@@ -3,7 +3,7 @@ import { type HeldBytes, type Holding, keyBytes } from "../held-bytes.ts";
 // What is forgotten is asked for again.
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Whether patterns of EXISTS have solutions, by pattern and key, as far as one execution has asked; the oldest go first. */
+/** Answers of EXISTS patterns by pattern and key, as far as one execution has asked; the oldest are dropped first. */
 export class Truths {
   readonly #holding: Holding;
   readonly #kept = new Map<string, Promise<boolean>>();

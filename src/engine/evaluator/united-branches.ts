@@ -7,7 +7,7 @@ import { call, existencesIn, inScopeVariables, termOf } from "./operations.ts";
 
 /**
  * A UNION in which patterns that members have several of are one leaf: each member is asked once. Branches may have FILTERs;
- * a row tells its branch, so that each is tested by those of its own.
+ * each row carries the number of its branch, so that it is tested by the FILTERs of that branch.
  */
 export function unitedBranches(union: Union): Operation {
   const branches = union.input.flatMap((operation) => filteredLeaf(operation) ?? []);

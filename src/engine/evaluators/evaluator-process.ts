@@ -22,7 +22,7 @@ export interface EvaluatorProcessOptions {
   readonly world: OutsideWorld;
 }
 
-/** Why the process is gone: by itself, or killed because it stood still. */
+/** Reason of the process's end: its own exit, or killed because it stood still. */
 export type EvaluatorEnd = Omit<ChildEnd, "reason"> & { readonly reason: ChildEnd["reason"] | "stalled" };
 
 /** The cause of `EVALUATION_LOST`. */
@@ -120,7 +120,7 @@ export class EvaluatorProcess {
   async #end(): Promise<EvaluatorEnd> {
     const end = await childEnd(this.#child);
     const how: EvaluatorEnd = this.#stalled ? { ...end, reason: "stalled" } : end;
-    // Before the runs in it hear of its end: they look for another place at once.
+    // Before its runs are notified of the end: they look for another place at once.
     this.#alive = false;
     clearInterval(this.#watch);
     this.#peer.close(evaluationLost(new EvaluatorEnded(how)));

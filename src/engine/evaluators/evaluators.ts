@@ -29,7 +29,7 @@ interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs" |
   readonly keepAnswersMs?: number | undefined;
   /** Default 10,000. */
   readonly stallMs?: number;
-  /** Hears of each process that ended without being asked to. */
+  /** Called for each process that ended without a request to end. */
   readonly onEnd?: (end: EvaluatorEnd) => void;
 }
 
@@ -39,7 +39,7 @@ interface Admission {
   readonly leave: () => void;
 }
 
-/** Who asks for a place. */
+/** A request for a place. */
 interface AdmissionRequest {
   /** Nothing else may run in the process meanwhile. */
   readonly alone: boolean;
@@ -90,7 +90,7 @@ export class Evaluators implements Executor<FederatedPlan> {
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }
 
-  /** What they are doing. */
+  /** Numbers of running and waiting evaluations. */
   get usage(): { readonly running: number; readonly waiting: number } {
     const all = [...this.#slots];
     return {
@@ -250,7 +250,7 @@ export class Evaluators implements Executor<FederatedPlan> {
 
 const isLost = (error: unknown): error is FedwayError => toFedwayError(error).code === "EVALUATION_LOST";
 
-/** The process that had this run alone is gone. Killed from outside it says nothing of the query; by itself, it is a defect. */
+/** The process that had this run alone is gone. A kill from outside is no fault of the query; its own exit is a defect. */
 function lostAlone(error: FedwayError): FedwayError {
   const { cause } = error.details;
   if (!(cause instanceof EvaluatorEnded) || cause.end.reason === "exit") return toFedwayError(cause);

@@ -21,7 +21,7 @@ const STRETCH = 0.25;
 const MOST_GATHERED_BYTES = 64 * 1024 * 1024;
 let gatheredBytes = 0;
 
-/** What a flight is started with. */
+/** Options of a flight. */
 interface FlightOptions {
   readonly client: Pick<SparqlClient, "query">;
   readonly now: () => number;
@@ -51,7 +51,7 @@ export class Flight {
     this.#options = options;
     const nowMs = options.now();
     this.#deadlineMs = deadlineMs + Math.max(0, deadlineMs - nowMs) * STRETCH;
-    // Without anybody else waiting nobody hears of it.
+    // Without other waiters the rejection is not handled elsewhere.
     this.#whole.promise.catch(() => {});
   }
 
@@ -184,7 +184,7 @@ export class Flight {
 const asDeparture = (error: unknown): FedwayError =>
   error instanceof FedwayError && error.code === "DEADLINE_EXCEEDED"
     ? error
-    : new FedwayError("CANCELLED", "Nobody waits for the answer any more.");
+    : new FedwayError("CANCELLED", "The answer is not needed any more.");
 
 const joined = ([first, ...rest]: readonly Buffer[]): Buffer =>
   first !== undefined && rest.length === 0 ? first : Buffer.concat(first === undefined ? [] : [first, ...rest]);
@@ -196,7 +196,7 @@ class FirstBody extends Readable {
   constructor(source: Readable) {
     super();
     this.#source = source;
-    // It may fail before anybody reads it; readers hear of its failure all the same.
+    // It may fail before it is read; readers still receive its failure.
     this.on("error", () => {});
   }
 

@@ -24,7 +24,7 @@ import type { ArrivingDocument, DocumentClient, DocumentRequest } from "../../ou
 import type { SourceDocument, SourceDocuments } from "../sources/pattern-source.ts";
 import { parseAnswer } from "../../results/parse.ts";
 
-/** What evaluators reach the outside world with. */
+/** Access of evaluators to the outside world. */
 export interface OutsideWorld {
   readonly client: Pick<SparqlClient, "query">;
   /** Members that queries with `partial` do without for a while. */
@@ -118,7 +118,7 @@ async function document(
   return { head: { url, mediaType }, body: body(), end: () => over };
 }
 
-/** What an evaluator process is started with. */
+/** Limits of an evaluator process. */
 export interface EvaluatorLimits extends HeadLimits {
   readonly maxSolutions: number;
   readonly maxHeldBytes: number;

@@ -73,7 +73,7 @@ export function createSharingClient(options: SharingOptions): Pick<SparqlClient,
   };
 }
 
-/** What two requests have in common that have the same answer. */
+/** Key shared by requests that have the same answer. */
 function keyOf(request: SparqlRequest): string {
   const { endpoint, query, kind, accept, limit, acceptPartial = false, defaultGraphs, namedGraphs, maxBytes } = request;
   const { url, method, rowCap, formats, maxUrlBytes, mirror } = endpoint;

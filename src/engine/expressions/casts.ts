@@ -68,7 +68,7 @@ function toDuration(value: Value, type: "duration" | "yearMonthDuration" | "dayT
     : duration({ months: 0, seconds }, type);
 }
 
-/** What a moment of each datatype can be cast to besides its own. */
+/** Other datatypes that a moment of each datatype can be cast to. */
 const narrower: Readonly<Partial<Record<MomentType, readonly MomentType[]>>> = {
   dateTime: ["date", "time", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"],
   date: ["dateTime", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"],

@@ -22,7 +22,7 @@ function compareTexts(a: string, b: string): number {
 const codePointRank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1_0000 : unit);
 
 /**
- * Whether two terms are equal (SPARQL 1.1 Query, sections 17.3 and 17.4.1.7). Values of different kinds, such as a number
+ * True if two terms are equal (SPARQL 1.1 Query, sections 17.3 and 17.4.1.7). Values of different kinds, such as a number
  * and a string, are not.
  * @throws ExpressionError for literals of which one has a value that is not known
  */
@@ -36,7 +36,7 @@ export function equals(a: RDF.Term, b: RDF.Term): boolean {
   throw new ExpressionError("Whether the literals are equal is not known.");
 }
 
-/** Whether two values without an order may be equal: one is not known, or only one of two moments has a time zone. */
+/** True if two values without an order may be equal: one is not known, or only one of two moments has a time zone. */
 function isUnsure(a: Value, b: Value): boolean {
   if (a.kind === "other" || b.kind === "other") return a.kind !== "tagged" && b.kind !== "tagged";
   return a.kind === "moment" && b.kind === "moment" && a.type === b.type;

@@ -22,7 +22,7 @@ export interface Duration {
 
 const durationText =
   /^(-)?P(?!$)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,15})D)?(?:T(?!$)(?:(\d{1,15})H)?(?:(\d{1,15})M)?(?:(\d{1,15}(?:\.\d{1,50})?)S)?)?$/;
-/** What a duration of the two narrower datatypes does not have. */
+/** Parts excluded from the two narrower datatypes of durations. */
 const excluded = { yearMonthDuration: /[DT]/, dayTimeDuration: /Y|^[^T]*M/ } as const;
 export type DurationType = "duration" | "yearMonthDuration" | "dayTimeDuration";
 

@@ -42,7 +42,7 @@ import {
   type Value,
 } from "./values.ts";
 
-/** What functions know of the query that they stand in. */
+/** Context of functions in their query. */
 export interface Surroundings {
   /** BASE. */
   readonly base: string | undefined;

@@ -86,7 +86,7 @@ const mostInstructions = 10_000;
 type Matcher = ReturnType<RE2JS["matcher"]>;
 
 const compiled = new LRUCache<string, RE2JS>({ max: 20 });
-// Characters of the text times instructions of the program: 25 ns each at worst, and nobody else has a turn meanwhile.
+// Characters of the text times instructions of the program: 25 ns each at worst, and the thread is blocked meanwhile.
 const mostSteps = 2 ** 25;
 // Searching once is linear, replacing all is not: each search may look at the whole rest of the text.
 const longestReplaceMs = 1_000;
@@ -119,7 +119,7 @@ export function replace(...[text, pattern, replacement, flags = ""]: ReplaceArgu
   return result + text.slice(at);
 }
 
-/** What one match is replaced by. */
+/** Replacement of one match. */
 function replacementOf(matcher: Matcher, replacement: string, isLiteral: boolean): () => string {
   if (isLiteral || !/[\\$]/.test(replacement)) return () => replacement;
   const references = replacement.split("$").length - 1;
@@ -138,7 +138,7 @@ function programFor(text: string, pattern: string, flags: string): RE2JS {
   if (text.length > longestComputed) throw tooLong();
   const program = compile(pattern, flags);
   if (text.length * program.programSize() <= mostSteps) return program;
-  throw new ExpressionError("The regular expression is too large for so long a text.");
+  throw new ExpressionError("The regular expression is too large for a text of this length.");
 }
 
 function compile(pattern: string, flags: string): RE2JS {

@@ -10,7 +10,7 @@ const rdfLangString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 
 const factory = new DataFactory();
 
-/** What a literal stands for in its datatype. */
+/** Value of a literal in its datatype. */
 export type Value =
   | { readonly kind: "string"; readonly text: string }
   | { readonly kind: "tagged"; readonly text: string; readonly language: string }

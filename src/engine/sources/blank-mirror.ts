@@ -100,7 +100,7 @@ function* matches(index: TripleIndex, pattern: TriplePattern, keys: KeyBlock | u
   }
 }
 
-/** What solutions say beside blank nodes, as keys; undefined when they have no such variable in common. */
+/** Parts of solutions other than blank nodes, as keys; undefined when they have no such variable in common. */
 export function namedParts(rows: readonly Bindings[]): KeyBlock | undefined {
   const names = [...(rows[0]?.keys() ?? [])];
   const variables = names.filter((name) =>

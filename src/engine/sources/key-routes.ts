@@ -151,7 +151,9 @@ function unitRoutes({ patterns, sources }: PatternUnit): UnitRoutes {
   };
 }
 
-/** What is to be sent; variables are numbered, so that equal units are equal texts. Blank nodes have no name at a member. */
+/**
+ * The question to send; variables are numbered, so that equal units are equal texts. Blank nodes have no name at a member.
+ */
 function questionOf({ patterns }: PatternUnit, keys: KeyBlock | undefined): Omit<HolderQuestion, "members"> {
   const numbered = new Map<string, string>();
   const textOf = (term: RDF.Term): string => {

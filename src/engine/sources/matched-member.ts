@@ -14,7 +14,7 @@ import type { Member } from "./member.ts";
 import type { PatternSource } from "./pattern-source.ts";
 import { matchTriple, patternText, patternVariable, substitute, type TriplePattern } from "./triple-pattern.ts";
 
-/** What a member that does not speak SPARQL is matched with. */
+/** Options of matching at a member that does not speak SPARQL. */
 interface MatchedMemberOptions {
   readonly endpoint: PlannedEndpoint;
   readonly executor: ClauseExecutor;
@@ -80,7 +80,7 @@ async function* keyed(source: PatternSource, pattern: TriplePattern, keys: KeyBl
   yield* interleave(parts, PATTERNS_IN_FLIGHT);
 }
 
-// An estimate that cannot be had is no failure; the matching that follows will say.
+// A missing estimate is no failure; the matching that follows shows one.
 const estimateOf = (source: PatternSource, pattern: TriplePattern): ReturnType<PatternSource["estimate"]> =>
   source.estimate(pattern).catch(() => undefined);
 

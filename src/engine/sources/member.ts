@@ -16,7 +16,7 @@ export interface Member {
   readonly endpoint: PlannedEndpoint;
   /** Solutions that are compatible with one of the keys. One that does not speak SPARQL is asked for one pattern at a time. */
   solutions(question: MemberQuestion, keys: KeyBlock | undefined): Batches;
-  /** The solutions of the branches of a UNION, by number, which `BRANCH` tells; only of one that speaks SPARQL. */
+  /** The solutions of the branches of a UNION, by the number in `BRANCH`; only of a member that speaks SPARQL. */
   united?(branches: ReadonlyMap<number, MemberQuestion>, keys: KeyBlock | undefined): Batches;
   /** Those of the nodes that are subject or object of a triple, as `?node`. */
   nodes(among: readonly RDF.Term[]): Batches;
@@ -24,10 +24,10 @@ export interface Member {
   estimate(pattern: TriplePattern): Promise<MatchEstimate | undefined>;
 }
 
-/** What one member is asked. There are as many solutions as if all variables were looked at. */
+/** Question to one member. There are as many solutions as if all variables were selected. */
 export interface MemberQuestion extends UnitDemand {
   readonly patterns: readonly TriplePattern[];
-  /** What is known of its variables there. */
+  /** Known facts of its variables at that member. */
   readonly known?: KnownVariable | undefined;
   /** About how many solutions it has, where that is known. */
   readonly size?: number | undefined;
@@ -41,7 +41,7 @@ export const wholePattern = (pattern: TriplePattern): MemberQuestion => ({
   distinct: false,
 });
 
-/** What the whole query asks of its patterns. */
+/** Demands of the whole query on its patterns. */
 export interface QueryNeeds {
   /**
    * Variables that are compared, joined or distinguished: their blank nodes need one label in all answers. Those of the others

@@ -48,7 +48,7 @@ export class MergedGraph {
     return this.#planner.unitsOf(patterns);
   }
 
-  /** Whether the solutions of a unit can be summarised at its members: none counts twice. */
+  /** True if the solutions of a unit can be summarised at its members: none counts twice. */
   canSummarise(unit: PatternUnit, summary: Summary): boolean {
     const isTop = "order" in summary;
     if (isTop ? !unitVariables(unit).every((name) => isNoBlankNode(unit, name)) : unit.overlaps) return false;
@@ -59,7 +59,7 @@ export class MergedGraph {
     });
   }
 
-  /** Whether OPTIONAL patterns can be asked along with a unit: their matches for a solution are at its member alone. */
+  /** True if OPTIONAL patterns can be asked along with a unit: their matches for a solution are at its member alone. */
   takesOptional(unit: PatternUnit, optional: readonly TriplePattern[]): boolean {
     const other = this.#planner.besides(unit, optional);
     const isAble = ({ member }: UnitSource): boolean => {
@@ -104,7 +104,9 @@ export class MergedGraph {
       : rows;
   }
 
-  /** Whether branches of a UNION are asked together: some member has several, with few rows that differ in nothing but these. */
+  /**
+   * True if branches of a UNION are asked together: some member has several, with few rows that differ in nothing but these.
+   */
   canUnite(branches: readonly UnitBranch[]): boolean {
     const rows = new Map<number, number[]>();
     for (const { member, size = Number.POSITIVE_INFINITY } of branches.flatMap(({ unit }) => unit.sources)) {
@@ -116,7 +118,7 @@ export class MergedGraph {
     );
   }
 
-  /** Whether a unit may be asked together with other branches of a UNION. */
+  /** True if a unit may be asked together with other branches of a UNION. */
   isBranch({ unit, demand: { limit, summary, optionals = [], variables } }: UnitBranch): boolean {
     const { patterns, overlaps, sources } = unit;
     const isWhole = !overlaps && limit === undefined && summary === undefined && optionals.length === 0;
@@ -129,7 +131,7 @@ export class MergedGraph {
     return isWhole && variables.size > 0 && sources.every(isAble) && unitVariables(unit).every(hasOneLabel);
   }
 
-  /** The solutions of the branches of a UNION, of which `BRANCH` tells the number: one request a member. */
+  /** The solutions of the branches of a UNION, with the branch's number in `BRANCH`: one request for each member. */
   async *united(branches: readonly UnitBranch[], keys?: KeyBlock): AsyncIterable<readonly Bindings[]> {
     const blocks = await Promise.all(branches.map(({ unit }) => this.#routes.blocksFor(unit, keys)));
     const unitOf = (row: Bindings): PatternUnit => {
@@ -213,7 +215,7 @@ interface AskedMember {
   readonly ask: (member: Member) => AsyncIterable<readonly Bindings[]>;
 }
 
-/** What the members of one execution are opened with. */
+/** Options of opening the members of one execution. */
 interface OpenGraphOptions {
   readonly executor: ClauseExecutor;
   readonly bounds: ExecutionBounds;
@@ -231,7 +233,7 @@ interface MemberOptions extends OpenGraphOptions {
 const isPredicate = ({ patterns }: PatternUnit, name: string): boolean =>
   patterns.some(({ predicate }) => predicate.termType === "Variable" && predicate.value === name);
 
-/** What is known of a variable at a member. */
+/** Known facts of a variable at a member. */
 function knownVariable(unit: PatternUnit, { spaces, values }: UnitSource, name: string): ClauseVariable | undefined {
   if (isPredicate(unit, name)) return { name, certain: true, kind: "property" };
   const places = spaces.get(name) ?? [];
@@ -240,7 +242,7 @@ function knownVariable(unit: PatternUnit, { spaces, values }: UnitSource, name: 
   return spaces.has(name) ? { name, certain: true, kind, values: values.get(name) } : undefined;
 }
 
-/** What has blank nodes that need one label in all answers is asked pattern by pattern. */
+/** Variables with blank nodes that need one label in all answers are asked pattern by pattern. */
 const isNoBlankNode = (unit: PatternUnit, name: string): boolean =>
   isPredicate(unit, name) ||
   unit.sources.every(({ spaces }) => spaces.get(name)?.some(({ noBlankNodes }) => noBlankNodes) === true);

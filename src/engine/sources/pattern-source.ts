@@ -8,14 +8,14 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { createTpfSources, type TpfSourcesOptions } from "./tpf-source.ts";
 import { LRUCache } from "lru-cache";
 
-/** What a source of triples is bound by while one execution reads from it. */
+/** Bounds of reading a source of triples in one execution. */
 export interface MatchBounds {
   readonly signal: AbortSignal;
   /** Moment on the clock (milliseconds) until which the source is waited for. */
   readonly deadlineMs: number;
-  /** What the source contributed; requests and bytes are added here. */
+  /** The source's contribution; requests and bytes are added to it. */
   readonly report: SourceReport;
-  /** Whose requests these are. */
+  /** Owner of these requests. */
   readonly owner?: Pick<DocumentRequest, "endpoint" | "trace">;
 }
 
@@ -43,7 +43,7 @@ export type OpenPatternSource = (endpoint: PlannedEndpoint, bounds: MatchBounds)
 /** A fetched and parsed document, as far as sources look at it. */
 export type SourceDocument = Pick<RdfDocument, "url" | "mediaType" | "quads" | "bytes">;
 
-/** What pattern sources need of the document client: its address guard, host rates and byte counting. */
+/** The part of the document client that pattern sources need: address guard, host rates and byte counting. */
 export interface SourceDocuments {
   /** @throws FedwayError as `SparqlClient.query`; `ENDPOINT_NOT_SPARQL` for what is no RDF, `ENDPOINT_MALFORMED` */
   fetch(request: DocumentRequest): Promise<SourceDocument>;
@@ -66,7 +66,7 @@ export const noPatternSources: OpenPatternSource = ({ url }): PatternSource => {
   return { match: refuse, estimate: async () => refuse() };
 };
 
-/** What files are read with. */
+/** Options of reading files. */
 interface FileSourcesOptions {
   readonly documents: SourceDocuments;
   /** Milliseconds since the epoch. */

@@ -19,7 +19,7 @@ export interface PatternUnit {
   readonly disjointSet: number | undefined;
 }
 
-/** What one member has for a unit. */
+/** A member's part in a unit. */
 export interface UnitSource {
   readonly member: number;
   /** By variable: what it can be, in each place where it stands. */
@@ -42,7 +42,7 @@ export const unitSize = ({ sources }: PatternUnit): number | undefined =>
     0,
   );
 
-/** Whether a variable is the subject of one of a unit's patterns. */
+/** True if a variable is the subject of one of a unit's patterns. */
 export const hasSubject = ({ patterns }: PatternUnit, name: string): boolean =>
   patterns.some(({ subject }) => subject.termType === "Variable" && subject.value === name);
 
@@ -108,7 +108,7 @@ export class UnitPlanner {
     return false;
   }
 
-  /** Whether a term can be in both places at one and the same member only. */
+  /** True if a term can be in both places only at one and the same member. */
   #areApart([left, one]: readonly [Part, Place], [right, other]: readonly [Part, Place]): boolean {
     const members = [...new Set([...left.sources, ...right.sources].map(({ member }) => member))];
     if (members.length < 2) return true;

@@ -59,7 +59,7 @@ export const anyTriple: TriplePattern = {
   object: variable(pathVariables.end),
 };
 
-/** Whether a path connects a node with itself whatever the graph holds. */
+/** True if a path connects a node with itself in any graph. */
 export function canBeEmpty(path: PropertyPath): boolean {
   switch (path.kind) {
     case "link":
@@ -149,7 +149,7 @@ async function stepPairs(context: Context, pattern: TriplePattern, ends: PathEnd
 
 interface StepKeys {
   readonly keys: KeyBlock | undefined;
-  /** Whether a pair has the ends that are not among the keys. */
+  /** True if a pair has the ends that are not among the keys. */
   readonly accepts: (pair: NodePair) => boolean;
 }
 

@@ -14,7 +14,7 @@ import type { Member, MemberQuestion, QueryNeeds } from "./member.ts";
 import { unitVariables } from "./pattern-units.ts";
 import { placesOf, type TriplePattern } from "./triple-pattern.ts";
 
-/** What a SPARQL member is asked with. */
+/** Options of asking a SPARQL member. */
 interface SparqlMemberOptions {
   readonly endpoint: PlannedEndpoint;
   readonly executor: ClauseExecutor;
@@ -29,7 +29,7 @@ const FEWEST_KEYS = 128;
 
 /**
  * A member that speaks SPARQL: a question and a block of keys are one request. SPARQL has no name for a blank node of an
- * earlier answer. So as soon as a blank node turns up that the query joins or tells apart, such solutions are put aside,
+ * earlier answer. As soon as a blank node appears that the query joins or distinguishes, such solutions are put aside,
  * and come from a mirror of all triples with blank nodes.
  */
 export function createSparqlMember(options: SparqlMemberOptions): Member {
@@ -152,7 +152,7 @@ function patternClauseText(pattern: TriplePattern): string {
   return not.length > 0 ? `${text} FILTER(${termToText(pattern.predicate)} NOT IN (${not.join(", ")}))` : text;
 }
 
-/** Tells solutions with a blank node that needs one label in all answers. */
+/** Returns a test for solutions with a blank node that needs one label in all answers. */
 function identifiedIn(question: MemberQuestion, needs: QueryNeeds): (row: Bindings) => boolean {
   const { patterns, optionals = [], variables } = question;
   const asked = [...patterns, ...optionals.flat()];

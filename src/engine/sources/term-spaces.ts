@@ -8,7 +8,7 @@ export interface MemberSpace {
   readonly space: TermSpace;
 }
 
-/** Whether a term can be in a space. */
+/** True if a term can be in a space. */
 export function admits({ prefixes, noLiterals, noBlankNodes }: TermSpace, term: RDF.Term): boolean {
   if (term.termType === "Literal") return noLiterals === undefined;
   if (term.termType === "BlankNode") return noBlankNodes === undefined;
@@ -16,7 +16,7 @@ export function admits({ prefixes, noLiterals, noBlankNodes }: TermSpace, term: 
 }
 
 /**
- * Whether no term can be in a space of the left side and in one of the right side but at one and the same member. Blank
+ * True if no term can be in a space of the left side and in one of the right side, other than at one and the same member. Blank
  * nodes of different members always differ.
  */
 export function areApart(left: readonly MemberSpace[], right: readonly MemberSpace[]): boolean {

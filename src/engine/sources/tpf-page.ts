@@ -136,7 +136,7 @@ function withServerLabels({ subject, predicate, object }: RDF.Quad, mediaType: s
   return { subject: label(subject), predicate, object: label(object) };
 }
 
-/** A link of a page, made absolute. Another host would be a request that nobody allowed; http may become https. */
+/** A link of a page, made absolute. Another host would be a request that was never allowed; http may become https. */
 function sameOrigin(link: string, base: string, origin: URL): string {
   const url = URL.parse(link, base);
   const isUpgrade = url?.protocol === "https:" && url.hostname === origin.hostname && origin.protocol === "http:";
@@ -151,7 +151,7 @@ function sameOrigin(link: string, base: string, origin: URL): string {
 export interface SearchForm {
   /** `hydra:template`: a URI template (RFC 6570). */
   readonly template: string;
-  /** What a relative template is resolved against. */
+  /** Base of a relative template. */
   readonly base: string;
   /** The template's variable for each part of a triple pattern. */
   readonly variables: { readonly subject: string; readonly predicate: string; readonly object: string };

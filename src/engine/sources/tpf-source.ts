@@ -5,7 +5,7 @@ import type { SourceDocuments, MatchBounds, PatternSource } from "./pattern-sour
 import { fragmentUrl, type SearchForm, readTpfPage, type TpfPage } from "./tpf-page.ts";
 import type { TriplePattern } from "./triple-pattern.ts";
 
-/** What fragments are read with. */
+/** Options of reading fragments. */
 export interface TpfSourcesOptions {
   readonly documents: SourceDocuments;
   /** Milliseconds since the epoch. */

@@ -26,12 +26,12 @@ export type ProbedConstruct = (typeof probedConstructs)[number];
 const outcomeSchema = exactly({
   /** "right": the known answer came; "wrong": another one; "refused": 4xx; "failed": anything else went wrong. */
   verdict: Type.Enum(["right", "wrong", "refused", "failed"]),
-  /** What came instead, or the error's message; one line. */
+  /** The unexpected answer, or the error's message; one line. */
   detail: Type.Optional(text(1_000)),
   durationMs: quantity,
 });
 
-/** What one probe found. */
+/** Outcome of one probe. */
 export type ProbeOutcome = Frozen<Static<typeof outcomeSchema>>;
 
 /** Capabilities as they are stored and served. */
@@ -46,7 +46,7 @@ export const capabilitiesSchema = exactly({
   methods: Type.Array(Type.Enum(["post-form", "post-direct", "get"]), { maxItems: 3 }),
   /** Media types that came when asked for, and parsed to the right answer. */
   formats: Type.Array(text(100), { maxItems: 20 }),
-  /** Rows after which answers are cut; absent when 20,000 rows came whole, or unknown (`wholeRows` tells). */
+  /** Rows after which answers are cut; absent when 20,000 rows arrived whole, or unknown (see `wholeRows`). */
   rowCap: Type.Optional(quantity),
   /** Nothing in an answer cut at `rowCap` says so. */
   rowCapSilent: Type.Optional(Type.Boolean()),
@@ -58,7 +58,7 @@ export const capabilitiesSchema = exactly({
   maxUrlBytes: Type.Optional(quantity),
   /** The engine's own full-text search, proved by finding a label again that the endpoint has. */
   textSearch: Type.Optional(textSearchSchema),
-  /** What queries have shown since; a new probing ends it. */
+  /** Manner learned from queries since the last probing. */
   learned: Type.Optional(
     exactly({
       method: Type.Optional(Type.Enum(["post-form", "post-direct", "get"])),
@@ -81,12 +81,12 @@ export const capabilitiesSchema = exactly({
   unfinished: Type.Optional(Type.Boolean()),
 });
 
-/** What an endpoint can do, by probes that touch no data. JSON-serialisable; what was not probed is absent. */
+/** Abilities of an endpoint, found by probes that touch no data. JSON-serialisable; capabilities not probed are absent. */
 export type Capabilities = Omit<Frozen<Static<typeof capabilitiesSchema>>, "constructs"> & {
   readonly constructs: Readonly<Partial<Record<ProbedConstruct, ProbeOutcome>>>;
 };
 
-/** What planning and sending need to know of an endpoint. What is absent is not known, and forbids nothing. */
+/** Facts about an endpoint for planning and sending. Absent means unknown, and forbids nothing. */
 export interface EndpointView
   extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap" | "wholeRows" | "textSearch"> {
   /** The request form that worked last, and the Accept header by the kind of the answer. */

@@ -26,7 +26,7 @@ interface CapabilityServiceOptions {
 /** Without an id it is not in the catalogue. */
 export type NotedEndpoint = Pick<EndpointTarget, "id" | "url">;
 
-/** What queries show of an endpoint. */
+/** Facts about an endpoint that queries revealed. */
 export interface Found extends LearnedManner {
   readonly rowCap?: number | undefined;
   readonly lacksValues?: boolean | undefined;
@@ -39,7 +39,9 @@ const dayMs = 24 * hourMs;
 /** Endpoints enqueued at one turn, so that a new catalogue is not probed all at once. */
 const mostDue = 20;
 
-/** What the catalogue's endpoints can do: probed in the background, kept, served. `refresh` it before its views are used. */
+/**
+ * Capabilities of the catalogue's endpoints: probed in the background, kept, served. `refresh` it before its views are used.
+ */
 export class CapabilityService {
   /** The jobs that probe one endpoint, and that look for endpoints to be probed again; to be started with the queue. */
   readonly kinds: readonly JobKind[];
@@ -83,7 +85,7 @@ export class CapabilityService {
     return this.#current(id, this.#known.get(id));
   }
 
-  /** What the planner goes by, from memory; undefined when nothing is known. */
+  /** The planner's view, from memory; undefined when nothing is known. */
   view(id: string): EndpointView | undefined {
     const known = this.known(id);
     if (known !== undefined && !this.#views.has(known)) this.#views.set(known, endpointView(known));

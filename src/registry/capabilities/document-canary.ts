@@ -7,7 +7,7 @@ import type { Capabilities } from "./capabilities.ts";
 
 const hydraSearch = "http://www.w3.org/ns/hydra/core#search";
 
-/** Whether a document has the form (Hydra) by which a Triple Pattern Fragments interface is asked. */
+/** True if a document has the search form (Hydra) of a Triple Pattern Fragments interface. */
 export const hasSearchForm = (quads: RdfDocument["quads"]): boolean =>
   quads.some(({ predicate }) => predicate.value === hydraSearch);
 

@@ -89,7 +89,7 @@ function isRefusal({ code, details }: FedwayError): boolean {
   return status >= 400 && status < 500 && !besideTheQuery.has(status);
 }
 
-/** What an answer or failure says about the construct that was asked for. */
+/** Judges an answer or failure of a probed construct. */
 export function outcomeOf(attempt: Answered<WholeAnswer> | Failed, judge: Judge): ProbeOutcome {
   const { value: answer, durationMs } = attempt;
   if (answer === undefined) {

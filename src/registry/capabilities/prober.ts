@@ -23,7 +23,7 @@ import {
 import { outcomeOf } from "./judges.ts";
 import { sampleOf, sampleProbes, type TextSearch, textProbes } from "./text-search.ts";
 
-/** What a run works with; `clock` is the asker's own. */
+/** Options of a probing run; `clock` is the asker's own. */
 interface ProbeOptions {
   readonly asker: Asker;
   readonly clock?: Clock;
@@ -54,7 +54,7 @@ export async function probeCapabilities(endpoint: AskedEndpoint, options: ProbeO
   return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, unfinished };
 }
 
-/** What has been found so far. */
+/** Findings so far. */
 interface Findings {
   reachable: boolean;
   readonly constructs: Map<ProbedConstruct, ProbeOutcome>;
@@ -69,7 +69,7 @@ interface Findings {
 }
 
 const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
-/** What takes a table of known rows. */
+/** Probes that need a table of known rows. */
 const withTables: ReadonlySet<string> = new Set(["result formats", "row cap", "VALUES rows", "URL length"]);
 const blockSizes = [10, 100, 1_000, 10_000];
 /** The transport sends no longer URLs. */

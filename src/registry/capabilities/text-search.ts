@@ -69,7 +69,7 @@ function telling(words: readonly string[]): readonly string[] {
   return (found.length > 0 ? found : words).slice(0, mostWords);
 }
 
-/** What of a text is searched for: nothing of it can leave the string that it is written into. */
+/** Searchable parts of a text, without characters that could end the string literal around them. */
 function wantedOf(given: string): Pick<Wanted, "parts" | "words"> {
   const start = given.slice(0, longestText);
   const parts = start.replaceAll(/["\\\p{Cc}\p{Cs}]/gu, " ").match(/\S*[\p{L}\p{N}]\S*/gu) ?? [];
@@ -120,7 +120,7 @@ export function sampleOf({ rows }: Pick<WholeAnswer, "rows">): Sample | undefine
 
 const siteOf = (iri: string): string | undefined => /^https?:\/\/([a-z0-9.-]+)\/entity\/[QPL]\d+$/.exec(iri)?.[1];
 
-/** What is tried for a sample, each with the probe that proves it. */
+/** Text searches to try for a sample, each with the probe that proves it. */
 export function textProbes(sample: Sample): readonly { readonly search: TextSearch; readonly probe: Probe }[] {
   const { label, language } = sample;
   const site = siteOf(sample.iri);

@@ -104,7 +104,7 @@ export interface Catalog {
   readonly entries: readonly CatalogEntry[];
   readonly federations: readonly Federation[];
   readonly problems: readonly CatalogProblem[];
-  /** What others published about the entries. */
+  /** Facts that others published about the entries. */
   readonly published: PublishedCatalog;
   byId(id: string): CatalogEntry | undefined;
   /** The entry with this endpoint URL; also answers for this service's own `/endpoints/{id}/sparql`. */

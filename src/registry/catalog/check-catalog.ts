@@ -12,7 +12,7 @@ import { toDataset } from "../../rdf/triple-index.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
 import { shacl } from "../../rdf/vocabularies.ts";
 
-/** What `catalog check` looks at. */
+/** Options of `catalog check`. */
 interface CheckCatalogOptions extends LoadCatalogOptions {
   /** SHACL shapes, in Turtle. */
   readonly shapesFile: string;
@@ -20,7 +20,7 @@ interface CheckCatalogOptions extends LoadCatalogOptions {
   readonly refuseUrl?: DocumentRules["refuseUrl"];
 }
 
-/** What a SHACL shape has to say about a document. */
+/** One result of SHACL validation. */
 interface ShapeFinding {
   readonly severity: Severity;
   /** Predicate, with its usual prefix where there is one. */
@@ -35,7 +35,7 @@ export interface CatalogFinding extends ShapeFinding {
   readonly line?: number | undefined;
 }
 
-/** What is wrong with a catalogue. */
+/** Problems of a catalogue. */
 export interface CatalogReport {
   /** Files that were read. */
   readonly files: number;

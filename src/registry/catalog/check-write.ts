@@ -9,7 +9,7 @@ import { type CatalogItem, readItem } from "./parse-entry.ts";
 import type { ShapeCheck } from "./check-catalog.ts";
 import { EntryProblem, quote } from "./statements.ts";
 
-/** What a document has to pass before it is written. */
+/** Rules that a document must meet before it is written. */
 export interface DocumentRules {
   readonly baseUrl: string;
   readonly keyOf: UrlKey;
@@ -128,7 +128,7 @@ export function checkMatch(ifMatch: string | undefined, existing: CatalogDocumen
 }
 
 /**
- * Whether a document may be written where there is, or is not, one already.
+ * Checks the condition of a write (`If-Match`, `If-None-Match`) against the existing document.
  * @throws FedwayError `ENTRY_CONFLICT`, `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN`, `PRECONDITION_FAILED`
  */
 export function checkCondition(change: CatalogWrite, existing: CatalogDocument | undefined, catalog: Catalog): void {

@@ -49,7 +49,7 @@ export function keyOfItem(item: CatalogItem, keyOf: UrlKey): string | undefined 
 }
 
 /**
- * What a document is about, for requests that do not say where it goes.
+ * Kind and id of a document, for requests that do not name them.
  * @throws FedwayError `ENTRY_INVALID` when it cannot be a catalogue document
  */
 export function identifyDocument(quads: readonly RDF.Quad[]): Pick<CatalogDocument, "kind" | "id"> {
@@ -62,7 +62,7 @@ export function identifyDocument(quads: readonly RDF.Quad[]): Pick<CatalogDocume
   }
 }
 
-/** What is wrong with a file, where it can be said with its line. */
+/** Problem of a file, with its line where possible. */
 export function toProblem(file: string, problem: unknown, text = ""): CatalogProblem {
   const line = lineOf(problem, text);
   return Object.freeze({ file, reason: reasonOf(problem), line });

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../clock.ts";
 import type { EditableCatalog } from "./catalog.ts";
 
-/** What follows when endpoints leave the catalogue. */
+/** Parts to clean up after endpoints leave the catalogue. */
 interface RemovalOptions {
   readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "onChange">;
   /** Drops what is kept of an endpoint; called again when it has failed, also half-way. */
@@ -27,7 +27,7 @@ export function followRemovals({ catalog, remove, clock, onFault }: RemovalOptio
   /** The removals under way; a later one of the same endpoint takes the place of an earlier one. */
   const open = new Map<string, AbortController>();
 
-  /** Whether it is done, or must be left. */
+  /** Returns true if the removal is done or must be given up. */
   const attempt = async (id: string): Promise<boolean> => {
     try {
       await remove(id);

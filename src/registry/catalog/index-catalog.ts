@@ -15,9 +15,9 @@ export interface CatalogOptions extends OwnAddresses {
   readonly federations?: readonly Federation[];
   /** Ids of the entries that a search for a text finds; none without it. */
   readonly search?: ((text: string) => readonly string[]) | undefined;
-  /** Whether an endpoint is described; without it there is no federation of all that are. */
+  /** True for described endpoints; absent: there is no federation of all described endpoints. */
   readonly isDescribed?: ((id: string) => boolean) | undefined;
-  /** What others published about endpoints; default nothing. */
+  /** Published facts about endpoints; default none. */
   readonly published?: readonly PublishedFacts[] | undefined;
   /** Default 1. */
   readonly version?: number;
@@ -99,10 +99,10 @@ export function urlKeys(options: OwnAddresses): UrlKey {
   };
 }
 
-/** What a key has in common with those that very likely mean the same endpoint: another scheme, a slash at the end. */
+/** A looser key for URLs that very likely mean the same endpoint: without scheme and trailing slash. */
 export const looseKey = (key: string): string => key.replace(/^https?:/, "").replace(/\/$/, "");
 
-/** Who belongs to a federation, among the entries of one state of the catalogue (in id order). */
+/** Members of a federation among the entries of one state of the catalogue (in id order). */
 function createMembership(
   entries: readonly CatalogEntry[],
   {

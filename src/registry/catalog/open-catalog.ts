@@ -58,7 +58,7 @@ interface Parts extends Pick<OpenCatalogOptions, "store" | "now"> {
 
 type Name = Pick<CatalogDocument, "kind" | "id">;
 
-/** Whatever is read comes from one frozen state, which changes replace as a whole. */
+/** Reads come from one frozen state, which changes replace as a whole. */
 class OpenCatalog implements EditableCatalog {
   readonly #parts: Parts;
   readonly #changes: ReturnType<typeof createOverlayStore>;

@@ -16,7 +16,7 @@ export interface Overlay {
   readonly key: string;
   readonly kind: CatalogDocument["kind"];
   readonly id: string;
-  /** What is stored, from which everything else is derived; undefined when it cannot be read. */
+  /** The stored form, from which all else is derived; undefined when it cannot be read. */
   readonly stored: StoredOverlay | undefined;
   /** Version in the store, for compare-and-set. */
   readonly storeVersion: number;
@@ -40,7 +40,7 @@ const schema = Type.Object({
   turtle: Type.Optional(Type.String()),
 });
 
-/** What is stored of a change. */
+/** Stored form of a change. */
 export type StoredOverlay = Readonly<Static<typeof schema>>;
 
 const keyPattern = /^(endpoint|federation)\/([a-z0-9][a-z0-9._-]{0,63})$/;

@@ -25,7 +25,7 @@ import { describedFederation } from "./described-federation.ts";
 import { splitUrl } from "./index-catalog.ts";
 import { keyAdapters } from "./key-adapters.ts";
 
-/** What one catalogue document describes. */
+/** The endpoint or federation that a catalogue document describes. */
 export type CatalogItem =
   | { readonly kind: "endpoint"; readonly id: string; readonly value: CatalogEntry }
   | { readonly kind: "federation"; readonly id: string; readonly value: Federation };
@@ -211,7 +211,7 @@ function url(statements: Statements, property: string): string {
   return iri;
 }
 
-/** What might be a password is not repeated. */
+/** Omits an IRI that may contain a password. */
 const shown = (iri: string): string => (iri.includes("@") ? "" : ` ${quote(iri)}`);
 
 const federationTerms: ReadonlySet<string> = new Set([fedway.member, fedway.memberKeyword, fedway.memberQuery]);

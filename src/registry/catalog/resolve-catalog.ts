@@ -18,7 +18,7 @@ export interface CatalogFile {
   readonly hash: string;
 }
 
-/** What reading the files found. */
+/** Result of reading the files. */
 export interface CatalogFiles {
   /** In reading order; equal ids or URLs are still among them. */
   readonly files: readonly CatalogFile[];
@@ -42,7 +42,7 @@ export function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Ov
   return resolution;
 }
 
-/** What the files and the changes to them come to. */
+/** Merges the files and the changes to them. */
 class Resolution {
   readonly entries: CatalogEntry[] = [];
   readonly federations: Federation[] = [];

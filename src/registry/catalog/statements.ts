@@ -13,7 +13,7 @@ export class EntryProblem extends Error {
   }
 }
 
-/** What a document says about one thing: objects by predicate. */
+/** Statements of a document about one subject: objects by predicate. */
 export type Statements = ReadonlyMap<string, readonly Term[]>;
 
 /** A misspelt Fedway term would otherwise be a setting that silently does nothing. */
@@ -134,7 +134,7 @@ export function choice<Word extends string>(
 
 const idPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** Whether a text can be the id of an entry or federation. */
+/** True if a text can be the id of an entry or federation. */
 export const isCatalogId = (id: string): boolean => idPattern.test(id);
 
 /** The same as a schema. */

@@ -130,7 +130,7 @@ function agreedKeys(
   return agreed;
 }
 
-/** Whether the keys of a list have together as many solutions as the whole list was counted to have. */
+/** True if the keys of a list together have as many solutions as were counted for the whole list. */
 function addsUp(run: Run, kind: FactKind, open: readonly KeyObservation[]): boolean {
   const total = run.listTotals.get(kind.name);
   if (total === undefined || open.length < 2) return false;

@@ -73,7 +73,7 @@ export function chunks<T>(items: readonly T[], most: number): T[][] {
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size));
 }
 
-/** What bounds a batch. */
+/** Bounds of a batch. */
 interface BatchLimits {
   /** Keys in the first batch; level 2 starts at 10. */
   readonly first: number;

@@ -123,7 +123,7 @@ async function verifyWhole(
     const comparison = compare(keys, whole, part);
     if (comparison.differing.length > 0) {
       keepBounds(run, kind, { keys, observation: part });
-      // The largest part that saw more than the whole did tells how much work is too much.
+      // The largest part that saw more than the whole shows how much work is too much.
       differing = Math.max(
         differing,
         keys.reduce((sum, key) => sum + (weights.get(key) ?? 1), 0),

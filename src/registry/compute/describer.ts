@@ -22,7 +22,7 @@ import { noteChange, proveLists } from "./verdicts/totals.ts";
 import type { Run } from "./run.ts";
 import { Session, StopRun } from "./session.ts";
 
-/** What is described, and what is already known of how its endpoint behaves. */
+/** The endpoint to describe, and known facts about its behaviour. */
 export interface DescribeTarget {
   readonly endpoint: AskedEndpoint;
   /** IRI that names the dataset in the description; default `<endpoint url>#dataset`. */
@@ -31,7 +31,7 @@ export interface DescribeTarget {
   readonly engine?: string | undefined;
   /** Rows after which answers are known to be cut. */
   readonly rowCap?: number | undefined;
-  /** What the probes found; spares asking the same again. */
+  /** Results of the capability probes; spares repeating them. */
   readonly capabilities?: Capabilities | undefined;
 }
 

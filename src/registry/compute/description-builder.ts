@@ -3,7 +3,7 @@ import { classPartitions as classesOf, type Fact, listed, propertyPartitions } f
 import type { ClassPartition, Linkset, VoidDescription } from "../void/void-description.ts";
 import type { FactBase } from "./fact-base.ts";
 
-/** What a description says beside its facts. */
+/** Fields of a description other than its facts. */
 type Frame = Pick<
   VoidDescription,
   "endpoint" | "id" | "dataset" | "startedAt" | "finishedAt" | "unfinished" | "unknown" | "records" | "cost"
@@ -65,7 +65,7 @@ function namedGraphsOf({ namedGraphs, graphsBeside }: FactBase): Pick<VoidDescri
 /** Linksets that do not follow from the class partitions: the publisher's own, and those to other endpoints. */
 const isPublished = (linkset: Linkset): boolean => linkset.targetEndpoint !== undefined || linkset.status === "claimed";
 
-/** What a publisher says of terms that a complete list lacks is out of date. */
+/** False for published terms that a complete list lacks: the publisher's claim is out of date. */
 function isPossible(base: FactBase, { property, subjectClass, status }: Linkset): boolean {
   if (status !== "claimed") return true;
   const hasClass = subjectClass === undefined || base.classes.has(subjectClass);

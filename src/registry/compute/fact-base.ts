@@ -1,7 +1,7 @@
 import { countNames, type Counts, Fact, FactList, type Known, type PartName, partNames } from "../void/facts.ts";
 import type { Count, TermText, VoidDescription } from "../void/void-description.ts";
 
-/** What a finding says of the things that it names: no more than that they exist. */
+/** Reduces a finding to the existence of the things it names. */
 export const existing = ({ status, record }: Known): Known => ({
   status: status === "exact" || status === "lowerBound" ? "exists" : status,
   record,
@@ -131,7 +131,7 @@ export function withClaims(measured: FactBase, claims: FactBase) {
   const totals = { ...measured.totals };
   for (const name of totalNames) totals[name] = mergedCount(claims.totals[name], totals[name]);
   return {
-    /** What is shown of the dataset: facts, and claims where there is no fact. */
+    /** Facts and claims to show of the dataset; a claim only where there is no fact. */
     shown: {
       ...measured,
       totals,
@@ -154,6 +154,6 @@ const lackingIn = (kind: string, facts: FactList, claimed: FactList) =>
     .filter(([iri]) => facts.complete && !facts.has(iri))
     .map(([iri, { record }]) => ({ what: `${kind} <${iri}> of the publisher's description`, record }));
 
-/** Whether a list may have something that it lacks; `whole` is a list of everything that it could have. */
+/** True if a list may have an item that it lacks; `whole` lists every possible item. */
 const mayHave = (facts: FactList | undefined, iri: string, whole: FactList | undefined): boolean =>
   facts?.complete !== true && (whole === undefined || !whole.complete || whole.has(iri));

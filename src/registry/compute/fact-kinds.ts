@@ -14,13 +14,13 @@ export type FactKindName =
 /** Grouping variables: class, property, class or kind of the object, graph. */
 export type GroupVariable = "c" | "p" | "k" | "g";
 
-/** What is counted of each group: solutions, distinct subjects, distinct objects. */
+/** Counted number of each group: solutions, distinct subjects, distinct objects. */
 export type Tally = "n" | "ds" | "do";
 
 /** One kind of facts: for each key (a class, a property or a named graph) the groups of solutions that belong to it. */
 export interface FactKind {
   readonly name: FactKindName;
-  /** What its keys are. */
+  /** Kind of its keys: class, property or graph. */
   readonly key: "c" | "p" | "g";
   /** Where its facts lie: the list of its keys, and the lists of parts that lead to what is counted. */
   readonly path: readonly ["classes" | "properties" | "namedGraphs", ...PartName[]];
@@ -43,7 +43,7 @@ export function headOf({ key: variable }: FactKind, key: string): string {
 
 const langString = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>";
 
-/** What stands for objects that have no datatype, so that the groups of a property add up to its triples. */
+/** Placeholders for objects without a datatype, so that the groups of a property add up to its triples. */
 export const objectKinds = { iri: "urn:fedway:kind:iri", blank: "urn:fedway:kind:blank" } as const;
 
 const kindOfObject =

@@ -61,7 +61,7 @@ export function completeLists(base: FactBase, kind: FactKind, key: string): void
   for (const list of listsOf(base, kind, key)) list.complete = true;
 }
 
-/** Whether a key needs no query: it is proven. */
+/** True if a key is proven and needs no query. */
 export function isProvenKey(base: FactBase, kind: FactKind, key: string): boolean {
   if (kind.detail.length > 0) {
     const lists = listsOf(base, kind, key);

@@ -34,7 +34,7 @@ export interface Observation {
   readonly durationMs: number;
 }
 
-/** A key, and an answer that tells of it. */
+/** A key, and an answer about it. */
 export interface KeyObservation {
   readonly key: string;
   readonly observation: Observation;
@@ -48,7 +48,7 @@ interface AnswerContext {
   readonly record: number;
   readonly sound: boolean;
   readonly cut: boolean;
-  /** Whether groups carry counts. */
+  /** True if groups carry counts. */
   readonly counted: boolean;
 }
 
@@ -124,8 +124,8 @@ export function solutionsOf(groups: Groups | undefined): number | undefined {
 }
 
 /**
- * Whether an answer may have been cut at a row cap: it has as many rows as the endpoint is known to give, or, where
- * that is not known, a number that people choose as a cap.
+ * True if an answer may have been cut at a row cap: it has as many rows as the endpoint's known cap or, where the cap
+ * is unknown, a round number that people choose as one.
  */
 export function isCut(rows: number, cap: number | undefined): boolean {
   if (cap !== undefined) return rows >= cap;
@@ -145,7 +145,7 @@ export function compare(keys: readonly string[], one: Observation, other: Observ
   return { agreed, differing };
 }
 
-/** Whether two sets of groups are the same, counts included where both have them. */
+/** True if two sets of groups are the same, counts included where both have them. */
 export function sameGroups(one: Groups, other: Groups): boolean {
   if (one.size !== other.size) return false;
   for (const [name, group] of one) {

@@ -103,7 +103,7 @@ const mostGraphs = 50;
 const systemGraph =
   /^(?:http:\/\/www\.openlinksw\.com\/schemas\/|https?:\/\/[^/]{0,255}\/(?:DAV\/?|sparql)$|http:\/\/www\.w3\.org\/(?:2002\/07\/owl#|ns\/ldp#)$|urn:(?:activitystreams-owl:map|core:services:sparql|virtrdf-label|rules\.)|b3s[a-z]*|virt[a-z]*:)/u;
 
-/** Whether a graph is one of Virtuoso's own. */
+/** True for Virtuoso's own system graphs. */
 export const isSystemGraph = (graph: string): boolean => systemGraph.test(graph);
 
 /** The graphs to ask (none: the default graph), and how many graphs are described together. */
@@ -162,8 +162,8 @@ export function distrustDistinct(run: Run, record: number): void {
 }
 
 /**
- * Finds out whether the same triple lies in several of so many graphs that are described together, so that it comes several
- * times. It is taken to do so while nothing shows the contrary.
+ * Finds out whether several of the graphs that are described together hold the same triple, which then arrives repeatedly.
+ * Assumed true until a query shows the contrary.
  */
 async function findRepeats(run: Run, graphs: number): Promise<void> {
   const { count, countDistinct } = run.dialect;

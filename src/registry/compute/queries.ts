@@ -2,7 +2,7 @@ import { bindTable, product, type Table, valuesTable } from "../capabilities/pro
 import { type FactKind, type GroupVariable, headOf, type Tally } from "./fact-kinds.ts";
 import { written } from "../void/values.ts";
 
-/** What the endpoint understands, and which graphs are asked. */
+/** SPARQL features of the endpoint, and the graphs to ask. */
 export interface Dialect {
   /** Aggregates work; without them lists are made with DISTINCT. */
   readonly count: boolean;
@@ -149,13 +149,13 @@ export function missingKeyQuery(kind: FactKind, without: readonly string[], dial
   return `SELECT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, { without, bounds: "LIMIT 1" }, dialect)}}`;
 }
 
-/** One solution of a list behind so many others. */
+/** One solution of a list, after `offset` others. */
 export function solutionQuery(kind: FactKind, offset: number, dialect: Dialect): string {
   const bounds = `OFFSET ${offset} LIMIT 1`;
   return `SELECT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, { bounds }, dialect)}}`;
 }
 
-/** Whether instances of a class have a property (ASK). */
+/** ASK query: instances of a class have a property. */
 export function askProperty(key: string, property: string, dialect: Dialect): string {
   return `ASK${from(dialect)} { ${matched([`?s a ${written(key)}`, `?s ${written(property)} ?o`], dialect)}}`;
 }
@@ -209,7 +209,7 @@ export function graphsQuery(limit: number, { countDistinct }: Pick<Dialect, "cou
 
 const tableOf = ({ values }: Pick<Dialect, "values">): Table => (values ? valuesTable : bindTable);
 
-/** Data-free: so many solutions, half as many values. */
+/** Number of solutions of a data-free query; it has half as many values. */
 export const manyCounted = 20_000;
 
 /** Data-free: 20,000 solutions with 10,000 values of ?x, too many for an estimate to be right by chance. */
@@ -226,7 +226,7 @@ export const fewCountsQuery = (dialect: Pick<Dialect, "values">): string =>
 /** Sizes of row-cap probes in ascending order: the first is asked for, larger ones after an answer with as many rows. */
 export const probedRows = [500, 2_000, 20_000] as const;
 
-/** Data-free, so many rows: fewer reveal the cap. */
+/** Data-free query with this number of rows: receiving fewer reveals the cap. */
 export function rowCapQuery(rows: (typeof probedRows)[number]): string {
   // Plain texts: integers come with their datatype in each row.
   const ten = '"0" "1" "2" "3" "4" "5" "6" "7" "8" "9"';
@@ -243,7 +243,7 @@ export const probes = {
   values: "SELECT ?x WHERE { VALUES ?x { 1 2 3 } }",
   /** One row, 1. */
   count: "SELECT (COUNT(*) AS ?n) WHERE { }",
-  /** Whether the default graph has any triple. */
+  /** ASK query: the default graph has a triple. */
   anything: "ASK { ?s ?p ?o }",
   /** Virtuoso's own metadata graph. */
   virtuoso: "ASK { GRAPH <http://www.openlinksw.com/schemas/virtrdf#> { ?s ?p ?o } }",

@@ -8,7 +8,7 @@ import { allTriplesQuery, firstTriplesCountQuery, solutionQuery } from "./querie
 import { askCount, isSeen, observe, type Run } from "./run.ts";
 import { keepTriples, type ReadTriple } from "./triple-facts.ts";
 
-/** What is noted where answers speak against the one with all triples. */
+/** Name of the reading of all triples, in notes about contradicting answers. */
 const allTriples = "all triples in one answer";
 
 /**

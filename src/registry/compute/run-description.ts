@@ -6,7 +6,7 @@ import { buildDescription } from "./description-builder.ts";
 import { emptyFacts } from "./fact-base.ts";
 import { Todo } from "./todo.ts";
 
-/** What a run works with. */
+/** Parts that a run works with. */
 interface RunParts {
   /** Absent: the publisher's description is not looked for. */
   readonly retriever?: VoidRetriever | undefined;
@@ -15,7 +15,7 @@ interface RunParts {
   readonly target: RunTarget;
 }
 
-/** What is described, and the IRI that names its dataset. */
+/** The endpoint to describe, and the IRI of its dataset. */
 export type RunTarget = DescribeTarget & { readonly dataset: string };
 
 /** Circumstances of a run; its budget includes the search for the publisher's description. */
@@ -28,11 +28,11 @@ interface RunOptions extends DescribeOptions {
 
 /** The end of a run. */
 interface FinishedRun {
-  /** What was found, also where the run failed half-way. */
+  /** Findings, also of a run that failed half-way. */
   readonly description: VoidDescription;
   /** Absent when the publisher's description was not looked for. */
   readonly retrieved?: RetrievedVoid | undefined;
-  /** What the run failed with. */
+  /** Error that ended the run. */
   readonly failure?: unknown;
 }
 

@@ -21,13 +21,13 @@ export interface Run {
   readonly target: DescribeTarget;
   readonly session: Session;
   readonly base: FactBase;
-  /** What the publisher's description says: keys worth asking for, and a second way to what agrees with it. */
+  /** The publisher's description: keys worth asking for, and a second source for what agrees with it. */
   readonly claims: FactBase;
   readonly todo: Todo;
   dialect: Dialect;
   /** Rows after which answers are cut; absent: unknown, or none. */
   cap: number | undefined;
-  /** An answer with so many rows came whole: smaller ones are not cut. */
+  /** Largest number of rows that arrived whole: smaller answers are not cut. */
   wholeRows: number;
   /** Keys in one query. */
   readonly mostKeys: number;
@@ -49,7 +49,7 @@ export interface Run {
   readonly listTotals: Map<FactKindName, ListTotal>;
   /** Hands the description so far to the caller, for a later run to go on from. */
   readonly checkpoint: () => Promise<void>;
-  /** Tells the caller how far the run is. */
+  /** Reports the progress of the run. */
   readonly progress: (stage: string, done: number, total: number) => void;
 }
 
@@ -111,7 +111,7 @@ function hasAll(kind: FactKind, { keys }: Selection, rows: number): boolean {
   return kind.detail.length === 0 && keys !== undefined && rows === keys.length;
 }
 
-/** Whether an answer with so many rows may have been cut at this endpoint; looks for a cap that large answers may have met. */
+/** True if an answer of `rows` rows may have been cut at this endpoint; probes for a cap that large answers may have met. */
 export async function isCutFor(run: Run, rows: number): Promise<boolean> {
   const larger = probedRows.find((size) => size > rows);
   const isKnown = run.cap !== undefined || rows < run.wholeRows || !run.dialect.values;
@@ -119,7 +119,7 @@ export async function isCutFor(run: Run, rows: number): Promise<boolean> {
   return rows < run.wholeRows ? false : isCut(rows, run.cap);
 }
 
-/** Asks for so many rows: all of them, or fewer, which are the cap if the endpoint does VALUES at all. */
+/** Asks for `size` rows; receiving fewer reveals the cap, if the endpoint supports VALUES at all. */
 export async function probeRowCap(run: Run, size: (typeof probedRows)[number]): Promise<number> {
   const outcome = await run.session.ask({ query: rowCapQuery(size), level: 1, maxRows: 2 * size });
   const rows = outcome.ok ? outcome.answer.rows.length : 0;
@@ -131,10 +131,10 @@ export async function probeRowCap(run: Run, size: (typeof probedRows)[number]): 
 /** Fewer rows than this are no cap but a misunderstanding of VALUES. */
 export const leastCap = 20;
 
-/** Whether it is an observation. */
+/** True for observations. */
 export const isSeen = (outcome: Observation | Unanswered): outcome is Observation => "groups" in outcome;
 
-/** What a key weighs: solutions of its own pattern, as far as known. */
+/** Weight of a key: the number of solutions of its own pattern, as far as known. */
 export function weightIn({ base, claims }: Run, kind: FactKind): (key: string) => number {
   const countIn = (facts: FactBase, key: string) => sizeOf(kind, keysOf(facts, kind).get(key));
   return (key) => (countIn(base, key) ?? countIn(claims, key))?.value ?? 1;

@@ -9,7 +9,7 @@ const mostTerms = 2_000;
 const mostRows = 20_000;
 
 /**
- * What the endpoint itself calls its classes and properties: in the data that is described and, for terms that have no name
+ * Reads the endpoint's own names of its classes and properties: from the described data and, for terms without a name
  * there, in any named graph, where many keep their ontology.
  * @param isRead all triples of the data were read, names included
  */

@@ -20,7 +20,7 @@ const mostUnknown = 2000;
 type Reason = Omit<UnknownFact, "what">;
 
 /**
- * What is still to be found out: everything or, with an earlier description, what it leaves to do. Part of a checkpoint
+ * Remaining work of a run: everything or, with an earlier description, its open facts. Part of a checkpoint
  * in the form of unknown facts whose reason is "budget".
  */
 export class Todo {
@@ -85,7 +85,7 @@ export class Todo {
     return this.#facts.has(what);
   }
 
-  /** What is not known, work that is left included. */
+  /** Unknown facts, including remaining work. */
   unknown(): readonly UnknownFact[] {
     const open = Object.values(factKinds).filter(({ name }) => !this.#closedKinds.has(name));
     const left = [...this.#openTasks, ...open.flatMap((kind) => workOf(kind, this.#openKeys(kind)))];
@@ -106,11 +106,11 @@ function workOf(kind: FactKind, keys: readonly string[] | undefined): readonly s
   return keys.map((key) => factName(kind, key));
 }
 
-/** What an earlier description has dealt with. */
+/** Facts that an earlier description settled. */
 interface Earlier {
   /** Names of what it left to do. */
   readonly work: ReadonlySet<string>;
-  /** What it could not find out and what is not asked for again. */
+  /** Facts that it could not find out and that are not asked for again. */
   readonly facts: ReadonlyMap<string, UnknownFact>;
   readonly classes: ReadonlySet<string>;
   readonly properties: ReadonlySet<string>;
@@ -131,7 +131,7 @@ function readEarlier(known: VoidDescription): Earlier {
   };
 }
 
-/** What only the publisher names may be found later. */
+/** False for facts that only the publisher claims: they may be found later. */
 const wasSeen = ({ status }: { readonly status: FactStatus }): boolean => status !== "claimed";
 
 /** A key that the earlier run knew and did not leave to do. */
@@ -143,8 +143,8 @@ function wasSettled(earlier: Earlier, kind: FactKind, key: string): boolean {
 }
 
 /**
- * Whether an unknown fact of a description is work for the next run: what an unfinished one had no budget for, or what
- * went wrong in a finished one. What an endpoint refused, or answered only in part, is not asked for again.
+ * True if an unknown fact of a description is work for the next run: an unfinished run had no budget for it, or
+ * it failed in a finished one. Facts that an endpoint refused, or answered only in part, are not asked for again.
  */
 function isWork(known: VoidDescription, fact: UnknownFact): boolean {
   return fact.why === "budget" || (!known.unfinished && (fact.why === "timeout" || fact.why === "failed"));

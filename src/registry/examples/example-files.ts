@@ -8,7 +8,7 @@ import { outcomeSchema, type RawExample } from "./example.ts";
 import { examplesIn } from "./read-shacl.ts";
 import { parsedJson } from "../../json.ts";
 
-/** What is read of a folder of examples. */
+/** Contents of a folder of examples. */
 export interface ExampleFile {
   readonly file: string;
   readonly examples: readonly RawExample[];

@@ -5,7 +5,7 @@ import { queryWords } from "../words/question-words.ts";
 import { TextVectors } from "../words/text-vectors.ts";
 import type { Example, ExampleOutcome } from "./example.ts";
 
-/** What is looked for. */
+/** A search for examples. */
 export interface ExampleQuery {
   readonly question: string;
   /** Only examples that ask at least one of these endpoints (URLs). */
@@ -32,7 +32,7 @@ const fusion = 60;
 const depth = 100;
 /** Questions that get vectors: 8 MB. */
 const mostVectors = 20_000;
-/** What is known to fail is worth seeing after what may work. */
+/** Examples known to fail rank after those that may work. */
 const worth: Readonly<Record<ExampleOutcome, number>> = { ok: 1, unknown: 1, partial: 0.9, empty: 0.6, failed: 0.5 };
 
 /** Examples by question: by words (BM25 over question and terms of the query), and by meaning where there is a model. */

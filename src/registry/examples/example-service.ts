@@ -28,7 +28,7 @@ interface ExampleServiceOptions {
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Folders whose files are read when somebody searches for the first time. */
   readonly folders: readonly string[];
-  /** What relative IRIs in these files are resolved against, without a trailing slash. */
+  /** Base of relative IRIs in these files, without a trailing slash. */
   readonly baseUrl: string;
   /** Called with files that could not be used, or not as a whole. */
   readonly onProblem: (problem: ExampleProblem) => void;

@@ -4,7 +4,7 @@ import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import { type Collection, createCollection } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What is known of how a query ended when it was run; of published ones nothing is. */
+/** Outcome of a query when it was run; unknown for published ones. */
 const exampleOutcomes = ["unknown", "ok", "empty", "partial", "failed"] as const;
 
 /** How a query ended. */
@@ -30,7 +30,7 @@ export interface Example {
   readonly targets: readonly string[];
   readonly origin: ExampleOrigin;
   readonly outcome: ExampleOutcome;
-  /** What was said of the query: a diagnosis, or a person's words. */
+  /** Feedback on the query: a diagnosis, or a person's words. */
   readonly feedback?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ const setSchema = Type.Object({
 /** The examples that an endpoint, given by its URL, publishes in its own data. */
 export type ExampleSet = Static<typeof setSchema>;
 
-/** What was read of endpoints, by catalogue id. */
+/** Examples read from endpoints, by catalogue id. */
 export const createExampleStore = (store: Store): Collection<ExampleSet> =>
   createCollection({ store, prefix: "example-set/", schema: setSchema, removesInvalid: true });
 

@@ -24,7 +24,7 @@ const schema = Type.Object({
   feedback: Type.Optional(Type.String()),
 });
 
-/** What is kept of runs. */
+/** Stored runs. */
 export type Experience = ReturnType<typeof createExperience>;
 
 /** Pairs of question and query with how they ended, in the store; several processes may share them. */

@@ -60,7 +60,7 @@ export function groupHits(hits: QuestionRanking["endpoints"], known: Known): rea
   return grouped.toSorted((one, other) => other.score - one.score);
 }
 
-/** Whether the terms that the question names lie at more than one member. */
+/** True if the terms that the question names lie at more than one member. */
 function isSplit(key: string, { ranked, models }: Known): boolean {
   const members = new Set(ranked.federations.model(key)?.members);
   const named = ranked.termsOf(key).filter(({ words, isMentioned }) => words.length > 0 || isMentioned);

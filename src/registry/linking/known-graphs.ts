@@ -10,7 +10,7 @@ import { createKnownFederations, type KnownFederations } from "./known-federatio
 import { createWordIndex } from "./rank-endpoints.ts";
 import { schemaGraph, type SchemaGraph, textsOf, wordsOf } from "./schema-graph.ts";
 
-/** What graphs are made of. */
+/** Sources of schema graphs. */
 export interface GraphSources {
   readonly models: EndpointModels;
   readonly catalog: Catalog;

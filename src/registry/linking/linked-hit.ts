@@ -26,7 +26,9 @@ export interface LinkedEndpoint {
   /** Of a federation: all its endpoints, and those that have something of the question. */
   readonly federation?: { readonly members: number; readonly matching: readonly string[] } | undefined;
   readonly title: string;
-  /** What data is there: what the entry says, else one sentence made of the description; of a shard, what it is a part of. Foreign text. */
+  /**
+   * One sentence about the data: the entry's own, else one made of the description; for a shard, its whole. Foreign text.
+   */
   readonly sentence?: string | undefined;
   readonly status: EndpointStatus;
   /** Larger is better; comparable within one answer only. */
@@ -41,7 +43,7 @@ export interface LinkedEndpoint {
   readonly provenance?: string | undefined;
 }
 
-/** What hits are ranked by. */
+/** Inputs of ranking hits. */
 interface Known {
   readonly models: Pick<EndpointModels, "get">;
   readonly statusOf: (id: string) => EndpointStatus;

@@ -15,7 +15,7 @@ interface LinkerOptions extends RankingSources {
   readonly catalog: Catalog;
   /** Asks engines for names that were not harvested. */
   readonly engineSearch?: EngineSearch | undefined;
-  /** What monitoring says of an endpoint; "unknown" for all when absent. */
+  /** Monitored state of an endpoint; "unknown" for all when absent. */
   readonly statusOf?: ((id: string) => EndpointStatus) | undefined;
 }
 
@@ -38,7 +38,7 @@ interface EndpointRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a name may stand for: an entity, or a value of a property; a class; a property. */
+/** Possible meanings of a name: an entity or a value of a property; a class; a property. */
 export type TermKind = "entity" | LinkedTerm["kind"];
 
 const allKinds: readonly TermKind[] = ["entity", "class", "property"];
@@ -61,7 +61,7 @@ export type Linker = ReturnType<typeof createLinker>;
 const most = 100;
 /** Endpoints whose schemas are looked at when none are named. */
 const likelyEndpoints = 5;
-/** What the score is worth of an endpoint of which only others say what it has, and of one of which not even the state is known. */
+/** Factors of the score: for endpoints with published terms only, and for those without even a known state. */
 const knownShares = { published: 0.7, unknown: 0.5 } as const;
 /** Of an endpoint that was asked for, however unlikely it is. */
 const leastWeight = 0.1;
@@ -72,7 +72,7 @@ export function createLinker({ statusOf = () => "unknown", engineSearch, ...sour
   const rankings = createQuestionRanking(sources);
   const known = { models, statusOf };
 
-  /** What others say of an endpoint counts less than what it said itself. */
+  /** Published knowledge counts less than the endpoint's own description. */
   const knownShare = (id: string, { federations }: QuestionRanking): number => {
     const { described, published } = federations.model(id) ?? models.get(id) ?? {};
     if (described !== undefined) return 1;
@@ -131,7 +131,7 @@ export function createLinker({ statusOf = () => "unknown", engineSearch, ...sour
   };
 }
 
-/** Who asks by its id means that endpoint or federation. */
+/** Puts an endpoint or federation first that the question names by its id. */
 const namedFirst = (
   question: string,
   hits: readonly GroupedHit[],

@@ -54,7 +54,7 @@ interface Merging {
 const fusion = 10;
 
 /**
- * What the whole query names comes first. Within chosen endpoints their schemas decide, and the index adds what they lack;
+ * Terms matching the whole query come first. Within chosen endpoints their schemas decide, and the index adds what they lack;
  * over the whole catalogue, schemas of likely endpoints and the index have one voice each.
  */
 export function mergedTerms({ inSchemas, named, isRestricted }: Merging): readonly FoundTerm[] {

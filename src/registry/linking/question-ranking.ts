@@ -7,7 +7,7 @@ import type { SchemaGraph } from "./schema-graph.ts";
 import { byScore, type RankedEndpoint } from "./rank-endpoints.ts";
 import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
 
-/** What ranking works with. */
+/** Inputs of ranking. */
 export interface RankingSources extends GraphSources {
   readonly search: { endpointsFound(q: string): Iterable<string> };
   /** Names and values that were read from endpoints. */
@@ -130,7 +130,7 @@ function nearestEndpoints({ question, vectors }: Meaning, lexical: readonly Rank
 }
 
 const nearTerms = 3;
-/** What the text on an endpoint weighs beside the mean of its nearest terms. */
+/** Weight of the text about an endpoint, beside the mean of its nearest terms. */
 const aboutShare = 0.5;
 
 /** The mean of its three nearest terms and, less, of what it is about; of an endpoint without terms that alone. */
@@ -145,7 +145,7 @@ function withTerms(about: number, near: ReturnType<TextVectors["nearest"]>): num
 const mostMentions = 100;
 /** Of a mention, which is less than the same text: a name that only looks alike says little. */
 const leastMention = { exact: 0.6, folded: 0.55, words: 0.6, spelling: 0.6, meaning: Infinity } as const;
-/** What a value or entity that is named adds to its property, whose best by words is 1, and what of that to its class. */
+/** Share that a named value or entity adds to its property, whose best by words is 1, and the part of that for its class. */
 const mentionShare = 0.5;
 const classShare = 0.5;
 
@@ -170,9 +170,9 @@ function placesOf({ nodes }: SchemaGraph, hits: readonly ValueHit[]): ReadonlyMa
     }),
   );
 }
-/** What meaning weighs beside words, whose best is 1. */
+/** Weight of meaning beside words, whose best is 1. */
 const meaningWeight = 3;
-/** What the best value or entity weighs that a question names. */
+/** Weight of the best value or entity that a question names. */
 const mentionWeight = 0.5;
 /** Of one that is the whole question: words that only begin alike must not come before it. */
 const wholeWeight = 1.5;

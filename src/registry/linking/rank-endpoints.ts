@@ -25,7 +25,7 @@ const classContext = 0.3;
 /** Endpoints that are looked at class by class. */
 const mostInContext = 50;
 
-/** What words are ranked with. */
+/** Inputs of ranking by words. */
 interface WordSources {
   /** Classes and properties of an endpoint or federation. */
   readonly graphOf: (id: string) => SchemaGraph | undefined;

@@ -12,11 +12,11 @@ export interface RankedNode {
   readonly meaning?: number | undefined;
   /** The question names a value that it has, or an entity of it. */
   readonly isMentioned: boolean;
-  /** The matched class or property that it is a neighbour of, when it was not found by itself. */
+  /** The matched class or property that it is a neighbour of, when it did not match itself. */
   readonly near?: SchemaNode | undefined;
 }
 
-/** What is known of the nodes beside their words, each by its place in the graph. */
+/** Evidence about nodes other than their words, by position in the graph. */
 export interface Evidence {
   /** Cosines with the question. */
   readonly meaning?: readonly number[] | undefined;

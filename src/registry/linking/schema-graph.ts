@@ -47,7 +47,7 @@ interface Draft extends Pick<SchemaNode, "kind" | "iri" | "count"> {
   readonly properties: Set<number>;
 }
 
-/** The graph of what an endpoint is described with, else of the terms that others published, of which nobody knows the neighbours. */
+/** Graph of an endpoint's description, else of the terms that others published, whose neighbours are unknown. */
 export function schemaGraph({ id, described, published }: EndpointModel): SchemaGraph {
   const drafts = described === undefined ? publishedDrafts(published) : draftsOf(described);
   const nodes = drafts.map(
@@ -131,7 +131,7 @@ function namesOf(iri: string, label: string | undefined): SchemaNode["names"] {
 const longestName = 80;
 const longestComment = 120;
 
-/** What a model of meaning reads: of the endpoint "city (name, population)", of each node "population of city". */
+/** Texts for the embedding model: of the endpoint "city (name, population)", of each node "population of city". */
 export function textsOf({ entry, described }: EndpointModel, { nodes }: SchemaGraph) {
   const names = nodes.map(({ kind, iri }) => {
     const label = described?.term(kind, iri)?.label;

@@ -12,14 +12,14 @@ const longestComment = 120;
 const longestDescription = 800;
 
 /**
- * What an endpoint's description says, without the records of its requests: columns of numbers, and texts that all endpoints
+ * Contents of an endpoint's description, without the records of its requests: columns of numbers, and texts that all endpoints
  * share. Partitions are made from them when they are looked at. It never changes, and stays readable as long as it is held.
  */
 export class DescribedSchema implements KnownSchema {
   /** URL that the description is of. */
   readonly endpoint: string;
   readonly title: string | undefined;
-  /** What its publisher says of the data, cut to 800 characters. */
+  /** The publisher's text about the data, cut to 800 characters. */
   readonly description: string | undefined;
   /** Where the facts are from: the publisher, our queries, or both. Claims have the status `claimed`. */
   readonly source: VoidDescription["source"];
@@ -39,7 +39,7 @@ export class DescribedSchema implements KnownSchema {
   /** Of subjects, as far as they were sampled. */
   readonly namespaces: readonly string[];
   readonly linksets: KnownSchema["linksets"];
-  /** What the builder of a shard states; it proves nothing. */
+  /** Statements of the builder of a shard; they prove nothing. */
   readonly built: VoidDescription["built"];
   /** Set when it speaks of the union of these. */
   readonly namedGraphs: VoidDescription["namedGraphs"];
@@ -144,7 +144,7 @@ export class DescribedSchema implements KnownSchema {
     return at === -1 || (kind === "class" && at >= size) ? undefined : this.#term(at);
   }
 
-  /** What the vocabulary says of a term, cut to 120 characters. */
+  /** The vocabulary's comment on a term, cut to 120 characters. */
   comment(kind: TermKind, iri: string): string | undefined {
     const number = this.#pool.find(iri);
     const at = number === 0 ? -1 : this.#terms.indexOf(number, kind === "class" ? 0 : this.#classes.size);

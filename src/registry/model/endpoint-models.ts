@@ -11,11 +11,11 @@ import { TextPool } from "./text-pool.ts";
 export interface EndpointModel {
   readonly id: string;
   readonly entry?: CatalogEntry | undefined;
-  /** What the endpoint itself showed or said. */
+  /** Schema found by asking the endpoint, or stated by it. */
   readonly described?: DescribedSchema | undefined;
-  /** Tells this state of the description from others. */
+  /** Distinguishes this state of the description from others. */
   readonly version?: string | undefined;
-  /** What others say of it, and when. */
+  /** Facts that others published about it, with their date. */
   readonly published?: PublishedFacts | undefined;
   /** Names of its things and values of its properties, as they were read. */
   readonly values?: Harvest | undefined;
@@ -23,10 +23,10 @@ export interface EndpointModel {
   readonly examples?: ExampleSet | undefined;
 }
 
-/** What was read of an endpoint's data beside its description. */
+/** Data read from an endpoint beside its description. */
 export type ReadPart = "values" | "examples";
 
-/** Whether all but what was read of its data is the same. */
+/** True if only the data read may differ. */
 export const hasSameSchema = (one: EndpointModel | undefined, other: EndpointModel | undefined): boolean =>
   (["entry", "described", "published"] as const).every((part) => one?.[part] === other?.[part]);
 
@@ -139,7 +139,7 @@ export class EndpointModels {
     for (const view of this.#views) view.changed(undefined, before);
   }
 
-  /** Tells a view of what is known, and of every change from now on, until the returned function is called. */
+  /** Notifies a view of the present state, and of every change from now on, until the returned function is called. */
   follow(view: ModelView): () => void {
     for (const model of this.#models.values()) view.changed(model, undefined);
     this.#views.add(view);

@@ -14,7 +14,7 @@ export interface SplitTerm {
   readonly at: readonly { readonly id: string; readonly count?: KnownCount | undefined }[];
 }
 
-/** What the members of a federation hold together, as if it were one endpoint. */
+/** The combined data of a federation's members, as if it were one endpoint. */
 export interface FederationModel extends EndpointModel {
   readonly federation: Federation;
   readonly members: readonly string[];

@@ -2,7 +2,7 @@ import type { DescribedSchema } from "./described-schema.ts";
 import type { EndpointModels } from "./endpoint-models.ts";
 import type { KnownCount, KnownLinkset } from "./schema.ts";
 
-/** How the data of an endpoint and those of another one join, and what tells it. */
+/** Possible join between the data of two endpoints, with its evidence. */
 export type KnownJoin = {
   /** Catalogue id of the other endpoint. */
   readonly with: string;
@@ -32,7 +32,7 @@ const mostOthers = 1_000;
 /** A class that more endpoints have leads to none of them in particular. */
 const mostHolders = 20;
 
-/** The joins of an endpoint with these others, or with all: measured ones first. What is not known is no join. */
+/** The joins of an endpoint with these others, or with all: measured ones first. Unknown joins are left out. */
 export function joinsOf(models: EndpointModels, id: string, among?: ReadonlySet<string>): readonly KnownJoin[] {
   const found = new Map<string, KnownJoin>();
   for (const join of candidates(models, id, among)) {

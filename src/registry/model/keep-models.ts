@@ -9,14 +9,14 @@ import type { EndpointModel, EndpointModels, ReadPart } from "./endpoint-models.
 
 type Stored<Part extends ReadPart> = Pick<Collection<NonNullable<EndpointModel[Part]>>, "get" | "entries" | "watch">;
 
-/** What models are kept up to date with. */
+/** Sources that models are updated from. */
 interface KeptParts {
   readonly store: Store;
   readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "published" | "onChange">;
   readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
   readonly harvests: Stored<"values">;
   readonly exampleSets: Stored<"examples">;
-  /** Whether names and values of an endpoint may be known. */
+  /** True if names and values of an endpoint may be read. */
   readonly mayHarvest: (id: string) => boolean;
   readonly clock: Clock;
   /** Called with a description that could not be read, or whose version could not be stored. */

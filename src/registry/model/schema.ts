@@ -3,7 +3,7 @@ import type { Count } from "../void/void-description.ts";
 /** A count without the request that it came from. */
 export type KnownCount = Pick<Count, "value" | "status">;
 
-/** What is known of a property, in the whole dataset or within a class. Unknown counts are absent. */
+/** A property, in the whole dataset or within a class. Unknown counts are absent. */
 export interface KnownProperty {
   readonly property: string;
   readonly triples?: KnownCount | undefined;
@@ -15,7 +15,7 @@ export interface KnownProperty {
   readonly objectsComplete: boolean;
 }
 
-/** What is known of a class. */
+/** A class. */
 export interface KnownClass {
   readonly class: string;
   readonly entities?: KnownCount | undefined;

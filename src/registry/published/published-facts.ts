@@ -1,7 +1,7 @@
 import type { KnownCount, KnownSchema } from "../model/schema.ts";
 import type { FactsFile } from "./facts-file.ts";
 
-/** What publications say of one class or property of an endpoint. */
+/** Published facts about one class or property of an endpoint. */
 export interface PublishedTerm {
   readonly kind: "class" | "property";
   readonly iri: string;
@@ -19,8 +19,8 @@ export interface PublishedPrefix {
 }
 
 /**
- * What others published about an endpoint: for finding, completing and checking. It is never complete, and a description
- * of the endpoint itself wins, so it never leaves an endpoint out of an answer.
+ * Facts that others published about an endpoint: for finding, completing and checking. They are never complete, and a description
+ * of the endpoint itself wins, so they never leave an endpoint out of an answer.
  */
 export interface PublishedFacts {
   readonly url: string;

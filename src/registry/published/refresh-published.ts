@@ -43,7 +43,7 @@ const collection = Compile(
 
 type Collected = Static<typeof collected>;
 
-/** What a refresh did, by file name without its ending. */
+/** Result of a refresh, by file name without its ending. */
 export interface Refreshed {
   readonly written: readonly string[];
   readonly unchanged: number;

@@ -98,7 +98,7 @@ function classLine(content: ViewContent, partition: ClassPartition, most: number
 
 const longestLabel = 40;
 
-/** The label of a class or property, where that tells more than its name; cut. */
+/** The label of a class or property, where it says more than the name; cut. */
 export function tellingLabel({ labels }: ViewContent, iri: string): string | undefined {
   const label = plainText(labels.get(iri) ?? "", longestLabel);
   return label === "" ? undefined : label;

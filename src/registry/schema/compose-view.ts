@@ -15,13 +15,13 @@ import type { Part } from "./part-lines.ts";
 import type { PrefixTable } from "./prefixes.ts";
 import { plainText } from "./text.ts";
 
-/** What views are made of. */
+/** Parts of a view. */
 export interface ViewContent {
   readonly description: VoidDescription;
   readonly table: PrefixTable;
   readonly chosen: ChosenClasses;
   readonly examples: readonly ValueExamples[];
-  /** What the endpoint calls classes and properties whose names do not tell, by IRI. */
+  /** The endpoint's labels of classes and properties whose names say little, by IRI. */
   readonly labels: ReadonlyMap<string, string>;
   readonly parts: readonly Part[];
   /** The classes at both ends of a property, as the builder of a shard states them. */
@@ -62,7 +62,7 @@ export interface ViewLines {
   readonly spare?: Iterable<ViewLine>;
   /** Number of lines that `body` gives. */
   readonly total: number;
-  /** What the lines are, in the plural. */
+  /** Name of the lines, in the plural. */
   readonly unit: string;
   /** How to get what was left out. */
   readonly more: string;

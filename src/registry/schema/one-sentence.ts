@@ -117,7 +117,7 @@ const auxiliary = new Set(
   ),
 );
 
-/** What a data set is when these classes have most of its things. */
+/** Genre of a data set in which these classes have most instances. */
 const genres: readonly { readonly form: string; readonly noun: string; readonly classes: RegExp }[] = [
   {
     form: "Vocabulary of",
@@ -138,7 +138,7 @@ const genres: readonly { readonly form: string; readonly noun: string; readonly 
   },
 ];
 
-/** What the data set as a whole is, and the kinds of things in it, most frequent first. */
+/** Genre of the data set, and its kinds of things, most frequent first. */
 function kindsOf(described: DescribedSchema, { isEnglish }: ReturnType<typeof namesIn>) {
   const all = [...described.terms("class")].filter(({ count }) => count?.value !== 0);
   const rest = all.filter(({ iri }) => isAboutThings(iri) && !genres.some(({ classes }) => classes.test(iri)));
@@ -174,7 +174,7 @@ function distinctTopics(named: readonly Topic[], isEnglish: boolean): readonly T
   return [...byNoun.values()].slice(0, mostTopics);
 }
 
-/** Whether a class says what the data are about, not how they are kept. */
+/** True if a class names a subject of the data rather than a technical structure. */
 export function isAboutThings(iri: string): boolean {
   const prefix = wellKnownPrefixes.get(iriParts(iri).namespace);
   return prefix === undefined || !housekeeping.has(prefix);
@@ -203,7 +203,7 @@ function numberText(value: number): string {
 
 const unsaying = new Set(["type", "label", "comment", "id", "identifier", "see also", "same as", "is defined by"]);
 
-/** What things are told of where no class tells what they are. */
+/** Sentence about properties, for data without informative classes. */
 function propertiesText(described: DescribedSchema): string | undefined {
   const names = [...described.terms("property")]
     .filter(({ iri }) => !isOfKeeping(iri))

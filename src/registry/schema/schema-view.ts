@@ -17,7 +17,7 @@ import { iriParts, plainText } from "./text.ts";
  */
 export type SchemaDetail = "summary" | "classes" | "lines" | "paths" | "void";
 
-/** What to show of a description. */
+/** Selection of a description's parts to show. */
 interface SchemaRequest {
   readonly detail: SchemaDetail;
   /** Only these classes: IRIs, `prefix:local` or local names; at most 50 are looked at. Paths lead from or to them. */
@@ -56,7 +56,7 @@ export interface SchemaProperty {
   readonly datatypes: readonly string[];
   /** False: there may be values of other classes and datatypes. */
   readonly objectsComplete: boolean;
-  /** What the builder of a shard states of the dataset that it is a part of; nothing of it was found by asking. */
+  /** Statements of a shard's builder about the whole dataset; none was found by asking. */
   readonly built?: { readonly subjectClasses: readonly string[]; readonly objectClasses: readonly string[] };
 }
 
@@ -110,7 +110,7 @@ export interface SchemaJson {
   readonly notFound?: readonly { readonly name: string; readonly nearest: readonly string[] }[];
 }
 
-/** What the budget left out. */
+/** Parts left out for lack of budget. */
 interface Omitted {
   /** Whole lines: facts, classes, properties without a class, paths. */
   readonly lines: number;

@@ -8,7 +8,7 @@ import type { IndexState } from "./index-state.ts";
 import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "./search-index.ts";
 import { fold } from "../words/words.ts";
 
-/** What an entry is compared with. */
+/** Facts of an entry that filters compare. */
 interface Listing {
   readonly state: IndexState;
   readonly filter: EntryFilter;

@@ -16,7 +16,7 @@ interface TermTexts {
 export interface IndexState extends TermTexts {
   readonly models: EndpointModels;
   readonly endpointText: TextIndex;
-  /** What others have published of endpoints without a description. */
+  /** Published texts of endpoints without a description. */
   readonly published: PublishedTexts;
 }
 
@@ -130,7 +130,7 @@ const mostNames = 150;
 
 const listText = (values: readonly string[]): string => values.slice(0, mostListed).join(" \n ").slice(0, longestText);
 
-/** What an endpoint is found by. */
+/** Searchable text of an endpoint. */
 function endpointDocument({ id = "", entry, described }: Partial<EndpointModel> = {}): TextDocument | undefined {
   if (entry === undefined) return undefined;
   const namesOf = (kind: TermKind): readonly string[] =>

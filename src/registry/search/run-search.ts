@@ -66,7 +66,7 @@ interface Wanted {
   readonly wanted: (candidate: Candidate) => boolean;
 }
 
-/** What has all the words or is named by the whole query; where there is none, what has some of the words. */
+/** Documents with all the words, or named by the whole query; failing that, those with some of the words. */
 function findCandidates(
   state: IndexState,
   request: Wanted,

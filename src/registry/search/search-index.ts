@@ -11,7 +11,7 @@ import { hasAllWords } from "./text-index.ts";
 import { iriParts } from "../schema/text.ts";
 import { queryWords } from "../words/question-words.ts";
 
-/** What can be found. */
+/** Kinds of search hits. */
 export type HitKind = "endpoint" | "class" | "property";
 
 /** Why something was found: a word of the query and the indexed word or value it met in a field. */
@@ -61,7 +61,7 @@ export interface SearchRequest {
   readonly offset: number;
 }
 
-/** What a search found, best first; ties in the order of kind, then id or IRI. */
+/** Search results, best first; ties in the order of kind, then id or IRI. */
 export interface SearchAnswer {
   readonly total: number;
   readonly hits: readonly SearchHit[];
@@ -73,7 +73,7 @@ export interface SearchAnswer {
   readonly complete: boolean;
 }
 
-/** What monitoring says of an endpoint; "unknown" is not "down". */
+/** Monitored state of an endpoint; "unknown" is not "down". */
 export type EndpointStatus = "up" | "degraded" | "flapping" | "down" | "unknown";
 
 /** Which catalogue entries are wanted; all conditions hold together. */
@@ -132,7 +132,7 @@ export function createSearchIndex(models: EndpointModels, options: SearchIndexOp
     get version(): number {
       return models.version;
     },
-    /** Whether an endpoint has a class or property, by its description; "no" only where that has all of them. */
+    /** Looks up a class or property in an endpoint's description; "no" only where the description is complete. */
     hasTerm: (id: string, term: WantedTerm): "yes" | "no" | "unknown" => hasTerm(state, id, term),
     /** At most three classes or properties of these endpoints that are most like a term, best first. */
     nearest: (ids: readonly string[], term: Parameters<typeof nearestTerms>[2]): readonly Suggestion[] =>
@@ -144,7 +144,7 @@ export function createSearchIndex(models: EndpointModels, options: SearchIndexOp
     /** Namespaces in which these endpoints, or any, have a class or property of this local name. */
     namespacesWith: (local: string, endpoints?: readonly string[]): readonly string[] =>
       namespacesWith(state, local, endpoints),
-    /** What is known of a class or property in all endpoints; undefined when none is known to have it. */
+    /** A class or property in all endpoints; undefined when no endpoint is known to have it. */
     term: ({ kind, iri }: WantedTerm): FoundTerm | undefined => foundTerm(state, termKey(kind, iri)),
     /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
     termCounts: (id: string): TermCounts | undefined => termCounts(state, id),

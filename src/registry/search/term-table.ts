@@ -109,7 +109,7 @@ const commonParts = new Set("http https www com org net purl w3 w3id ns ontology
 /** Weights of the fields of `termDocument`. */
 export const termWeights = { name: 4, label: 4, namespace: 0.5 } as const;
 
-/** What a class or property is found by: the words of its local name (also joined), its label, its vocabulary. */
+/** Searchable text of a class or property: the words of its local name (also joined), its label, its vocabulary. */
 export function termDocument({ key, iri, label = "" }: Term): TextDocument {
   const { namespace, local } = iriParts(iri);
   const name = decodedName(local).slice(0, 200);

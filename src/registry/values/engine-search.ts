@@ -11,7 +11,7 @@ interface EngineSearchOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   /** The full-text search that an endpoint is proved to have. */
   readonly textSearchOf: (id: string) => TextSearch | undefined;
-  /** Whether labels of an endpoint may be read. */
+  /** True if labels of an endpoint may be read. */
   readonly mayAsk: (id: string) => boolean;
 }
 
@@ -26,7 +26,7 @@ interface EngineRequest {
   readonly limit: number;
 }
 
-/** What engines found, and who could not be asked. */
+/** Hits of the engines' own search, and the endpoints that could not be asked. */
 export interface EngineHits {
   readonly hits: readonly ValueHit[];
   /** Ids of endpoints that did not answer in time, or were not asked because too many questions were open. */

@@ -30,7 +30,7 @@ const labelProperties: ReadonlySet<string> = new Set([
 /** A local name that ends like this says that the values are names. */
 const labelName = /(?:name|label|title)$/i;
 
-/** Whether the values of a property are names of its subjects, by its own name. */
+/** True if a property holds names of its subjects, judged by its own name. */
 export const isLabel = (property: string): boolean =>
   labelProperties.has(property) || labelName.test(iriParts(property).local);
 
@@ -42,7 +42,7 @@ const mostDistinctOther = 30;
 const mostTasks = 2_000;
 
 /**
- * What to ask of an endpoint, what is worth most first: values of text properties, then names of entities, then values of other
+ * Values to read from an endpoint, most useful first: of text properties, then names of entities, then other
  * literals; the largest classes first.
  */
 export function harvestTasks(description: VoidDescription): readonly HarvestTask[] {
@@ -81,7 +81,7 @@ interface PlannedTask extends HarvestTask {
   readonly other: boolean;
 }
 
-/** What kind of literals a property has; where nothing is known they may be texts. */
+/** Kinds of literals of a property; where nothing is known they may be texts. */
 function literalsOf({ datatypes, objectClasses, objectsComplete }: PropertyPartition): "none" | "text" | "other" {
   if (datatypes.some(({ iri }) => textTypes.has(iri))) return "text";
   if (datatypes.length > 0) return "other";

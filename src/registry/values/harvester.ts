@@ -11,7 +11,7 @@ import type { VoidDescription } from "../void/void-description.ts";
 import { type Harvest, type HarvestRow, mostRows } from "./harvest.ts";
 import { type HarvestTask, harvestTasks } from "./harvest-plan.ts";
 
-/** What is read of which endpoint. */
+/** The endpoint to read from, and the values to read. */
 export interface HarvestTarget {
   readonly endpoint: AskedEndpoint;
   readonly description: VoidDescription;
@@ -65,7 +65,7 @@ export type Harvester = ReturnType<typeof createHarvester>;
 export function createHarvester(options: HarvesterOptions) {
   return {
     /**
-     * Resolves also when the endpoint fails or the budget ends: what came is there, `complete` tells.
+     * Resolves also when the endpoint fails or the budget ends, with the values read so far; see `complete`.
      * @throws FedwayError `CANCELLED` when the signal aborts
      */
     async harvest(target: HarvestTarget, run: RunOptions): Promise<Harvest> {

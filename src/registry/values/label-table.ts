@@ -22,7 +22,7 @@ export type LabelTable = ReturnType<typeof createLabelTable>;
 const mostEqual = 50;
 /** Candidates by common trigrams whose letters are compared one by one. */
 const mostCompared = 150;
-/** Nearly the same: at least so much of the letters. */
+/** Similarity of nearly equal labels: this share of the letters at least. */
 const leastAlike = 0.6;
 /** Letters as written that may differ, beyond which their number does not matter. */
 const mostAccents = 6;
@@ -101,7 +101,9 @@ function compared({ at, label }: { at: number; label: string }, wanted: Wanted):
 const accent = /\P{ASCII}/u;
 const tieWeight = 0.002;
 
-/** What orders labels with as many errors: few people mistype the first letter, and accents are rather left out than made up. */
+/**
+ * Order of labels with equally many errors: few people mistype the first letter, and accents are rather left out than made up.
+ */
 function tieBreak(label: string, { text, folded }: Wanted, own: string): number {
   const accents = accent.test(label + text) ? editDistance(label.toLowerCase(), text.toLowerCase(), mostAccents) : 0;
   return tieWeight * (accents + (own.charAt(0) === folded.charAt(0) ? 0 : 1));

@@ -44,7 +44,7 @@ const capitalised =
   /\p{Lu}[\p{L}\p{N}\p{M}'’.-]*(?:\s+(?:(?:an|and|d|da|de|del|den|der|des|di|du|el|et|for|in|la|le|of|the|und|van|von|zu)\s+){0,2}[\p{Lu}\p{N}][\p{L}\p{N}\p{M}'’.-]*)*/gu;
 const mostWordsOfName = 4;
 
-/** What a text most likely names: what it quotes, all of a short one, of a question its longest run of capitalised words. */
+/** Most likely name in a text: its quoted part, all of a short text, or a question's longest run of capitalised words. */
 export function nameIn(text: string): string | undefined {
   const [quoted] = text.matchAll(quotedParts);
   if (quoted !== undefined) return quoted.slice(1).find((part) => part !== undefined);
@@ -80,11 +80,11 @@ interface Span {
   readonly words: readonly TextWord[];
   readonly text: string;
   readonly quoted: boolean;
-  /** What a label scores that is equal to it. */
+  /** Score of an equal label. */
   readonly score: number;
 }
 
-/** Every run of up to six words with a word that tells something; stop words alone are no names. */
+/** Every run of up to six words with at least one that is no stop word. */
 function spansOf(words: readonly TextWord[]): readonly Span[] {
   const spans: Span[] = [];
   for (let length = Math.min(longestName, words.length); length > 0; length -= 1) {

@@ -1,7 +1,7 @@
 import type { ValueExamples } from "../schema/schema-view.ts";
 import type { Harvest, HarvestRow } from "./harvest.ts";
 
-/** What other data may name things by: values of a property, or IRIs of things of a class. */
+/** Names that other data may refer to: values of a property, or IRIs of instances of a class. */
 export interface KeyGroup {
   readonly endpoint: string;
   readonly class?: string | undefined;
@@ -11,7 +11,7 @@ export interface KeyGroup {
   readonly terms: readonly string[];
 }
 
-/** What was read of an endpoint, as far as there is room. */
+/** Values read from an endpoint, within the size limit. */
 export interface ReadValues {
   readonly harvest: Harvest;
   readonly rows: readonly HarvestRow[];
@@ -41,7 +41,7 @@ const mostShown = 40;
 
 const fewOnce = 10;
 
-/** What each subject has its own of is shown only when it is little. */
+/** True if the values form a small set of choices; values unique to each subject count only when few. */
 function isChoice(values: ReadonlyMap<string, number>): boolean {
   return values.size <= fewOnce || values.values().reduce((sum, degree) => sum + degree, 0) >= 2 * values.size;
 }

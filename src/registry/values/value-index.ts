@@ -11,7 +11,7 @@ import { parsedJson } from "../../json.ts";
 /** A thing with a name, or a value that a property has. */
 export type ValueKind = "entity" | "value";
 
-/** What is looked for. */
+/** A search for values. */
 export interface ValueRequest {
   /** Labels, values or whole questions, in which the names that occur are looked for; 20 texts of 500 characters. */
   readonly texts: readonly string[];
@@ -126,9 +126,9 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       }
       return found;
     },
-    /** Whether everything that was to be read of an endpoint's names and values is known. */
+    /** True if all names and values to read from an endpoint have been read. */
     isComplete: (id: string): boolean => byEndpoint.get(id)?.harvest.complete === true,
-    /** Whether all values that a property has at an endpoint are known. */
+    /** True if all values of a property at an endpoint are known. */
     holdsAll: (id: string, property: string): boolean => isWhole(byEndpoint.get(id)?.harvest, property),
     /** Values of each property and IRIs of each class that endpoints are known to have, 100 of each. */
     keys: (): readonly KeyGroup[] => [...byEndpoint].flatMap(([id, indexed]) => (indexed.keys ??= keysOf(id, indexed))),
@@ -183,7 +183,7 @@ function hitsIn(
     });
 }
 
-/** What has all words of a text scores at least so much; what has one of several, less. */
+/** Lowest score of a match with all words of a text; matches with some words score less. */
 const leastWords = 0.5;
 
 const isGuess = ({ why }: ValueHit): boolean => why === "spelling" || why === "meaning";

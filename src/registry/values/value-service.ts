@@ -23,7 +23,7 @@ interface ValueServiceOptions {
   /** Reads the examples that an endpoint publishes beside. */
   readonly examples: { read(entry: CatalogEntry, signal: AbortSignal): Promise<number> };
   readonly capabilities: (id: string) => Promise<Capabilities | undefined>;
-  /** Whether labels and values of an endpoint may be read. */
+  /** True if labels and values of an endpoint may be read. */
   readonly mayHarvest: (id: string) => boolean;
   /** Lets values be found by their meaning. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;

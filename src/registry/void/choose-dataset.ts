@@ -138,7 +138,7 @@ export function linkedDescriptions(index: NodeIndex): readonly string[] {
 
 const endpointParts = /^(https?):\/\/([^/?#\\@]{1,255})([^#\\]*)/iu;
 
-/** What an endpoint's URL is, as far as a description can be trusted to write it: no scheme, no trailing slash. */
+/** An endpoint's URL without parts that descriptions often get wrong: scheme and trailing slash. */
 function looseUrl(url: string): string | undefined {
   const [, scheme, authority, rest] = endpointParts.exec(url) ?? [];
   if (scheme === undefined || authority === undefined || rest === undefined) return undefined;
@@ -165,7 +165,7 @@ export function ownEndpoint(...urls: readonly string[]) {
 /** The endpoint that is being described, under all its spellings. */
 export type OwnEndpoint = ReturnType<typeof ownEndpoint>;
 
-/** What is wrong with the endpoints that a description names; undefined when it may be about `own`. */
+/** Reason why the endpoints named by a description rule out `own`; undefined when it may be about `own`. */
 function alienEndpoint(named: readonly string[], own: OwnEndpoint): string | undefined {
   const alien = named.filter((url) => !own.is(url));
   const local = alien.find((url) => isOwnHost(URL.parse(url)?.hostname ?? ""));

@@ -148,7 +148,7 @@ function writeObjects(
 
 type NotedView = View & { readonly notes: StatusNotes };
 
-/** What agents read of the dataset beside its partitions, and of the run that has found it out. */
+/** Writes the dataset's parts for agents beside its partitions, and the run that found them. */
 function writeDataset(view: NotedView, description: VoidDescription): void {
   const { writer, extended, base } = view;
   const { dataset, cost } = description;
@@ -216,7 +216,7 @@ function writeNamedGraphs(view: NotedView, { dataset, namedGraphs, graphsBeside 
   }
 }
 
-/** What stands behind the partitions: what the builder says, names of terms, links, how all is known, and the requests. */
+/** Writes the parts after the partitions: the builder's statements, names of terms, links, provenance, and the requests. */
 function* writeRest(view: NotedView, description: VoidDescription): Generator<RDF.Quad> {
   const { writer, notes, extended } = view;
   writeBuilt(view, description);

@@ -31,7 +31,7 @@ interface DescriptionServiceOptions {
   readonly descriptions: DescriptionStore;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly clock: Pick<Clock, "now">;
-  /** What this process hosts under a URL; default: nothing. */
+  /** Endpoints hosted by this process, by URL; default: none. */
   readonly local?: LocalDispatch | undefined;
   /** Own origin, for the IRIs of datasets that have none. */
   readonly publicUrl: string;
@@ -67,7 +67,7 @@ const payload = Type.Object({
   id: catalogId,
   again: Type.Optional(Type.Boolean()),
   isPolite: Type.Optional(Type.Boolean()),
-  /** What the run for the lists found of the publisher's description, for the result. */
+  /** The retrieved publisher's description, carried over to the result. */
   retrieved: Type.Optional(Type.Unknown()),
 });
 

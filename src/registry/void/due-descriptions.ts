@@ -7,14 +7,14 @@ import type { DescriptionService } from "./description-service.ts";
 interface DueOptions {
   readonly catalog: Pick<EditableCatalog, "byId" | "entries" | "document" | "onChange">;
   readonly descriptions: Pick<DescriptionService, "request" | "lastRun">;
-  /** Whether a URL is of this process or of the operator's own network. */
+  /** True for URLs of this process or of the operator's own network. */
   readonly isOwn: (url: string) => boolean;
-  /** Whether an endpoint is to be left alone now: it is down, in maintenance, or its breaker is open. */
+  /** True if an endpoint is to be left alone now: it is down, in maintenance, or its breaker is open. */
   readonly isResting: (entry: CatalogEntry) => boolean;
   readonly clock: Pick<Clock, "now">;
   /** Milliseconds after which a description proves nothing any more; 0: none ever does. */
   readonly maxAgeMs: number;
-  /** Whether endpoints are described automatically. */
+  /** True if endpoints are described automatically. */
   readonly isOn: boolean;
   readonly onFault: (error: unknown) => void;
 }

@@ -16,7 +16,7 @@ export interface Known {
 
 export const countNames = ["entities", "triples", "distinctSubjects", "distinctObjects"] as const;
 
-/** What is counted of a class, a property and so on. */
+/** Counted numbers of a class, a property and the like. */
 export type CountName = (typeof countNames)[number];
 export type Counts = { [Name in CountName]?: Count | undefined };
 

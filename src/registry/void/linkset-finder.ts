@@ -99,7 +99,7 @@ class Search extends RequestLog {
 
 /** A question about the data that a side is described by. */
 interface Question {
-  /** What is unknown when no answer comes. */
+  /** The fact that stays unknown without an answer. */
   readonly what: string;
   /** The query up to WHERE. */
   readonly form: string;

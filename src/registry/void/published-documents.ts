@@ -8,7 +8,7 @@ import { isWritable } from "./values.ts";
 import { QuadWriter } from "./quad-writer.ts";
 import type { VoidDescription } from "./void-description.ts";
 
-/** What stands at `/.well-known/void`. */
+/** Content of `/.well-known/void`. */
 interface CatalogVoidOptions {
   /** Own origin. */
   readonly publicUrl: string;

@@ -15,7 +15,7 @@ const nodeOf = (subject: Subject): RDF.NamedNode | RDF.BlankNode =>
 export class QuadWriter {
   #quads: RDF.Quad[] = [];
 
-  /** What was written since it was asked for last. */
+  /** Returns and clears the quads written since the last call. */
   take(): readonly RDF.Quad[] {
     const quads = this.#quads;
     this.#quads = [];

@@ -59,7 +59,7 @@ function readTexts(source: VoidSource): Texts {
   };
 }
 
-/** Where the data can be had as files, and the vocabularies that they use. */
+/** Addresses of data dumps, and vocabularies. */
 function readAddresses(source: VoidSource): Pick<VoidFacts, "dumps" | "vocabularies"> {
   const dumps = namesOf(objectsOf(source, v.dataDump).map(iriOf));
   const vocabularies = namesOf(objectsOf(source, v.vocabulary).map(iriOf));

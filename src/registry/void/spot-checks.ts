@@ -5,11 +5,11 @@ import type { VoidDescription } from "./void-description.ts";
 
 /** One claim of a description, held against the data. */
 export interface SpotCheck {
-  /** What was checked, e.g. `class <http://...>`. */
+  /** The checked claim, e.g. `class <http://...>`. */
   readonly claim: string;
   /** "unchecked": no answer came that says either. */
   readonly verdict: "confirmed" | "contradicted" | "unchecked";
-  /** What the data say instead. */
+  /** The contradicting value in the data. */
   readonly found?: string;
 }
 
@@ -45,7 +45,7 @@ export async function spotCheck(log: RequestLog, claims: Claims): Promise<readon
   return checks;
 }
 
-/** What the checks say of the whole: one contradiction is enough, and at least one claim must be confirmed. */
+/** Verdict on the whole: one contradiction is enough, and at least one claim must be confirmed. */
 export function verdictOf(checks: readonly SpotCheck[]): { readonly trusted: boolean; readonly reason?: string } {
   const wrong = checks.find(({ verdict }) => verdict === "contradicted");
   if (wrong !== undefined) {

@@ -56,7 +56,7 @@ export function termIris(
   return new Set(iris.filter(isWritable));
 }
 
-/** What a document says of the classes and properties of a dataset that it describes; undefined when nothing. */
+/** Texts of a document about the classes and properties of a dataset that it describes; undefined when there are none. */
 export function readTerms(
   source: Pick<VoidSource, "index" | "record">,
   iris: Iterable<string>,

@@ -5,8 +5,8 @@ import { rdf, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 const longestIri = 2048;
 
 /**
- * Whether an IRI that an endpoint gave may be written into a query: every parser takes it back, it is not longer than 2,048
- * UTF-16 code units, and no blank node in disguise (Virtuoso's `nodeID://b1`).
+ * True if an IRI from an endpoint may be written into a query: every parser accepts it, it is not longer than 2,048
+ * UTF-16 code units, and is no blank node in disguise (Virtuoso's `nodeID://b1`).
  */
 export function isWritable(iri: string): boolean {
   return iri.length <= longestIri && isWritableIri(iri) && !/^nodeid:/iu.test(iri);

@@ -158,7 +158,7 @@ const descriptionSchema = exactly({
   /** IRI of what the data comes from (`dcterms:source`). */
   origin: Type.Optional(iri),
   triples: count,
-  /** What the publisher counts as the things that its data are about (`void:entities`). */
+  /** The publisher's count of the things its data are about (`void:entities`). */
   entities: count,
   /** Classes named by an IRI; those that are blank nodes are not counted. */
   classes: count,
@@ -187,11 +187,11 @@ const descriptionSchema = exactly({
   /** The same graphs where the default graph has data, which is what everything here is said of. */
   graphsBeside: Type.Optional(graphsSchema),
   linksets: list(linksetSchema, mostPartitions),
-  /** What the endpoint itself calls its classes and properties, in the order of IRIs; those without a name are left out. */
+  /** The endpoint's own names of its classes and properties, in the order of IRIs; those without a name are left out. */
   terms: Type.Optional(list(termSchema, mostPartitions)),
   /**
-   * What the builder of a shard knows of the dataset that the shard is a part of. For readers only: it was not found by asking
-   * this endpoint, and never decides who is asked.
+   * Statements of a shard's builder about the whole dataset. For readers only: they were not found by asking
+   * this endpoint, and never decide who is asked.
    */
   built: Type.Optional(builtSchema),
   unknown: list(unknownSchema, mostPartitions),
@@ -207,7 +207,7 @@ export type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: Frozen<T[Name]> | (object extends Pick<T, Name> ? undefined : never) }
     : T;
 
-/** What is known of the data behind an endpoint (VoID); JSON-serialisable. */
+/** Description of the data behind an endpoint (VoID); JSON-serialisable. */
 export type VoidDescription = Frozen<Static<typeof descriptionSchema>>;
 
 /** A count; an unknown count is absent, never 0. */
@@ -258,7 +258,7 @@ export function checkDescription(value: unknown): VoidDescription | { readonly r
   return pointsBeyond(value, records.length) ? { reason: "a record points to no record" } : value;
 }
 
-/** Whether any fact comes from a request that is not on record. */
+/** True if a fact comes from a request that is not on record. */
 function pointsBeyond(value: unknown, records: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("record" in value && typeof value.record === "number" && value.record >= records) return true;

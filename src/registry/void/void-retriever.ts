@@ -23,7 +23,7 @@ interface RefusedDescription {
   readonly reason: string;
 }
 
-/** What the cascade found. */
+/** Result of the cascade. */
 export interface RetrievedVoid {
   /** All facts "claimed", nothing complete; absent when no description was found that can be trusted. */
   readonly description?: VoidDescription | undefined;
@@ -39,7 +39,7 @@ export interface RetrievedVoid {
   readonly cost: VoidDescription["cost"];
 }
 
-/** What is looked for; its `dataset` names one that the publisher did not name. */
+/** Target of retrieval; its `dataset` names one that the publisher did not name. */
 type RetrievalTarget = Pick<DescribeTarget, "endpoint" | "dataset">;
 
 /** A description before it is checked. */
@@ -123,7 +123,7 @@ class Cascade {
   readonly #url: string;
   #own: OwnEndpoint;
   #links: readonly string[] = [];
-  /** What the endpoint's URL is instead of an RDF document. */
+  /** Type of the page found at the endpoint's URL in place of an RDF document. */
   #page: string | undefined;
   readonly #seen = new Set<string>();
 

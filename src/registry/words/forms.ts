@@ -22,7 +22,7 @@ export function singular(word: string): string | undefined {
 const uncountable =
   /^(?:data|metadata|media|series|species|people|information|software|hardware|equipment|evidence|news|music|weather|research|staff|knowledge|personnel|sheep|fish|aircraft|feedback)$|(?:ics|men)$/;
 
-/** The English plural of a word. What is not written in small ASCII letters, and what is a plural already, stays. */
+/** The English plural of a word. Words not in small ASCII letters, and plurals, stay. */
 export function plural(word: string): string {
   if (!/^[a-z]+$/.test(word)) return /[a-z]$/.test(word) && /^[\x20-\x7e]+$/.test(word) ? `${word}s` : word;
   const known = irregularPlurals.get(word);

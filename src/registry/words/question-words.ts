@@ -16,10 +16,10 @@ const questionStopWords = searchStopWords.union(
   ),
 );
 
-/** Whether a folded word of a question says nothing of what is looked for. */
+/** True if a folded word of a question says nothing about its subject. */
 export const isStopWord = (word: string): boolean => questionStopWords.has(word);
 
-/** What a text is indexed under: its words and the parts of its compounds. */
+/** Index keys of a text: its words and the parts of its compounds. */
 export const indexWords = (text: string): string[] =>
   wordsOf(text).flatMap(({ whole, parts }) =>
     parts.length === 0 ? whole : [whole].concat(parts.filter((part) => part.length > 1)),
@@ -58,7 +58,7 @@ const longestQuestion = 2_000;
 const mostStems = 40;
 
 /**
- * What a question is ranked by: its words but for stop words, and each two neighbours as one ("high schooler" for
+ * Words to rank a question by: without stop words, and each two neighbours as one ("high schooler" for
  * `highschooler`). Of a question of stop words alone, those.
  */
 export function questionWords(question: string): QuestionWords {

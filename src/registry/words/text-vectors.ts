@@ -14,7 +14,7 @@ interface VectorOptions {
   readonly onFault: (error: unknown) => void;
   /** Vectors of all lists together; 384 numbers are 400 bytes. */
   readonly most: number;
-  /** What the texts are; passages when absent. */
+  /** Role of the texts; passages when absent. */
   readonly as?: TextRole;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What SQL, Cypher, Turtle and other languages write, likeliest first. A rule has its kind, the clauses in which it holds (a
- * regular expression over `Stumble.clause`) and what to say; below it, three blanks apart, what is found at the misfit
- * (`matches`) and what is written in its place (`written`), or the name of a function for what a pattern cannot say.
+ * Habits of SQL, Cypher, Turtle and other languages, likeliest first. A rule has its kind, the clauses in which it holds (a
+ * regular expression over `Stumble.clause`) and its explanation; below it, separated by three blanks, the text at the misfit
+ * (`matches`) and its replacement (`written`), or the name of a function for cases that a pattern cannot express.
  */
 export const dialectTable = String.raw`
 prefix .*: A prefix is declared by PREFIX name: <namespace>, before the query and with nothing behind.

@@ -21,7 +21,9 @@ interface CharacterEdit {
   readonly edit: readonly Substitute[];
 }
 
-/** What is no SPARQL wherever it stands outside of strings, IRIs and comments: what is written instead, and why. */
+/**
+ * A character outside SPARQL wherever it stands outside of strings, IRIs and comments, with its replacement and the reason.
+ */
 type Row = readonly [kind: string, written: RegExp, instead: string | ((found: string) => string)];
 
 const declaration =

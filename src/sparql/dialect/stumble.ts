@@ -58,7 +58,7 @@ export class Stumble {
     }
   }
 
-  /** What a token says: words in upper case, others as they are written. */
+  /** Text of a token: words in upper case, others as they are written. */
   word(at: number): string {
     return this.tokens[at]?.text ?? "";
   }

@@ -57,7 +57,7 @@ it("members that are not in the catalogue are named", () => {
   expect(notes).toEqual([
     {
       code: "MEMBERS_UNKNOWN",
-      message: "The federation has members that are not in the catalogue, which nobody asks: c, d.",
+      message: "The federation has members missing from the catalogue; they are skipped: c, d.",
     },
   ]);
 });

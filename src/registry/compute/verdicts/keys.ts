@@ -23,7 +23,7 @@ export function markInconsistent(run: Run, work: number, record: number): void {
 /** Name of the unknown fact that keeps an endpoint's contradictions across runs. */
 export const inconsistentAnswers = "answers that contradict each other without saying that they are partial";
 
-/** What is known already says of one key of an answer. */
+/** Judges one key of an answer by the facts known already. */
 export function judgeKey(run: Run, kind: FactKind, { key, observation }: KeyObservation): Verdict {
   if (!run.dialect.count || observation.flawed.has(key)) return "unknown";
   const verdict = compareWithKnown(run.base, kind, { key, groups: observation.groups.get(key) ?? new Map() });
@@ -79,7 +79,7 @@ export function giveUp(run: Run, kind: FactKind, at: { readonly key: string } & 
   run.todo.settle(kind, key, unknown);
 }
 
-/** What facts that are exact already say of new groups: they fit, they lack something, or nothing is known. */
+/** Judgement of new groups by exact facts: they fit, they lack something, or nothing is known. */
 export type Verdict = "agrees" | "contradicts" | "unknown";
 
 /**

@@ -5,7 +5,7 @@ import { existing, type FactBase } from "../fact-base.ts";
 import { weakenTotals } from "./totals.ts";
 
 /**
- * Makes the facts agree with each other. Whatever is seen anywhere belongs into the lists: one that lacked it was not
+ * Makes the facts agree with each other. Items seen anywhere are added to the lists: a list that lacked one was not
  * complete. A part that exceeds its whole shows that both were counted wrongly or at different times: neither stays, and
  * `todo` notes it.
  */
@@ -17,7 +17,7 @@ export function reconcile(base: FactBase, todo: Pick<Todo, "note">): void {
   weakenTotals(base);
 }
 
-/** What is seen of a part of the dataset belongs into the list of the dataset. */
+/** Adds items seen in a part of the dataset to the list of the dataset. */
 function list(whole: FactList, part: FactList): void {
   for (const [iri, fact] of part) {
     if (whole.has(iri)) continue;
@@ -32,7 +32,7 @@ function list(whole: FactList, part: FactList): void {
  */
 type Scope = "dataset" | "properties" | "class" | "property" | "property within" | "object" | "datatypes" | "holder";
 
-/** What cannot be greater than what; subjects times objects of a property are the most triples that it can have. */
+/** Upper bounds: a part's count cannot exceed its whole's; a property has at most subjects times objects triples. */
 const rules: readonly (readonly [part: Scope, CountName, whole: Scope, CountName | "pairs"])[] = [
   ["dataset", "distinctSubjects", "dataset", "triples"],
   ["dataset", "distinctObjects", "dataset", "triples"],
@@ -116,7 +116,9 @@ interface Side<Name> {
   readonly name: Name;
 }
 
-/** Whether a part fits into its whole; what cannot be is taken back. A bound of the whole says nothing against the part. */
+/**
+ * Checks that a part fits into its whole; withdraws impossible counts. A bound of the whole says nothing against the part.
+ */
 function compare({ counts }: CountedPart, part: Side<CountName>, whole: Side<CountName | "pairs">): boolean {
   const inner = counts[part.scope] ?? {};
   const outer = counts[whole.scope] ?? {};

@@ -78,7 +78,7 @@ export async function proveLists(run: Run, classes: AnsweredList, properties: An
   if (classes.whole && classes.observation && sumOf(classes.observation) === typed) run.base.classes.complete = true;
 }
 
-/** Whether a second way agrees that a list misses nothing. */
+/** True if a second method confirms that a list is complete. */
 export async function isProven(run: Run, kind: FactKind, observation: Observation | undefined): Promise<boolean> {
   if (run.inconsistent || !run.dialect.count) return false;
   const keys = listed(run, kind);
@@ -121,7 +121,7 @@ function isCountedExactly({ base }: Run, kind: FactKind): boolean {
   return [...keysOf(base, kind).values()].every((fact) => sizeOf(kind, fact)?.status === "exact");
 }
 
-/** What was found out of a list. */
+/** Findings about a list. */
 interface ListVerdict {
   readonly complete: boolean;
   readonly total: ListTotal | undefined;
