@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-/** What `setTimeout` gave; opaque. */
+/** Result of `setTimeout`; opaque. */
 export type Timer = NodeJS.Timeout;
 
 /** Time, passed in so that tests own it. */

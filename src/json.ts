@@ -1,4 +1,4 @@
-/** What a text of JSON says; undefined where it is none. */
+/** Value of a JSON text; undefined where it is none. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   process.stderr.write(opened.startMessage(url));
 }
 
-/** Nobody waits for a worker, and its jobs wait for the store as well: until that answers, it waits too. */
+/** A worker has no clients waiting, and its jobs wait for the store as well: until that answers, it waits too. */
 async function start(config: Config): Promise<{ readonly app: App; readonly url: string }> {
   const { createApp } = await import("./app.ts");
   for (let attempt = 1; ; attempt++) {

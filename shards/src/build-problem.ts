@@ -17,7 +17,7 @@ import type { ShardSpec } from "./spec.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import type { Progress } from "./load/read-statements.ts";
 
-/** What is asked of the data. */
+/** Questions about the data. */
 export type Questions = Awaited<ReturnType<typeof readQuestions>>;
 
 /** Reads queries and ontology. @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE` */
@@ -49,7 +49,7 @@ export function interpretationOf({
   });
 }
 
-/** What is wanted of the shards; balanced mode goes by the published figures where a specification says nothing. */
+/** Targets for the shards; balanced mode uses the published figures where a specification says nothing. */
 export function targetsOf({ mode, shares, maxShards, minShardTriples }: ShardSpec): ShardTargets {
   const { vertical, class: byClass, horizontal } = published;
   const paper = { vertical: vertical.mean, class: byClass.mean, horizontal: horizontal.mean };
@@ -100,7 +100,7 @@ export async function solveInterpretations(
 
 /** How far a build or a check has come. */
 export interface BuildProgress {
-  /** What is being done, a few words. */
+  /** Present stage, in a few words. */
   readonly stage: string;
   /** Units done, of `total` where that is known. */
   readonly done: number;

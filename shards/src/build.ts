@@ -166,7 +166,7 @@ async function buildAsked(asked: Omit<Known, "problem">, paper: Problem, held: H
 const checksums = (inputs: readonly { readonly sha256: string }[]): string =>
   inputs.map(({ sha256 }) => sha256).join(" ");
 
-/** Whether finished shards of these inputs are there. */
+/** True if finished shards of these inputs exist. */
 async function isMadeOf(target: string, { inputs }: Learned): Promise<boolean> {
   const found = await manifestIn(target).catch(() => undefined);
   return found !== undefined && checksums(found.inputs) === checksums(inputs);

@@ -8,7 +8,7 @@ const mostSiblings = 100;
 const mostProperties = 50;
 
 /**
- * What the manifest says of a shard that its triples alone do not show: the classes at both ends of its properties, and of which
+ * Facts in the manifest about a shard that its triples alone do not show: the classes at both ends of its properties, and of which
  * classes it has a part. Undefined for shards of earlier versions.
  */
 export function builtFactsOf(dataset: ShardDataset, shard: FinishedShard): BuiltFacts | undefined {

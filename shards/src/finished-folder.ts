@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 const names = { report: "report.json", page: "report.html", rules: ruleFileName, origins: "origins.json" } as const;
 const maxBytes = 256 * 1024 * 1024;
 
-/** What stands beside the manifest in a finished folder. */
+/** Notes beside the manifest in a finished folder. */
 interface FolderNotes {
   readonly report: ShardReport;
   /** The report in HTML. */

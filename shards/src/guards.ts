@@ -6,7 +6,7 @@ import { parsedJson } from "../../src/json.ts";
  */
 export type Guard<Value> = (value: unknown) => value is Value;
 
-/** What a guard lets through. */
+/** Type that a guard accepts. */
 export type Guarded<Of> = Of extends Guard<infer Value> ? Value : never;
 
 type Fields = Readonly<Record<string, Guard<unknown>>>;
@@ -53,7 +53,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 export const faultIn = (value: Readonly<Record<string, unknown>>, fields: Fields): string | undefined =>
   Object.entries(fields).find(([name, holds]) => !holds(Object.hasOwn(value, name) ? value[name] : undefined))?.[0];
 
-/** What a text of JSON says, when it is what the guard lets through. */
+/** Value of a JSON text, if the guard accepts it. */
 export function parsedAs<Value>(text: string, holds: Guard<Value>): Value | undefined {
   const value = parsedJson(text);
   return holds(value) ? value : undefined;

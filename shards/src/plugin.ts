@@ -11,7 +11,7 @@ import { shardRoutes } from "./service/routes.ts";
 import { shardTaskRunner } from "./service/run-task.ts";
 import { createShardService, type ShardServiceParts } from "./service/shard-service.ts";
 
-/** What `app/` hands in: the catalogue, the queue and the state of the service. */
+/** Parts from `app/`: the catalogue, the queue and the state of the service. */
 type ServiceParts = Pick<ShardServiceParts<HostedEndpoint>, "catalog" | "descriptions" | "jobs" | "soleOwner">;
 
 /**

@@ -102,7 +102,7 @@ async function realParent(path: string): Promise<string> {
   return parent === path ? path : join(await realParent(parent), path.slice(parent.length));
 }
 
-/** Whether a path is a folder or something below it. */
+/** True if a path is a folder or something below it. */
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));

@@ -12,7 +12,7 @@ const mostProperties = 4;
 type Weights = Map<string, number>;
 
 /**
- * What each shard is about, by its key, in one sentence: "Ferry and company with name, capacity and 3 more properties".
+ * Topic of each shard, by its key, in one sentence: "Ferry and company with name, capacity and 3 more properties".
  * Made of the classes of its subjects and of its properties, those with the most triples first, so it depends on the data
  * and the placement alone. Shards with the same sentence, such as the buckets of a class, say which part they are: "..., part 1 of 2".
  * A text of the operator's wins.

@@ -6,11 +6,11 @@ import { createCollection } from "../store/collection.ts";
 import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 
-/** What a client may do; each role includes those before it. */
+/** Roles of clients; each includes those before it. */
 export const roles = ["read", "query", "write", "admin"] as const;
 export type Role = (typeof roles)[number];
 
-/** Whether somebody with a role, or without one, may do what needs another. */
+/** True if a role, or none, is enough for an action that needs another. */
 export const mayDo = (role: Role | undefined, needed: Role): boolean =>
   role !== undefined && roles.indexOf(role) >= roles.indexOf(needed);
 
@@ -24,7 +24,7 @@ const Limits = Type.Object(
   { additionalProperties: false },
 );
 
-/** What the calls of one client may cost in an hour and a day (UTC); what is absent has no limit. */
+/** Limits of one client's calls in an hour and a day (UTC); an absent one is no limit. */
 export const Quota = Type.Object(
   { hour: Type.Optional(Limits), day: Type.Optional(Limits) },
   { additionalProperties: false, description: "Limits by window." },
@@ -140,7 +140,7 @@ export async function openClientKeys({ store, clock, onFault }: ClientKeysOption
   };
 }
 
-/** What stands in logs and metrics for those who are no client. */
+/** Names in logs and metrics of callers that are no clients. */
 const reserved: ReadonlySet<string> = new Set(["admin", "anonymous", "other", "self"]);
 
 function makeKey(name: string, madeMs: number, untilMs: number | undefined) {

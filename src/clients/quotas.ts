@@ -3,7 +3,7 @@ import type { Store } from "../store/store.ts";
 import type { Client } from "./client-keys.ts";
 import { keyNameOf } from "./client-name.ts";
 
-/** What calls of a client cost. */
+/** Cost of a client's calls. */
 export interface Cost {
   /** Sent to endpoints. */
   readonly requests: number;
@@ -16,7 +16,7 @@ const windows = { hour: 3_600_000, day: 86_400_000 } as const;
 type Window = keyof typeof windows;
 const kinds = ["requests", "rows", "seconds"] as const;
 
-/** What the calls of a client have cost, by window. */
+/** Cost so far of a client's calls, by window. */
 type Use = Readonly<Record<Window, Cost>>;
 
 interface QuotaOptions {

@@ -31,7 +31,7 @@ export const agentSettings = {
   repair: {
     name: "FEDWAY_TOOLS_REPAIR",
     default: "on",
-    meaning: "Whether agents' queries that do not parse are mended before they are run, which the answer tells.",
+    meaning: "Whether agents' queries that do not parse are mended before they are run; the answer then says so.",
     ...flag,
   },
   acceptAdapters: {

@@ -3,12 +3,12 @@ import { nearest } from "../errors/nearest.ts";
 import type { Setting, SettingTree } from "./setting-parsers.ts";
 import { settings } from "./settings.ts";
 
-/** What settings are read as. */
+/** Values that settings are read as. */
 type Values<Tree> = {
   readonly [Name in keyof Tree]: Tree[Name] extends Setting<infer Value> ? Value : Values<Tree[Name]>;
 };
 
-/** Everything the environment decides, in one frozen value; `settings.ts` tells what each part means. Durations in milliseconds. */
+/** All settings from the environment, in one frozen value; `settings.ts` documents each. Durations in milliseconds. */
 export type Config = Omit<Values<typeof settings>, "publicUrl"> & {
   /** Without a trailing slash. */
   readonly publicUrl: string;

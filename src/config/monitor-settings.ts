@@ -32,7 +32,7 @@ export const monitorSettings = {
   slowMs: {
     name: "FEDWAY_SLOW_MS",
     default: "10000",
-    meaning: "Time of half of the good probes, in milliseconds, from which an endpoint is degraded whatever is usual.",
+    meaning: "Time of half of the good probes, in milliseconds, from which an endpoint is always degraded.",
     ...integer(1, dayMs),
   },
   slowFactor: {

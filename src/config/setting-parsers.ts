@@ -8,7 +8,7 @@ export interface Setting<T> {
   readonly default: string;
   /** One sentence for `--help` and the README. */
   readonly meaning: string;
-  /** What a right value looks like, for the message about a wrong one. */
+  /** Form of a valid value, for the message about an invalid one. */
   readonly expected: string;
   /** The value is never repeated in a message. */
   readonly secret?: boolean;
@@ -16,7 +16,7 @@ export interface Setting<T> {
   readonly parse: (text: string) => { readonly value: T } | undefined;
 }
 
-/** What a value looks like and how it is read. */
+/** Form of a value, and its parser. */
 type Parser<T> = Pick<Setting<T>, "expected" | "secret" | "parse">;
 
 /** Settings by name, some of them in groups. */

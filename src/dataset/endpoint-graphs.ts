@@ -9,7 +9,7 @@ import { descriptionUrl } from "../registry/void/published-documents.ts";
 import { QuadWriter } from "../registry/void/quad-writer.ts";
 import type { ClassPartition, PropertyPartition, VoidDescription } from "../registry/void/void-description.ts";
 
-/** What names things of the registry. */
+/** Names of the registry's resources. */
 export interface Naming {
   /** Without a trailing slash. */
   readonly publicUrl: string;
@@ -32,7 +32,7 @@ export function documentQuads({ kind, id, quads }: CatalogDocument, naming: Nami
 
 const mediaTypes = "https://www.iana.org/assignments/media-types/";
 
-/** What probes found an endpoint to be able to do, in terms of SPARQL 1.1 Service Description; what is not known is absent. */
+/** Probed capabilities of an endpoint, in terms of SPARQL 1.1 Service Description; unknown ones are absent. */
 export function capabilityQuads(found: Capabilities, service: string): readonly RDF.Quad[] {
   const writer = new QuadWriter();
   writer.type(service, sd.Service);
@@ -118,7 +118,7 @@ function atMost(quads: Iterable<RDF.Quad>, most: number): readonly RDF.Quad[] | 
   return taken;
 }
 
-/** What others published about an endpoint: a dataset of its own, which is never taken for what the endpoint showed. */
+/** Published facts about an endpoint: a dataset of its own, never mixed with facts from the endpoint itself. */
 export function publishedQuads(facts: PublishedFacts, room: number, service: string): readonly RDF.Quad[] {
   const writer = new QuadWriter();
   const dataset = `${service}#published`;

@@ -14,7 +14,7 @@ import { graphText } from "./graph-text.ts";
 import { availabilityQuads, incidentQuads } from "./health-graphs.ts";
 import { vocabularyQuads } from "./vocabulary.ts";
 
-/** What the dataset is made of. */
+/** Sources of the dataset. */
 export interface RegistryKnowledge {
   readonly catalog: Pick<
     EditableCatalog,
@@ -47,7 +47,7 @@ interface Graph {
   readonly quads: (room: number) => Quads | Promise<Quads>;
 }
 
-/** What the store has of a graph. */
+/** Version of a graph in the store. */
 interface Held {
   readonly state: Graph["state"];
   readonly digest: string;

@@ -10,7 +10,7 @@ import { adapterQuads } from "../registry/catalog/key-adapters.ts";
 import { dcat, rdf } from "../rdf/vocabularies.ts";
 import { type KeyAdapter, keyAdapters } from "./why/join-keys.ts";
 
-/** What is to be joined: values of a property, or IRIs of a class, at two endpoints. */
+/** Keys to join: values of a property, or IRIs of a class, at two endpoints. */
 export interface AdapterRequest {
   /** Catalogue ids. */
   readonly endpoint: string;

@@ -1,5 +1,5 @@
 /**
- * What a finding rests on: endpoints were asked for it now, or descriptions say so. What is concluded is never shown as seen.
+ * Evidence of a finding: endpoints were asked for it now, or descriptions say so. Conclusions are never shown as observations.
  * "asked now" is said of nothing that facts could have kept from being asked.
  */
 export type Evidence = { readonly kind: "asked" } | { readonly kind: "described"; readonly at: readonly string[] };

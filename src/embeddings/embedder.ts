@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { FairQueue } from "../workers/fair-queue.ts";
 
-/** What a text is: models of the E5 and BGE families want questions marked as such. */
+/** Role of a text: models of the E5 and BGE families need questions marked as such. */
 export type TextRole = "query" | "passage";
 
 /** How texts are embedded. */
@@ -44,7 +44,7 @@ const maxWaiting = 256;
 /** Vectors that are remembered, in bytes: some 20,000 of 384 numbers. */
 const cacheBytes = 32 * 1024 * 1024;
 
-/** Marks texts for the family of models that a name tells of; `undefined`: another family, which wants no marks. */
+/** Marks texts for the family of models that a name shows; `undefined`: another family, which needs no marks. */
 const families: readonly { readonly name: RegExp; readonly prefixes: Readonly<Record<TextRole, string>> }[] = [
   { name: /(?:^|[^a-z])e5(?:$|[^a-z0-9])/i, prefixes: { query: "query: ", passage: "passage: " } },
   {
@@ -53,13 +53,13 @@ const families: readonly { readonly name: RegExp; readonly prefixes: Readonly<Re
   },
 ];
 
-/** What stands before the texts of each role for a model of this name. */
+/** Prefixes of texts in each role, for a model of this name. */
 export const prefixesOf = (model: string): Readonly<Record<TextRole, string>> =>
   families.find(({ name }) => name.test(model))?.prefixes ?? { query: "", passage: "" };
 
 /**
  * An embedder over a model: batches in turn, in a bounded queue, with a bounded memory of vectors.
- * @param prefixes what the model wants before texts; default: what its name tells
+ * @param prefixes prefixes that the model expects before texts; default: those of its family
  */
 export function createEmbedder(model: Model, prefixes = prefixesOf(model.name)): Embedder {
   const cache = new LRUCache<string, Float32Array>({
@@ -68,7 +68,7 @@ export function createEmbedder(model: Model, prefixes = prefixesOf(model.name)):
   });
   const turns = new Turns(model.concurrency);
 
-  /** The model keeps its turn until it has finished, also when nobody waits for it any more. */
+  /** The model keeps its turn until it has finished, also when the result is not needed any more. */
   async function runBatch(texts: readonly string[], role: TextRole, signal: AbortSignal): Promise<void> {
     const done = await turns.take(role, signal);
     const vectors = await unlessAborted(signal, model.run(texts, signal).finally(done));

@@ -13,7 +13,7 @@ import type { ModelBoot, ModelReply } from "./model-process.ts";
 /** A model in a folder, as model hubs lay it out. */
 export interface LocalModel {
   readonly model: Model;
-  /** What its texts begin with. */
+  /** Prefixes of its texts. */
   readonly prefixes: Readonly<Record<TextRole, string>>;
 }
 
@@ -67,7 +67,7 @@ function findRuntime(root: string, folder: string): string {
   });
 }
 
-/** What the folder's own files say; undefined when there is no such file or it is no JSON. */
+/** Settings from the folder's own files; undefined when there is no such file or it is no JSON. */
 function readSettings(root: string, name: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const found: unknown = JSON.parse(readFileSync(join(root, name), "utf8"));
@@ -127,7 +127,7 @@ class ProcessModel implements Model {
     return this.#process.peer;
   }
 
-  /** What a process that cannot load its model says is news for the operator. */
+  /** Passes on the message of a process that cannot load its model: the operator needs it. */
   readonly #explain = (thrown: unknown): never => {
     const error = toFedwayError(thrown);
     throw error.code === "CANCELLED" ? error : this.#failed(error);

@@ -8,7 +8,7 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import { channelToParent, startChild, yieldToService } from "../workers/child-process.ts";
 import { createPeer } from "../workers/peer.ts";
 
-/** What the process is started with. */
+/** Start parameters of the process. */
 export interface ModelBoot {
   /** `file:` URL of the module of `onnxruntime-node`. */
   readonly runtime: string;

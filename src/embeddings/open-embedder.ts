@@ -4,7 +4,7 @@ import { createEmbedder, type Embedder } from "./embedder.ts";
 import { createEmbeddingsApi } from "./embeddings-api.ts";
 import { openLocalModel } from "./local-model.ts";
 
-/** What the configuration says of embeddings. */
+/** Configuration of embeddings. */
 export interface EmbeddingsConfig {
   /** Folder of a local model, or base URL of an OpenAI-compatible API; undefined: search is lexical alone. */
   readonly source: string | undefined;

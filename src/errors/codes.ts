@@ -1,4 +1,4 @@
-/** What every error of one code has in common; the message of a single error says what happened this time. */
+/** Common facts of every error of one code; the message of a single error says what happened this time. */
 export interface ErrorKind {
   /** HTTP status of the problem document (RFC 9457). */
   readonly status: number;
@@ -20,7 +20,7 @@ function own(status: number, title: string, retryable: boolean): ErrorKind {
   return { status, title, retryable, silenceable: false };
 }
 
-/** Why an answer is empty: a finding about a query that was answered, which nobody throws. */
+/** Reason for an empty answer: a finding about a query that was answered, never thrown. */
 const finding = (title: string): ErrorKind => own(200, title, false);
 
 /** The closed list of codes. A code never changes its meaning; new failures get new codes. */
@@ -128,5 +128,5 @@ export const errorCatalog = {
 /** A stable, machine-readable error code. */
 export type ErrorCode = keyof typeof errorCatalog;
 
-/** Whether a text from elsewhere, such as a stored job, is the code of an error. */
+/** True if a text from elsewhere, such as a stored job, is the code of an error. */
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCatalog, text);

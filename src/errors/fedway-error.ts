@@ -38,7 +38,7 @@ export interface ErrorWhere {
 
 /** A change of a query that mends it. */
 export interface Repair {
-  /** What was wrong, such as `prefix-missing`; stable. */
+  /** Kind of the fault, such as `prefix-missing`; stable. */
   readonly kind: string;
   /** Text of the query that is replaced; empty where something is added. */
   readonly before: string;
@@ -61,7 +61,7 @@ export interface Suggestion {
 /** Everything an error may carry beside its code and message. */
 export interface ErrorDetails {
   readonly where?: ErrorWhere | undefined;
-  /** One sentence that tells the reader what to do next. */
+  /** One sentence with the reader's next step. */
   readonly next?: string | undefined;
   readonly fault?: FaultKind | undefined;
   /** HTTP status that the endpoint gave. */
@@ -113,7 +113,7 @@ export function toFedwayError(thrown: unknown): FedwayError {
 export const cancellation = ({ reason }: AbortSignal): FedwayError =>
   reason instanceof FedwayError ? reason : new FedwayError("CANCELLED", "The client closed the request.");
 
-/** What a library's error says; undefined for what JavaScript says of a defect in it, which is no news for a reader. */
+/** Message of a library's error; undefined for JavaScript's own errors, which are defects and no news for a reader. */
 export function libraryMessage(thrown: unknown): string | undefined {
   const isDefect = thrown instanceof TypeError || thrown instanceof RangeError || thrown instanceof ReferenceError;
   return thrown instanceof Error && !isDefect ? thrown.message.replaceAll(/\s+/g, " ") : undefined;

@@ -19,7 +19,7 @@ export function editDistance(left: string, right: string, cap: number): number {
   return previous[right.length] ?? cap + 1;
 }
 
-/** Whether the two letters before a place of one text stand in the other order before a place of another. */
+/** True if the two letters before a position of one text stand in the other order before a position of another. */
 const areSwapped = (left: string, right: string, [row, column]: readonly [number, number]): boolean =>
   row > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
 

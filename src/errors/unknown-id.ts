@@ -7,7 +7,7 @@ interface Known {
   readonly federations?: readonly { readonly id: string }[];
   /** Those that are like the wanted one, where the caller has looked for them. */
   readonly alike?: readonly string[];
-  /** What to do where none of them is like the wanted one; by default the list of the API is named. */
+  /** Next step where none resembles the wanted one; by default the list of the API is named. */
   readonly next?: string;
 }
 

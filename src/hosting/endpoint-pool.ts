@@ -36,7 +36,7 @@ interface EndpointPoolOptions {
 type Runner = Pick<StoreRunner, keyof StoreRunner>;
 
 const mib = 1_048_576;
-/** What a thread needs beside its store: its heap, its stack, the compiled code. */
+/** Memory of a thread beside its store: its heap, its stack, the compiled code. */
 const threadBytes = 24 * mib;
 /** Share of the pool's memory for answers that wait to be read; the rest is for the threads. */
 const answersShare = 1 / 4;
@@ -50,7 +50,7 @@ const ownClient = "fedway";
 interface Slot {
   readonly id: string;
   readonly runner: Runner;
-  /** What its thread has while it runs a query. */
+  /** Memory of its thread while it runs a query. */
   readonly fullBytes: number;
   state: "idle" | "running" | "ending";
   closed: boolean;
@@ -158,7 +158,7 @@ export class EndpointPool {
     this.#dispatch();
   }
 
-  /** What is lacking for a query at this endpoint. */
+  /** Memory lacking for a query at this endpoint. */
   #missingBytes(wanted: Slot): number {
     let bytes = wanted.fullBytes - this.#workersBytes;
     for (const slot of this.#slots) if (slot !== wanted) bytes += bytesOf(slot);

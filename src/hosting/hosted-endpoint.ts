@@ -11,7 +11,7 @@ export interface HostedQuery {
   readonly accept: string;
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
-  /** Whose query it is; clients take turns. Absent: the service's own. */
+  /** Owner of the query; clients take turns. Absent: the service's own. */
   readonly client?: string | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -75,7 +75,7 @@ export class HostedJob {
     if (request.signal.aborted) this.#abandon();
   }
 
-  /** What the caller gets. */
+  /** The answer for the caller. */
   get answer(): Promise<HostedAnswer> {
     return this.#answer.promise;
   }

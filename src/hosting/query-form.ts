@@ -37,6 +37,6 @@ export const isUpdate = (text: string): boolean => updates.has(firstWord(text));
 const parts =
   /"""(?:[^"\\]|\\[^]?|"(?!""))*(?:""")?|'''(?:[^'\\]|\\[^]?|'(?!''))*(?:''')?|"(?:[^"\\\n\r]|\\.)*"?|'(?:[^'\\\n\r]|\\.)*'?|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|[?$@]?(?:[\p{L}\p{N}_:.%-]|\\\S)+/gu;
 
-/** Whether a query says itself which graphs it is about, with FROM or FROM NAMED. */
+/** True if a query names its graphs with FROM or FROM NAMED. */
 export const hasDatasetClause = (text: string): boolean =>
   text.matchAll(parts).some(([part]) => part.toUpperCase() === "FROM");

@@ -35,7 +35,7 @@ export interface GraphUpdate {
 /** Named graphs that change; queries see all of them together as the default graph. */
 export interface LiveSource {
   readonly kind: "live";
-  /** What has changed; everything for a store that is empty. Called before each query. */
+  /** Changes since the last query; everything for an empty store. Called before each query. */
   readonly updates: (isEmpty: boolean) => AsyncIterable<GraphUpdate>;
   /** When it was looked for changes last, in milliseconds since the epoch. */
   readonly asOfMs: () => number;

@@ -13,7 +13,7 @@ const shortestPeriodMs = 100;
 const mostFigures = 20;
 const mostStageLength = 200;
 
-/** What a handler sees as the reason of its signal. */
+/** Reason on a handler's aborted signal. */
 export const stopped = (why: string): FedwayError => new FedwayError("CANCELLED", why);
 
 function refuse(message: string): never {

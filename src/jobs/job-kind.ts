@@ -5,13 +5,13 @@ import { payloadCopy } from "./bounds.ts";
 import type { JobContext, JobKind } from "./job-queue.ts";
 
 interface KindDefinition<Payload> extends Omit<JobKind, "validate" | "run"> {
-  /** What a payload holds, for the error about one that does not. */
+  /** Required content of a payload, for the error about one without it. */
   readonly needs: string;
   readonly run: (payload: Payload, context: JobContext) => Promise<unknown>;
 }
 
 /**
- * What a handler gives whose job then goes on as a waiting job of another kind, which has places of its own: id and
+ * Result of a handler whose job goes on as a waiting job of another kind, which has places of its own: id and
  * priority stay, runs are counted anew.
  */
 export class Handover {

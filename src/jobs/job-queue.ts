@@ -3,7 +3,7 @@ export type JobState = "waiting" | "running" | "done" | "failed" | "cancelled";
 
 /** How far a running job is. */
 export interface JobProgress {
-  /** What is being done now, a few words. */
+  /** Present stage, in a few words. */
   readonly stage: string;
   /** Units done; of `total`, where that is known. */
   readonly done: number;
@@ -26,13 +26,13 @@ export interface Job {
   readonly startedAt?: string | undefined;
   readonly finishedAt?: string | undefined;
   readonly progress?: JobProgress | undefined;
-  /** What the handler gave, once done. */
+  /** The handler's result, once done. */
   readonly result?: unknown;
   /** Why it failed last: public text, with the error's code. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
-/** What a handler gets beside the payload. */
+/** Context of a handler beside the payload. */
 export interface JobContext {
   readonly id: string;
   /** 1 for the first run. */

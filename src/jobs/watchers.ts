@@ -16,10 +16,10 @@ interface WatchedJob {
   told: string;
 }
 
-/** Who watches which jobs. */
+/** Watchers by job. */
 export type Watchers = ReturnType<typeof createWatchers>;
 
-/** Nobody watches yet. */
+/** No watchers yet. */
 export function createWatchers({ clock, read, everyMs, fault }: WatchersOptions) {
   const watched = new Map<string, WatchedJob>();
 

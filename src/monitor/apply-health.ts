@@ -5,7 +5,7 @@ import { transportFaults } from "./judgement.ts";
 import { isShared, recordOfIncident } from "./subjects.ts";
 import { type Clock, every } from "../clock.ts";
 
-/** What the monitor's findings are applied to, and how often it probes. */
+/** Parts that findings are applied to, and the probing interval. */
 export interface AppliedHealthOptions {
   readonly monitor: Pick<Monitor, "health" | "all" | "onEvent">;
   readonly breakers: Pick<Breakers, "holdOpen" | "close">;

@@ -3,7 +3,7 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { kindOf, subjectOf } from "./subjects.ts";
 import type { Incident, IncidentKind } from "./monitor.ts";
 
-/** What a feed is made from. */
+/** Sources of a feed. */
 export interface IncidentFeedInput {
   readonly incidents: readonly Incident[];
   /** For titles; an incident may be of an endpoint that has left the catalogue. */
@@ -76,7 +76,7 @@ const endings: Readonly<Record<NonNullable<Incident["closedBy"]>, string>> = {
   maintenance: "Its maintenance has begun.",
 };
 
-/** What an open incident says of its endpoint. */
+/** Words for an endpoint with an open incident. */
 const openWords: Readonly<Record<IncidentKind, string>> = {
   down: "is down",
   degraded: "is degraded",

@@ -33,7 +33,7 @@ interface MonitorSettings {
   readonly incidentAfter: number;
   /** Good probes in a row that close it. */
   readonly recoveredAfter: number;
-  /** Milliseconds after which a good answer is slow, whatever is usual; absent: none. */
+  /** Milliseconds after which a good answer is slow, regardless of the endpoint's usual time; absent: none. */
   readonly slowMs?: number;
   /** How many times its usual time an endpoint takes when it is slow; absent: it is not compared. */
   readonly slowFactor?: number;
@@ -41,7 +41,7 @@ interface MonitorSettings {
   readonly certificateDays?: number;
 }
 
-/** What a monitor is made of. */
+/** Options of a monitor. */
 export interface MonitorOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId"> & Partial<Pick<EditableCatalog, "onChange">>;
   readonly store: Store;
@@ -50,7 +50,7 @@ export interface MonitorOptions {
   readonly certificateEndMs?: (url: string) => number | undefined;
   readonly clock: Clock;
   readonly settings: MonitorSettings;
-  /** This process probes; else it reads what others found, and hands on what its traffic tells. */
+  /** True if this process probes; else it reads the findings of others, and passes on its traffic reports. */
   readonly work: boolean;
   /** No other process works on this store: there is nothing to be read again. */
   readonly soleOwner: boolean;
@@ -81,7 +81,7 @@ const leastStaleMs = 120_000;
 const mostNew = 10;
 const newEveryMs = 5_000;
 
-/** What `createMonitor` makes. */
+/** The monitor that `createMonitor` returns. */
 export type Monitor = ReturnType<typeof createMonitor>;
 
 /**
@@ -237,7 +237,7 @@ function createCore(options: MonitorOptions) {
   };
 }
 
-/** Begins the work that goes on by itself; what is returned ends it, and resolves when nothing of it is under way. */
+/** Starts the background work; the returned function ends it, and resolves when none of it is under way. */
 function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> {
   const { announcer, housekeeping, prober, clock, settings, work, soleOwner, tickMs = 1_000, onFault } = parts;
   const loop = (ms: number, turn: () => Promise<void>) => every(ms, turn, { clock, onFault });

@@ -16,7 +16,7 @@ interface FindingsOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What names a finding. */
+/** Key of a finding. */
 export type NamedFinding = Pick<Finding, "endpoint" | "kind" | "key">;
 
 const mostOpen = 2_000;

@@ -9,7 +9,7 @@ import type { MaintenanceRepository } from "./maintenance.ts";
 import { networkSubject } from "./subjects.ts";
 import type { EndpointHealth, HourSummary, MonitorReader, Score, WindowSummary } from "./monitor.ts";
 
-/** What a reader reads from. */
+/** Sources of a reader. */
 export interface HealthReaderOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
   readonly records: HealthRepository;
@@ -20,7 +20,7 @@ export interface HealthReaderOptions {
   readonly score: ((entry: CatalogEntry, windows: readonly WindowSummary[]) => Promise<Score>) | undefined;
   readonly now: () => number;
   readonly staleMs: number;
-  /** With `enabled` off the state of every endpoint is unknown, whatever was found before. */
+  /** With `enabled` off the state of every endpoint is unknown, regardless of earlier findings. */
   readonly settings: { readonly enabled: boolean };
 }
 

@@ -40,7 +40,7 @@ export interface HealthRules extends Partial<SlowRules> {
   readonly recoveredAfter: number;
   /** Milliseconds without a probe after which nothing is known any more. */
   readonly staleMs: number;
-  /** Whether anybody else has answered since a moment; else no incident opens because of silence. Absent: yes. */
+  /** True if another host has answered since a moment; else no incident opens because of silence. Absent: yes. */
   readonly isReachable?: ((sinceMs: number) => boolean) | undefined;
   /** The open incident of a host that an incident that opens is part of. */
   readonly shared?: SharedIncident | undefined;
@@ -49,7 +49,7 @@ export interface HealthRules extends Partial<SlowRules> {
 /** The open incident of a host. */
 export interface SharedIncident {
   readonly id: string;
-  /** What stands for the host in the place of an endpoint's id. */
+  /** Subject of a host's incident, in the place of an endpoint's id. */
   readonly subject: string;
 }
 
@@ -98,7 +98,9 @@ export const opened = (endpoint: string, record: HealthRecord, open: OpenInciden
   faults: undefined,
 });
 
-/** What was down stays down; of anything else nothing is known while the network is lost, and it begins anew after that. */
+/**
+ * Record while the network is lost: an endpoint that was down stays down; any other state is unknown, and starts anew after that.
+ */
 export function offlineRecord(record: HealthRecord, last: Observation): HealthRecord {
   if (record.open) return { ...record, last };
   const sinceMs = record.state === "unknown" ? record.sinceMs : last.atMs;
@@ -126,7 +128,7 @@ export function withdrawnFaults(record: HealthRecord, lostMs: number): HealthRec
   return { ...(record.open ? known : offlineRecord(known, latest)), last };
 }
 
-/** What several endpoints have in common. */
+/** Trouble that several endpoints share. */
 interface SharedTrouble extends Pick<OpenIncident, "kind" | "summary" | "endpoints"> {
   readonly faults: readonly Observation[];
 }

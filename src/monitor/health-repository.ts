@@ -12,7 +12,7 @@ export type HealthRepository = Mirror<HealthRecord>;
 const format = 1;
 const objectWith = (key: string) => Type.Object({ [key]: Type.Unknown() });
 
-/** What tells a record from something else; the rest of it is taken as it was written. */
+/** Fields that identify a record; the rest is taken as it was written. */
 const recordSchema = Type.Unsafe<Omit<HealthRecord, "past">>(
   Type.Object({
     url: Type.String(),

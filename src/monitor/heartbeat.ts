@@ -4,7 +4,7 @@ import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import type { Heartbeat } from "./monitor.ts";
 
-/** What a heartbeat is made of. */
+/** Options of a heartbeat. */
 export interface HeartbeatOptions {
   readonly store: Store;
   readonly enabled: boolean;
@@ -12,7 +12,7 @@ export interface HeartbeatOptions {
   readonly quietMs: number;
 }
 
-/** Whether anybody probes, as all processes see it. */
+/** Shows all processes if any of them probes. */
 export type HeartbeatRepository = ReturnType<typeof createHeartbeat>;
 
 const schema = Type.Object({

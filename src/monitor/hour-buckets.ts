@@ -98,7 +98,7 @@ export const hourSchema = Type.Tuple([
 ]);
 type StoredHour = Static<typeof hourSchema>;
 
-/** What `storedHour` or `storedDurations` gave, read again. */
+/** Reads the result of `storedHour` or `storedDurations`. */
 export const readHour = ([h, n, good, durations, faults]: StoredHour): HourBucket => ({
   h,
   n,

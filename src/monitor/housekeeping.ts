@@ -53,7 +53,7 @@ export function createHousekeeping(options: HousekeepingOptions) {
     /** Forgets an endpoint: its incident is closed, state and history go. @throws FedwayError `STORE_FAILED` */
     forget,
     /**
-     * Closes the incidents of endpoints that left the catalogue while nobody looked; their records stay for a day. As another
+     * Closes the incidents of endpoints that left the catalogue unnoticed; their records stay for a day. As another
      * process may have them in its catalogue, a silent deployment is waited for, or the silence about the endpoint.
      * @throws FedwayError `STORE_FAILED`
      */
@@ -93,7 +93,9 @@ function openAndGone(options: HousekeepingOptions): readonly string[] {
   });
 }
 
-/** Incidents that no endpoint's state knows of, as after a loss of parts of the store: nobody else would close them. */
+/**
+ * Closes incidents that no endpoint's state knows of, as after a loss of parts of the store; they would stay open otherwise.
+ */
 async function closeLost({ records, incidents, now }: HousekeepingOptions): Promise<number> {
   const isLost = ({ id, openedMs, closedMs }: Incident): boolean => {
     const record = records.get(recordOfIncident(id));

@@ -103,8 +103,8 @@ const defaultListed = 100;
 const mostListed = 1_000;
 
 /**
- * The incidents as the states of the endpoints have them. They are stored a moment after the state has changed, so that
- * what a state tells of an incident (open, or in its outbox) holds before what is stored of it.
+ * The incidents as the states of the endpoints have them. They are stored a moment after the state has changed, so a
+ * state's view of an incident (open, or in its outbox) overrides the stored one.
  */
 export function createIncidentReader(
   records: HealthRepository,

@@ -8,7 +8,7 @@ import type { IncidentKind, Observation } from "./monitor.ts";
  */
 const silentFaults: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset"]);
 
-/** Faults of a host or of the way to it, in which no sensible answer came whatever was asked. */
+/** Faults of a host or of the way to it, in which no request got a sensible answer. */
 export const transportFaults: ReadonlySet<string> = new Set([...silentFaults, "http-5xx"]);
 
 /** Nothing came from the host: what an endpoint that is gone and a lost network have in common. A 504 is an answer. */
@@ -73,7 +73,7 @@ export const shareText = (recent: RecentTurns): string =>
 export const isPartial = (recent: RecentTurns): boolean =>
   count(recent, "b") >= Math.max(leastBad, recent.length * badShare);
 
-/** What an open incident is, by the window: it changes its kind, and stays one. */
+/** Present kind of an open incident, by the window: an incident may change its kind, and stays one incident. */
 export function kindNow(kind: IncidentKind, recent: RecentTurns, incidentAfter: number): IncidentKind {
   const run = runOf(recent);
   if (run >= calmTurns) return "down";
@@ -85,9 +85,9 @@ export function kindNow(kind: IncidentKind, recent: RecentTurns, incidentAfter: 
   return falls >= leastFalls ? "flapping" : "down";
 }
 
-/** What may be slow. */
+/** Limits of slowness. */
 export interface SlowRules {
-  /** Milliseconds that are slow whatever is usual. */
+  /** Milliseconds that are slow regardless of the usual time. */
   readonly slowMs: number;
   /** How many times its usual time an endpoint takes when it is slow. */
   readonly slowFactor: number;

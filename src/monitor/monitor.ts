@@ -14,7 +14,7 @@ export interface Observation {
   readonly fault?: FaultKind | undefined;
   /** HTTP status, where one came. */
   readonly status?: number | undefined;
-  /** Public text that tells what came instead, at most 300 characters. */
+  /** Public text about the unexpected answer, at most 300 characters. */
   readonly detail?: string | undefined;
   /** Tries it took; more than one when the first one failed in transport. */
   readonly tries: number;
@@ -48,7 +48,7 @@ export interface HourSummary {
   readonly faults: FaultCounts;
 }
 
-/** What is known of an endpoint now, from memory. */
+/** Present state of an endpoint, from memory. */
 export interface EndpointHealth {
   readonly endpoint: string;
   /** The URL that was probed. */
@@ -112,7 +112,7 @@ export interface Finding {
   readonly summary: string;
   /** At most 20 are kept. */
   readonly evidence: readonly (Observation | string)[];
-  /** What mends it, e.g. a query; at most 4,000 characters are kept. */
+  /** Repair, e.g. a query; at most 4,000 characters are kept. */
   readonly repair?: string | undefined;
 }
 
@@ -125,9 +125,9 @@ export interface Incident {
   readonly summary?: string | undefined;
   /** Evidence that is text. */
   readonly notes?: readonly string[] | undefined;
-  /** What mends it, e.g. a query. */
+  /** Repair, e.g. a query. */
   readonly repair?: string | undefined;
-  /** Id of the endpoint, or what stands for a host or the network in its place: `subjectOf` tells. */
+  /** Id of the endpoint, or the subject of a host or the network in its place; see `subjectOf`. */
   readonly endpoint: string;
   /** Of a host: its origin. Of the network: empty. */
   readonly url: string;
@@ -179,7 +179,7 @@ export interface Score {
   readonly parts: readonly ScorePart[];
 }
 
-/** Whether the monitor itself runs. */
+/** State of the monitor itself. */
 export interface Heartbeat {
   /** Probing is switched on. */
   readonly enabled: boolean;
@@ -193,7 +193,7 @@ export interface Heartbeat {
   readonly offline?: { readonly sinceMs: number; readonly incident: string } | undefined;
 }
 
-/** What proxied traffic tells of an endpoint; `ExchangeReport` of `outbound` fits. */
+/** Report of proxied traffic about an endpoint; `ExchangeReport` of `outbound` fits. */
 export interface TrafficReport {
   /** Catalogue id, or `unlisted`, which is ignored. */
   readonly endpoint: string;
@@ -211,7 +211,7 @@ export type MonitorEvent =
       readonly atMs?: number | undefined;
     };
 
-/** What readers of the monitor use. Methods that return promises throw FedwayError `STORE_FAILED`. */
+/** Reading interface of the monitor. Methods that return promises throw FedwayError `STORE_FAILED`. */
 export interface MonitorReader {
   /** From memory; undefined when the endpoint is not in the catalogue. */
   health(endpoint: string): EndpointHealth | undefined;

@@ -73,7 +73,7 @@ export function lossIn(domains: readonly Seen[], afterMs: number): readonly Obse
   return (since.length >= suspicious ? since : silent).toReversed();
 }
 
-/** Whether a network that was lost at this moment is there again. */
+/** True if a network that was lost at this moment works again. */
 export function isBack(domains: readonly Seen[], lostMs: number): boolean {
   if (domains.length < leastDomains) return true;
   const since = probesOf(domains)
@@ -83,7 +83,7 @@ export function isBack(domains: readonly Seen[], lostMs: number): boolean {
 }
 
 /**
- * Whether a fault is believed to be the endpoint's: a host of another domain has answered since its first one, and the latest
+ * True if a fault counts as the endpoint's own: a host of another domain has answered since its first one, and the latest
  * of the others do not speak for a lost network, which a verdict would follow on soon. True with too few to tell.
  */
 export function isReachable(domains: readonly Seen[], target: Pick<CatalogEntry, "url">, sinceMs: number): boolean {

@@ -25,7 +25,7 @@ export interface OpenIncident {
   /** Reminders that were sent, and when the latest was. */
   readonly reminded?: number | undefined;
   readonly remindedMs?: number | undefined;
-  /** What stands for the host or the network whose incident it is, not the endpoint's own. */
+  /** Subject of an incident of a host or the network, not of the endpoint itself. */
   readonly subject?: string | undefined;
   /** Of a host: ids of the endpoints that failed alike. */
   readonly endpoints?: readonly string[] | undefined;

@@ -9,7 +9,7 @@ import type { Observation } from "./monitor.ts";
 import { transportFaults } from "./judgement.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 
-/** What a probe found; when and why it was made is known to who called for it. */
+/** Finding of a probe; its caller knows when and why it was made. */
 export type Finding = Omit<Observation, "atMs" | "source" | "maintenance">;
 
 /**
@@ -135,7 +135,7 @@ interface Fault {
   readonly detail: string;
 }
 
-/** What an error of the outbound client speaks of when it names no kind itself. */
+/** Default fault kind of an error of the outbound client. */
 const byCode: Readonly<Partial<Record<ErrorCode, FaultKind>>> = {
   ADDRESS_REFUSED: "address",
   ENDPOINT_UNREACHABLE: "connect",
@@ -159,7 +159,7 @@ const mostDetail = 300;
 const publicDetail = (text: string): string => text.slice(0, mostDetail).toWellFormed();
 
 /**
- * What a thrown value says of the endpoint that was asked. Undefined when it says nothing: the probe was cancelled,
+ * Fault that a thrown value shows of the endpoint. Undefined when it shows none: the probe was cancelled,
  * never left this process (queue full, breaker open, an earlier Retry-After still holds), or failed by a fault of our own.
  */
 export function faultOf(thrown: unknown): Fault | undefined {

@@ -54,7 +54,7 @@ export function probedRecord(
   return known.running?.h === before.running?.h ? judged : judgedByHour(endpoint, judged, rules);
 }
 
-/** What a turn adds to the windows that the endpoint is judged by. */
+/** Contribution of a turn to the windows that the endpoint is judged by. */
 function counting(record: HealthRecord, observation: Observation) {
   const hours = withTurn(record, observation);
   const { ended } = record;
@@ -75,7 +75,7 @@ function peaksWith({ open, peaks = [], ...before }: HealthRecord, hours: Hours, 
 /** An incident without a fault: the answers were good, and late. */
 const isSlow = ({ kind, fault }: OpenIncident): boolean => kind === "degraded" && fault === undefined;
 
-/** What has become worse has a reminder at once, unless there was one in the latest days. */
+/** An incident that got worse has a reminder at once, unless there was one in the latest days. */
 const remindNow = ({ remindedMs }: OpenIncident, { atMs }: Observation) =>
   remindedMs === undefined || atMs - remindedMs > 3 * dayMs ? { remindedMs: 0 } : {};
 

@@ -41,7 +41,7 @@ const requestTtlMs = 60_000;
 const mostRequests = 200;
 const lookEveryMs = 60_000;
 
-/** A prober; nothing happens by itself. */
+/** A prober; it works only when called. */
 export function createProber(options: ProberOptions) {
   const { catalog, store, queue, now, everyMs, owner, signal } = options;
   const idsOf = memoised((entries: readonly CatalogEntry[]) => entries.map(({ id }) => id));

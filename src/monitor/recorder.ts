@@ -84,7 +84,7 @@ export function createRecorder(options: RecorderOptions) {
   };
 }
 
-/** What is to be done for one observation; called again after a failure it goes on where that was. */
+/** Steps to record one observation; called again after a failure, it continues at the failed step. */
 function stepsOf(options: RecorderOptions, target: ProbedEndpoint, observation: Observation): () => Promise<void> {
   const { history, announcer, emit, onFault } = options;
   const { id } = target;
@@ -112,7 +112,7 @@ function stepsOf(options: RecorderOptions, target: ProbedEndpoint, observation: 
 
 interface Applied {
   change?: Change<HealthRecord>;
-  /** The endpoint had another URL: what its history tells is not of this one. */
+  /** The endpoint had another URL: its history belongs to that one. */
   moved: boolean;
 }
 
@@ -148,7 +148,7 @@ function recordFor(
 }
 
 /**
- * Writes and tells of incidents that have opened or closed. They wait in the outbox of the endpoint's record, which is
+ * Writes and announces incidents that have opened or closed. They wait in the outbox of the endpoint's record, which is
  * written in the same step as the change itself, and leave it when everything is done: nothing is lost with a process, and
  * what was reported may be reported again.
  */
@@ -162,7 +162,7 @@ interface AnnouncerOptions {
   readonly now: () => number;
   /** Takes a notice over for good, at least once; repeated, it is the same notice. */
   readonly tell: ((notice: IncidentNotice) => Promise<void>) | undefined;
-  /** No other process works on the store: what is left behind is nobody else's. */
+  /** True if no other process works on the store: unfinished work is this process's own. */
   readonly soleOwner: boolean;
   readonly emit: (event: MonitorEvent) => void;
   readonly onFault: (error: unknown) => void;

@@ -3,7 +3,7 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import type { Score, ScorePart, WindowName, WindowSummary } from "./monitor.ts";
 
-/** What a score is made from; what is undefined is not known. */
+/** Inputs of a score; undefined means unknown. */
 export interface ScoreInput {
   readonly entry: CatalogEntry;
   readonly windows: readonly WindowSummary[];

@@ -19,7 +19,7 @@ import type { OpenIncident } from "./open-incident.ts";
 import type { Announcer } from "./recorder.ts";
 import { domainOf, hostOf, hostSubject, networkSubject, partSubject } from "./subjects.ts";
 
-/** What shared incidents are made from. */
+/** Sources of shared incidents. */
 interface SharedIncidentsOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
   readonly records: HealthRepository;
@@ -59,7 +59,9 @@ export function createSharedIncidents(options: SharedIncidentsOptions) {
       const wasLost = network?.state === "up" && observation.atMs <= (network.sinceMs ?? 0);
       return network?.open || wasLost ? { ...observation, offline: true } : observation;
     },
-    /** What is known beyond the endpoint when an incident may open for it. @throws FedwayError `STORE_FAILED` */
+    /**
+     * Rules with the facts beyond the endpoint that decide if an incident opens for it. @throws FedwayError `STORE_FAILED`
+     */
     async rulesFor(target: Target, observation: Observation, rules: HealthRules): Promise<HealthRules> {
       if (observation.ok || observation.offline || observation.maintenance) return rules;
       const own = { ...rules, isReachable: (sinceMs: number) => isReachable(seen(options), target, sinceMs) };

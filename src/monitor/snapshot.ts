@@ -15,7 +15,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { kindOf } from "./subjects.ts";
 import type { Store } from "../store/store.ts";
 
-/** What is known of one endpoint. */
+/** Record of one endpoint. */
 interface SnapshotRecord {
   readonly entry: CatalogEntry;
   readonly health: EndpointHealth | undefined;
@@ -95,7 +95,7 @@ const incidentOf = (incident: Incident) => ({
   fault: incident.fault,
 });
 
-/** What is kept of a published snapshot to judge the next one by. */
+/** Figures kept of a published snapshot, to judge the next one by. */
 const figuresSchema = Type.Object({
   generated: Type.String(),
   endpoints: Type.Number(),
@@ -145,7 +145,7 @@ export function judgeSnapshot(next: Snapshot, previous: SnapshotFigures | undefi
   return reasons;
 }
 
-/** What publishing works with. */
+/** Options of publishing. */
 export interface PublishOptions {
   readonly catalog: Pick<Catalog, "entries">;
   readonly monitor: Pick<MonitorReader, "availability" | "heartbeat" | "health" | "incident" | "score">;

@@ -3,7 +3,7 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { createHash } from "node:crypto";
 import type { Finding, Incident, IncidentKind } from "./monitor.ts";
 
-/** What an incident is of: one endpoint, several endpoints of one host, or the network that this service is in. */
+/** Subject of an incident: one endpoint, several endpoints of one host, or this service's network. */
 export type IncidentSubject =
   | { readonly kind: "endpoint" }
   | { readonly kind: "network"; readonly partly?: true }
@@ -37,7 +37,7 @@ export const recordOfIncident = (id: string): string => id.slice(id.indexOf(".")
 export const kindOf = ({ kind, endpoint }: Pick<Incident, "kind" | "endpoint">): IncidentKind =>
   kind ?? (subjectOf({ endpoint }).kind === "network" ? "network" : "down");
 
-/** What an incident is of. */
+/** Subject of an incident. */
 export function subjectOf({ endpoint }: Pick<Incident, "endpoint">): IncidentSubject {
   if (endpoint === networkSubject) return { kind: "network" };
   if (endpoint === partSubject) return { kind: "network", partly: true };

@@ -23,7 +23,7 @@ const withinMs = 60_000;
 const callEveryMs = 30_000;
 const mostEndpoints = 10_000;
 
-/** Weighs what proxied traffic tells of endpoints; has seen nothing yet. */
+/** Weighs the traffic's evidence about endpoints; starts without any. */
 export function createTrafficObserver({ now, stateOf, callForProbe }: TrafficObserverOptions) {
   const seen = new Map<string, Seen>();
   const of = (endpoint: string): Seen => {

@@ -158,7 +158,7 @@ export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions) {
   };
 }
 
-/** What there is to claim; undefined when it is claimed already. */
+/** Time span to claim; undefined when it is claimed already. */
 function spanOf(held: Claimed | undefined, nowMs: number, everyMs: number): Span | undefined {
   // There was no probe before: first probes come at their places in the interval, not all at once.
   if (held === undefined) return { fromMs: nowMs, toMs: nowMs };
@@ -168,7 +168,7 @@ function spanOf(held: Claimed | undefined, nowMs: number, everyMs: number): Span
   return { fromMs: Math.max(held.untilMs, nowMs - everyMs), toMs: nowMs };
 }
 
-/** Time without a turn is claimed now and then, so that the document tells about when the last process looked. */
+/** Time without a turn is claimed now and then, so that the document shows about when the last process looked. */
 function isWorthWriting(held: Claimed | undefined, nowMs: number, everyMs: number): boolean {
   return held === undefined || Math.abs(nowMs - held.untilMs) >= everyMs / 2;
 }

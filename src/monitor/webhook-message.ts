@@ -53,7 +53,7 @@ export function webhookMessage(event: IncidentNotice, { entryOf, publicUrl }: Me
   };
 }
 
-/** What the incident is of: an endpoint, a host with those of its endpoints that failed alike, or the network. */
+/** Subject of the incident: an endpoint, a host with those of its endpoints that failed alike, or the network. */
 function aboutOf(incident: Incident, entryOf: MessageContext["entryOf"]) {
   const subject = subjectOf(incident);
   const { endpoint: id, endpoints = [], url } = incident;
@@ -128,7 +128,7 @@ export const deliverySchema = Type.Object({
 
 export type Delivery = Readonly<Static<typeof deliverySchema>>;
 
-/** What is signed. */
+/** Signed parts of a message. */
 interface SignedMessage {
   readonly id: string;
   /** Seconds since the epoch, of this delivery. */

@@ -14,7 +14,7 @@ export interface Mute {
   readonly since: string;
 }
 
-/** What a link of a message names, with the signature that shows that this service has made it. */
+/** Target of a message's link, with the signature of this service. */
 export interface UnsubscribeLink {
   readonly receiver: string;
   readonly endpoint: string;

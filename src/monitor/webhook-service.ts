@@ -27,7 +27,7 @@ import { createMutes } from "./webhook-mutes.ts";
 /** How one delivery went: `failed` ones are tried again, `dead` ones are given up. */
 export type DeliveryOutcome = "delivered" | "failed" | "dead";
 
-/** What the service works with. */
+/** Options of the service. */
 export interface WebhookServiceOptions {
   /** Absolute http(s) URLs; each may hold a key and is never shown. */
   readonly urls: readonly string[];
@@ -133,7 +133,7 @@ export function createWebhookService(options: WebhookServiceOptions) {
         await send({ id: deliveryId(event, receiver), receiver, about: endpoint, message: addressed });
       }
     },
-    /** What was given up, newest first. @throws FedwayError `STORE_FAILED` */
+    /** Messages given up, newest first. @throws FedwayError `STORE_FAILED` */
     dead: () => letters.list(),
     /** Sends what was given up again, under the same id; undefined when it is not there. @throws FedwayError `STORE_FAILED` */
     async redeliver(id: string): Promise<Job | undefined> {
@@ -211,7 +211,7 @@ const longestWindowMs = 3_600_000;
 
 const pausing = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, { clock: systemClock, signal });
 
-/** What fails here makes the queue send the message again, so that a short failure of the store is waited for. */
+/** A failure makes the queue send the message again, so that a short failure of the store passes. */
 async function removeLetter(id: string, { signal }: JobContext, context: Context): Promise<void> {
   const { letters, pause: wait = pausing } = context;
   for (const ms of retryMs) {

@@ -9,7 +9,7 @@ import type { JsonClient } from "./json-client.ts";
 type OAuth = Extract<Credential, { type: "oauth" }>;
 
 const tokenMs = 10_000;
-/** A new token that is refused is not replaced with every query, nor is one asked for that could not be had just now. */
+/** A refused new token is not replaced with every query, nor is one requested again that was unavailable just now. */
 const renewEveryMs = 10_000;
 const retryEveryMs = 2_000;
 const untoldLifetimeS = 300;

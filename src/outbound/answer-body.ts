@@ -6,7 +6,7 @@ import { codingError, type ContentCoding, createDecoder } from "./content-coding
 import type { BodySink, Exchange } from "./exchange.ts";
 import type { AnswerEnd } from "./sparql-client.ts";
 
-/** What a streamed answer consists of. */
+/** Parts of a streamed answer. */
 interface StreamedAnswerOptions {
   readonly call: Call;
   readonly exchange: Exchange;

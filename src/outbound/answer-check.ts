@@ -8,7 +8,7 @@ const endings: Readonly<Record<SparqlRequest["kind"], string>> = {
   quads: "triples were expected",
 };
 
-/** What an answer's form or columns have that the request did not ask for; undefined while nothing is wrong. */
+/** Unrequested form or columns of an answer; undefined while nothing is wrong. */
 export function misfit(
   { form, variables }: Pick<AnswerScanner, "form" | "variables">,
   { kind, columns }: Pick<SparqlRequest, "kind" | "columns">,
@@ -46,7 +46,7 @@ function named(names: readonly string[]): string {
 
 const nothing = Buffer.alloc(0);
 
-/** Whether bytes that pass in pieces are UTF-8; a piece may end inside a character. */
+/** Checks that bytes that pass in pieces are UTF-8; a piece may end inside a character. */
 export class EncodingCheck {
   #rest: Uint8Array = nothing;
 

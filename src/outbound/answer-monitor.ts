@@ -7,10 +7,10 @@ import { cappedBy, partialRefused, type PartialSigns } from "./partial-answers.t
 import { brokeOff } from "./refusals.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 
-/** What is known of an answer before its first byte. */
+/** Known facts about an answer before its first byte. */
 interface MonitorOptions {
   readonly mediaType: string;
-  /** What was asked, and whether a partial answer ends well and says so or ends in `ENDPOINT_PARTIAL`. */
+  /** The request, and how a partial answer ends: well with a mark, or in `ENDPOINT_PARTIAL`. */
   readonly request: Pick<SparqlRequest, "kind" | "limit" | "columns" | "acceptPartial">;
   readonly signs: PartialSigns;
   /** HTTP status of the answer. */
@@ -49,7 +49,7 @@ export class AnswerMonitor {
   #bytes = 0;
   /** The head has been compared with the request. */
   #fits = false;
-  /** What followed the last whole item, as far as it is kept. */
+  /** Bytes after the last whole item, as far as they are kept. */
   #kept: Buffer[] = [];
   #room = keptBytes;
 

@@ -60,7 +60,7 @@ export function attempt(
   return new Promise((settle) => new Attempt(call, settle).send(request, signature));
 }
 
-/** What the response head has said about an answer. */
+/** Facts from the head of a response. */
 interface Head {
   readonly status: number;
   readonly mediaType: string;
@@ -223,7 +223,7 @@ class Attempt implements ExchangeListener {
     this.#answer(head, { body, whole: outcome, end: Promise.resolve(outcome), partial: outcome.partial });
   }
 
-  /** A graph that describes the service may be what the endpoint answers a request of this method with, whatever is asked. */
+  /** A graph that describes the service may be the endpoint's answer to every request of this method. */
   #isDescription(decoded: readonly Buffer[]): boolean {
     const { request, state } = this.#call;
     if (request.kind !== "quads" || state.isProven || request.query.includes(serviceNamespace)) return false;

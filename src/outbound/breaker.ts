@@ -4,7 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 /** Closed: requests pass. Open: none passes. Half-open: one query is the trial that decides. */
 export type BreakerState = "closed" | "open" | "half-open";
 
-/** What changed a state: requests of this process, or a sign from outside. */
+/** Cause of a state change: requests of this process, or a sign from outside. */
 export type BreakerSource = "own" | "outside";
 
 /** How a request speaks for its endpoint's health; "none" when it says nothing (4xx, cancelled). */
@@ -18,9 +18,9 @@ export interface Admission {
   readonly past?: boolean;
 }
 
-/** What a breaker learns of a request beside its sign. */
+/** Facts about a request beside its sign. */
 export interface RequestOfRun {
-  /** What the request was part of: several faults of one run count once. Absent: it stands for itself. */
+  /** Run of the request: several faults of one run count once. Absent: it stands for itself. */
   readonly run?: object | undefined;
   /** How it failed. */
   readonly error?: FedwayError | undefined;
@@ -151,7 +151,7 @@ export class Breaker {
     this.#judge(sign);
   }
 
-  /** What a trial, or a request in its place, has found out. */
+  /** Judges the result of a trial, or of a request in its place. */
   #judge(sign: HealthSign): void {
     if (sign === "good") this.#recover("own");
     if (sign !== "fault") return;

@@ -11,7 +11,7 @@ import type { AnswerEnd, EndpointTarget, LearnedManner, SparqlRequest } from "./
 import { Task } from "./task.ts";
 import { heldBack, takeSlot } from "./waiting.ts";
 
-/** What all calls of one client share. */
+/** Parts shared by all calls of one client. */
 export interface CallContext {
   readonly network: Network;
   readonly observer: OutboundObserver | undefined;
@@ -28,7 +28,7 @@ export interface CallContext {
 
 /**
  * One query from its beginning to the last byte of its answer: a task that takes a slot at its endpoint and the
- * breaker's permission, and reports to both what became of it.
+ * breaker's permission, and reports its outcome to both.
  */
 export class Call extends Task {
   readonly request: SparqlRequest;

@@ -143,7 +143,7 @@ async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
   }
 }
 
-/** The error of a query that never becomes a call, which the observer hears of too. */
+/** The error of a query that never becomes a call; the observer is notified, too. */
 function refusedTarget(
   { message, details }: FedwayError,
   endpoint: EndpointTarget,

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../clock.ts";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { BodySink, Exchange } from "./exchange.ts";
 
-/** Who takes a body that is collected. */
+/** Receiver of a collected body. */
 interface CollectedBodyOptions {
   /** Bytes to collect, and the exchange that is ended there; absent: the length is known. */
   readonly limit?: { readonly bytes: number; readonly exchange: Exchange } | undefined;
@@ -48,7 +48,7 @@ export class CollectedBody implements BodySink {
 /** How long the reader of a middling body can do without its first byte. */
 const patienceMs = 5;
 
-/** What else a prompt body needs. */
+/** Further options of a prompt body. */
 interface PromptBodyOptions extends CollectedBodyOptions {
   readonly clock: Clock;
   /** Where the body goes when it has not come in time; called at most once. */

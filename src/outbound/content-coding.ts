@@ -37,7 +37,7 @@ export function acceptsCoding(acceptEncoding: string, coding: ContentCoding): bo
   return named !== undefined && named.weight > 0;
 }
 
-/** "deflate" is zlib-wrapped by the book and raw in the wild; the first byte tells (RFC 1950, CM = 8). */
+/** "deflate" is zlib-wrapped by the standard and raw in practice; the first byte shows which (RFC 1950, CM = 8). */
 const isZlibWrapped = (firstByte: number): boolean => (firstByte & 0x0f) === 8;
 
 /** A streaming decoder for a body that begins with `firstByte`. */

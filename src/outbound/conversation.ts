@@ -37,8 +37,8 @@ const shownMethods: Readonly<Record<RequestMethod, string>> = {
 };
 
 /**
- * What is sent next, and what has been tried: follows redirects, tries other methods and a broader Accept, and retries
- * what a retry can mend.
+ * Decides the next request from those tried: follows redirects, tries other methods and a broader Accept, and retries
+ * failures that a retry can mend.
  */
 export class Conversation {
   readonly #call: Call;
@@ -184,7 +184,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** So that not each query tries all over again what has just been tried. */
+  /** Remembers vain attempts, so that not each query repeats them. */
   #noteVain({ status }: Refusal): void {
     const { state, clock } = this.#call;
     const first = this.#blamed?.refusal.status;

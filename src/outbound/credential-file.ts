@@ -55,7 +55,7 @@ export async function openCredentialFile(path: string) {
   let problem: string | undefined;
   return {
     get: (id: string): Credential | undefined => found.credentials.get(id),
-    /** What no line of the log may hold. */
+    /** Secrets that no line of the log may hold. */
     secrets: (): readonly string[] => found.secrets,
     /** Reads again what has changed; a file that cannot be used leaves the credentials as they are. */
     follow({ clock, log }: FollowOptions): { stop(): Promise<void> } {

@@ -7,7 +7,7 @@ import type { ResponseHeaders } from "./media-types.ts";
 import type { Refusal } from "./refusals.ts";
 import type { Task } from "./task.ts";
 
-/** What credentials are taken from, and what decides where they may go. */
+/** Source of credentials, and the rules for where they may go. */
 interface CredentialsOptions {
   readonly file: Pick<CredentialFile, "get">;
   /** The URL that a file of the catalogue gives an endpoint; changes over the API do not count. */
@@ -90,7 +90,7 @@ export class Signer {
     return ["authorization", `Bearer ${token}`];
   }
 
-  /** Whether a refusal may be due to a token that was withdrawn, and another one will be sent; true once. */
+  /** True once if a refusal may be due to a withdrawn token, and another one will be sent. */
   renews({ status }: Pick<Refusal, "status">): boolean {
     const sent = this.#sentTokens.at(-1);
     if (status !== 401 || this.#state !== "sent" || this.#isRenewed || sent === undefined) return false;
@@ -98,7 +98,7 @@ export class Signer {
     return this.#parts.tokens?.renew(sent) === true;
   }
 
-  /** Whether credentials were sent, and what helps, for the error of a refusal; its text without secrets. */
+  /** Notes for the error of a refusal if credentials were sent, and the remedy; its text without secrets. */
   noted(text: string): Pick<Refusal, "text" | "credentials"> {
     const where = `"${this.#parts.id}" in the file that FEDWAY_CREDENTIALS names`;
     const next = {

@@ -35,7 +35,7 @@ export interface DocumentRequest {
   readonly maxQuads: number;
   /** Catalogue id of the endpoint that it is fetched for. */
   readonly endpoint?: string | undefined;
-  /** What the request belongs to, handed on to the observer as it is. */
+  /** Trace context of the request, passed to the observer unchanged. */
   readonly trace?: unknown;
 }
 
@@ -50,7 +50,7 @@ export interface ArrivingDocument {
   /** Decoded bytes so far. */
   readonly bytes: number;
   readonly elapsedMs: number;
-  /** To be called while it is parsed. @throws FedwayError when its time is over or nobody waits for it */
+  /** To be called while it is parsed. @throws FedwayError when its time is over or it is not needed any more */
   check(): void;
 }
 
@@ -73,11 +73,11 @@ export interface DocumentClient {
   close(): Promise<void>;
 }
 
-/** What a document client is built from; the values the SPARQL client gets. */
+/** Options of a document client; the values the SPARQL client gets. */
 interface DocumentClientOptions extends NetworkOptions {
   readonly local?: LocalDispatch | undefined;
   readonly credentials?: Credentials | undefined;
-  /** Hears of every HTTP request; must not throw. */
+  /** Notified of every HTTP request; must not throw. */
   readonly observer?: Pick<OutboundObserver, "onRequest"> | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Network } from "./network.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
 import type { EndpointTarget, LearnedManner } from "./sparql-client.ts";
 
-/** What is remembered of one endpoint (one origin and path). */
+/** Remembered state of one endpoint (one origin and path). */
 export interface EndpointState {
   readonly scheduler: Scheduler;
   readonly breaker: Breaker;

@@ -36,7 +36,7 @@ const withoutTags = (text: string): string =>
     .replaceAll(tag, " ")
     .replaceAll(entity, (_reference, name: string) => entities[name] ?? "");
 
-/** What a JSON object says; one that is cut off, or says nothing, is quoted as it is. */
+/** Message of a JSON object; an object that is cut off or has none is quoted as it is. */
 function messageOf(text: string): string | undefined {
   if (!/^\s*[[{]/u.test(text)) return undefined;
   try {
@@ -67,8 +67,8 @@ const failure =
   /(?:[\w$]+\.)*[\w$]*(?:Exception|Error|Failure)\b|\b(?:error|exception|abort|cancel|timeout|timed out|time ?limit|deadline|out of memory|failed)/iu;
 
 /**
- * What an endpoint says behind the last whole row of its answer, or in place of one; nothing where a row is merely cut off.
- * @param text what follows the last whole row
+ * An endpoint's text after the last whole row of its answer, or in place of one; nothing where a row is merely cut off.
+ * @param text the bytes after the last whole row
  */
 export function lastWords(text: string): string {
   const rest = text.slice(0, longestText).replace(/^(?:[\s,\]}]|<\/\w{1,20}>)*/u, "");

@@ -41,7 +41,7 @@ export class Exchange implements UpstreamHandler {
     this.#listener = listener;
   }
 
-  /** Sends the request; the listener hears of everything else. */
+  /** Sends the request; all else is reported to the listener. */
   send(request: Dispatcher.DispatchOptions): void {
     this.#task.sent();
     this.#task.network.dispatch(request, this);

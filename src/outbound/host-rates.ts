@@ -24,7 +24,7 @@ export interface HostRateOptions extends HostRate {
   readonly clock: Clock;
 }
 
-/** What all buckets of one client share. */
+/** Rate shared by all buckets of one client. */
 interface Pace {
   /** Milliseconds in which one token comes back. */
   readonly intervalMs: number;

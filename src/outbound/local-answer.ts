@@ -104,7 +104,7 @@ function ask(call: Call, endpoint: LocalEndpoint): Promise<LocalAnswer> {
     namedGraphs,
     timeoutMs: Math.max(1, call.leftMs),
   });
-  // Nobody reads an answer that comes too late.
+  // A late answer is not read.
   interrupted.catch(() => answered.then(({ stream }) => stream?.destroy())).catch(() => {});
   return Promise.race([answered, interrupted]);
 }

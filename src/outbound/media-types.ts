@@ -47,7 +47,7 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^(?:true|false)\s*$/i, "text/boolean"],
 ];
 
-/** Whether the type says nothing of what the body of a tuple answer is. */
+/** True if the type does not say which tuple format the body has. */
 export const isUntold = (contentType: string | undefined, kind: AnswerKind): boolean =>
   kind !== "quads" && untold.has(bareMediaType(contentType));
 

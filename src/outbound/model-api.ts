@@ -5,7 +5,7 @@ import { parsedJson } from "../json.ts";
 
 /** An OpenAI-compatible API, and the settings that name it. */
 export interface ModelApi {
-  /** What it is to a reader, such as "embeddings API". */
+  /** Its name for readers, such as "embeddings API". */
   readonly what: string;
   /** Base URL, such as `http://127.0.0.1:11434/v1`; without a trailing slash. */
   readonly url: string;

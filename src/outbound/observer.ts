@@ -57,7 +57,7 @@ export interface BreakerReport {
   readonly by: BreakerSource;
 }
 
-/** Hears of every query, every HTTP request and every circuit breaker; must not throw. */
+/** Notified of every query, every HTTP request and every circuit breaker; must not throw. */
 export interface OutboundObserver {
   onExchange?(report: ExchangeReport): void;
   /** A request is sent; what is returned is called once when it is over, its body included. */
@@ -104,7 +104,7 @@ const signsOfLife: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * What the end of a query says about its endpoint. Connection faults, 5xx and silence are faults; rate limits,
+ * Sign of a query's end about its endpoint. Connection faults, 5xx and silence are faults; rate limits,
  * malformed answers and cancellations say nothing.
  * @param slow the request waited so long for its response head that its own deadline speaks against the endpoint
  */

@@ -3,11 +3,11 @@ import type { Call } from "./call.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
 import type { AnswerEnd, PartialReason, SparqlRequest } from "./sparql-client.ts";
 
-/** What the response headers say about missing rows. */
+/** Signs of missing rows in the response headers. */
 export interface PartialSigns {
   /** The headers alone prove that rows are missing. */
   readonly partial?: PartialReason;
-  /** Virtuoso's row cap, sent with a plain 200; only the number of rows tells whether it was hit. */
+  /** Virtuoso's row cap, sent with a plain 200; only the number of rows shows if it was hit. */
   readonly rowCap?: number;
   /** A cap that is known of the endpoint while this answer names none: cut answers look like whole ones. */
   readonly silentCap?: number;

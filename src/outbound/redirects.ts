@@ -14,7 +14,7 @@ export interface RedirectStep {
   readonly method: RequestMethod;
 }
 
-/** What decides about a redirect. */
+/** Rules for redirects. */
 interface RedirectRules {
   readonly guard: AddressGuard;
   readonly local?: LocalDispatch | undefined;

@@ -12,7 +12,7 @@ export interface Refusal {
   readonly headers: ResponseHeaders;
   /** The decoded beginning of the body. */
   readonly text: string;
-  /** Whether the request had the endpoint's credentials, and what helps; absent: it has none. */
+  /** States if the request had the endpoint's credentials, and the remedy; absent: it has none. */
   readonly credentials?: { readonly sent: boolean; readonly next: string } | undefined;
 }
 
@@ -157,7 +157,7 @@ export function blamesMethod({ status, headers, text }: Refusal): boolean {
 
 /**
  * The method to try instead, where a refusal does not blame the one in use but may mean it: POST is often answered by 404, 403,
- * a form or a description of the service, a form body by 400. What was learned of a method may be wrong by now.
+ * a form or a description of the service, a form body by 400. A method learned earlier may be wrong by now.
  */
 export function suspectedMethod({ status }: Refusal, method: RequestMethod): RequestMethod | undefined {
   if (status === 400) return method === "post-form" ? "post-direct" : "post-form";
@@ -194,7 +194,7 @@ export function rateLimited({ status }: Refusal, retryAfterMs: number | undefine
   });
 }
 
-/** Whether the response head had arrived when the connection failed. */
+/** Phase in which the connection failed: before or after the response head. */
 type ExchangePhase = "head" | "body";
 
 const retryNext = "Try again later; if it goes on, ask the endpoint's operator.";

@@ -71,7 +71,7 @@ export class Scheduler {
     if (this.#queue.size > 0 && this.heldMs() === 0) this.#drain();
   }
 
-  /** Starts no request before this moment; waiters that cannot wait so long fail. */
+  /** Starts no request before this moment; waiters with earlier deadlines fail. */
   holdUntil(momentMs: number): void {
     this.#held = Math.max(this.#held, momentMs);
     for (const waiter of this.#queue) {

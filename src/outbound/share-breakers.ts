@@ -22,7 +22,7 @@ const schema = Type.Object({
   url: text,
   id: Type.Optional(text),
   /**
-   * What was left of the cool-down when this was written, in milliseconds: the clocks of processes may differ. 0: the
+   * Remaining cool-down when this was written, in milliseconds: the clocks of processes may differ. 0: the
    * endpoint works again.
    */
   openMs: Type.Number({ minimum: 0 }),

@@ -13,7 +13,7 @@ export interface LearnedManner {
   readonly accept?: Readonly<Partial<Record<AnswerKind, string | undefined>>> | undefined;
 }
 
-/** What must be known of an endpoint to send it something. */
+/** Facts about an endpoint needed for sending. */
 export interface EndpointTarget {
   /** Catalogue id; absent for an endpoint that is not in the catalogue. Used in metrics and messages. */
   readonly id?: string | undefined;
@@ -21,7 +21,7 @@ export interface EndpointTarget {
   readonly url: string;
   /** The only method to be tried; without it the client finds out and remembers. */
   readonly method?: RequestMethod | undefined;
-  /** What is tried first. */
+  /** Manner to try first. */
   readonly learned?: LearnedManner | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number | undefined;
@@ -73,21 +73,21 @@ export interface SparqlRequest {
    */
   readonly acceptPartial?: boolean;
   /**
-   * A probe: sent although the endpoint's circuit breaker is open, without taking its trial. What comes of it speaks for
-   * the endpoint all the same. Default false.
+   * A probe: sent although the endpoint's circuit breaker is open, without taking its trial. Its outcome still counts for
+   * or against the endpoint. Default false.
    */
   readonly pastBreaker?: boolean;
   /** Caps for this request; the client's own caps hold where these are absent or larger. */
   readonly maxBytes?: number;
-  /** Whose query the request is for, known to endpoints of this process; never sent. */
+  /** Owner of the query, known to endpoints of this process; never sent. */
   readonly client?: string | undefined;
-  /** What the request is taken from, before it is sent. @throws FedwayError `BUDGET_SPENT` */
+  /** Budget charged before the request is sent. @throws FedwayError `BUDGET_SPENT` */
   readonly budget?: RequestBudget | undefined;
   /** Neither an answer that is kept nor one that is under way will do. Default false. */
   readonly fresh?: boolean | undefined;
   /** The run that the request is part of: to a circuit breaker its faults are one. Never sent. */
   readonly partOf?: object | undefined;
-  /** What the request belongs to, handed to the observer as it is; never sent. */
+  /** Trace context of the request, passed to the observer unchanged; never sent. */
   readonly trace?: unknown;
 }
 
@@ -98,7 +98,7 @@ export interface PartialReason {
   readonly detail: string;
 }
 
-/** What is known once the last byte of an answer has arrived. */
+/** Facts known once the last byte of an answer has arrived. */
 export interface AnswerEnd {
   /** Bytes after content decoding. */
   readonly decodedBytes: number;
@@ -132,11 +132,11 @@ export interface SparqlAnswer {
   readonly mirror?: string | undefined;
   /** No request was sent for it: it came with an equal one that was under way, or was kept from an earlier one. */
   readonly saved?: "shared" | "cached" | undefined;
-  /** What its requests have shown of how the endpoint must be asked, one sentence. */
+  /** Fact learned from its requests about how the endpoint must be asked, one sentence. */
   readonly learned?: string | undefined;
   /** HTTP requests this answer took (retries, method fallback and redirects included). */
   readonly requests: number;
-  /** What `end` settles with, when the body is whole; undefined while bytes are to come. */
+  /** Result of `end`, when the body is whole; undefined while bytes are to come. */
   readonly whole: AnswerEnd | undefined;
   /** Settles when the body has ended; rejects with the same `FedwayError` the body is destroyed with. */
   readonly end: Promise<AnswerEnd>;

@@ -12,9 +12,9 @@ interface TaskOptions {
   readonly endpoint?: string | undefined;
   /** Name of the endpoint in messages, where the task is a query. */
   readonly queried?: string | undefined;
-  /** What the requests belong to, handed to the observer as it is. */
+  /** Trace context of the requests, passed to the observer unchanged. */
   readonly trace?: unknown;
-  /** Hears of each HTTP request. */
+  /** Notified of each HTTP request. */
   readonly observer?: Pick<OutboundObserver, "onRequest"> | undefined;
 }
 
@@ -28,7 +28,7 @@ export class Task {
   readonly startedMs: number;
   /** The host whose rate the next request counts for; undefined when it has none. */
   host: string | undefined;
-  /** What is ended when the task is interrupted in its present phase: an exchange, or what it waits for. */
+  /** Work to abort when the task is interrupted in its present phase: an exchange, or a wait. */
   underWay: { abort(error: FedwayError): void } | undefined;
   /** The network, the signal or the deadline has ended the task. */
   interrupted: FedwayError | undefined;

@@ -67,7 +67,7 @@ export async function awaitTurn(call: Call): Promise<void> {
 
 /** A turn at the host would come after the deadline. */
 function hostBusy(waitMs: number): FedwayError {
-  const message = "Too many requests are waiting for the endpoint's host, which is sent only so many a second.";
+  const message = "Too many requests are waiting for the endpoint's host, which has a limit of requests a second.";
   return new FedwayError("ENDPOINT_BUSY", message, {
     fault: "busy",
     retryAfterMs: Math.max(1, Math.ceil(waitMs)),

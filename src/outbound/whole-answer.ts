@@ -133,7 +133,7 @@ function withStatus(error: unknown, upstreamStatus: number): unknown {
 }
 
 /**
- * What a parser asks between its steps. An answer may have arrived whole long before it is parsed, so that nothing else
+ * Check that a parser makes between its steps. An answer may have arrived whole long before it is parsed, so that nothing else
  * would end its parse.
  */
 export function parseCheck(

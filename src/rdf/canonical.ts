@@ -9,7 +9,7 @@ const maxWork = 200_000;
  * Labels for the blank nodes of some triples, `b0`, `b1`, ..., that depend on the triples alone and not on the labels or
  * the order they came with. Nodes are distinguished by what surrounds them (colour refinement), ties by choosing one. Two
  * isomorphic graphs get the same labels unless they have nodes that look alike everywhere and still are not
- * interchangeable, or so many blank nodes that the work had to be cut short; both only cost a false "has changed".
+ * interchangeable, or more blank nodes than the work limit allows; both only cost a false "has changed".
  */
 export function canonicalLabels(quads: readonly RDF.Quad[]): ReadonlyMap<string, string> {
   const nodes = nodesOf(quads);

@@ -1,7 +1,7 @@
 import { stringText } from "./term-text.ts";
 import { xsd } from "./vocabularies.ts";
 
-/** What a step takes away, in the order in which `keyExpressions` applies them, but for the case, which comes last. */
+/** Parts of a key that steps remove, in the order in which `keyExpressions` applies them; the case comes last. */
 export const keySteps = ["blanks", "case", "padding", "version"] as const;
 
 /** Blanks around a key, its capital letters, zeros before its numbers, a version or language at its end. */
@@ -9,7 +9,7 @@ export type KeyStep = (typeof keySteps)[number];
 
 /** How values that name the same things in two data sets are made alike. */
 export interface KeyRule {
-  /** What stands before the key in values here, and in those of the other data set. */
+  /** Text before the key in values on this side, and in those of the other data set. */
   readonly prefix: string;
   readonly otherPrefix: string;
   readonly steps: readonly KeyStep[];

@@ -70,11 +70,13 @@ const languageTag = new RegExp(
 
 export const isLanguageTag = (text: string): boolean => languageTag.test(text);
 
-/** Whether every parser takes an IRI back as it is written: absolute, and of RFC 3987, which strict engines hold queries to. */
+/**
+ * True if every parser accepts an IRI as it is written: absolute, and of RFC 3987, which strict engines demand of queries.
+ */
 export const isWritableIri = (text: string): boolean => iri.test(text);
 
 /**
- * Whether every parser of SPARQL 1.1 takes a term back as it is written. Endpoints give others away: IRIs with spaces, relative
+ * True if every parser of SPARQL 1.1 accepts a term as it is written. Endpoints return others: IRIs with spaces, relative
  * ones, tags that are none. Blank nodes have no name in another request.
  */
 export function isWritable(term: RDF.Term): boolean {

@@ -56,7 +56,7 @@ function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
   return { ...factory, quad, blankNode };
 }
 
-/** What the parser of Turtle has thrown. It says "... on line 3." and, for most errors, also has the number in `context`. */
+/** Error of the parser of Turtle. It says "... on line 3." and, for most errors, also has the number in `context`. */
 function turtleSyntaxError(cause: unknown): FedwayError {
   const message = libraryMessage(cause) ?? "it cannot be read";
   const named = /^(.*?) on line (\d{1,9})\.?$/s.exec(message);

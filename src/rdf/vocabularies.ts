@@ -88,14 +88,14 @@ export const shacl = vocabulary(
   "Info Violation Warning ask construct declare describe prefix prefixes select",
 );
 
-/** Interfaces that `dcterms:conformsTo` tells apart. */
+/** Interfaces that `dcterms:conformsTo` distinguishes. */
 export const interfaces = {
   sparql: "https://www.w3.org/TR/sparql11-protocol/",
   tpf: "https://linkeddatafragments.org/specification/triple-pattern-fragments/",
 } as const;
 
 /**
- * What no published vocabulary says of an endpoint; described in `catalog/README.md`. No two endpoints with the same
+ * Terms about endpoints that no published vocabulary has; described in `catalog/README.md`. No two endpoints with the same
  * `subjectPartition` have a subject in common. Terms of descriptions, of which those of parts are stated by the builder of a shard:
  * `subjectClass`, `objectClass`, `part`, `parts`, `sibling`.
  */

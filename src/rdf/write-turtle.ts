@@ -88,7 +88,7 @@ class TurtleWriter {
       .join("");
   }
 
-  /** What nothing refers to comes first; what stands in brackets somewhere has no block of its own. */
+  /** Unreferenced nodes come first; a node written in brackets has no block of its own. */
   blocks(): readonly string[] {
     const nodes = [...this.#nodes].map(([key, { term }]) => ({ key, term }));
     nodes.sort((left, right) => this.#compareTerms(left.term, right.term));

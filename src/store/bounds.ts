@@ -138,7 +138,7 @@ export function storeFailed(message: string, cause?: unknown, next = usualNext):
   return new FedwayError("STORE_FAILED", message, { ...(cause !== undefined && { cause }), next });
 }
 
-/** What every method of a closed store rejects with. */
+/** Error of every method of a closed store. */
 export function storeClosed(): FedwayError {
   return storeFailed("The store is closed.");
 }

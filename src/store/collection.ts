@@ -11,7 +11,7 @@ export interface Versioned<Document> {
   readonly document: Document | undefined;
 }
 
-/** What a document was and is; the same value when nothing was to be changed. */
+/** A document before and after a change; the same value when nothing was to be changed. */
 export interface Change<Document> {
   readonly before: Document | undefined;
   readonly after: Document | undefined;
@@ -44,7 +44,7 @@ export class InvalidDocument {
 /** Where documents lie and what they look like. */
 interface CollectionOptions<Schema extends TSchema> {
   readonly store: Store;
-  /** What the keys begin with, e.g. `monitor/health/`. */
+  /** Prefix of the keys, e.g. `monitor/health/`. */
   readonly prefix: string;
   /** Schema of the stored documents. Fields that it does not name are kept. */
   readonly schema: Schema;
@@ -117,8 +117,8 @@ class StoredCollection<Document> {
   }
 
   /**
-   * Also tells of a document that cannot be read, so that it can be written over; `known` saves reading again what has
-   * not changed.
+   * Also returns a document that cannot be read, so that it can be overwritten; `known` saves reading
+   * an unchanged document again.
    */
   async getVersioned(id: string, known?: Versioned<Document>): Promise<Versioned<Document> | undefined> {
     const { store, prefix } = this.#options;

@@ -36,7 +36,7 @@ export async function holdDataFolder(path: string, startedAt = new Date()) {
   }
   return {
     path,
-    /** Tells other processes where this one answers requests. */
+    /** Announces to other processes the URL at which this one answers requests. */
     announce: (url: string): Promise<void> => writeHolder(path, { ...holder, url }),
     async release(): Promise<void> {
       if (!lock.isOpen) return;
@@ -46,7 +46,7 @@ export async function holdDataFolder(path: string, startedAt = new Date()) {
   };
 }
 
-/** Who holds a data folder now; undefined when nobody does. @throws FedwayError `STORE_FAILED` when it cannot be read */
+/** Present holder of a data folder; undefined when it is free. @throws FedwayError `STORE_FAILED` when it cannot be read */
 export async function dataFolderHolder(path: string): Promise<DataFolderHolder | "unknown" | undefined> {
   try {
     await stat(join(path, lockFile));
@@ -123,7 +123,7 @@ async function writeHolder(path: string, holder: DataFolderHolder): Promise<void
   await rename(next, file);
 }
 
-/** What the owner wrote about itself; undefined while a new owner has not yet replaced what a dead one left. */
+/** The owner's record of itself; undefined while a new owner has not yet replaced the record of a dead one. */
 async function readHolder(path: string): Promise<DataFolderHolder | undefined> {
   try {
     const file = join(path, holderFile);

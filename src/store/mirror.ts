@@ -140,5 +140,5 @@ export class Mirror<Document> {
   }
 }
 
-/** What a compare-and-set begins with when nothing is known of a document. */
+/** Start of a compare-and-set on an unknown document. */
 const absent = { version: 0, document: undefined };

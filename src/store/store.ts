@@ -57,7 +57,7 @@ export interface Store {
   list(prefix: string, options?: ListOptions): Promise<readonly StoredDocument[]>;
 
   /**
-   * Tells of every document whose key begins with `prefix` that this or another process has put or deleted, soon after
+   * Notifies of every document whose key begins with `prefix` that this or another process has put or deleted, soon after
    * it happened; not of one whose time is over. `undefined`: changes may have been missed, read everything again; so it
    * is in the beginning, too, as soon as changes are heard of. The listener must not throw.
    * @returns ends it

@@ -14,7 +14,7 @@ interface StateWatchOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What happened to the shared state while this process ran. */
+/** Changes of the shared state while this process ran. */
 export type StateWatch = Awaited<ReturnType<typeof watchState>>;
 
 /** The id of the state: written where none is found, and gone when the state is. */

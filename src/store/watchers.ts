@@ -5,7 +5,7 @@ export type Watchers = ReturnType<typeof createWatchers>;
 
 type Listener = Parameters<Store["watch"]>[1];
 
-/** Nobody listens yet. */
+/** Listeners to changes, initially none. */
 export function createWatchers() {
   const watchers = new Set<{ readonly prefix: string; readonly listener: Listener }>();
   return {

@@ -70,7 +70,7 @@ export function createMetrics(options: MetricsOptions = {}) {
 /** Build and role of a process. */
 interface BuildInfo {
   readonly version: string;
-  /** What this process does: `all`, `web` or `worker`. */
+  /** Role of this process: `all`, `web` or `worker`. */
   readonly role: string;
 }
 

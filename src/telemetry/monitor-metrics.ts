@@ -1,6 +1,6 @@
 import type { Instruments } from "./instruments.ts";
 
-/** What happened in the monitor; its `MonitorEvent` fits. */
+/** Events of the monitor; its `MonitorEvent` fits. */
 type ObservedMonitorEvent =
   | { readonly kind: "probed"; readonly endpoint: string; readonly observation: ObservedProbe }
   | { readonly kind: "incident-opened" | "incident-closed" | "incident-reminder" };
@@ -15,7 +15,7 @@ interface ObservedProbe {
   readonly offline?: true | undefined;
 }
 
-/** What is known of the endpoints now; the registry's `MonitorReader` fits. */
+/** Present state of the endpoints; the registry's `MonitorReader` fits. */
 interface WatchedMonitor {
   all(): readonly {
     readonly endpoint: string;

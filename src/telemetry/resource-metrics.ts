@@ -6,7 +6,7 @@ import type { Instruments, Readings } from "./instruments.ts";
 /** Child processes by script, and their memory. */
 type Children = () => readonly { readonly script: string; readonly residentBytes: number | undefined }[];
 
-/** What may run out: memory, of all processes together, and the disk. */
+/** Metrics of exhaustible resources: memory, of all processes together, and the disk. */
 export function createResourceMetrics({ reading, readings }: Instruments) {
   // Of the container where it has a limit, with all processes in it (cgroups); else of the machine.
   reading("fedway_memory_limit_bytes", "Memory that the processes may use together", memoryLimit);

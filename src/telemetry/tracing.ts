@@ -1,4 +1,4 @@
-/** What a span says of its work: closed sets, numbers and catalogue ids; never query texts, URLs or anything a client sent. */
+/** Values of span attributes: closed sets, numbers and catalogue ids; never query texts, URLs or anything a client sent. */
 export type AttributeValue = string | number | boolean;
 
 /** How a span is started. */
@@ -77,7 +77,7 @@ export function createRequestSpans(tracer: Tracer): (request: StartedRequest) =>
 interface StartedToolCall {
   /** Name of a tool that exists. */
   readonly tool: string;
-  /** What the model or its client calls this call; cut to 64 characters. */
+  /** The model's or its client's name of this call; cut to 64 characters. */
   readonly callId?: string | undefined;
   readonly trace?: SpanContext;
 }

@@ -18,7 +18,7 @@ interface ObservedRequest {
   readonly method: string;
   readonly status: number;
   readonly seconds: number;
-  /** Whose request it was. */
+  /** Owner of the request. */
   readonly owner?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export function createTrafficMetrics(instruments: Instruments) {
       http.of(route, method, String(status)).observe(seconds);
       byClient.of(clientLabel(owner)).inc();
     },
-    /** What a call of an owner has cost. */
+    /** Adds the cost of an owner's call. */
     observeCost(owner: string, cost: Readonly<Record<"requests" | "rows" | "seconds", number>>): void {
       for (const kind of ["requests", "rows", "seconds"] as const) costs.of(clientLabel(owner), kind).inc(cost[kind]);
     },

@@ -112,7 +112,7 @@ async function inTime<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
 const failed = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === "STORE_FAILED";
 
-/** The same port; `onFailure` hears of every call whose promise rejects with the code `STORE_FAILED`. */
+/** The same port; `onFailure` is called for every call whose promise rejects with the code `STORE_FAILED`. */
 export function countFailures<Port extends object>(port: Port, onFailure: () => void): Port {
   const wrapped = new Map<string | symbol, unknown>();
   const count = (error: unknown): never => {

@@ -21,7 +21,7 @@ import {
   watchSchema,
 } from "./watch.ts";
 
-/** What watches are made of. */
+/** Options of watches. */
 export interface WatchesOptions extends RunnerOptions {
   readonly store: Store;
   readonly jobs: Pick<JobQueue, "enqueue">;
@@ -104,7 +104,7 @@ export function createWatches(options: WatchesOptions) {
   };
 }
 
-/** What is stored, and the jobs that run it. */
+/** Stored watches, and the jobs that run them. */
 function createCore(options: WatchesOptions) {
   const { store, catalog, monitor, now } = options;
   const watches = createCollection({ store, prefix: "watch/", schema: watchSchema });

@@ -104,7 +104,7 @@ function mergedColumns({ columns: before, runs }: Pick<Baseline, "columns" | "ru
   return Object.fromEntries(merged);
 }
 
-/** Whether a run says anything about a kind. */
+/** True if a run can be judged for this kind of change. */
 function judges({ status, terms, described }: Outcome, kind: string): boolean {
   if (kind === "term") return terms !== undefined;
   return kind === "description" ? described !== undefined : status !== "failed" || kind === "error";

@@ -27,7 +27,7 @@ export const notRun = (atMs: number, why: string): Outcome => ({
   columns: {},
 });
 
-/** What an answer looks like: its size, and of each column how much is bound and by what kinds of terms. */
+/** Shape of an answer: its size, and for each column the bound share and the kinds of terms. */
 export function outcomeOf(query: string, table: TabularAnswer, { atMs, ms }: Pick<Outcome, "atMs" | "ms">): Outcome {
   const { run, columns, rows } = table;
   const failure = failureOf(table);

@@ -10,11 +10,11 @@ import { deviationsOf } from "./judge.ts";
 import { notRun, outcomeOf } from "./outcome.ts";
 import type { Outcome, Watch, WatchDefinition } from "./watch.ts";
 
-/** What runs are made by. */
+/** Options of runs. */
 export interface RunnerOptions {
   readonly queries: Pick<QueryService, "table" | "explain" | "runRecord">;
   readonly catalog: Pick<Catalog, "byId" | "byUrl">;
-  /** What descriptions of endpoints say of terms. */
+  /** Descriptions of endpoints, to look up terms. */
   readonly search: Pick<SearchIndex, "hasTerm">;
   /** Why an endpoint says nothing of its data now, such as that it is down; undefined: it does. */
   readonly troubleOf: (endpoint: string) => string | undefined;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-/** What one run gave. A run that was not possible, or says nothing of the data, is `not run` and never judged. */
+/** Result of one run. A run that was not possible, or shows nothing about the data, is `not run` and never judged. */
 export interface Run {
   readonly atMs: number;
   readonly status: "ok" | "empty" | "failed" | "not run";
@@ -29,11 +29,11 @@ export interface Outcome extends Run {
   >;
   /** Matches by term, counted to a limit; absent: not asked. A term that no answer counts is absent. */
   readonly terms?: Readonly<Record<string, number>> | undefined;
-  /** Whether the endpoints' descriptions have a term; absent where they do not say. */
+  /** Presence of terms in the endpoints' descriptions; absent where these do not show it. */
   readonly described?: Readonly<Record<string, boolean>> | undefined;
 }
 
-/** What a query normally answers. */
+/** Normal answer of a query. */
 export interface Baseline {
   /** Good runs that it was learned from. */
   readonly runs: number;
@@ -64,7 +64,7 @@ export interface Drift {
   readonly clean: number;
 }
 
-/** What an operator says of a watch; the rest has defaults. */
+/** Definition of a watch by an operator; fields left out have defaults. */
 export interface WatchDefinition {
   readonly id?: string;
   readonly name?: string;
@@ -91,7 +91,7 @@ export interface Watch extends WatchDefinition {
   readonly results: readonly Run[];
 }
 
-/** What is stored of a watch. */
+/** Stored form of a watch. */
 export const watchSchema = Type.Unsafe<Watch>(
   Type.Object({
     id: Type.String(),

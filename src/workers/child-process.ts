@@ -16,7 +16,7 @@ interface ForkOptions {
 
 /** How a child process ended. */
 export interface ChildEnd {
-  /** `memory`: V8 aborted it because its heap was full. `killed`: by a signal. `exit`: by itself. */
+  /** `memory`: V8 aborted it because its heap was full. `killed`: by a signal. `exit`: it exited. */
   readonly reason: "memory" | "killed" | "exit";
   /** The code or signal, and the last lines that it wrote to standard error. */
   readonly detail: string;
@@ -87,7 +87,7 @@ export function scriptBeside(from: string, name: string): URL {
   return new URL(`./${name}.${from.endsWith(".ts") ? "ts" : "js"}`, from);
 }
 
-/** The channel to a child process. What is sent after its end is dropped: whoever waits for an answer hears of the end. */
+/** The channel to a child process. Messages after its end are dropped: waiting callers are notified of the end. */
 export function channelTo(child: ChildProcess): Channel {
   return {
     send(message) {
@@ -112,7 +112,7 @@ function listen(emitter: NodeJS.EventEmitter, listener: (message: Message) => vo
 }
 
 /**
- * What every script that `forkScript` starts does first: it ends with its parent and not before. Signals of a terminal or
+ * First step of every script that `forkScript` starts: it ends with its parent and not before. Signals of a terminal or
  * a process manager reach the whole group; the parent decides what they mean, since it may still have answers to send.
  */
 export function startChild(): void {

@@ -4,7 +4,7 @@ export type Pushed = "waiting" | "client-full" | "full";
 /** An item that is served now. */
 export interface Turn<T> {
   readonly item: T;
-  /** It is not served any more; to be called once, whatever came of it. */
+  /** Marks it as no longer served; to be called once, in every outcome. */
   readonly done: () => void;
 }
 

@@ -8,12 +8,12 @@ export interface Channel {
   onMessage(listener: (message: Message) => void): void;
 }
 
-/** What the other side answers a call with. */
+/** The other side's reply to a call. */
 export interface Reply<Head, End> {
   readonly head: Head;
   /** Destroyed with the error of a call that fails after its head; destroying it cancels the call. */
   readonly body: Readable;
-  /** What is known at the end of the body; rejects with the error of the body. */
+  /** Facts known at the end of the body; rejects with the error of the body. */
   readonly end: Promise<End>;
 }
 
@@ -21,13 +21,13 @@ export interface Reply<Head, End> {
 interface CallOptions {
   /** Ends the call; its reason becomes the error, here at once and over there as soon as it is heard. */
   readonly signal: AbortSignal;
-  /** Hears what the handler tells while it works. */
+  /** Receives the handler's notes while it works. */
   onNote?(note: unknown): void;
   /** Called when the other side has finished the call; after a cancellation that is later than its end here. */
   readonly onSettled?: () => void;
 }
 
-/** What a handler gives back. */
+/** Result of a handler. */
 export interface Handled {
   readonly head: unknown;
   readonly body?: AsyncIterable<Uint8Array>;
@@ -35,7 +35,7 @@ export interface Handled {
   readonly end?: () => unknown;
 }
 
-/** What a handler works with. */
+/** Context of a handler. */
 export interface HandlerContext {
   /** Aborted when the caller has no more use for the answer; its reason is the caller's error. */
   readonly signal: AbortSignal;
@@ -52,7 +52,7 @@ export interface Peer {
   close(error: FedwayError): void;
 }
 
-/** What crosses the channel. */
+/** Messages on the channel. */
 export type Message =
   | { readonly kind: "call"; readonly id: number; readonly method: string; readonly params: unknown }
   | { readonly kind: "more"; readonly id: number; readonly chunks: number }
@@ -147,7 +147,7 @@ class OutgoingCall {
         callback(error);
       },
     });
-    // It may fail before anybody has been given it; readers hear of its failure all the same.
+    // It may fail before it was handed to a reader; readers still receive its failure.
     this.#body.on("error", () => {});
     options.signal.addEventListener("abort", this.#abort, { once: true });
   }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What a process has used, and whether it wants more than it has. */
+/** Processor time of a process, and whether it demands more than it has. */
 interface Activity {
   /** Processor time of all its threads. */
   readonly processorMs: number;

@@ -5,7 +5,7 @@ import { errorOf, tellError, type ToldError } from "./told-error.ts";
 
 interface RunOptions<Progress> {
   readonly onProgress?: (progress: Progress) => void;
-  /** What of the task the thread takes over, so that it is not copied. */
+  /** Buffers of the task that move to the thread instead of being copied. */
   readonly transfer?: readonly ArrayBuffer[];
 }
 
@@ -179,7 +179,7 @@ export function serveTasks<Task, Result, Progress = never>(
   parentPort?.on("message", (task: Task) => void serve(task));
 }
 
-/** What a thread says of the task that it was given. */
+/** A thread's message about its task. */
 type ThreadReply<Result, Progress> =
   | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "done"; readonly result: Result }

@@ -27,7 +27,7 @@ function withCauseAsText({ cause, ...details }: ErrorDetails): ErrorDetails {
   return { ...details, cause: cause instanceof Error ? cause.stack : inspect(cause) };
 }
 
-/** The error that a message tells of. */
+/** The error in a message. */
 export function errorOf({ message, code, details, stack }: ToldError): Error {
   if (details !== undefined && code !== undefined && isErrorCode(code)) return new FedwayError(code, message, details);
   return Object.assign(new Error(message), code !== undefined && { code }, stack !== undefined && { stack });

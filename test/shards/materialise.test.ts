@@ -344,7 +344,7 @@ describe("materialise and its target", () => {
     const folder = folderForTest();
     const odd: readonly Rule[] = [{ kind: "horizontal", class: "x:A", buckets: 5 }];
     const build = buildShards(folder, [writeInput(folder, "in.nt", text)], { rules: odd });
-    await expect(build).rejects.toThrow("5 buckets cannot be told among 6");
+    await expect(build).rejects.toThrow("5 buckets do not divide 6");
   });
 
   it("forgets what it is told to forget", async () => {

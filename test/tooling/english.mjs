@@ -13,10 +13,10 @@ const rules = [
   [/\btells\b/i, '"shows", "reports", "notifies"'],
   [/\bnobody\b|\bno one\b/i, 'name the thing in the passive: "is not done", "unused"'],
   [/\bhears? of\b/i, '"is notified of"'],
-  [/\bso (?:many|much|long) (?!that\b|as\b)/i, "the number's name"],
+  [/\bso (?:many|much) (?!that\b|as\b)/i, "the number's name"],
   [/\b(?:comes|came|become|became) of\b/i, '"results", "the outcome"'],
   [/\b(?:is|are|was|were|be) (?:not )?(?:to be )?had\b/i, '"is available"'],
-  [/\bby itself\b|\bof itself\b/i, '"automatically", "alone"'],
+  [/\bby itself\b/i, '"automatically", "alone"'],
   [
     /(?:^|[.;:(]\s+)What (?:is|are|was|has|comes|goes|can|may|does|needs|takes|nobody|somebody)\b(?![^.?\n]*\?)/,
     "a noun phrase",

@@ -12,7 +12,7 @@ import { readQuestion } from "./question-text.ts";
 /** A packaged query. */
 export type AuditedItem = Pick<PackageItem, "packaged" | "parsed">;
 
-/** What the questions of a query ask, by id. */
+/** Texts of the questions of a query, by id. */
 export type Texts = (item: AuditedItem, id: string) => string;
 
 /** The text of a question; those that have none of their own have the query's. */

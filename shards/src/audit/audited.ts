@@ -44,7 +44,7 @@ export function wordsOfVariable({ properties, classes, ...facts }: QueryFacts, n
   ];
 }
 
-/** The words of the classes of what a variable is a property of, or of itself. */
+/** The words of the classes that a variable is a property of, or of its own classes. */
 export const classWordsOf = ({ subjects, classes }: QueryFacts, name: string): readonly string[] =>
   [name, ...(subjects.get(name) ?? [])].flatMap((each) => Array.from(classes.get(each) ?? [])).flatMap(wordsOf);
 

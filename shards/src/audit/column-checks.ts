@@ -70,7 +70,7 @@ const sameSubject = ({ subjects }: QueryFacts, left: Column, right: Column): boo
   return of !== undefined && other !== undefined && !of.isDisjointFrom(other);
 };
 
-/** What the question groups by: "for each car maker", "per type of pet", "which grades have". */
+/** Grouping in a question: "for each car maker", "per type of pet", "which grades have". */
 const eachOf =
   /\b(?:for every|each|per|for different|grouped by|which)\s+(?!time\b|other\b)(?:of\s+)?(?:the\s+)?(?<things>\p{L}+(?: (?!of|in|with|that|who|have|has|had|is|are|was|and|do|does|on|for|along|using)\p{L}+){0,2})/gu;
 

@@ -17,7 +17,7 @@ const constantsOf = ({ literals, things, limit }: QueryFacts): readonly string[]
   ]),
 ];
 
-/** Whether a constant says what the question says, whole words or not. */
+/** True if a constant appears in the question, as whole words or not. */
 function says(constant: string, text: string): boolean {
   if (constant === "" || text === "") return false;
   if (constant.includes(text) || text.includes(constant)) return constant.length > 1 || text.length === 1;
@@ -61,7 +61,7 @@ const than = (words: string): string => `(?:${words})(?: \\w+)? than`;
 
 interface Wanted {
   readonly words: RegExp;
-  /** Operators that say it, the second with the number so much further. */
+  /** Operators with this meaning, the second with its number shifted by `by`. */
   readonly operators: readonly [operator: string, other: string, by: number];
 }
 
@@ -131,7 +131,7 @@ const ordersBy = ({ orders, limit, query }: QueryFacts, descending: boolean): bo
   orders[0]?.descending === descending &&
   !/ORDER.*ORDER/su.test(query.text);
 
-/** What a question says in words, each with what the query then has. */
+/** Wordings of questions, each with the construct that the query then has. */
 const wordings: readonly Wording[] = [
   {
     isMissing: ({ question, facts }) =>

@@ -96,7 +96,7 @@ async function isKnown(store: WholeStore, iri: string): Promise<boolean> {
   return answer.kind !== "boolean" || answer.value;
 }
 
-/** What the gold answer shows. */
+/** Flags that the gold answer raises. */
 export function answerFlags(facts: QueryFacts, gold: GoldAnswer | undefined): readonly Flag[] {
   if (gold === undefined) return [];
   const { alternatives = [] } = gold;

@@ -1,7 +1,7 @@
 import { compareText } from "../../../src/rdf/canonical.ts";
 import { type JsonTerm, type Solution, valueOf, type WholeStore } from "../package/whole-store.ts";
 
-/** What the checks know of the data. */
+/** Facts about the data for the checks. */
 export interface DataFacts {
   /** Literals of each property, in the order of the store. */
   readonly values: ReadonlyMap<string, readonly JsonTerm[]>;

@@ -31,7 +31,7 @@ export interface Column {
   readonly name: string;
   /** In lower case; absent for a variable. */
   readonly aggregate?: string | undefined;
-  /** What is shown or aggregated. */
+  /** Variables that are shown or aggregated. */
   readonly variables: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function readFacts(query: ParsedQuery): QueryFacts {
   };
 }
 
-/** What patterns say of variables, also of those that a subquery gives another name. */
+/** Facts from patterns about variables, also about those that a subquery renames. */
 function readPatterns(query: ParsedQuery, nodes: readonly Node[]) {
   const [terms, things] = [new Set<string>(), new Set<string>()];
   const [properties, subjects, classes]: readonly [Sets, Sets, Sets] = [new Map(), new Map(), new Map()];

@@ -3,7 +3,7 @@ export interface QuestionText {
   /** In lower case, quotation marks made plain. */
   readonly text: string;
   readonly words: readonly string[];
-  /** What a query has to name: numbers, texts in quotation marks, capitalised words inside a sentence. */
+  /** Parts that a query has to name: numbers, texts in quotation marks, capitalised words inside a sentence. */
   readonly named: readonly NamedText[];
 }
 

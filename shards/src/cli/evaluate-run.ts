@@ -34,7 +34,7 @@ export interface EvaluateRunOptions {
   readonly timeout?: number;
 }
 
-/** Who is asked, and what one question may use at most. */
+/** The model that is asked, and the budget of one question. */
 interface Asker {
   readonly setup: RunDescription["setup"];
   readonly model: string;
@@ -163,7 +163,7 @@ async function withModel(
   return withPackageService(io, { benchmark, settings }, (url) => useAt(url, undefined));
 }
 
-/** What one question may use. @throws UsageError where that is more than all may, or unknown */
+/** Budget of one question. @throws UsageError where that is more than all may use, or unknown */
 function mostOf(tokens: number, { price, maxTokens, maxCost }: EvaluateRunOptions): Budget {
   const prices = price?.split("/").map(Number) ?? [];
   if (maxCost !== undefined && prices.length === 0) throw new UsageError("--max-cost needs --price");

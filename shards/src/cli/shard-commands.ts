@@ -9,7 +9,7 @@ import type { createShardCommands, SpecFields } from "../service/commands.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
 
-/** What the commands do with shards. */
+/** Commands on shards. */
 export interface ShardCommands extends ReturnType<typeof createShardCommands> {
   questions(inputs: readonly NamedInput[], options: Omit<QuestionOptions, "openStore">): Promise<GeneratedQuestions>;
 }
@@ -137,7 +137,7 @@ function refuseTwice(outcomes: readonly BuildResult[]): void {
   }
 }
 
-/** What can be said of reports; the pages are loaded when one is wanted. */
+/** Output of reports; the pages are loaded when one is wanted. */
 interface Told {
   readonly value: unknown;
   readonly text: () => string;

@@ -46,7 +46,7 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
   addRekey(shards, running);
   shards
     .command("report")
-    .description("say what became of a build; of several: side by side, with their figures beside the published ones")
+    .description("show the report of a build, or compare several, with their figures beside the published ones")
     .argument("<folder...>", "folders of finished shards")
     .option("--json", "the whole report as JSON")
     .option("--html <file>", "also write it as a page to this file, replacing it at the end")

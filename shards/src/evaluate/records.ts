@@ -65,7 +65,7 @@ const isString = (value: unknown): value is string => typeof value === "string";
 export const isAmount = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 && value < 1e15;
 
-/** What a call may have beside its times, as files have it. */
+/** Optional fields of a call beside its times, in files. */
 export const callFields = {
   tool: isText,
   query: optional(isString),

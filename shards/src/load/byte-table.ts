@@ -76,12 +76,12 @@ export class ByteTable {
     return this.#slots[this.#keySlot]! - 1;
   }
 
-  /** Whether a number is that of a statement's subject. */
+  /** True if a number is that of a statement's subject. */
   isSubject(number: number, { bytes, start, subjectEnd }: Statement): boolean {
     return this.#length[number] === subjectEnd - start && this.#isAt(number, bytes, start);
   }
 
-  /** Whether the bytes of a number stand at this place. */
+  /** True if the bytes of a number stand at this place. */
   #isAt(number: number, bytes: Buffer, from: number): boolean {
     const page = this.#pages[this.#page[number]!]!;
     const start = this.#start[number]!;

@@ -11,7 +11,7 @@ import { compareText } from "../../../src/rdf/canonical.ts";
 const less = 0x3c;
 const greater = 0x3e;
 
-/** What distinguishes cells, and the queries that touch them. */
+/** Features that distinguish cells, and the queries that touch them. */
 export interface CellQuestions {
   readonly subjects: SubjectClasses;
   /** Number of buckets; a multiple of those of the rules. */

@@ -8,7 +8,7 @@ export type InputFormat = "n-triples" | "n-quads" | "turtle" | "trig" | "rdf-xml
 export interface Input {
   readonly path: string;
   /**
-   * What errors call it, and what tells its blank nodes from those of other files: two runs that give a file the same name
+   * Name in errors, which also separates its blank nodes from those of other files: two runs that give a file the same name
    * give its blank nodes the same IRIs. The file's name by default.
    */
   readonly name?: string;
@@ -48,7 +48,7 @@ export function namedInputs(inputs: readonly Input[]): readonly NamedInput[] {
   const twice = named.find(({ name }, index) => named.findIndex((other) => other.name === name) !== index);
   if (twice !== undefined) {
     throw new FedwayError("REQUEST_INVALID", `Two input files are called ${twice.name}.`, {
-      next: "Give each a name of its own: blank nodes are told apart by it.",
+      next: "Give each a name of its own: it separates their blank nodes.",
     });
   }
   return named;
@@ -59,7 +59,7 @@ function formatOf(name: string): InputFormat {
   const ending = /\.([a-z]+)(?:\.gz)?$/u.exec(name.toLowerCase())?.[1] ?? "";
   const format = Object.hasOwn(formatOfEnding, ending) ? formatOfEnding[ending] : undefined;
   if (format !== undefined) return format;
-  throw new FedwayError("REQUEST_INVALID", `The format of ${name} cannot be told from its ending.`, {
+  throw new FedwayError("REQUEST_INVALID", `The ending of ${name} does not show its format.`, {
     next: `Known endings: ${Object.keys(formatOfEnding).join(", ")}, each also with .gz behind it.`,
   });
 }

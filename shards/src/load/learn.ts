@@ -12,7 +12,7 @@ const less = 0x3c;
 /** Subjects without a type that are remembered; beyond that only their triples are known to be there. */
 const maxUntyped = 1_000_000;
 
-/** What one pass over the inputs tells about the dataset. */
+/** Facts about the dataset from one pass over the inputs. */
 export interface Learned {
   readonly inputs: readonly ReadInput[];
   /** Statements in the inputs, repetitions too. */
@@ -96,7 +96,7 @@ export class Learner {
     return this.#last;
   }
 
-  /** What was learnt. @param inputs that the statements were read from */
+  /** The facts learnt. @param inputs that the statements were read from */
   learned(inputs: readonly ReadInput[]): Learned {
     const subjects = this.#subjects;
     const setOf = this.#setOf.subarray(0, subjects.size);

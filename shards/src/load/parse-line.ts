@@ -2,7 +2,7 @@ import { shortEscapes } from "../../../src/rdf/term-text.ts";
 import { skolemLabel } from "./input.ts";
 import { canonicalString, isAbsoluteIri } from "./statement.ts";
 
-/** What is wrong with a line; the reader of the file adds its name and the line's number. */
+/** Fault of a line; the reader of the file adds its name and the line's number. */
 export class SyntaxFault extends Error {
   override readonly name = "SyntaxFault";
 }

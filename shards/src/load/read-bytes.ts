@@ -5,7 +5,7 @@ import { createGunzip } from "node:zlib";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 
-/** What reading a file to its end gives. */
+/** Facts about a file that was read to its end. */
 export interface FileFacts {
   /** Bytes of the file as it lies there. */
   readonly bytes: number;
@@ -78,7 +78,7 @@ export class InputBytes {
     }
   }
 
-  /** What reading all chunks has given. */
+  /** Facts from reading all chunks. */
   facts(): FileFacts {
     const [isCompressed, modifiedMs] = [this.#isCompressed, this.#modifiedMs];
     return { bytes: this.#bytes, sha256: this.#hash.digest("hex"), isCompressed, modifiedMs };
@@ -113,7 +113,7 @@ export async function refuseChanged({
 }
 
 function gunzipped(source: AsyncIterable<Buffer>): Readable {
-  // The callback hears of what goes wrong in front; the reader of the last stream hears of it as well.
+  // The callback receives failures of the source; the reader of the last stream receives them as well.
   return pipeline(source, createGunzip({ chunkSize: chunkBytes }), () => {});
 }
 

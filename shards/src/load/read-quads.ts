@@ -25,7 +25,7 @@ const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, F
 
 /**
  * Reads Turtle, TriG, RDF/XML or JSON-LD.
- * @throws FedwayError `DATASET_INVALID` with the number of the line, as near as the parser tells it
+ * @throws FedwayError `DATASET_INVALID` with the number of the line, as near as the parser reports it
  */
 export async function readQuads(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
@@ -49,7 +49,7 @@ interface Parsing {
   readonly place: { line: number; heldBytes: number };
 }
 
-/** What comes out for a piece, or for the end of the file. */
+/** Statements of a piece, or of the end of the file. */
 async function statementsOf(piece: Buffer | undefined, parsing: Parsing): Promise<Iterable<Statement>> {
   const { decoder, base, place, input } = parsing;
   try {

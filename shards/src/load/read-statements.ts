@@ -4,7 +4,7 @@ import type { FileFacts, ReadOptions } from "./read-bytes.ts";
 import { readLines, type ByteRange, readLinesWithin } from "./read-lines.ts";
 import type { Statement, Visit } from "./statement.ts";
 
-/** What is done, of a pass over the inputs or over what was made of them. */
+/** Progress of a pass over the inputs or over files made from them. */
 export interface Progress {
   readonly phase: "learn" | "cells" | "split" | "sort" | "compress" | "verify";
   /** Statements so far, in this phase. */

@@ -2,7 +2,7 @@ import { ByteTable } from "./byte-table.ts";
 import type { Statement } from "./statement.ts";
 import { hashOf } from "../rules/placement.ts";
 
-/** What another thread is sent: the memory is shared, not copied. */
+/** Data sent to another thread: the memory is shared, not copied. */
 export type SharedSubjects = ReturnType<SubjectClasses["share"]>;
 
 /** The classes of subjects, in about 80 bytes a subject. */
@@ -38,7 +38,7 @@ export class SubjectClasses {
     return this.#table.find(bytes, from, to);
   }
 
-  /** Whether a number is that of a statement's subject. */
+  /** True if a number is that of a statement's subject. */
   isSubject(subject: number, statement: Statement): boolean {
     return this.#table.isSubject(subject, statement);
   }

@@ -15,7 +15,7 @@ export function placeOf(target: string) {
     building,
     /** Triples by range, until they are sorted. */
     parts: join(building, "parts"),
-    /** What becomes the target. */
+    /** Folder that becomes the target. */
     result,
     shards: join(result, "shards"),
     /** Where what was in the target waits to be removed. */
@@ -81,7 +81,7 @@ const syncedAtOnce = 16;
 const names = { plan: "plan.json", state: "state.json" } as const;
 
 /**
- * Tells one run of the operating system from the next. What a process wrote before it was killed is there for the next
+ * Distinguishes runs of the operating system. Files that a process wrote before it was killed are there for the next
  * process, on the disk or not; after a power failure, or on another machine, it may not be.
  */
 const bootId = (): Promise<string | undefined> =>
@@ -98,7 +98,7 @@ export const readPlan = async (folder: string): Promise<string | undefined> =>
 export const writePlan = (folder: string, fingerprint: string): Promise<void> =>
   writeNote(join(folder, names.plan), { fingerprint });
 
-/** Whether ranges may have been taken out of a folder. */
+/** True if ranges may have been taken out of a folder. */
 export const hasState = (folder: string): Promise<boolean> => isThere(join(folder, names.state));
 
 /** The state that a build was left in; undefined when there is none to resume. */

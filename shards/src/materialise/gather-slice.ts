@@ -13,7 +13,7 @@ import { RecordWriter } from "./records.ts";
 const bufferBytes = 16 * 1024 * 1024;
 const unknown = 0xffff;
 
-/** What readers of slices need beside their slices and the subjects; a JSON value. */
+/** Inputs of readers beside their slices and the subjects; a JSON value. */
 export interface GatherPlan extends Omit<CellQuestions, "subjects"> {
   /** Of the inputs and options. */
   readonly fingerprint: string;
@@ -31,7 +31,7 @@ export interface SliceTask {
   readonly subjects: SubjectClasses;
 }
 
-/** What is noted beside the files when all of them are complete; only ever written as a whole, by this program. */
+/** Note beside the files when all of them are complete; only ever written as a whole, by this program. */
 const isNote = isShape({
   fingerprint: isText,
   /** Bytes of the files, by range. */

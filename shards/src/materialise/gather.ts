@@ -20,7 +20,7 @@ const leastThreadBytes = 64 * 1024 * 1024;
 const partsOfLarge = 4;
 const spareBytes = 16 * 1024 * 1024;
 
-/** What is gathered. */
+/** A request to gather slices. */
 export interface GatherRequest {
   readonly learned: Learned;
   /** Number of buckets that subjects are divided into; a multiple of those of the rules. */

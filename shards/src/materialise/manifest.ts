@@ -22,7 +22,7 @@ import type { Interpretation } from "../rules/interpretations.ts";
 import { type Precedence, type Rule, ruleKinds } from "../rules/problem.ts";
 import { datasetPattern, iriPattern } from "../spec.ts";
 
-/** The name of the file that tells what a folder of shards holds. */
+/** Name of the manifest in a folder of shards. */
 export const manifestName = "manifest.json";
 
 const isShort = (value: unknown): value is string => isText(value) && value.length <= 2_000;
@@ -44,13 +44,13 @@ const sourceFields = {
 
 const isSource = isShape(sourceFields);
 
-/** What is known of a dataset beside its triples. */
+/** Metadata of a dataset beside its triples. */
 export type Source = Guarded<typeof isSource>;
 
 const isShard = isShape({
   /** See `shardIdsOf`. */
   id: matches(/^[a-z0-9][a-z0-9.-]{0,63}$/u),
-  /** What its triples are about, a sentence; not there in shards of earlier versions. */
+  /** Topic of its triples, a sentence; not there in shards of earlier versions. */
   topic: optional(isShort),
   /** Its properties with the classes of their subjects and objects in the whole dataset; not there in shards of earlier versions. */
   properties: optional(
@@ -123,7 +123,7 @@ const manifestFields = {
 
 const isManifest = isShape(manifestFields);
 
-/** What a folder of shards holds, and what it was made of. The same inputs and rules give the same bytes. */
+/** Content and origin of a folder of shards. The same inputs and rules give the same bytes. */
 export type Manifest = Guarded<typeof isManifest>;
 
 const maxManifestBytes = 64 * 1024 * 1024;

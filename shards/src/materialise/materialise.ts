@@ -24,7 +24,7 @@ import { gather, type Gathered, type GatherOptions, type GatherRequest } from ".
 import { type Manifest, manifestName, type ManifestShard, manifestIn, type Source } from "./manifest.ts";
 import { type CellPlacement, filesOf, keysOfCells, type Sorting, openShardFiles, sortRanges } from "./sort-ranges.ts";
 
-/** What is built, and from what. */
+/** The shards to build, and their inputs. */
 export interface MaterialiseRequest {
   readonly gather: GatherRequest;
   /** The result of `gather`; without it the inputs are gathered when that is needed. */
@@ -38,7 +38,7 @@ export interface MaterialiseRequest {
   readonly gzip: boolean;
   /** Default `readable`. */
   readonly naming?: ShardNaming | undefined;
-  /** What each shard is about, by its key. */
+  /** Topic of each shard, by its key. */
   readonly topics?: ReadonlyMap<string, string> | undefined;
   /** The properties of each shard, by its key. */
   readonly properties?: ReadonlyMap<string, ManifestShard["properties"]> | undefined;
@@ -115,7 +115,7 @@ function fingerprintOf(request: MaterialiseRequest): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** What the target has already, when that is just this result; what is missing beside it is added. */
+/** The target's manifest, if it is this very result; parts missing beside it are added. */
 async function doneBefore(request: MaterialiseRequest, fingerprint: string): Promise<Manifest | undefined> {
   const { target } = placeOf(request.target);
   const found = await manifestIn(target);
@@ -169,7 +169,7 @@ async function beginOrGoOn(
   return begun;
 }
 
-/** Whether all that a state speaks of is there. */
+/** True if all files of a state exist. */
 async function isAllThere(place: BuildFolder, { request, gathered, state }: Begun): Promise<boolean> {
   const isWhole = await Promise.all([
     ...sourcesFrom(place, gathered, state.nextRange).map((path) => hasSize(path, 0)),

@@ -12,7 +12,7 @@ type ReadOptions = { readonly signal?: AbortSignal | undefined; readonly onBytes
 const chunkBytes = 1024 * 1024;
 
 /**
- * Compresses a file if that is asked for (to `<path>.gz`, the plain one is removed), and tells its size and checksum. A
+ * Compresses a file if that is asked for (to `<path>.gz`, the plain one is removed), and returns its size and checksum. A
  * file that was compressed before is not compressed again.
  */
 export async function sealFile(path: string, gzip: boolean, { signal, onBytes }: ReadOptions) {

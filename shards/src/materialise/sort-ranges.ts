@@ -14,7 +14,7 @@ import { join } from "node:path";
 const leastThreadBytes = 256 * 1024 * 1024;
 const defaultMaxPartBytes = 32 * 1024 * 1024;
 
-/** What tells where cells go. */
+/** Placement of cells. */
 export interface CellPlacement {
   readonly gathered: Gathered;
   readonly rules: readonly Rule[];
@@ -28,7 +28,7 @@ export interface Sorting extends CellPlacement {
   readonly state: BuildState;
   /** File name extension of the shards. */
   readonly ending: ".nt" | ".nq";
-  /** What there is to sort, repetitions included. */
+  /** Number of statements to sort, repetitions included. */
   readonly statements: number;
   readonly statementBytes: number;
 }
@@ -42,7 +42,7 @@ export function keysOfCells({ gathered: { cells }, rules, precedence, buckets }:
   const claimOf = claimantOf(rules, precedence);
   return cells.cells.map(({ types, predicate, bucket }) => {
     const claim = claimOf(types, predicate);
-    if (buckets % claim.buckets !== 0) throw new RangeError(`${claim.buckets} buckets cannot be told among ${buckets}`);
+    if (buckets % claim.buckets !== 0) throw new RangeError(`${claim.buckets} buckets do not divide ${buckets}`);
     return keyOfClaim(claim, bucket);
   });
 }

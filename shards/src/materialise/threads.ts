@@ -19,7 +19,7 @@ const mostThreads = 4;
 export const threadsFor = (bytes: number, leastBytes: number): number =>
   bytes < leastBytes ? 1 : Math.min(mostThreads, availableParallelism());
 
-/** What a thread that reads slices is started with. */
+/** Start data of a thread that reads slices. */
 export interface GatherData {
   readonly kind: "gather";
   readonly parts: string;
@@ -62,14 +62,14 @@ export async function gatherInThreads(
   }
 }
 
-/** What a thread that sorts is started with. */
+/** Start data of a thread that sorts. */
 export interface SortData {
   readonly kind: "sort";
   /** For each slice, the shards of its cells. */
   readonly shardsOfSlices: readonly Uint32Array[];
 }
 
-/** What a range gives. */
+/** Result of a range. */
 export interface SortedRange {
   readonly lines: readonly { readonly shard: number; readonly bytes: Uint8Array; readonly triples: number }[];
   /** Lines that there were, repetitions included. */

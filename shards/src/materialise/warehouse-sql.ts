@@ -70,7 +70,7 @@ export function warehouseSql(manifest: Manifest, dialect: SqlDialect): string {
 
 const endingOf = ({ format }: Manifest): string => (format === "n-quads" ? "nq" : "nt");
 
-/** What the build says of its shards, as comments. */
+/** Claims of the build about its shards, as comments. */
 const claims = ({ dataset, fingerprint, triples, gzip, inputs, shards }: Manifest): readonly string[] => [
   `-- Shards of ${dataset}, build ${fingerprint}: ${triples} triples.`,
   "-- Inputs have to be canonical N-Triples or N-Quads, without blank nodes; texts are ordered by their UTF-8 bytes.",

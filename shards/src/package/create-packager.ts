@@ -7,7 +7,7 @@ import { type PackageOptions, type PackageResult, packageShards } from "./packag
 /** A query that takes longer, or whose answer is larger, has no gold answer; nearly all the memory that WebAssembly can address. */
 export const packageLimits = { timeoutMs: 60_000, memoryMb: 3_584, maxAnswerBytes: 256 * 1024 * 1024 };
 
-/** What is asked of a packager; `timeoutMs` is that of each query. */
+/** A request to a packager; `timeoutMs` is that of each query. */
 export type PackageRequest = Omit<PackageOptions, "openStore" | "now"> &
   Partial<{ readonly [Name in "timeoutMs" | "memoryMb"]: StoreLimits[Name] | undefined }>;
 

@@ -151,7 +151,7 @@ function plainAnswer(query: ParsedQuery, answer: Answer): FoundAnswer {
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Whether an answer is one of those that the query may have: rows that are equal in order may come in any order. */
+/** True if an answer is one of those that the query may have: rows that are equal in order may come in any order. */
 export const isGoldAnswer = ({ alternatives = [], ...gold }: GoldAnswer, answer: Answer): boolean =>
   [gold, ...alternatives].some((each) => isAnswer(each, answer));
 
@@ -177,7 +177,7 @@ function isAnswer(gold: OneAnswer, answer: Answer): boolean {
 const sameTexts = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length && isPartOf(left, right);
 
-/** Whether each text is there as often. */
+/** True if `all` has each text at least as often. */
 function isPartOf(texts: readonly string[], all: readonly string[]): boolean {
   const counts = new Map<string, number>();
   for (const text of all) counts.set(text, (counts.get(text) ?? 0) + 1);

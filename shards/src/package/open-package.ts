@@ -71,7 +71,7 @@ async function readPackageManifest(folder: string): Promise<PackageManifest> {
   return manifest;
 }
 
-/** Whether the folder has the manifest of a package, of whatever version. */
+/** True if the folder has the manifest of a package, of any version. */
 export async function isPackage(folder: string): Promise<boolean> {
   const text = await readFile(join(folder, "manifest.json"), "utf8").catch(() => "");
   return parsedAs(text, isObject)?.["format"] === packageFormat;

@@ -8,13 +8,13 @@ import { neededShards, type Stratum, strataOf } from "./strata.ts";
 import type { Solution, WholeStore } from "./whole-store.ts";
 
 /**
- * What became of a query. `answered`: it has a gold answer and federated forms. `empty`: these too, but the answer has no row
+ * Outcome of a query. `answered`: it has a gold answer and federated forms. `empty`: these too, but the answer has no row
  * (an ASK says no). `unequal`: a federated form gives another answer over the shards. `not-federable`: it has no federated form.
  * `unanswered`: the whole dataset gave no answer within the limits.
  */
 export type QueryOutcome = "answered" | "empty" | "unequal" | "not-federable" | "unanswered";
 
-/** Whether a federated form gives the gold answer where the shards are graphs of one store; `unknown`: it gave none. */
+/** Comparison of a federated form with the gold answer where the shards are graphs of one store; `unknown`: it gave none. */
 type Checked = "equal" | "unequal" | "unknown";
 
 /** One query of the package; its JSON is a line of `queries.jsonl`. Shards are named by id. */

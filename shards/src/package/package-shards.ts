@@ -46,7 +46,9 @@ export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" 
   readonly baseUrl: string;
   /** The files that the shards were made of, and how many different triples they have. */
   readonly data: { readonly files: Manifest["inputs"]; readonly triples: number };
-  /** What the shards depend on; `sha256` is that of their manifest, `specification` that of mode, reading, queries and rules. */
+  /**
+   * Inputs that the shards depend on; `sha256` is that of their manifest, `specification` that of mode, reading, queries and rules.
+   */
   readonly build: Pick<ShardReport, "mode" | "reading" | "precedence" | "rules"> & {
     readonly sha256: string;
     readonly specification: string;

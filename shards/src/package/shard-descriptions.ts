@@ -9,7 +9,7 @@ import type {
 } from "../../../src/registry/void/void-description.ts";
 import { type Solution, valueOf, type WholeStore } from "./whole-store.ts";
 
-/** What is said of a shard beside its triples. */
+/** Description of a shard beside its triples. */
 export interface DescribedShard
   extends Pick<VoidDescription, "id" | "endpoint" | "dataset" | "title" | "license" | "citation" | "origin" | "built"> {
   readonly title: string;
@@ -36,7 +36,7 @@ export async function describeShard(store: WholeStore, shard: DescribedShard): P
   return { standard: written(standard), extended: written([...standard, voidExt.namespace, fedway.namespace]) };
 }
 
-/** What is said of a dataset, its document and its parts; a node that nothing leads to is left out. */
+/** Statements about a dataset, its document and its parts; a node that nothing leads to is left out. */
 function saidOf(dataset: string, quads: readonly RDF.Quad[]): readonly RDF.Quad[] {
   const nodes = new Set([dataset, dataset.split("#", 1)[0]]);
   for (let before = 0; before < nodes.size; ) {

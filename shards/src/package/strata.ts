@@ -18,7 +18,7 @@ import { type GoldAnswer, isGoldAnswer } from "./gold-answer.ts";
 import type { WholeStore } from "./whole-store.ts";
 
 /**
- * What a query demands of a federation, so that scores can be given apart. `join`, `exists` (and MINUS): of patterns at different
+ * Demand of a query on a federation, so that scores can be given by stratum. `join`, `exists` (and MINUS): of patterns at different
  * shards. `union`: of shards. `unlike-keys`: a join across shards on literals, or on values that FILTER or BIND compares or makes.
  * `member-down`: the loss of some shard changes the answer. `empty`: planned to have no answer. Others: kinds of the rules that
  * made a shard that it touches.
@@ -95,7 +95,7 @@ const pairsOf = (parts: readonly Part[]): readonly Pair[] =>
     parts.slice(at + 1).flatMap((other) => (one.shards.union(other.shards).size > 1 ? [[one, other] as const] : [])),
   );
 
-/** Whether a FILTER with `=` or a BIND of the group ties a variable of one part to one of the other. */
+/** True if a FILTER with `=` or a BIND of the group ties a variable of one part to one of the other. */
 function comparesIn(query: ParsedQuery, { elements }: Group, [one, other]: Pair): boolean {
   return elements.some((element) => {
     if (element.kind === "filter" && (element.exists.length > 0 || !textOf(query, element).includes("="))) return false;

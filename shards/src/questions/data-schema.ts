@@ -31,7 +31,7 @@ export interface DataClass {
 /** Pairs of class and property that are looked at, the first by IRI. */
 const mostPairs = 2_000;
 
-/** What the data are about. */
+/** Schema of the data. */
 export interface DataSchema {
   /** As far as they and their properties have names that can be read. */
   readonly classes: readonly DataClass[];

@@ -17,7 +17,7 @@ export interface DraftQuestion {
   readonly tail?: string;
 }
 
-/** What templates are filled from. */
+/** Parts that fill templates. */
 export interface TemplateParts {
   readonly store: WholeStore;
   readonly classes: ReadonlyMap<string, DataClass>;
@@ -123,7 +123,7 @@ export const templates: Readonly<Record<PropertyKind, Template>> = {
 const targetOf = ({ target }: ClassProperty, { classes }: TemplateParts): DataClass | undefined =>
   target === undefined ? undefined : classes.get(target);
 
-/** What answers show of an instance: its name where each has one of its own. */
+/** Column that shows an instance in answers: its name where each has one of its own. */
 const columnOf = (variable: string, { name }: DataClass): string =>
   name === undefined ? `?${variable}` : `?${variable}Name`;
 

@@ -61,7 +61,7 @@ function groupsOf(reports: readonly ShardReport[]) {
   });
 }
 
-/** What stands over the figures of a group: how many datasets it has, and whether they were written. */
+/** Title over the figures of a group: how many datasets it has, and if they were written. */
 export const groupTitle = ({ title, datasets, predicted }: ShardOverview["groups"][number]): string =>
   `${title}: ${amountText(datasets, "dataset")}${predicted === 0 ? "" : `, ${predicted === datasets ? "all" : numberText(predicted)} predicted`}`;
 

@@ -33,7 +33,7 @@ export const section = (title: string, content: Piece, look = "card"): Html =>
 ${content}</section>
 `;
 
-/** What the rules took, and whether fewer would do. */
+/** Cost of the rules, and if fewer would do. */
 function optimumText({ optimum: { cost, lowerBound, proven, trouble } }: ShardReport): string {
   const bound = proven
     ? "no choice of rules is smaller: proven"
@@ -55,7 +55,7 @@ const criterionWords = {
   smallest_largest_shard: "32nds of the triples that the largest shard exceeds",
 } as const satisfies Readonly<Record<Criterion["name"], string>>;
 
-/** What was minimised, in order, each as far as it could be proven. */
+/** Minimised criteria, in order, each as far as it could be proven. */
 function criteriaList({ optimum: { criteria } }: ShardReport): Html | undefined {
   if (criteria === undefined || criteria.length === 0) return undefined;
   const items = criteria.map(

@@ -129,7 +129,7 @@ function readingRow({
 `;
 }
 
-/** What each reading of the paper would choose. */
+/** Choices of each reading of the paper. */
 export function readingTable(readings: readonly InterpretationReport[]): Html {
   if (readings.length === 0) return html`<p>No reading was solved for comparison.</p>`;
   return wideTable(

@@ -9,12 +9,12 @@ import type { ShardMode } from "../spec.ts";
 /** Name of the rule file, beside the report. */
 export const ruleFileName = "rules.lp";
 
-/** What a rule file is made from. */
+/** Inputs of a rule file. */
 interface RuleFileInput {
   readonly mode: ShardMode;
   /** With `placement`, which in paper mode is not looked at. */
   readonly problem: Problem;
-  /** What was chosen for this problem in this mode. */
+  /** The choice for this problem in this mode. */
   readonly solution: Solution;
 }
 
@@ -25,7 +25,7 @@ interface Numbered {
   /** Places in `Problem.queries`. */
   readonly queries: readonly number[];
   readonly encodings: readonly Encoding[];
-  /** What is minimised, in order, with what the choice came to. */
+  /** Minimised criteria, in order, with the value of the choice. */
   readonly criteria: readonly Criterion[];
 }
 

@@ -10,7 +10,7 @@ import { type ComparedFigure, comparedFigures } from "./compared-figures.ts";
 import { impliedShards } from "./query-shards.ts";
 import { questionsOf, type ShardStatistics, statisticsOf } from "./shard-statistics.ts";
 
-/** What the shards were made from. */
+/** Inputs of the shards. */
 interface ReportedDataset {
   readonly id: string;
   readonly title: string;
@@ -37,7 +37,7 @@ export interface ReportedShard {
   readonly bytes?: number | undefined;
 }
 
-/** What a report is made from; the lists are in the order of `problem.queries`. */
+/** Inputs of a report; the lists are in the order of `problem.queries`. */
 export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "precedence" | "leftOut" | "badLines"> {
   readonly problem: Problem;
   /** The one that the shards follow. */
@@ -69,7 +69,7 @@ export interface RuleReport {
   readonly questions: number;
 }
 
-/** What happens to one query. Shards are named by key; `elsewhere` stands for whatever a single-member rule leaves. */
+/** Fate of one query. Shards are named by key; `elsewhere` stands for the remainder of a single-member rule. */
 export interface QueryReport {
   readonly number: number;
   readonly id: string;

@@ -44,7 +44,7 @@ export type NameOf = (iri: string) => string;
 
 const localOf = (iri: string): string => /[^/#]+$/u.exec(iri.slice(0, 2000))?.[0] ?? iri;
 
-/** What follows the last `/`, or after it the `#`, where no other of these IRIs ends alike; else the whole IRI. */
+/** Text after the last `/`, or after it the `#`, where no other of these IRIs ends alike; else the whole IRI. */
 export function createNames(iris: Iterable<string>): NameOf {
   const users = new Map<string, number>();
   for (const iri of new Set(iris)) users.set(localOf(iri), (users.get(localOf(iri)) ?? 0) + 1);

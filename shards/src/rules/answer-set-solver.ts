@@ -23,7 +23,7 @@ export interface SolveOptions {
 /** Why the search ended: nothing was left to search, its own limit (`--solve-limit`), or the caller's. */
 export type SolveEnd = "complete" | "limit" | "deadline" | "aborted";
 
-/** What is known about a program after the search. */
+/** Facts about a program after the search. */
 export interface SolveResult {
   /** The last ones found, best last. */
   readonly models: readonly AnswerSet[];
@@ -38,7 +38,7 @@ export interface SolveResult {
   readonly lowerBound?: readonly number[] | undefined;
   readonly seconds: number;
   /**
-   * What the solver's own clock says, in seconds: for the whole program, and for the search in it after grounding and
+   * The solver's own times, in seconds: for the whole program, and for the search in it after grounding and
    * preprocessing. Missing when the search was cut off.
    */
   readonly clock?: { readonly totalSeconds: number; readonly searchSeconds: number };

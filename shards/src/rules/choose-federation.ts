@@ -180,7 +180,7 @@ function greedyChoice(
 
 /**
  * A choice nearby that costs less by the criteria in order, until there is none: one rule more, one less, or another one.
- * What is left when the solver finds nothing in time. The same input gives the same choice.
+ * Fallback when the solver finds nothing in time. The same input gives the same choice.
  */
 function improvedChoice(session: Session, from: readonly number[]): readonly number[] {
   const { rules, numbered } = session;

@@ -93,7 +93,7 @@ async function solveCore(core: CoverInstance, names: readonly string[], options:
   return { chosen, lowerBound: Math.max(found.lowerBound, bound), trouble };
 }
 
-/** What the solver has found; nothing when it failed. */
+/** Findings of the solver; none when it failed. */
 async function askSolver(program: string, { solver, signal, timeoutMs }: ChooseOptions) {
   try {
     const { models, ended, lowerBound } = await solver.solve(program, {

@@ -13,7 +13,7 @@ type Share = Condition & { readonly triples: number };
 type GrownSet = { readonly parent: number; readonly claim: number };
 
 /**
- * What a choice of rules comes to, without the places: as facts those would be as many as all queries have places. No
+ * Value of a choice of rules, without the places: as facts those would be as many as all queries have places. No
  * choice costs more or less than with the places.
  */
 export interface Conditions {
@@ -34,7 +34,7 @@ export interface Conditions {
 /** The solver would not come to an end with more sizes to add up, or run out of memory. */
 const mostShares = 10_000;
 
-/** Whether the sizes of shards can be compared by the solver. */
+/** True if the solver can compare the sizes of shards. */
 export const isMeasurable = ({ shares }: Pick<Conditions, "shares">): boolean =>
   shares.reduce((sum, { length }) => sum + length, 0) <= mostShares;
 

@@ -75,7 +75,7 @@ function splitting({ candidates }: Problem, { cells }: Placement): readonly Cand
   });
 }
 
-/** Queries that need no solver: whatever is chosen, they see one shard or none. */
+/** Queries that need no solver: with every choice they see one shard or none. */
 function directReasons({ touches, cells }: Placement): Solution["impossible"] {
   return touches.flatMap((found, query) => {
     const [only] = found;

@@ -52,7 +52,7 @@ export function factsOf(instance: FederationInstance, conditions: Conditions) {
   ];
 }
 
-/** What `shards/targets.lp` reads. */
+/** Facts for `shards/targets.lp`. */
 function targetFacts({ targets, numbered, measured }: FederationInstance): readonly string[] {
   const { maxShards = numbered.shards.length, minShardTriples } = targets;
   const surplus = Array.from(
@@ -68,7 +68,7 @@ function targetFacts({ targets, numbered, measured }: FederationInstance): reado
   ];
 }
 
-/** What one run of the solver is to do with the objectives. */
+/** Objectives of one run of the solver. */
 export interface Aims {
   readonly minimise?: CriterionName;
   /** May cost no more than this. */
@@ -138,7 +138,7 @@ function grownFacts({ grown }: Conditions, conditions: readonly (readonly Condit
   });
 }
 
-/** What the numbers stand for, for whoever reads the program. */
+/** Meanings of the numbers, for readers of the program. */
 export const nameFacts = (names: readonly string[], { claims, shards }: Places): readonly string[] => [
   ...names.map((name, number) => `name(rule,${number},${quote(name)}).`),
   ...claims.map((name, number) => `name(claim,${number},${quote(name)}).`),

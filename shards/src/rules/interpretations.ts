@@ -1,4 +1,6 @@
-/** What the paper leaves open; the report shows several side by side. Descriptions, manifests and reports call it a reading. */
+/**
+ * A point that the paper leaves open; the report shows several side by side. Descriptions, manifests and reports call it a reading.
+ */
 export interface Interpretation {
   readonly name: string;
   readonly classRule: "pair" | "single";

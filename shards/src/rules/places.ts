@@ -60,7 +60,7 @@ const shardKeysOf = (rule: Rule): readonly string[] =>
 
 type Placement = NonNullable<Problem["placement"]>;
 
-/** Numbers the claims and shards of a problem with placement and merges the cells that no candidate tells apart. */
+/** Numbers the claims and shards of a problem with placement and merges the cells that every candidate treats alike. */
 export function placesOf(rules: readonly Rule[], placement: Placement): Places {
   const claims = numbering();
   const shards = numbering();

@@ -21,13 +21,13 @@ export interface Pattern {
   readonly object?: string | undefined;
   /** Where it is matched: `named` graphs, `none`, or the IRI of one (in brackets); the default graph when absent. */
   readonly graph?: string | undefined;
-  /** What the predicate may not be (negated property sets): IRIs without brackets, sorted. */
+  /** Excluded predicates (negated property sets): IRIs without brackets, sorted. */
   readonly exceptPredicates?: readonly string[] | undefined;
   /** The same variable stands at several places: those are equal. */
   readonly equal?: readonly (readonly [TriplePlace, TriplePlace])[] | undefined;
 }
 
-/** What sharding looks at in a query. */
+/** Features of a query for sharding. */
 export interface QueryFeatures {
   readonly query: ShardQuery;
   /** P(q): IRIs of its predicates, sorted. */
@@ -60,7 +60,7 @@ export interface Cell {
   readonly objectClasses?: readonly string[] | undefined;
 }
 
-/** What is to be solved. */
+/** The problem to solve. */
 export interface Problem {
   readonly queries: readonly QueryFeatures[];
   /** Canonical order: by kind, then by IRIs. */
@@ -77,7 +77,7 @@ export interface Problem {
   };
 }
 
-/** What a builder wants of the shards beside federation; what is absent does not count. */
+/** A builder's targets for the shards beside federation; absent ones do not count. */
 export interface ShardTargets {
   /** 2 or more. */
   readonly maxShards?: number | undefined;
@@ -87,7 +87,7 @@ export interface ShardTargets {
   readonly shares?: Readonly<Partial<Record<RuleKind, number>>> | undefined;
 }
 
-/** What the solver found. */
+/** Solution of the solver. */
 export interface Solution {
   readonly reading: Interpretation;
   /** Chosen rules in canonical order. */
@@ -99,7 +99,7 @@ export interface Solution {
   /** Queries without any candidate (paper), or that no choice of rules can make federated, with the reason. */
   readonly impossible: readonly { readonly query: number; readonly reason: string }[];
   readonly seconds: number;
-  /** What was minimised, in order; not in paper mode, which has but one criterion. */
+  /** Minimised criteria, in order; not in paper mode, which has but one criterion. */
   readonly criteria?: readonly Criterion[] | undefined;
   /** The solver's words when it failed; what was found without it is the solution. */
   readonly trouble?: string | undefined;

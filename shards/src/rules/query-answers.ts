@@ -18,10 +18,10 @@ import { areSameRows, rowsOf, type AnswerStore, askStore, type OpenStore } from 
  */
 export type AnswerSource = "none" | "one-shard" | "several-shards";
 
-/** What the answers of queries say about shards. */
+/** Answers of queries, as evidence about shards. */
 export type QueryAnswers = NonNullable<Awaited<ReturnType<typeof openQueryAnswers>>>;
 
-/** What is asked, over which data. */
+/** The queries, and the data to ask. */
 interface QueryAnswersInput extends Omit<CellData, "cells"> {
   readonly queries: readonly QueryFeatures[];
   readonly cells: Pick<LearnedCells, "cells" | "touches">;
@@ -132,7 +132,7 @@ async function enoughOf(ask: Ask, { query, rows }: WholeAnswer, alone: readonly 
 
 const isNone = (rows: readonly string[]): boolean => rows.length === 0 || (rows.length === 1 && rows[0] === "false");
 
-/** What the answers are taken from. */
+/** Sources of the answers. */
 interface CellData {
   readonly learned: Learned;
   readonly buckets: number;

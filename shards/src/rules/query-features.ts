@@ -104,7 +104,7 @@ function distinctPatterns(patterns: readonly Pattern[]): readonly Pattern[] {
   return [...byText].toSorted(([left], [right]) => compareText(left, right)).map(([, pattern]) => pattern);
 }
 
-/** What an ontology says about the ends of predicates. */
+/** Statements of an ontology about the ends of predicates. */
 interface Ontology {
   /** Predicate IRI to the class IRIs of its `rdfs:domain` and `rdfs:range`. */
   readonly classesOf: ReadonlyMap<string, readonly string[]>;

@@ -29,7 +29,7 @@ export function reduceCover(instance: CoverInstance) {
   const queries = coverers.flatMap(({ size }, query) => (size > 0 ? [query] : []));
   const renumbered = new Map(queries.map((query, at) => [query, at]));
   return {
-    /** What is left when nothing is redundant. */
+    /** The remainder when nothing is redundant. */
     core: {
       rules: kept.map((rule) =>
         [...(covers[rule] ?? [])].map((query) => renumbered.get(query) ?? -1).toSorted(ascending),

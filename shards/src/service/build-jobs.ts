@@ -12,7 +12,7 @@ import type { RunShardTask } from "./run-task.ts";
 import type { ShardSettings } from "./shard-service.ts";
 import { dataFolderId, refuseOtherFolder } from "./data-folder.ts";
 
-/** What a build job is given. */
+/** Payload of a build job. */
 interface BuildPayload {
   readonly spec: ShardSpec;
   /** Folder of the paths in the description, below `shards-input/`. */
@@ -22,7 +22,7 @@ interface BuildPayload {
   readonly folder?: string | undefined;
 }
 
-/** What a build job gives: the figures; all of it is in the report. */
+/** Result of a build job: the figures; the report has all. */
 export interface BuildJobResult {
   readonly dataset: string;
   readonly dryRun: boolean;
@@ -119,7 +119,7 @@ export async function enqueueOnce(
 /** The queue, as builds need it. */
 export type BuildQueue = Pick<JobQueue, "get" | "enqueue">;
 
-/** What the job works with. */
+/** Parts that the job works with. */
 interface BuildKindParts {
   readonly config: ShardSettings;
   readonly runTask: RunShardTask;
@@ -158,7 +158,7 @@ async function runBuildJob(
   }
 }
 
-/** Whether a job was cancelled; false when the store cannot be read. */
+/** True if a job was cancelled; false when the store cannot be read. */
 async function isCancelled(jobs: Pick<JobQueue, "get">, id: string): Promise<boolean> {
   const job = await jobs.get(id).catch(() => undefined);
   return job?.state === "cancelled";

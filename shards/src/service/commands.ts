@@ -35,7 +35,7 @@ interface VerifyCommand extends Running {
   readonly timeoutMs?: number;
 }
 
-/** What the command line does with shards, without a service. */
+/** Commands on shards that need no service. */
 export const createShardCommands = (dataDir: string, openStores: OpenStores) => ({
   async build(specFile: string, options: BuildCommand): Promise<readonly BuildResult[]> {
     const outcomes: BuildResult[] = [];
@@ -167,7 +167,7 @@ async function verifyPackage(folder: string, options: VerifyCommand & WithStores
   return verdictOf([files, ...checks]);
 }
 
-/** What is verified, and how far the stores that are asked may go. */
+/** Options of verification, including limits of the stores that are asked. */
 export interface FinishedOptions extends Omit<VerifyOptions, "openStore" | "onProgress"> {
   /** Compare the answers of all queries too. */
   readonly answers: boolean;

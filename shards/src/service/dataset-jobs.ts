@@ -20,7 +20,7 @@ interface DatasetPayload {
   readonly folder?: string | undefined;
 }
 
-/** What jobs on finished shards work with. */
+/** Parts of jobs on finished shards. */
 interface DatasetParts {
   readonly config: Pick<ShardSettings, "dataDir" | "limits">;
   readonly host: Pick<ShardHost, "folderOf">;
@@ -34,7 +34,7 @@ interface DatasetRun extends Pick<DatasetParts, "config" | "runTask"> {
   readonly options: Parameters<RunShardTask>[1];
 }
 
-/** What these jobs give; `fingerprint` is that of the build that was read. */
+/** Result of these jobs; `fingerprint` is that of the build that was read. */
 export interface DatasetResult {
   readonly dataset: string;
   readonly fingerprint: string;

@@ -24,7 +24,7 @@ type Hosted<Endpoint> = {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
 };
 
-/** The shards that this process hosts: none until `scan` was called. What is damaged or unfinished is never hosted. */
+/** The shards that this process hosts: none until `scan` was called. Damaged or unfinished ones are never hosted. */
 export class ShardHost<Endpoint extends Closable = Closable> {
   readonly #options: ShardHostOptions<Endpoint>;
   /** Folders that cannot be hosted, as they are. */

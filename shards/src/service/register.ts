@@ -8,7 +8,7 @@ import { documentOf } from "../../../src/registry/catalog/document-fields.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
 import type { Source } from "../materialise/manifest.ts";
 
-/** What registering works with. */
+/** Parts that registering works with. */
 export interface RegisterParts {
   readonly catalog: EditableCatalog;
   readonly publicUrl: string;

@@ -118,7 +118,7 @@ type ShardTask =
       readonly options: Omit<PackageRequest, "version" | "signal" | "onProgress">;
     };
 
-/** What a package job gives: how many there are, and how many questions were left out; all of it is in the manifest. */
+/** Result of a package job: numbers of items, and of questions left out; the manifest has all. */
 interface PackageJobResult extends Pick<PackageManifest, "questions" | "queries" | "outcomes"> {
   readonly leftOut: number;
 }
@@ -136,7 +136,7 @@ type ToShardProcess =
   /** The task is to end soon, for this reason. */
   | { readonly kind: "stop"; readonly reason: ToldError };
 
-/** What the process says; `done` or `failed` is its last word. */
+/** Messages of the process; `done` or `failed` is its last one. */
 type FromShardProcess<Result> =
   | { readonly kind: "progress"; readonly progress: JobProgress }
   | { readonly kind: "done"; readonly result: Result }

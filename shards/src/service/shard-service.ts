@@ -30,7 +30,7 @@ export interface ShardSettings {
   };
 }
 
-/** What the shards of the service work with. */
+/** Parts that the service's shards work with. */
 export interface ShardServiceParts<Endpoint extends Closable> {
   readonly config: ShardSettings;
   readonly host: ShardHost<Endpoint>;

@@ -15,7 +15,7 @@ const answersMs = 30 * 60_000;
 const maxAnswerBytes = 16 * 1024 * 1024;
 const mostInputs = 1_000;
 
-/** What a verification job gives: the findings, each cut to a length that is fit to be read. */
+/** Result of a verification job: the findings, each cut to a readable length. */
 export interface VerifyJobResult extends Verification, DatasetResult {}
 
 const isPayload = isShape({ dataset: matches(datasetPattern), answers: isFlag, folder: optional(isText) });

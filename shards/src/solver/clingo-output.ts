@@ -5,7 +5,7 @@ const wordLine = /^\s*"(Result|More)": "([^"]*)"/u;
 const timeLine = /^\s*"(Total|Solve)": (\d+\.\d+),?$/u;
 
 /**
- * Reads what clingo prints with `--outf=2`, JSON over many lines, while it prints it: tells of each model when its atoms,
+ * Reads clingo's output with `--outf=2`, JSON over many lines, while it is printed: reports each model when its atoms,
  * and of its costs when they are complete. A reader of whole JSON objects would come too late: clingo closes a model's
  * brace only when it goes on to the next thing, which may be never.
  */
@@ -42,7 +42,7 @@ export class ClingoOutput {
     else this.#tell({ kind: "bound", lower: items.map(Number) });
   }
 
-  /** What clingo has said until now; `result` is empty until it has said it. */
+  /** Facts printed so far; `result` is empty until clingo has printed it. */
   get end(): ClingoEnd {
     const seconds = (name: string): number => Number(this.#words.get(name) ?? 0);
     return {
@@ -53,7 +53,7 @@ export class ClingoOutput {
   }
 }
 
-/** What a worker is started with. */
+/** Start data of a worker. */
 export interface ClingoBoot {
   /** Cap of clingo's own memory. */
   readonly memoryBytes: number;
@@ -66,7 +66,7 @@ export interface ClingoRequest {
   readonly options: readonly string[];
 }
 
-/** What the worker says while it solves. */
+/** Messages of the worker while it solves. */
 export type ClingoProgress =
   | { readonly kind: "model"; readonly atoms: readonly string[] }
   /** Costs of the preceding model. */

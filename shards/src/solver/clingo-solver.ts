@@ -74,7 +74,7 @@ const tooLarge = (bytes: number, most: number): FedwayError =>
 /** `usable`: the thread waits for the next program. */
 type Outcome = { readonly result: SolveResult | FedwayError; readonly usable: boolean };
 
-/** What has been heard from a search so far. */
+/** Messages received from a search so far. */
 interface Heard {
   readonly models: AnswerSet[];
   lower: readonly number[] | undefined;

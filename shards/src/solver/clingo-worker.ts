@@ -12,7 +12,7 @@ import {
   ClingoOutput,
 } from "./clingo-output.ts";
 
-/** What the module of clingo-wasm offers (its `clingo.d.ts`, which it does not export). */
+/** Interface of clingo-wasm's module (its `clingo.d.ts`, which it does not export). */
 interface ClingoModule {
   ccall(name: "run", result: "number", types: readonly string[], values: readonly string[]): number;
 }
@@ -48,10 +48,10 @@ prototype.grow = function growWithinCap(pages) {
 
 let output = new ClingoOutput(() => {});
 let complaints: string[] = [];
-/** What the solver has not read yet of the program. */
+/** Part of the program that the solver has not read yet. */
 let unread: Iterator<number, undefined> = new Uint8Array().values();
 
-// The package's entry point starts a thread of its own, with a pool of more, and tells of a model only when the next one
+// The package's entry point starts a thread of its own, with a pool of more, and reports a model only when the next one
 // comes. This is the module inside, the build for one thread.
 const { default: createModule }: { default: (options: ModuleOptions) => Promise<ClingoModule> } = await import(
   new URL("./clingo.js", import.meta.resolve("clingo-wasm")).href

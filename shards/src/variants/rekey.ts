@@ -21,7 +21,7 @@ export interface RekeyOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a twin has, and what of the original is still in it: `rekey.json` of its folder. */
+/** Content of a twin, and the parts of the original that are still in it: `rekey.json` of its folder. */
 export interface RekeyResult {
   readonly dataset: string;
   readonly seed: number;

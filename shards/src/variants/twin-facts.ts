@@ -6,7 +6,7 @@ import type { ShardQuery } from "../rules/problem.ts";
 import { isYear, localName, wordsOf } from "./renaming.ts";
 import { type Constant, ValueUses } from "./value-uses.ts";
 
-/** What the data have as values of a property. */
+/** Values of a property in the data. */
 export interface PropertyFacts {
   hasTexts: boolean;
   hasThings: boolean;
@@ -23,7 +23,7 @@ export interface ReadQuery extends Pick<ShardQuery, "same"> {
 /** Bounds the memory, which grows with the words. */
 const mostWords = 2_000_000;
 
-/** What a first pass finds in queries, data and ontology. */
+/** Findings of a first pass over queries, data and ontology. */
 export class DataFacts {
   readonly uses = new ValueUses();
   readonly properties = new Map<string, PropertyFacts>();

@@ -11,7 +11,7 @@ export interface Constant {
   readonly slot: string;
 }
 
-/** What a query does with values beyond comparing them for equality. */
+/** Uses of values in a query beyond comparing them for equality. */
 interface Reading {
   readonly slot: string;
   readonly query: string;
@@ -32,7 +32,7 @@ const blind = new Set(
 );
 
 /**
- * What queries do with the values of properties. Properties whose values meet in a variable or a comparison are one group,
+ * Uses of properties' values in queries. Properties whose values meet in a variable or a comparison are one group,
  * named by one of its slots: what must stay for one must stay for all.
  */
 export class ValueUses {

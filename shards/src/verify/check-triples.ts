@@ -32,7 +32,7 @@ const reasons = {
 } as const;
 type Fault = keyof typeof reasons;
 
-/** Faults of a shard by itself, and those that only a look at the inputs shows. */
+/** Faults visible in a shard alone, and those that only a look at the inputs shows. */
 const faultsOf = { disjoint: ["shared", "repeated"], complete: ["missing", "foreign"] } as const;
 
 /** The checks of shards whose triples are right. @param lackOfInputs why not all inputs are known */

@@ -20,7 +20,7 @@ interface ClosedSubselect {
 /** Terms as SPARQL writes them, `UNDEF` among them, in the order of a subselect's variables. */
 export type SolutionRow = readonly string[];
 
-/** What may differ from one evaluation to the next, or depends on the order of solutions, which nothing prescribes. */
+/** Functions whose value may differ from one evaluation to the next, or depends on the unprescribed order of solutions. */
 const unsteady = new Set([
   "RAND",
   "NOW",
@@ -56,7 +56,7 @@ interface Candidate {
   readonly exists: Group;
 }
 
-/** Whether substitution reaches no variable of the subselect: none is written outside of the EXISTS. */
+/** True if substitution reaches no variable of the subselect: none is written outside of the EXISTS. */
 function isClosed(query: ParsedQuery, { group, exists }: Candidate): boolean {
   const names = mentionedVariables(query.tokens, group);
   const before = mentionedVariables(query.tokens, { from: 0, to: exists.from });
@@ -107,14 +107,14 @@ class Search {
 /**
  * The subselects S of a query that `withSolutions` may replace by their solutions, in text order. SPARQL 1.1 Query defines
  * `exists(P)` as: P, with the values of the tested solution substituted for variables, has a solution (section 18.6). With
- * these conditions S has the same solutions in each such evaluation as by itself, on whatever data:
+ * these conditions S has the same solutions in each such evaluation as when evaluated alone, on any data:
  * - No variable written in S, projected or not, is written outside of the EXISTS, so that substitution does not reach
- *   S in any reading of its definition; inside P a subselect is evaluated bottom up, by itself (sections 12 and 18.2).
+ *   S in any reading of its definition; inside P a subselect is evaluated bottom up, alone (sections 12 and 18.2).
  * - No GRAPH or SERVICE is around S in the query, so that the query's default graph is the active one (section 18.6).
  * - S has no function, aggregate or clause that may choose differently each time, no SERVICE, no functions but the
  *   standard's, no VALUES behind it, and it projects a variable.
- * - No other subselect is between S and the EXISTS. What is, are operators (Join, LeftJoin, Minus, Union, Filter, Extend)
- *   that have a solution or none whatever the multiplicities of those of S, so that distinct solutions do.
+ * - No other subselect is between S and the EXISTS. In between are operators (Join, LeftJoin, Minus, Union, Filter, Extend)
+ *   that have a solution or none independently of the multiplicities of those of S, so that distinct solutions do.
  *
  * One that fails a condition is left out, which costs time only.
  */

@@ -8,7 +8,7 @@ import { timeOver, type Check, Findings } from "./verification.ts";
 export interface VerifiedQuery {
   readonly id: string;
   readonly text: string;
-  /** What the report says: two shards or more have matches for its patterns. Absent: it says nothing. */
+  /** Claim of the report: two shards or more have matches for its patterns. Absent: no claim. */
   readonly federated?: boolean | undefined;
 }
 
@@ -55,7 +55,7 @@ function chanceOf(text: string): ReturnType<typeof chanceIn> {
   }
 }
 
-/** What both sides gave. */
+/** Answers of both sides. */
 type Pair = readonly [whole: Answered, union: Answered];
 
 async function askBoth(text: string, { whole, union }: AnswerSides, options: AnswerOptions): Promise<Pair> {
@@ -150,7 +150,7 @@ function hasChance(part: unknown): boolean {
 }
 
 /**
- * What equal data may give this query differently: nothing; which rows, but not how many; or how many, too. Queries take
+ * Possible differences between two answers of this query over equal data: none; which rows, but not how many; or how many, too. Queries take
  * some rows of an order that may have ties (LIMIT, OFFSET), depend on the order inside groups (SAMPLE, GROUP_CONCAT), on
  * chance and time, or leave repetitions to the store (REDUCED).
  * @throws FedwayError `QUERY_SYNTAX`

@@ -24,7 +24,7 @@ interface Sides {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** What reading each side once shows. */
+/** Facts from reading each side once. */
 export interface ReadOnce {
   /** The files are those of the manifest. */
   readonly files: Check;

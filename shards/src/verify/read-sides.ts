@@ -10,7 +10,7 @@ import type { Findings } from "./verification.ts";
 /** Where the shards are. */
 type ShardSide = { readonly folder: string; readonly manifest: Manifest };
 
-/** What reading needs. */
+/** Inputs of reading. */
 export interface Reading {
   readonly findings: Findings;
   readonly signal: AbortSignal;

@@ -67,7 +67,7 @@ function lastWord(bytes: Buffer, from: number, end: number): number {
   return word;
 }
 
-/** Whether lines come in strictly ascending order of their bytes, so that none is there twice. */
+/** Checks that lines come in strictly ascending order of their bytes, so that none is there twice. */
 export class LineOrder {
   isAscending = true;
   #last = Buffer.alloc(1024);

@@ -1,5 +1,5 @@
 /**
- * What is checked: files against the manifest, no triple in two shards, union equals input, each triple where the rules put
+ * Checks: files against the manifest, no triple in two shards, union equals input, each triple where the rules put
  * it, queries that are federated as the report says, answers over whole and union. Of a package: its files against its manifest.
  */
 export type CheckName = "package" | "files" | "disjoint" | "complete" | "placement" | "federated" | "answers";
@@ -26,7 +26,7 @@ export interface Check {
   readonly findings: readonly Finding[];
 }
 
-/** What a verification found. */
+/** Result of a verification. */
 export interface Verification {
   /** The worst of the checks. */
   readonly outcome: Outcome;

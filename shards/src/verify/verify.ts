@@ -28,11 +28,11 @@ export interface Unread {
   readonly unread: string;
 }
 
-/** What is verified, and with what. */
+/** The folder to verify, and the means. */
 export interface VerifyOptions {
   /** A finished folder. */
   readonly folder: string;
-  /** What the shards were made of, under the names that the manifest has for them. */
+  /** Inputs of the shards, under the names that the manifest has for them. */
   readonly inputs: readonly Input[] | Unread;
   readonly queries: readonly VerifiedQuery[] | Unread;
   /** Without it answers are not compared, and the check says so. */
@@ -62,7 +62,7 @@ interface Work {
 /**
  * Verifies a finished folder of shards: the files are those of the manifest, each triple of the inputs is in exactly one
  * shard, the one that the rules say, and nothing else is, queries are federated as the report says, every query has the same
- * answer over the union of the shards as over the whole. What is wrong is data, not an error, and what cannot be looked at is
+ * answer over the union of the shards as over the whole. A fault is data, not an error, and an unreadable part is
  * unknown. Each side is read once; only what is wrong then is looked for in a second pass. Memory grows with the subjects.
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` without a manifest, `DISK_FULL`; the signal's reason when it is
  *   aborted

@@ -15,7 +15,7 @@ const aggregates = ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT
 
 interface Estimate {
   readonly scope: QueryScope;
-  /** At most so many solutions of the scope's least frequent pattern; undefined: not known. */
+  /** Upper bound of the solutions of the scope's least frequent pattern; undefined: not known. */
   readonly rows: number | undefined;
   /** A constant beside classes and properties narrows it, by how much is not known. */
   readonly isNarrowed: boolean;
@@ -26,7 +26,7 @@ interface CostOptions {
   readonly models: EndpointModels;
 }
 
-/** What a query may cost by the counts of descriptions, in one sentence; undefined when nothing is to be said. */
+/** Estimated cost of a query by the counts of descriptions, in one sentence; undefined when there is nothing to say. */
 export function costWarning(parsed: ParsedQuery, { scopes, models }: CostOptions): string | undefined {
   const asked = scopes.filter(({ patterns }) => patterns.length > 0);
   const estimates = asked.map((scope) => estimateOf(scope, scope.patterns));
@@ -157,7 +157,7 @@ function partsOf({ outline, tokens }: ParsedQuery, scopes: readonly QueryScope[]
   });
 }
 
-/** What shares variables, with each other or by way of others. */
+/** Patterns that share variables, directly or through others. */
 function connected(links: readonly Link[]): readonly Link[] {
   const byName = Map.groupBy(
     links.flatMap((link) => [...link.names].map((name) => ({ name, link }))),

@@ -48,7 +48,7 @@ interface Drafting extends Offering {
   readonly sources: RepairSources;
 }
 
-/** Who plans queries is the judge of them: only what it refuses is repaired. */
+/** Drafts that the planner accepts: only what it refuses is repaired. */
 function* planned(text: string, drafting: Drafting, options: CheckOptions): Steps<Draft | UnrepairedText> {
   const { place, sources } = drafting;
   const whole = planOf(text, place, options);
@@ -61,7 +61,7 @@ function* planned(text: string, drafting: Drafting, options: CheckOptions): Step
   return { ...draft, parsed: undefined, offered: found && "parsed" in found ? found : undefined };
 }
 
-/** What the planner refuses, as far as it can be repaired. */
+/** Repairs the part that the planner refuses, as far as possible. */
 function* repaired(
   text: string,
   error: FedwayError,
@@ -105,7 +105,7 @@ export function planOf(
   }
 }
 
-/** Whether a text can be run as it is. */
+/** True if a text can be run as it is. */
 export function isPlanned(text: string, place: Place, options: CheckOptions): boolean {
   const plan = planOf(text, place, options);
   return !(plan instanceof FedwayError) && plan.kind !== "rejected";

@@ -10,12 +10,12 @@ import type { KnownValues } from "./other-values.ts";
 import type { RepairSources } from "./repair-text.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 
-/** What queries are checked against; all of it is known here, no endpoint is asked. */
+/** Knowledge that queries are checked against, all from memory; no endpoint is asked. */
 export interface CheckOptions extends Pick<PlanContext, "catalog" | "availability"> {
   readonly planner: Planner;
   readonly search: SearchIndex;
   readonly models: EndpointModels;
-  /** What is certain of endpoints; absent: nothing. */
+  /** Certain facts about endpoints; absent: none. */
   readonly sources?: Pick<KnownSources, "facts"> | undefined;
   /** Absent: nothing is known of values. */
   readonly values?: KnownValues | undefined;
@@ -30,7 +30,7 @@ export interface CheckRequest {
   readonly endpoint?: string | undefined;
   /** Id of the federation; not together with `endpoint`. */
   readonly federation?: string | undefined;
-  /** Whose query it is; repeats are those of the same owner and session. */
+  /** Owner of the query; repeats are those of the same owner and session. */
   readonly owner: string;
   readonly session?: string | undefined;
 }
@@ -88,7 +88,7 @@ export const vocabulariesFor = (
 ): readonly Vocabulary[] =>
   ids.flatMap((id) => models.get(id)?.described ?? []).map((described) => vocabularyOf(described));
 
-/** What repairs of the text look up: the endpoints of the query first, then the catalogue, then what is well known. */
+/** Sources for repairs of the text: the endpoints of the query first, then the catalogue, then well-known vocabularies. */
 export function sourcesFor(ids: readonly string[], { catalog, search, models }: CheckOptions): RepairSources {
   const vocabularies = vocabulariesFor(ids, { models });
   const { published } = catalog;

@@ -31,7 +31,7 @@ const mostOffered = 3;
 const mostTerms = 500;
 
 /**
- * What may have been meant by a contradiction, each fitting all other constraints: a constant as the property has them, the
+ * Likely meanings of a contradiction, each fitting all other constraints: a constant as the property has them, the
  * property turned round; where facts are certain also another class or property, or a node between that was skipped.
  */
 export function meantBy(found: Contradiction, known: Known, isCertain: boolean): readonly Offer[] {

@@ -9,7 +9,7 @@ export interface NamespaceSource {
   namespacesOf(prefix: string): readonly string[];
   /** Namespaces in which the query's endpoints have a term with this local name. */
   namespacesWith(local: string): readonly string[];
-  /** Whether a class or property is known, at the query's endpoints or anywhere. */
+  /** True if a class or property is known, at the query's endpoints or anywhere. */
   isKnown(iri: string): boolean;
 }
 

@@ -11,7 +11,7 @@ import type { ParsedDraft } from "./draft-query.ts";
 import type { Offer, QueryScope } from "./query-scope.ts";
 import type { UnknownTerm } from "./unknown-terms.ts";
 
-/** What endpoints are looked up in. */
+/** Sources for looking up endpoints. */
 export type KnownEndpoints = Pick<PlanContext, "catalog" | "availability"> & { readonly terms: KnownTerms };
 
 const mostCandidates = 5;

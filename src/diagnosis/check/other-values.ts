@@ -6,7 +6,7 @@ import { type ValueConstant, valueConstants, type Constraint } from "../../sparq
 import { literalText } from "../../rdf/term-text.ts";
 import { termEdit, textOf } from "../../sparql/edit-text.ts";
 
-/** What is known of the values that endpoints have. */
+/** Known values at endpoints. */
 export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy" | "keys">;
 
 const mostConstants = 5;

@@ -32,7 +32,7 @@ export interface PreparedQuery {
   readonly repeatOf?: EarlierRun | undefined;
 }
 
-/** What is known of a query before it is run. */
+/** Result of checking a query before it is run. */
 export interface CheckedQuery extends PreparedQuery {
   /** It parses and can be planned; its terms may still be unknown. */
   readonly valid: boolean;
@@ -55,7 +55,7 @@ export interface CheckedQuery extends PreparedQuery {
   readonly cost?: string | undefined;
   /** Why it is not valid. */
   readonly problem?: Problem | undefined;
-  /** What to do now, in one sentence. */
+  /** Next step, in one sentence. */
   readonly next: string;
 }
 
@@ -153,7 +153,7 @@ async function examined(prepared: PreparedQuery, draft: ParsedDraft, options: Ch
 
 const mostOffers = 10;
 
-/** What is not suggested reads as possible. */
+/** Repairs that are not suggested are shown as possible. */
 const shownOffer = ({ repair, score, why }: Offer): Repair =>
   score >= likelyScore ? repair : { ...repair, why: `possible, not certain: ${why}` };
 

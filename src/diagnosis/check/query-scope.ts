@@ -23,7 +23,7 @@ export interface QueryScope {
   readonly ranges: readonly TokenRange[];
 }
 
-/** What is less likely is not suggested before the answer is known. */
+/** Less likely offers are not suggested before the answer is known. */
 export const likelyScore = 0.5;
 
 /** A change of a query that is only offered. */

@@ -4,12 +4,12 @@ import { entryMeant } from "../../plan/meant-entries.ts";
 import { usedTerms } from "../../sparql/used-terms.ts";
 import { evidenceText } from "../evidence.ts";
 
-/** What was meant is looked up for these only: planning waits for it. */
+/** Limit of terms with suggestions: planning waits for them. */
 const mostRemarks = 5;
 
 /**
- * What descriptions say of an answer that is empty: terms that none of the endpoints has which are asked for them, and what may
- * have been meant. What a note of the plan says is not said again.
+ * Remarks from descriptions on an empty answer: terms that none of the endpoints asked for them has, with suggestions of other
+ * terms. Facts in a note of the plan are not repeated.
  */
 export function createRemarks(terms: KnownTerms, { catalog }: Pick<PlanContext, "catalog">): Remarks {
   return (parsed, plan, { entry, over }) => {

@@ -10,7 +10,7 @@ import { type NamespaceSource, withPrefixes } from "./missing-prefixes.ts";
 import { type TextAttempt, withServiceNames } from "./service-names.ts";
 import { readTokens, updateVerb } from "./update-to-select.ts";
 
-/** What repairs of a text look up. */
+/** Sources for repairs of a text. */
 export interface RepairSources extends NamespaceSource {
   /** URL of the endpoint with this catalogue id. */
   readonly urlOf: (id: string) => string | undefined;
@@ -24,13 +24,13 @@ export interface RepairedText {
   readonly repairs: readonly Repair[];
 }
 
-/** A text that cannot be run, whatever was tried. */
+/** A text that could not be made to run. */
 export interface UnrepairedText {
   /** Why, at its place in the text as it was written. */
   readonly error: FedwayError;
   /** The text without what stands around the query. */
   readonly core: string;
-  /** What would run, where that says how its writer has to be understood. */
+  /** A text that would run, if it shows how its writer must be understood. */
   readonly offered?: Pick<RepairedText, "text" | "repairs"> | undefined;
 }
 
@@ -88,7 +88,7 @@ export function* repairText(
 
 interface Repairing {
   readonly steps: readonly Step[];
-  /** What is left of it. */
+  /** Remaining budget. */
   readonly budget: { characters: number };
 }
 
@@ -128,7 +128,7 @@ function* repairedCore(
 /** A text on its way with what can still be tried at its error. */
 interface Branch {
   readonly draft: Draft;
-  /** What is unread of it, and a little for each change. */
+  /** Unread characters, and a little for each change. */
   readonly left: number;
   readonly attempts: Iterator<TextAttempt>;
 }

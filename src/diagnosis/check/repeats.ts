@@ -12,7 +12,7 @@ export interface EarlierRun {
   readonly run?: string | undefined;
 }
 
-/** Whose query it is. */
+/** Owner of the query. */
 export interface Asker {
   readonly owner: string;
   readonly session?: string | undefined;

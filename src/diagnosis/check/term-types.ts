@@ -5,12 +5,12 @@ import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import { type PropertyFacts, type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 
-/** What the terms at one place of a pattern may be at one endpoint. Absent: nothing is known. */
+/** Possible types of the terms at one place of a pattern at one endpoint. Absent: nothing is known. */
 export interface TermType {
   readonly endpoint?: string;
   /** Kinds of literals there are: "number", `@` with a language or without, other datatypes. */
   readonly literals?: readonly string[];
-  /** What each IRI there begins with. */
+  /** Prefixes of each IRI in that place. */
   readonly iris?: readonly string[];
   readonly noBlankNodes?: boolean;
   /** Each term is an instance of one of these, as far as is known. */
@@ -19,7 +19,7 @@ export interface TermType {
   readonly properties?: ReadonlySet<string> | undefined;
   /** No term is an instance of another class. */
   readonly onlyClasses?: ReadonlySet<string>;
-  /** What every term there has. */
+  /** Property that every term in that place has. */
   readonly property?: string;
   readonly class?: string;
 }
@@ -27,14 +27,14 @@ export interface TermType {
 /** "certain": by facts that are complete, fresh and not contradicted; "likely": all that is known, as if nothing were missing. */
 export type Certainty = "certain" | "likely";
 
-/** What types are derived from. */
+/** Sources that types are derived from. */
 export interface TypeFacts {
   readonly models: Pick<EndpointModels, "get">;
   /** Absent: nothing is certain. */
   readonly sources?: Pick<KnownSources, "facts"> | undefined;
 }
 
-/** What the subjects and objects of a property are at an endpoint. */
+/** Types of the subjects and objects of a property at an endpoint. */
 export interface PatternTypes {
   readonly subject: TermType;
   readonly object: TermType;
@@ -133,7 +133,7 @@ export function typeOfConstant(term: PatternTerm): TermType {
   return { literals: [kind], iris: [], noBlankNodes: true };
 }
 
-/** Whether one term may be of both types. */
+/** True if one term may be of both types. */
 export function mayMeet(one: TermType, other: TermType): boolean {
   if (haveCommon(one.literals, other.literals)) return true;
   if (!haveCommon(one.iris, other.iris) && (one.noBlankNodes || other.noBlankNodes)) return false;
@@ -146,7 +146,7 @@ const excludes = ({ properties, onlyClasses }: TermType, other: TermType): boole
   (other.property !== undefined && properties?.has(other.property) === false) ||
   (other.class !== undefined && onlyClasses?.has(other.class) === false);
 
-/** Whether one begins with another: "@" is any language, and a dateTime may be compared with a date. */
+/** True if one begins with another: "@" is any language, and a dateTime may be compared with a date. */
 const haveCommon = (one: readonly string[] | undefined, other: readonly string[] | undefined): boolean =>
   one === undefined || other === undefined
     ? one?.length !== 0 && other?.length !== 0

@@ -19,7 +19,7 @@ export interface Typed {
 
 /** Two constraints that no term satisfies both, or a pattern whose property has no such constant. */
 export interface Contradiction {
-  /** What both say something of; undefined: a constant of the first. */
+  /** Variable that both constrain; undefined: a constant of the first. */
   readonly name: string | undefined;
   readonly one: Typed;
   readonly other: Typed;
@@ -44,7 +44,7 @@ export class TypeChecker {
     this.#idsFor = idsFor;
   }
 
-  /** What is known of the endpoints that a pattern is asked of. */
+  /** Known types at the endpoints that a pattern is sent to. */
   endpoints({ scope }: Constraint): readonly EndpointTypes[] {
     return this.#idsFor(scope.service).map((id) => {
       const known = this.#endpoints.get(id) ?? new EndpointTypes(id, this.#certainty, this.#facts);
@@ -53,7 +53,7 @@ export class TypeChecker {
     });
   }
 
-  /** What speaks against constraints on their own, else between two of them, else through those that leave fewer endpoints. */
+  /** Contradictions in single constraints, else between two of them, else through those that leave fewer endpoints. */
   contradictions(constraints: readonly Constraint[]): readonly Contradiction[] {
     const all = constraints.slice(0, mostConstraints).flatMap((each) => this.#typed(each) ?? []);
     const right = all.filter((each) => this.#fitsConstants(each));
@@ -63,7 +63,7 @@ export class TypeChecker {
     return this.#left > 0 ? found : [];
   }
 
-  /** Whether constraints may hold together, and with all others. */
+  /** True if constraints may hold together, and with all others. */
   fit(added: readonly Constraint[], others: readonly Constraint[]): boolean {
     const typed = added.flatMap((each) => this.#typed(each) ?? []);
     const all = [...typed, ...others.flatMap((each) => this.#typed(each) ?? [])];
@@ -149,7 +149,7 @@ function namesOf(of: Constraint): readonly string[] {
   return [of.subject, of.object].flatMap(({ term }) => (term.kind === "variable" ? [term.name] : []));
 }
 
-/** What a variable is in a constraint, once for each place. */
+/** Types of a variable in a constraint, once for each place. */
 export function typesOf(of: Constraint, { subject, object }: PatternTypes, name: string): readonly TermType[] {
   if (of.kind === "comparison") return [subject];
   const isNamed = (term: PatternTerm): boolean => term.kind === "variable" && term.name === name;

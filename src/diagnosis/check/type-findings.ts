@@ -38,8 +38,8 @@ const mostFindings = 5;
 const mostKeyed = 3;
 
 /**
- * The contradictions of a query with what is known of its endpoints, and what may have been meant. What is not certain is
- * reported only with a repair that fits what is known.
+ * The contradictions of a query with known facts about its endpoints, and suggestions. Uncertain ones are
+ * reported only with a repair that fits the facts.
  */
 export function typeFindings({ parsed, constraints, idsFor }: Checked, facts: KnownFacts) {
   const findings: TypeFinding[] = [];
@@ -107,7 +107,7 @@ function keysText({ name, one, other }: Contradiction, { facts: { values }, idsF
   return ` Known values join if written alike (${kind}): ${how}.`;
 }
 
-/** Whether a variable of a pattern has these keys: values of its property, or IRIs of a class. */
+/** True if a variable of a pattern has these keys: values of its property, or IRIs of a class. */
 function isKey(group: KeyGroup, { predicate, object }: JoinedPattern, name: string): boolean {
   const isValue = object.term.kind === "variable" && object.term.name === name;
   return group.property === (isValue && predicate.term.kind === "iri" ? predicate.term.iri : undefined);

@@ -5,7 +5,7 @@ import type { DescribedSchema } from "../../registry/model/described-schema.ts";
 import type { KnownProperty } from "../../registry/model/schema.ts";
 import type { PlacedPattern } from "../../sparql/query-patterns.ts";
 
-/** What a description says of a property. */
+/** A property in a description. */
 export interface PropertyFacts {
   /** Absent when unknown. */
   readonly triples?: number;

@@ -47,7 +47,7 @@ const sameMeaning: ReadonlySet<Likeness["kind"]> = new Set([
 const fewestLetters = 5;
 
 /**
- * Whether a value can stand for the one that is written without another question being asked: it is the same, written in
+ * True if a value can replace the written one without changing the question: it is the same, written in
  * another way, or a text with a letter or two mistaken. Codes that are nearly alike name other things.
  */
 export function isSameMeant(written: RDF.Term, found: RDF.Term, { kind }: Likeness): boolean {

@@ -9,7 +9,7 @@ import { constantOf } from "./vary-triple.ts";
 export interface Comparison {
   /** `=`, `<`, `IN`, `CONTAINS`, ... */
   readonly operator: string;
-  /** What is compared, as it is written. */
+  /** The compared operand, as written. */
   readonly operand: TokenRange;
   readonly constant: TokenRange;
   readonly term: RDF.Term;

@@ -28,7 +28,7 @@ export interface DiagnosisBudget {
   readonly signal: AbortSignal;
   /** Milliseconds that are left of the request; absent: a minute. */
   readonly timeoutMs?: number | undefined;
-  /** Whose query it is. */
+  /** Owner of the query. */
   readonly owner?: string | undefined;
   /** The call that the diagnosis is part of; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
@@ -51,9 +51,9 @@ interface ExplainerOptions {
   readonly run: Probe;
   readonly planner: Planner;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "membersOf">;
-  /** What descriptions say; absent: nothing is known. */
+  /** Descriptions; absent: nothing is known. */
   readonly terms?: Inquiry["terms"];
-  /** What is known of a query without asking; absent: nothing is. */
+  /** Check of a query without asking endpoints; absent: nothing is known. */
   readonly check?: QueryCheck["check"] | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly now: () => number;
@@ -111,7 +111,7 @@ export function createExplainer(options: ExplainerOptions) {
   };
 }
 
-/** What was asked for an earlier answer was not asked now. */
+/** Marks evidence from an earlier answer as not asked now. */
 function aged(diagnosis: EmptyDiagnosis, ms: number): EmptyDiagnosis {
   const { problem } = diagnosis;
   const detail = problem?.detail.replace(/\(asked now\)\.$/, `(asked ${Math.round(ms / 1000)} s ago).`);

@@ -127,7 +127,7 @@ function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding 
   };
 }
 
-/** What to say of a pattern for which nothing alike was found: what there is without the rest, for the reader to choose. */
+/** Finding about a pattern without a similar alternative: the existing values without the rest, for the reader to choose. */
 async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candidate[]): Promise<Finding> {
   const known = best.length > 0 ? best : await bestCandidates(inquiry, [part], [part]);
   const [first] = known;
@@ -229,7 +229,7 @@ const undecided = (inquiry: Inquiry): Finding => ({
   next: "Ask parts of the query alone, beginning with the pattern that has the fewest solutions.",
 });
 
-/** What some parts' variations find, best first; where nothing likely is among it, the values that the check offers too. */
+/** Best candidates from the parts' variations; where none is likely, also the values that the check offers. */
 async function bestCandidates(
   inquiry: Inquiry,
   suspects: readonly QueryPart[],

@@ -28,7 +28,7 @@ export interface Inquiry {
   readonly target: ProbeTarget;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
   readonly terms: Pick<KnownTerms, "hasTerm" | "endpointsWith" | "descriptionVersion"> | undefined;
-  /** What the check says of the query. */
+  /** Result of checking the query. */
   readonly known: KnownOfQuery;
   /** Id or URL of the only endpoint that patterns outside of every SERVICE are sent to. */
   readonly home: string | undefined;
@@ -36,7 +36,7 @@ export interface Inquiry {
   readonly members: readonly string[];
 }
 
-/** What is known of a query without asking. */
+/** Knowledge about a query without asking. */
 export type KnownOfQuery = Pick<CheckedQuery, "unknown" | "contradictions"> & Required<Pick<CheckedQuery, "offers">>;
 
 /** Why an answer is empty. */
@@ -55,7 +55,7 @@ export interface Finding {
   readonly endpoints?: readonly string[] | undefined;
   /** Each makes the query have solutions, as was asked. */
   readonly repairs?: readonly Repair[] | undefined;
-  /** What the first repair changes. */
+  /** Changes of the first repair. */
   readonly edits?: readonly TextEdit[] | undefined;
   readonly suggestions?: readonly Suggestion[] | undefined;
   readonly next?: string | undefined;
@@ -68,7 +68,7 @@ export interface EvidentFinding {
   readonly evidence?: Evidence | undefined;
 }
 
-/** What is known of the endpoints of a part, and may have kept them from being asked. */
+/** Descriptions of a part's endpoints, which may have kept them from being asked. */
 export function describedBy(inquiry: Inquiry, { part }: Finding): Evidence {
   const own = part && endpointOf(inquiry, part);
   const ids = own === undefined ? inquiry.members : [own];

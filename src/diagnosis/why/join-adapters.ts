@@ -36,8 +36,8 @@ const identities: readonly string[] = [
 ];
 
 /**
- * Whether parts have no solutions together because they write the values that join them in different ways: samples of both
- * sides are compared, and what may mend them is asked. Where nothing is known to mend them: what a value of each side is.
+ * Explains parts that have no solutions together because they write the values that join them in different ways: compares samples of both
+ * sides, and tests adapters. Where no adapter fits: the kind of value on each side.
  */
 export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]): Promise<ExplainedJoin> {
   let examples = "";

@@ -3,7 +3,7 @@ import { type KeyExpressions, type KeyRule, type KeyStep, keyExpressions, keySte
 
 /** How the values of two sides are made one key, as SPARQL. */
 export interface KeyAdapter extends KeyExpressions {
-  /** What is unlike, such as `scheme`, `node`, `case`. */
+  /** Kind of difference, such as `scheme`, `node`, `case`. */
   readonly kind: string;
   readonly rule: KeyRule;
   /** It takes IRIs of one namespace for those of another, which may name other things with the same numbers. */
@@ -132,7 +132,7 @@ function adapterOf(rule: Rule, matches: number): KeyAdapter | undefined {
 
 const formOf = (term: RDF.Term): string => (term.termType === "Literal" ? term.datatype.value : "iri");
 
-/** What is unlike; undefined for a rule that changes nothing. */
+/** Kind of difference; undefined for a rule that changes nothing. */
 function kindOf({ leftPrefix, rightPrefix, steps }: Rule, left: RDF.Term, right: RDF.Term): string | undefined {
   const step = keySteps.findLast((each) => steps.has(each));
   if (step !== undefined) return step;

@@ -6,7 +6,7 @@ import { type Finding, type Inquiry, shownTerm } from "./inquiry.ts";
 import { headOf } from "./query-parts.ts";
 
 /**
- * What HAVING, OFFSET or LIMIT 0 leaves out of a SELECT whose patterns have solutions, with the largest group's value or the
+ * Rows that HAVING, OFFSET or LIMIT 0 leaves out of a SELECT whose patterns have solutions, with the largest group's value or the
  * number of rows; null when the query has rows. No repair: a condition is part of the question, and none may be the answer.
  * @throws BudgetSpent
  */
@@ -22,7 +22,7 @@ export async function leftOut(inquiry: Inquiry): Promise<Finding | null> {
   return finding(inquiry, clause, having && (await nearestGroup(inquiry, having)));
 }
 
-/** What stands behind WHERE; `none` is LIMIT 0. */
+/** Solution modifiers after WHERE; `none` is LIMIT 0. */
 function modifiersOf({ tokens, outline: { tail } }: Inquiry["query"]) {
   const [having, offset, limit] = ["HAVING", "OFFSET", "LIMIT"].map((word) => clauseOf(tokens, tail, word));
   const none = limit && tokens[limit.from + 1]?.text === "0" ? limit : undefined;

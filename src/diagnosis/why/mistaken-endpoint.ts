@@ -10,7 +10,7 @@ const mostEndpoints = 4;
 const fewEntries = 8;
 
 /**
- * Whether an endpoint is asked for what another one has: none of the patterns that it is sent has a solution there, it does
+ * Finds an endpoint that is asked for another one's data: none of the patterns that it is sent has a solution there, it does
  * not even know their predicates and classes, and at another endpoint the query has solutions.
  */
 export async function mistakenEndpoint(inquiry: Inquiry, empty: readonly QueryPart[]): Promise<Finding | undefined> {

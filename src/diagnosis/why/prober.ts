@@ -7,7 +7,7 @@ import type { Bindings } from "../../results/model.ts";
 /** Where questions are sent. */
 export type ProbeTarget = Pick<ProbeRequest, "endpointId" | "federationId">;
 
-/** What the questions of one diagnosis may cost. */
+/** Budget for the questions of one diagnosis. */
 export interface ProbeBudget {
   readonly maxQuestions: number;
   /** Milliseconds for all of them: the guard of what the questions are bounded by. */
@@ -42,7 +42,7 @@ const mostTogether = 24;
 
 /**
  * Asks about groups, many in one request: a UNION of subqueries with LIMIT, each of which gives its number. Where such a
- * request fails the groups are asked one by one. What is not known is undefined.
+ * request fails the groups are asked one by one. Unknown results are undefined.
  */
 export class Prober {
   /** Questions asked so far. */
@@ -51,7 +51,7 @@ export class Prober {
   requests = 0;
   /** An answer rests on facts: somebody was not asked. */
   byFacts = false;
-  /** Whether facts decide who is asked. */
+  /** False to ask all endpoints regardless of facts. */
   prune = true;
   /** Of what there was too little for all questions. */
   spent: "questions" | "requests" | "time" | undefined;
@@ -65,7 +65,7 @@ export class Prober {
     this.#until = options.now() + budget.timeoutMs;
   }
 
-  /** Whether each group has solutions. @throws BudgetSpent */
+  /** Existence of solutions of each group. @throws BudgetSpent */
   async anySolutions(
     groups: readonly string[],
     target = this.#options.target,

@@ -8,7 +8,7 @@ import { type TripleText, tripleTexts } from "../../sparql/triple-texts.ts";
 
 /** A SERVICE, GRAPH or plain group around parts. */
 export interface Wrapper {
-  /** What stands before its brace, such as `SERVICE <http://...>`; empty for a plain group. */
+  /** Text before its brace, such as `SERVICE <http://...>`; empty for a plain group. */
   readonly head: string;
   /** The element; its brace group is the end of it. */
   readonly range: TokenRange;
@@ -80,7 +80,9 @@ function partsOfElement(query: ParsedQuery, element: Element, wrappers: readonly
   ];
 }
 
-/** What parts can be taken out of; a SERVICE or GRAPH of a variable is asked as it stands, as the variable may be bound by it. */
+/**
+ * Groups that parts can be taken out of; a SERVICE or GRAPH of a variable is asked as it stands, as the variable may be bound by it.
+ */
 function wrapperOf(query: ParsedQuery, element: Element): Wrapper | undefined {
   const { tokens, prologue } = query;
   if (element.kind === "union") {

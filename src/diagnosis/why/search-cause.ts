@@ -7,7 +7,7 @@ import { BudgetSpent } from "./prober.ts";
 import { renderParts, serviceOf } from "./query-parts.ts";
 import { firstThatHelps, lackOf, type Trial, trialsOf } from "./try-offers.ts";
 
-/** What a diagnosis has found so far. */
+/** Progress of a diagnosis. */
 interface Progress {
   best: Finding | undefined;
   evidence: Evidence;
@@ -46,7 +46,7 @@ async function searched(
     : await concluded(inquiry, cause, progress);
 }
 
-/** What was found by facts, asked of everybody. @throws BudgetSpent */
+/** Confirms a finding by facts at all endpoints. @throws BudgetSpent */
 async function askedOfAll(inquiry: Inquiry, found: Finding, progress: Progress): Promise<EvidentFinding | null> {
   progress.best = found;
   progress.evidence = describedBy(inquiry, found);
@@ -74,7 +74,7 @@ async function concluded(
   return finding && { finding, evidence };
 }
 
-/** Whether what was found is so when everybody is asked; undefined when that is not known. @throws BudgetSpent */
+/** True if a finding holds when all endpoints are asked; undefined when that is not known. @throws BudgetSpent */
 async function confirmed({ parts, prober }: Inquiry, { part, isEmptyAlone }: Finding): Promise<boolean | undefined> {
   const groups = part && isEmptyAlone ? [parts, [part]] : [parts];
   const has = await prober.anySolutions(groups.map(renderParts));

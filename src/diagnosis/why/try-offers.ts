@@ -26,12 +26,12 @@ import { type Candidate, variationsOf } from "./vary-triple.ts";
 /** Offers that are tried together. */
 const mostTried = 3;
 
-/** What a change that the check offers would mend. */
+/** A finding with the change that the check offers for it. */
 export type Trial = Finding & { readonly edits: Offer["edits"] };
 
 /**
- * What the check offers and may be a repair, best first: its likely offers together, then each alone. Another value asks another
- * question; what is merely possible has solutions by chance. Asks nothing.
+ * Offers of the check that may be repairs, best first: its likely offers together, then each alone. Another value asks another
+ * question; a merely possible offer has solutions by chance. Asks nothing.
  */
 export function trialsOf(inquiry: Inquiry): readonly Trial[] {
   const likely = inquiry.known.offers.filter(({ repair, score }) => repair.kind !== "value" && score >= likelyScore);
@@ -41,7 +41,7 @@ export function trialsOf(inquiry: Inquiry): readonly Trial[] {
   return [...together, ...likely].slice(0, mostTried).flatMap((offer) => trialOf(inquiry, offer) ?? []);
 }
 
-/** What descriptions alone prove, and no question. */
+/** Finding that descriptions alone prove. */
 export function lackOf(inquiry: Inquiry, [first]: readonly Trial[]): Required<EvidentFinding> | undefined {
   if (first === undefined || lackingPart(inquiry) === undefined) return undefined;
   return { finding: { ...first, repairs: [] }, evidence: describedBy(inquiry, first) };

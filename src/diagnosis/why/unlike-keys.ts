@@ -10,7 +10,7 @@ import type { ValueIndex } from "../../registry/values/value-index.ts";
 interface UnlikeKeys {
   readonly here: KeyGroup;
   readonly there: KeyGroup;
-  /** What is unlike: `node`, `padding`, `version`, `case`, `namespace`, ... */
+  /** Kind of difference: `node`, `padding`, `version`, `case`, `namespace`, ... */
   readonly kind: string;
   readonly left: (value: string) => string;
   readonly right?: ((value: string) => string) | undefined;
@@ -78,7 +78,7 @@ function termOf(text: string): RDF.Term {
   return literalFromParts(String(JSON.parse(quoted)), language, datatype);
 }
 
-/** What is left of a key without namespace, case, leading zeros, white space and version. */
+/** A key without namespace, case, leading zeros, white space and version. */
 const plainKey = (text: string): string => {
   const { value } = termOf(text);
   const local = /[^/#:]*$/u.exec(value.trim())?.[0] ?? value;

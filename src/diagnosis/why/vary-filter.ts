@@ -112,7 +112,7 @@ interface Condition {
   readonly comparison: Comparison | undefined;
 }
 
-/** What a FILTER joins by `&&`, each with its first comparison. */
+/** Conditions that a FILTER joins by `&&`, each with its first comparison. */
 function conditionsOf(query: ParsedQuery, { range }: QueryPart): readonly Condition[] {
   const { tokens } = query;
   const inner =
@@ -138,7 +138,7 @@ const conditionAt = (query: ParsedQuery, range: TokenRange): Condition => ({
   comparison: comparisonsOf(query, range)[0],
 });
 
-/** What values are shown for: those in the data, not their lower case, when a text is searched. */
+/** Operand whose values are shown: those in the data, not their lower case, when a text is searched. */
 function shownOperand(query: ParsedQuery, { operator, operand }: Comparison): string {
   const text = textOf(query, operand);
   return (searching.has(operator) && /^[LU]CASE\s*\(([^()]+)\)$/i.exec(text)?.[1]) || text;

@@ -13,7 +13,7 @@ import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm,
 import type { TermsWanted } from "./prober.ts";
 import { type QueryPart, renderParts, withTriple } from "./query-parts.ts";
 
-/** What of a triple pattern may be wrong. */
+/** Part of a triple pattern that may be wrong. */
 type Place = "subject" | "predicate" | "object" | "class" | "direction";
 
 /** A triple pattern with one thing changed; what is found in its place makes the query have solutions. */
@@ -113,7 +113,7 @@ function alikeFilter(term: RDF.Term): string {
   return has.length === 0 ? `STR(?${placeholder}) = ""` : has.join(" || ");
 }
 
-/** What the values found in the place of a term say of it, best first. */
+/** Candidates among the values found in the place of a term, best first. */
 export function candidatesOf(
   variation: Variation,
   found: readonly RDF.Term[] | undefined,
@@ -142,7 +142,7 @@ export function candidatesOf(
 }
 
 /**
- * Whether a change keeps the question. Another value asks for something else, and so does another property, unless it is named
+ * True if a change keeps the question. Another value asks for something else, and so does another property, unless it is named
  * alike; of one that has solutions itself, written alike.
  */
 export function isRepair(

@@ -42,7 +42,7 @@ const defaults = {
 interface RedisPlace {
   /** `redis://` or `rediss://`, with account and database. */
   readonly url: string;
-  /** What every key begins with: a short name and a colon, e.g. `fedway:`; the same in all processes of a deployment. */
+  /** Prefix of every key: a short name and a colon, e.g. `fedway:`; the same in all processes of a deployment. */
   readonly prefix: string;
 }
 

@@ -2,7 +2,7 @@ import type { Job as BullmqJob, JobsOptions } from "bullmq";
 import type { PublicError } from "../bounds.ts";
 import type { EnqueueOptions, Job, JobKind, JobProgress, JobState } from "../job-queue.ts";
 
-/** What BullMQ keeps as a job's data. */
+/** Data of a job in BullMQ. */
 export interface JobData {
   readonly payload: unknown;
   /** Grows from job to job: the order of enqueuing. Turns of schedules have none. */
@@ -18,7 +18,7 @@ interface JobEnd {
   readonly error?: PublicError;
 }
 
-/** What becomes BullMQ's `failedReason`, as JSON. */
+/** Content of BullMQ's `failedReason`, as JSON. */
 export interface Failure extends PublicError {
   /** The worker that took the job did not run its handler. */
   readonly notRun?: true;
@@ -86,7 +86,7 @@ export const isToCome = (job: QueuedJob): boolean => job.repeatJobKey !== undefi
 /** Grows with the time of enqueuing. */
 export const orderOf = (job: QueuedJob): number => job.data.order ?? job.timestamp * 1_000;
 
-/** What the handler gave, in an array; undefined for a job that is not done. */
+/** The handler's result, in an array; undefined for a job that is not done. */
 export const resultOf = ({ returnvalue }: QueuedJob): readonly unknown[] | undefined =>
   Array.isArray(returnvalue) ? returnvalue : undefined;
 
@@ -125,7 +125,7 @@ function errorOf(job: QueuedJob, state: JobState): PublicError | undefined {
   return state === "done" ? undefined : failureOf(job.failedReason);
 }
 
-/** Whether an end that was not the handler's came before the handler's. */
+/** True if the job was ended from outside before its handler ended. */
 export function isEnded({ data, finishedOn = Number.POSITIVE_INFINITY }: QueuedJob): boolean {
   return data.end !== undefined && data.end.atMs <= finishedOn;
 }

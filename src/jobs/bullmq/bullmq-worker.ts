@@ -126,7 +126,7 @@ function openWorker(
     },
   });
   worker.on("error", (error) => {
-    // The link tells that Redis is away; ten workers that say so too are noise.
+    // The link reports that Redis is away; ten workers repeating it are noise.
     if (!isConnectionError(error)) fault(jobsFailed(error));
   });
   return worker;
@@ -144,7 +144,7 @@ const putBack = ({ job, token }: Run): Promise<void> => job.moveToDelayed(Date.n
 
 type Attending = WorkerOptions & { readonly isClosing: () => boolean };
 
-/** One run of a job. @throws what tells BullMQ to try again, to give up, or to leave the job where it was put */
+/** One run of a job. @throws errors that make BullMQ try again, give up, or leave the job where it was put */
 async function attend(run: Run, options: Attending): Promise<readonly unknown[]> {
   try {
     return await attempt(run, options);

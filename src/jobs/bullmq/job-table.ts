@@ -96,7 +96,7 @@ export class JobTable {
       .slice(0, limit);
   }
 
-  /** Whether this is a turn of a schedule that comes while one before is not done. */
+  /** True for a turn of a schedule that arrives while an earlier one is not done. */
   async isOverlapping(job: QueuedJob): Promise<boolean> {
     if (job.repeatJobKey === undefined) return false;
     const { link } = this.#options;
@@ -147,7 +147,7 @@ function groupsOf(state: Job["state"] | undefined): readonly JobGroup[] {
 
 const turnAtMs = ({ id = "" }: QueuedJob): number => Number(id.slice(id.lastIndexOf(":") + 1));
 
-/** Whether a job can still come to run, or to an end. */
+/** True if a job may still run or end. */
 export const isOpen = (job: QueuedJob): boolean => job.finishedOn === undefined && !isEnded(job);
 
 function withResult(job: QueuedJob): Job {

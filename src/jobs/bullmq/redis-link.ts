@@ -6,7 +6,7 @@ import { knownFailure, reconnecting } from "../../store/redis/redis-connection.t
 interface RedisLinkOptions {
   /** `redis://` or `rediss://`, with account and database. */
   readonly url: string;
-  /** What every key begins with: a short name and a colon. */
+  /** Prefix of every key: a short name and a colon. */
   readonly prefix: string;
   /** Each has a queue. */
   readonly kinds: Iterable<string>;
@@ -19,7 +19,7 @@ interface RedisLinkOptions {
 /** The connection for everything but running jobs; while Redis is away its commands fail at once. */
 export type RedisLink = Awaited<ReturnType<typeof openRedisLink>>;
 
-/** What BullMQ's keys begin with; it appends `:<kind>:`. */
+/** Prefix of BullMQ's keys; it appends `:<kind>:`. */
 export const queuePrefix = (prefix: string): string => `${prefix}jobs:queue`;
 
 /** The newest events that BullMQ keeps of a queue; nothing here reads them. */
@@ -120,7 +120,7 @@ export async function inTime<Result>(work: Promise<Result>, ms: number): Promise
   }
 }
 
-/** Whether an error says no more than that Redis cannot be reached now. */
+/** True if an error only means that Redis cannot be reached now. */
 export function isConnectionError(error: unknown): boolean {
   const text = error instanceof Error ? `${"code" in error ? String(error.code) : ""} ${error.message}` : "";
   return /ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|Connection is closed|isn't writeable|max retries|Socket timeout/.test(

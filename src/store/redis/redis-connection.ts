@@ -132,7 +132,7 @@ function asFailure(error: unknown, connection: Error | undefined): FedwayError {
 
 /** The beginning of what Redis or the client says, and what to tell the reader. */
 const failures: readonly (readonly [beginning: RegExp, message: string, next?: string])[] = [
-  [/^OOM/, "There is no room left in Redis.", "Give Redis more memory; the service goes on by itself."],
+  [/^OOM/, "There is no room left in Redis.", "Give Redis more memory; the service then continues automatically."],
   [
     /^(WRONGPASS|NOAUTH|NOPERM)/,
     "Redis refuses the account of this service.",
@@ -144,7 +144,7 @@ const failures: readonly (readonly [beginning: RegExp, message: string, next?: s
   [/^(Command timed out|Redis did not answer)/, "Redis did not answer in time; a write may have taken effect."],
 ];
 
-/** What to tell the reader of an error whose text is known, and what to do about it. */
+/** Text for the reader of a known error, and the remedy. */
 export const knownFailure = (text: string) => failures.find(([beginning]) => beginning.test(text));
 
 /** An error as a plain one without the command it belongs to: arguments can hold a password. */

@@ -13,7 +13,7 @@ import { acquireScript, deleteScript, incrementScript, listScript, putScript, re
 
 /** How a store in Redis is opened. */
 export interface RedisStoreOptions extends RedisConnectionOptions {
-  /** What every key begins with, e.g. `fedway:`; stores with different prefixes share a database undisturbed. */
+  /** Prefix of every key, e.g. `fedway:`; stores with different prefixes share a database undisturbed. */
   readonly prefix: string;
 }
 
@@ -47,7 +47,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   });
 }
 
-/** What channels begin with that tell of changes; the document's key follows. */
+/** Prefix of the channels for changes; the document's key follows. */
 const channelsOf = (prefix: string): string => `${prefix}w:`;
 
 interface RedisParts {

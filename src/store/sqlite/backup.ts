@@ -5,7 +5,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { storeFailed } from "../bounds.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 
-/** What a backup made. */
+/** Result of a backup. */
 export interface BackupReport {
   /** Size of the new file. */
   readonly bytes: number;

@@ -7,7 +7,7 @@ const failures: Readonly<Record<number, readonly [message: string, next: string]
   8: ["The database cannot be written to.", "Check who owns the data folder and how it is mounted."],
   10: ["The disk under the database failed.", "Check the disk and the file system of the data folder."],
   11: ["The database is damaged.", "Restore a backup."],
-  13: ["There is no room left for the database.", "Free some disk space; the service goes on by itself."],
+  13: ["There is no room left for the database.", "Free some disk space; the service then continues automatically."],
   14: ["The database cannot be opened.", "Check that the data folder exists and may be written to."],
   26: ["The file is not a database of this service.", "Choose another data folder, or restore a backup."],
 };

@@ -67,7 +67,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   });
 }
 
-/** What deletes, and the counters and leases that go with it, may use the reserve of a full disk. */
+/** Deletes, and the counters and leases that belong to them, may use the reserve of a full disk. */
 const reserved = { reserved: true } as const;
 
 const documentOf = (row: Row): StoredDocument => ({

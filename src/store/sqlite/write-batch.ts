@@ -91,7 +91,7 @@ function transact(database: DatabaseSync, writes: readonly WaitingWrite[], besid
     beside?.();
     database.exec("COMMIT");
   } catch (error) {
-    // A full disk makes SQLite roll back by itself.
+    // On a full disk SQLite rolls back automatically.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }

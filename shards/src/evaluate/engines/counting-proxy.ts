@@ -38,7 +38,7 @@ export async function startCountingProxy(target: string, listenAt = 0) {
   const port = typeof address === "object" ? address?.port : undefined;
   return {
     url: `http://127.0.0.1:${port}`,
-    /** What was counted since the last time. */
+    /** Counts since the last call. */
     take(): Traffic {
       const counted = { requests, bytes };
       [requests, bytes] = [0, 0];

@@ -16,7 +16,7 @@ export interface MeasuredEngine {
   readonly urls: Readonly<Partial<Record<EngineForm, string>>>;
   /** A query as it has to name the shards for this engine. */
   readonly textOf: (query: string) => string;
-  /** What the shards were asked for the query that had this answer; undefined: unknown. */
+  /** Requests to the shards for the query that had this answer; undefined: unknown. */
   readonly traffic: (answer: Response | undefined) => Promise<Traffic | undefined>;
 }
 
@@ -34,7 +34,7 @@ const recordFields = {
   ms: isCount,
 };
 
-/** What became of one query in one form. */
+/** Result of one query in one form. */
 export interface EngineRecord extends Partial<Traffic> {
   readonly engine: string;
   readonly form: EngineForm;

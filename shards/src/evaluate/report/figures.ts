@@ -55,7 +55,7 @@ export const failedOf = ({ questions }: SystemScores): readonly QuestionScore[] 
 export const luckyOf = ({ questions }: SystemScores): readonly QuestionScore[] =>
   questions.filter(({ right, final }) => right === true && final.lucky === true);
 
-/** What became of a question, in a few words. */
+/** Verdict on a question, in a few words. */
 export function verdictText({ right, outcome, final }: QuestionScore): string {
   if (right === null) return "no gold answer";
   if (right) return final.lucky === true ? "right by luck" : "right";

@@ -22,7 +22,7 @@ import {
   verdictText,
 } from "./figures.ts";
 
-/** What a page shows: systems over one package, and each pair of them. */
+/** Content of a page: systems over one package, and each pair of them. */
 export interface ScoreReport extends Pick<Scores, "package" | "ablation" | "systems"> {
   readonly comparisons: readonly Comparison[];
 }

@@ -2,7 +2,7 @@ import type { BenchmarkPackage, PackagedQuestion } from "../../package/open-pack
 import type { QuestionOutcome, QuestionRecord } from "../records.ts";
 import type { RunFolder } from "./run-folder.ts";
 
-/** What became of a question, whoever was asked. */
+/** Record of a question, independent of the model asked. */
 export type Asked = Omit<QuestionRecord, "question" | "setup" | "model" | "repeat">;
 
 /** Asks one question. @throws what ends the run: the question is then asked by the next start */

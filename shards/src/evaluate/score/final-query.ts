@@ -7,7 +7,7 @@ import { isWord, type Token, tokenize } from "../../../../src/sparql/tokens.ts";
 import { undeclaredPrefixes } from "../../../../src/sparql/undeclared-prefixes.ts";
 import type { Answer, WholeStore } from "../../package/whole-store.ts";
 
-/** What can be wrong with a query: its text, what it names, or its evaluation. */
+/** Possible faults of a query: its text, the names in it, or its evaluation. */
 export const queryFaults = [
   "parse-error",
   "prefix-error",
@@ -100,7 +100,7 @@ function isPrefixError(text: string, tokens: readonly Token[]): boolean {
   }
 }
 
-/** What is wrong by the code of an error. */
+/** Fault by the code of an error. */
 export function faultOfCode(code: string): QueryFault {
   if (/TIMEOUT|DEADLINE/u.test(code)) return "timeout";
   if (/TOO_LARGE/u.test(code)) return "too-large";

@@ -70,7 +70,7 @@ export type Ratios = Readonly<Record<string, Ratio | undefined>>;
 const one = (part: number | boolean | null | undefined): Ratio | undefined =>
   part === null || part === undefined ? undefined : { part: Number(part), of: 1 };
 
-/** What a question adds to each metric. Failed runs count as errors, whatever their last query was. */
+/** Contribution of a question to each metric. Failed runs count as errors, even after a good last query. */
 export function ratiosOf(score: QuestionScore): Ratios {
   const { right, final, tokens } = score;
   const submitted = score.outcome === "submitted";

@@ -16,7 +16,7 @@ export interface JudgedFinal {
   readonly lucky?: boolean | undefined;
 }
 
-/** What one question came to; a line of `scores.json`. */
+/** Score of one question; a line of `scores.json`. */
 export interface QuestionScore extends Omit<QuestionRecord, "calls" | "final" | "turns" | "ms" | "tokens"> {
   /** Submitted, with the rows of the gold answer; null where there is none. */
   readonly right: boolean | null;
@@ -35,7 +35,7 @@ export interface QuestionScore extends Omit<QuestionRecord, "calls" | "final" | 
   readonly toolErrors: number;
 }
 
-/** What a session's figures say of a question; `naming`: queries that name endpoints. */
+/** Figures of a question's session; `naming`: queries that name endpoints. */
 type Figures = Omit<SessionFigures, "informed" | "validity" | "requests" | "bytes"> & {
   readonly naming: number;
   readonly requests: number | null;
@@ -96,7 +96,7 @@ const groupsOf = ({ question, query }: ScoredQuestion): readonly string[] => [
   ...(query.strata ?? []).map((name) => `stratum ${name}`),
 ];
 
-/** What a call names, and what is wrong with it: its text as it was written, else how it failed. */
+/** Names in a call, and its fault: from its text as written, else by its failure. */
 function readCall({ query, outcome, code }: CallRecord, targets: Targets) {
   if (query === undefined) return { named: [] };
   const read = readFinal(query, targets);

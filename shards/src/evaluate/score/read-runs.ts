@@ -9,7 +9,7 @@ import { callFields, isAmount, type QuestionRecord } from "../records.ts";
 /** A folder of runs: `run.json`, and the lines of `runs.jsonl`. */
 export interface Runs {
   readonly folder: string;
-  /** What was set for the run, as it was written. */
+  /** Settings of the run, as written. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly records: readonly QuestionRecord[];
 }

@@ -31,7 +31,7 @@ export interface Scores {
   readonly ablation: Ablation;
 }
 
-/** What an agent with one setup and one model came to. */
+/** Scores of an agent with one setup and one model. */
 export interface SystemScores {
   readonly name: string;
   readonly setup: string;
@@ -47,7 +47,7 @@ const hasScores = isShape({
   ablation: isShape({ forms: isListOf(isObject) }),
 });
 
-/** Whether a value is one of `scores.json`, of this version. */
+/** True for a value of `scores.json`, of this version. */
 export const isScores = (value: unknown): value is Scores =>
   isObject(value) && value["format"] === format && value["version"] === 1 && hasScores(value);
 

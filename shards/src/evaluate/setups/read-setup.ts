@@ -54,7 +54,7 @@ const unknownSetup = (name: string, why: string, cause?: unknown): FedwayError =
     cause,
   });
 
-/** What `/api/ask` is sent of a setup: the prompt names the endpoints of the package. */
+/** Part of a setup that is sent to `/api/ask`: the prompt names the endpoints of the package. */
 export function askSetupOf(
   { tools, lookup, prompt, limits }: Setup,
   { endpoints, manifest }: BenchmarkPackage,

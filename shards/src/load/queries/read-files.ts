@@ -158,7 +158,7 @@ function quotedFault(field: string): string | undefined {
 }
 
 /**
- * The entries of a JSON array of objects with `id`, `sparql` (or `query`, `text`) and `question`. What is no object
+ * The entries of a JSON array of objects with `id`, `sparql` (or `query`, `text`) and `question`. A value that is no object
  * becomes an entry without text.
  * @throws FedwayError `REQUEST_INVALID` for what is no JSON array
  */

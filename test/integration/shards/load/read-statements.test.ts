@@ -213,7 +213,7 @@ describe("readStatements of what is broken", () => {
     mkdirSync(join(folder, "folder.nt"));
     await expect(linesOf(join(folder, "folder.nt"))).rejects.toThrow(/folder\.nt: this is not a file/);
     await expect(linesOf(join(folder, "missing.nt"))).rejects.toThrow(/missing\.nt: the file cannot be read/);
-    await expect(linesOf(join(folder, "data.csv"))).rejects.toThrow(/format of data\.csv cannot be told/);
+    await expect(linesOf(join(folder, "data.csv"))).rejects.toThrow(/ending of data\.csv does not show its format/);
     expect(() => namedInputs([{ path: "a/x.nt" }, { path: "b/x.nt" }])).toThrow(/Two input files are called x\.nt/);
   });
 });
