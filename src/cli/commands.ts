@@ -9,6 +9,7 @@ import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
 import type { PlanDescription } from "../query/explain.ts";
+import { planText } from "../views/plan-view.ts";
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { isUtf8 } from "node:buffer";
@@ -120,10 +121,7 @@ export async function runExplain(io: CliIo, argument: string, options: QueryOpti
     const plan = await runner.explain(asked);
     if (options.portable && plan.problem) return await refuse(io, plan.problem, asked.text);
     if (options.portable) return await writePortable(io, plan);
-    await write(
-      io.stdout,
-      options.json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(plan.text.trimEnd())}\n`,
-    );
+    await write(io.stdout, options.json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(planText(plan))}\n`);
     if (plan.run !== undefined && failures.has(plan.run.status)) {
       await write(io.stderr, failureText(plan.run));
       return exitCodes.failed;

@@ -21,7 +21,7 @@ const isCode = (value: unknown): value is ErrorCode => typeof value === "string"
 const isProblem = (value: unknown): value is Problem =>
   typeof value === "object" && value !== null && "code" in value && isCode(value.code) && "detail" in value;
 const isPlan = (value: unknown): value is PlanDescription =>
-  typeof value === "object" && value !== null && "kind" in value && "text" in value;
+  typeof value === "object" && value !== null && "kind" in value && "notes" in value;
 
 const statuses: readonly RunStatus[] = ["running", "ok", "empty", "partial", "failed", "cancelled"];
 

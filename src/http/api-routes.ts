@@ -1,6 +1,8 @@
 import type { FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
+import type { PlanDescription } from "../query/explain.ts";
+import { planText } from "../views/plan-view.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
@@ -47,8 +49,11 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
   });
   exchange.run = table.run;
   if (table.diagnosis && table.status !== "empty" && table.status !== "ok") exchange.code = table.diagnosis.code;
-  return table;
+  return { ...table, plan: withText(table.plan) };
 }
+
+/** A plan as the API gives it: with its text for people. */
+const withText = (plan: PlanDescription) => ({ ...plan, text: planText(plan) });
 
 async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRequest) {
   const {
@@ -65,7 +70,7 @@ async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRe
   const { config, queries } = shell;
   checkLength(shell, text);
   const place = { endpointId: endpoint, federationId: federation, defaultGraphs: [], namedGraphs: [] };
-  if (!analyze) return queries.explain({ text, ...place, strict, prune });
+  if (!analyze) return withText(queries.explain({ text, ...place, strict, prune }));
   if (config.log.queries) exchange.query = text;
   const analyzed = await queries.analyze({
     text,
@@ -78,7 +83,7 @@ async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRe
     ...callerOf(request),
   });
   exchange.run = analyzed.run?.id;
-  return analyzed;
+  return withText(analyzed);
 }
 
 /** A failed run is the table that it has, with its problem as `diagnosis`; what is refused before is a problem. */

@@ -5,7 +5,7 @@ import type { Availability } from "../monitor/monitor.ts";
 import { anyOriginHeaders, hasTag, keptFor, tagOf } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { unseen } from "./monitor-routes.ts";
-import { percentText } from "./pages/figures.ts";
+import { percentText } from "../figures.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { answers, answersAs, IdPath, view, documented } from "./schemas.ts";
 

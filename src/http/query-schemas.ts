@@ -139,7 +139,36 @@ export const PlanDescription = view("Plan", {
   kind: planKind,
   answer: Type.Optional(Type.String()),
   endpoints: Type.Array(
-    Type.Object({ endpoint: Type.String(), url: Type.String(), clauses: Type.Integer(), silent: Type.Boolean() }),
+    Type.Object({
+      endpoint: Type.String(),
+      url: Type.String(),
+      clauses: Type.Integer(),
+      silent: Type.Boolean(),
+      interface: Type.Optional(Type.String()),
+    }),
+  ),
+  graphs: Type.Optional(
+    Type.Object(
+      { default: Type.Array(Type.String()), named: Type.Array(Type.String()) },
+      { description: "Of a direct plan: the dataset that goes to the endpoint." },
+    ),
+  ),
+  silent: Type.Optional(
+    Type.Object(
+      { query: Type.String() },
+      { description: "Of a direct plan: evaluated in place of the answer after a failure." },
+    ),
+  ),
+  over: Type.Optional(
+    Type.Object(
+      {
+        federation: Type.Optional(Type.String()),
+        members: Type.Integer(),
+        leftOut: integer("Members without a match for any pattern."),
+        only: Type.Optional(text("The only member.")),
+      },
+      { description: "Members whose data are one graph for patterns outside of SERVICE." },
+    ),
   ),
   query: Type.Optional(Type.String()),
   portable: Type.Optional(

@@ -200,7 +200,7 @@ describe("the state of an answer", () => {
     await page.reload();
     await page.getByRole("button", { name: "Things and their names" }).click();
     expect(await run(page)).toBe("ok");
-    expect((await planRows(page)).join("\n")).toContain("stopped: enough rows");
+    expect((await planRows(page)).join("\n")).toContain("stopped: no more was needed");
     expect(await page.locator("#plan .down, #plan .reason").count()).toBe(0);
     expect(await page.locator("#examples button").allInnerTexts()).toStrictEqual([
       "Artists from Iceland, and how many of their works are in museums",

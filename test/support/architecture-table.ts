@@ -35,6 +35,7 @@ export const modules: readonly Module[] = [
   { name: "config", imports: [], packages: [] },
   { name: "errors", imports: [], packages: [] },
   { name: "clock.ts", imports: [], packages: [] },
+  { name: "figures.ts", imports: [], packages: [] },
   { name: "json.ts", imports: [], packages: [] },
   { name: "package-file.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
@@ -174,7 +175,7 @@ export const modules: readonly Module[] = [
   {
     name: "query",
     imports: [
-      ...whole("query/run-text.ts", "plan", "results"),
+      ...whole("plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
       { module: "workers", files: ["fair-queue.ts"] },
       { module: "clients", files: ["client-name.ts"] },
@@ -226,8 +227,12 @@ export const modules: readonly Module[] = [
   },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html.ts", imports: [], packages: [] },
-  // Words for runs, also in browsers.
-  { name: "query/run-text.ts", imports: [], packages: [] },
+  {
+    // Plans, runs and descriptions as one structure, for texts, pages and browsers alike.
+    name: "views",
+    imports: [...whole("html.ts"), { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true }],
+    packages: [],
+  },
   {
     name: "hosting",
     imports: whole("results", "workers"),
@@ -246,7 +251,7 @@ export const modules: readonly Module[] = [
   {
     name: "http",
     imports: [
-      ...whole("html.ts", "clients", "query", "query/run-text.ts", "registry", "monitor", "rdf", "hosting", "results"),
+      ...whole("html.ts", "clients", "query", "registry", "monitor", "rdf", "hosting", "results", "views"),
       { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
@@ -267,7 +272,7 @@ export const modules: readonly Module[] = [
     name: "http/pages/browser",
     imports: [
       { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
-      { module: "query/run-text.ts" },
+      ...whole("html.ts", "views"),
       { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
       { module: "rdf", files: ["well-known-prefixes.ts"] },
     ],
@@ -276,7 +281,7 @@ export const modules: readonly Module[] = [
   {
     name: "cli",
     imports: [
-      ...whole("html.ts", "query", "registry", "rdf", "results"),
+      ...whole("html.ts", "query", "registry", "rdf", "results", "views"),
       {
         module: "agent",
         files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "ask/ask-answer.ts"],
@@ -383,7 +388,7 @@ export const modules: readonly Module[] = [
 ];
 
 /** Modules that any other may import. */
-export const ground: readonly string[] = ["errors", "clock.ts", "json.ts", "package-file.ts"];
+export const ground: readonly string[] = ["errors", "clock.ts", "figures.ts", "json.ts", "package-file.ts"];
 
 /** Types that any module may name; erased before anything runs. */
 export const typePackages: readonly string[] = ["@rdfjs/types"];

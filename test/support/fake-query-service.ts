@@ -36,7 +36,7 @@ export const smallBody = Buffer.from('{"head":{"vars":["x"]},"results":{"binding
 export const fakeTable: TabularAnswer = {
   run: "run-2",
   status: "ok",
-  plan: { kind: "direct", endpoints: [], notes: [], text: "direct alpha" },
+  plan: { kind: "direct", endpoints: [], notes: [] },
   columns: ["x"],
   rows: [["<urn:x:a>"], [null]],
   truncated: false,
@@ -147,9 +147,9 @@ export function createFakeQueryService(): FakeQueryService {
     },
     analyze: async (request) => {
       requests.push(request);
-      return { kind: "direct", endpoints: [], notes: [], query: request.text, text: "direct", run: record };
+      return { kind: "direct", endpoints: [], notes: [], query: request.text, run: record };
     },
-    explain: ({ text }) => ({ kind: "direct", endpoints: [], notes: [], query: text, text: "direct" }),
+    explain: ({ text }) => ({ kind: "direct", endpoints: [], notes: [], query: text }),
     runRecord: async (id) => runs.find((run) => run.id === id),
     runOf: (error) => service.runIdOf(error),
   };

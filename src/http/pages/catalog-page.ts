@@ -9,7 +9,8 @@ import {
   endpointStatuses,
   filterParameters,
 } from "./catalog-filter.ts";
-import { amountText, heartbeatBanner, numberText } from "./figures.ts";
+import { amountText, numberText } from "../../figures.ts";
+import { heartbeatBanner } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
 import { exampleQueries } from "./example-queries.ts";
 import { badge, consolePath, option, page, toCopy } from "./layout.ts";

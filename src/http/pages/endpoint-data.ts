@@ -7,7 +7,8 @@ import type { Freshness } from "../../registry/void/description-service.ts";
 import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
 import { type Asker, askFor } from "./login.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
-import { momentOf, numberText, latencyText } from "./figures.ts";
+import { numberText, latencyText } from "../../figures.ts";
+import { momentOf } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { fact, table } from "./layout.ts";
 import {

@@ -1,5 +1,6 @@
 import type { Availability, DaySummary, Score, ScorePart, WindowSummary, HourSummary } from "../../monitor/monitor.ts";
-import { day, faultList, latencyText, noData, numberText, percentText } from "./figures.ts";
+import { latencyText, numberText, percentText } from "../../figures.ts";
+import { day, faultList, noData } from "./figures.ts";
 import { type Html, html, ownLink } from "../../html.ts";
 import { table } from "./layout.ts";
 import { createStrips, dayScale, hourScale, summariesBySpan, stripKey, type StripScale } from "./strip.ts";

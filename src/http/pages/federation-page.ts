@@ -5,7 +5,7 @@ import { iriParts } from "../../registry/schema/text.ts";
 import { type Html, html } from "../../html.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { exampleQueries } from "./example-queries.ts";
-import { amountText, numberText } from "./figures.ts";
+import { amountText, numberText } from "../../figures.ts";
 import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
 
 /** Content of a federation's page. */

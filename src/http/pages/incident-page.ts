@@ -1,6 +1,7 @@
 import type { Incident, IncidentKind, Observation } from "../../monitor/monitor.ts";
 import { kindOf, subjectOf } from "../../monitor/subjects.ts";
-import { faultList, faultText, amountText, moment, faultWords, durationText, latencyText } from "./figures.ts";
+import { amountText, durationText, latencyText } from "../../figures.ts";
+import { faultList, faultText, moment, faultWords } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { badge, fact, page, section, table } from "./layout.ts";
 

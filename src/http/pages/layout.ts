@@ -2,6 +2,8 @@ import { assetPaths, emblem } from "./assets.ts";
 import { type Html, html } from "../../html.ts";
 import { packageVersion } from "../../package-file.ts";
 
+export { badge, fact, table } from "../../views/view-html.ts";
+
 const version = packageVersion();
 
 /** Parts of the site that the navigation leads to. */
@@ -80,28 +82,6 @@ export function consolePath(
   return parameters.size === 0 ? "/query" : `/query#${parameters.toString()}`;
 }
 
-/** What one state looks like; the text carries the meaning, mark and colour repeat it. */
-export const badge = (state: string, text = state): Html => html`<span class="badge ${state}">${text}</span>`;
-
-/** A table that scrolls sideways on its own; a head that begins with `#` is that of a column of numbers. */
-export const table = ({ name, caption, heads, rows }: TableContent): Html =>
-  html`<div class="scroll" role="group" aria-label="${name}" tabindex="0"><table>
-${caption === undefined ? "" : html`<caption>${caption}</caption>\n`}<thead><tr>${heads.map(head)}</tr></thead>
-<tbody>
-${rows}</tbody></table></div>
-`;
-
-interface TableContent {
-  /** For screen readers. */
-  readonly name: string;
-  readonly caption?: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly Html[];
-}
-
-const head = (text: string): Html =>
-  text.startsWith("#") ? html`<th scope="col" class="n">${text.slice(1)}</th>` : html`<th scope="col">${text}</th>`;
-
 /** A command that one click selects. */
 export const toCopy = (name: string, command: string): Html =>
   html`<pre class="copy" tabindex="0" role="group" aria-label="${name}">${command}</pre>`;
@@ -109,13 +89,6 @@ export const toCopy = (name: string, command: string): Html =>
 /** One of the choices of a form. */
 export const option = (value: string, text: string, isChosen: boolean): Html =>
   html`<option value="${value}"${isChosen ? html` selected` : ""}>${text}</option>`;
-
-/** A name and a value in a list of facts; `long` ones take a line of their own. */
-export const fact = (name: string, value: Html | string | undefined, long = false): Html =>
-  value === undefined
-    ? html``
-    : html`<div${long ? html` class="long"` : ""}><dt>${name}</dt><dd>${value}</dd></div>
-`;
 
 /** A heading of a section and what is under it. */
 export const section = (id: string, heading: string, body: Html): Html =>

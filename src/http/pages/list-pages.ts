@@ -4,7 +4,7 @@ import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts
 import { html, joined, type Piece } from "../../html.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { pageAt } from "../paging.ts";
-import { numberText } from "./figures.ts";
+import { numberText } from "../../figures.ts";
 import { badge } from "./layout.ts";
 import { listPage, searchOf } from "./list-page.ts";
 import { sendPage } from "./page-reply.ts";

@@ -7,7 +7,8 @@ import type { HttpSettings } from "../http-deps.ts";
 import { dataBody } from "./endpoint-data.ts";
 import { windowTable } from "./endpoint-health.ts";
 import { incidentsBody, readSection, type ShownEndpoint, stateLine } from "./endpoint-page.ts";
-import { faultList, latencyText, moment, noData, numberText } from "./figures.ts";
+import { latencyText, numberText } from "../../figures.ts";
+import { faultList, moment, noData } from "./figures.ts";
 import { maintenanceBody } from "./maintenance-forms.ts";
 import { fact, page, section, table, toCopy } from "./layout.ts";
 

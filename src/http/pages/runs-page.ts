@@ -4,14 +4,15 @@ import type { ListedRuns, RunFilter } from "../../query/run-list.ts";
 import { elapsedMs } from "../../query/run-list.ts";
 import type { RunRecord, RunStatus } from "../../query/run-log.ts";
 import { runUnknown } from "../../query/query-service.ts";
-import { marks } from "../../query/run-text.ts";
 import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { viewerOf } from "../ownership.ts";
 import { IdPath } from "../schemas.ts";
 import { refuseForeign } from "../write-access.ts";
 import { choiceOf } from "./catalog-filter.ts";
-import { latencyText, momentOf, numberText } from "./figures.ts";
+import { latencyText, numberText } from "../../figures.ts";
+import { marks } from "../../views/run-view.ts";
+import { momentOf } from "./figures.ts";
 import { badge } from "./layout.ts";
 import { type Column, listPage, searchOf } from "./list-page.ts";
 import { privateHeaders, sendPage, sendPrivatePage } from "./page-reply.ts";
@@ -94,7 +95,8 @@ function readFilter(search: URLSearchParams): RunFilter {
 /** `/runs`, `/runs/{id}`, and the button that cancels one. */
 export function addRunPages(app: TypedApp, shell: HttpShell): void {
   const { queries, catalog, now = Date.now } = shell;
-  const isKnown = (endpoint: string): boolean => catalog.byId(endpoint) !== undefined;
+  const pathOf = (endpoint: string): string | undefined =>
+    catalog.byId(endpoint) === undefined ? undefined : `/endpoints/${endpoint}`;
   app.get("/runs", {
     schema: { tags, summary: "Running and recent queries as a page to read" },
     handler: async (request, reply) => {
@@ -115,7 +117,7 @@ export function addRunPages(app: TypedApp, shell: HttpShell): void {
       const record = await queries.runRecord(request.params.id, owner);
       if (record === undefined) throw runUnknown();
       // Its owner sees more of it than others, and it changes while it runs.
-      return sendPage(request, reply, { text: runPage({ record, isKnown, isOperator }), headers: uncached });
+      return sendPage(request, reply, { text: runPage({ record, pathOf, isOperator }), headers: uncached });
     },
   });
   app.post("/runs/:id/cancel", {

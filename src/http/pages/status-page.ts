@@ -6,16 +6,8 @@ import {
   type Incident,
   type MaintenanceWindow,
 } from "../../monitor/monitor.ts";
-import {
-  amountText,
-  latencyText,
-  moment,
-  noData,
-  numberText,
-  percentText,
-  heartbeatBanner,
-  heartbeatFacts,
-} from "./figures.ts";
+import { amountText, latencyText, numberText, percentText } from "../../figures.ts";
+import { moment, noData, heartbeatBanner, heartbeatFacts } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { openIncidentList } from "./incident-page.ts";
 import { badge, option, page, section } from "./layout.ts";

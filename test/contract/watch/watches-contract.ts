@@ -116,7 +116,7 @@ export function describeWatches(name: string, open: () => Promise<WatchesHarness
 const answerOf = (rows: number): TabularAnswer => ({
   run: "r",
   status: "ok",
-  plan: { kind: "direct", endpoints: [], notes: [], text: "" },
+  plan: { kind: "direct", endpoints: [], notes: [] },
   columns: ["person"],
   rows: Array.from({ length: rows }, (_, at) => [`<http://e.org/${at}>`]),
   truncated: false,

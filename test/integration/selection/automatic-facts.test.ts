@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { App } from "../../../src/app.ts";
+import { planText } from "../../../src/views/plan-view.ts";
 import { generateShop } from "../../bench/federation/shop/generate.ts";
 import { shopQueries } from "../../bench/federation/shop/queries.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -68,9 +69,9 @@ it("a federation that nobody has described needs the requests of a described one
   }
   expect(headers.get("true")).toMatch(/^sources chosen by facts of .*; facts of 20 of 20 members$/u);
   expect(headers.get("false")).toBeNull();
-  const { facts, text } = app.queries.explain(requestOf("q01"));
-  expect(facts).toEqual({ known: 20, members: 20 });
-  expect(text).toContain("facts of 20 of 20 members");
+  const plan = app.queries.explain(requestOf("q01"));
+  expect(plan.facts).toEqual({ known: 20, members: 20 });
+  expect(planText(plan)).toContain("facts of 20 of 20 members");
   for (const [name, { before }] of Object.entries(asked)) {
     expect(first.get(name)?.requests).toBeGreaterThanOrEqual(before);
     expect(first.get(name)?.rows.length).toBeGreaterThan(0);

@@ -184,21 +184,23 @@ describe("twelve small members that were described and read", () => {
 
   it("what is expected of them stands beside what they gave", async () => {
     const analyze = true;
-    expect(await explained(`${prefix} SELECT * { ?o v:price ?p }`, { analyze })).toContain(
-      "expected 30 rows; 30 rows, 6 requests",
+    expect(await explained(`${prefix} SELECT * { ?o v:price ?p }`, { analyze })).toMatch(
+      /\(vendor0, .*\).* 30 +30 +6 +none /u,
     );
     const clause = (id: string, pattern: string): string => `SERVICE <${servers.get(id)?.url}> { ${pattern} }`;
     const both = `${clause("vendor1", "?o v:product ?p")} ${clause("site1", "?r v:about ?p")}`;
     const text = await explained(`${prefix} SELECT * { ${both} }`, { analyze });
-    expect(text).toMatch(/at vendor1\n +expected 5 rows; 5 rows, 1 request, /u);
-    expect(text).toMatch(/at site1\n +expected 12 rows; 12 rows, 1 request, without join keys, /u);
+    expect(text).toMatch(/\(vendor1\).* 5 +5 +1 /u);
+    expect(text).toMatch(/\(site1\).* 12 +12 +1 +none /u);
   });
 
   it("a count of 0 is verified when it is analysed, too", async () => {
     const query = `${prefix} SELECT (COUNT(*) AS ?c) { ?r v:about <http://products.example/0> ; v:stars "5" }`;
     await explained(query, { analyze: true });
     // Nobody is asked for the rows; of six the plan says that they have none, of the others their copies do.
-    expect(await explained(query, { analyze: true })).toContain("run ok, 1 row, 12 requests");
+    expect(await explained(query, { analyze: true })).toMatch(
+      /run ok\n(?:.*\n)*? {4}rows 1\n(?:.*\n)*? {4}requests 12\n/u,
+    );
   });
 
   it("nobody is asked for what nobody has", async () => {

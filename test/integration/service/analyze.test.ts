@@ -24,13 +24,13 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
-async function explain(body: object): Promise<PlanDescription> {
+async function explain(body: object): Promise<PlanDescription & { readonly text: string }> {
   const response = await fetch(`${service.url}/api/explain`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  return (await response.json()) as PlanDescription;
+  return (await response.json()) as PlanDescription & { readonly text: string };
 }
 
 const join = "SELECT * { SERVICE <left> { ?s <urn:left> ?l } SERVICE <right> { ?s <urn:right> ?r } }";
@@ -50,8 +50,8 @@ describe("a plan that is analysed", () => {
     ]);
     const requests = steps.reduce((sum, step) => sum + step.requests, 0);
     expect(run?.sources.reduce((sum, source) => sum + source.requests, 0)).toBe(requests);
-    expect(text).toMatch(/run ok, 40 rows, \d+ requests/u);
-    expect(text).toMatch(/step \{ \?s <urn:right> \?r \}\n +at right\n +40 rows, \d+ requests?, 40 join keys, /u);
+    expect(text).toMatch(/\n {2}run ok\n {4}Complete\.\n(?:.*\n)*? {4}rows 40\n/u);
+    expect(text).toMatch(/\{ \?s <urn:right> \?r \} \(right\).* unknown +40 +\d+ +40 /u);
   });
 
   it("shows requests without join keys beside those with", async () => {
@@ -59,7 +59,7 @@ describe("a plan that is analysed", () => {
       SERVICE <right> { ?s <urn:right> ?r } }`;
     const { run, text } = await explain({ query, analyze: true });
     expect([run?.status, run?.rows]).toEqual(["ok", 540]);
-    expect(text).toContain("40 join keys, 1 request without (keys unbound, or more of them than solutions)");
+    expect(text).toContain("40 (1 request without)");
   });
 
   it("shows that what is expected to have fewer rows than there are keys is asked without keys", async () => {
@@ -67,7 +67,7 @@ describe("a plan that is analysed", () => {
     const query = "SELECT * { SERVICE <right> { ?s <urn:right> ?r } OPTIONAL { SERVICE <left> { ?s <urn:left> ?l } } }";
     await eventually(async () => {
       const { text } = await explain({ query, analyze: true });
-      expect(text).toMatch(/expected 40 rows; 40 rows, 1 request, without join keys, /u);
+      expect(text).toMatch(/\(left\).* 40 +40 +1 +none /u);
     });
   });
 

@@ -17,7 +17,7 @@ const csv = (columns: readonly string[], rows: Rows, queryText = "") => {
 const answer = (rows: Rows, more: Partial<TabularAnswer> = {}): TabularAnswer => ({
   run: "run-1",
   status: rows.length === 0 ? "empty" : "ok",
-  plan: { kind: "direct", endpoints: [], notes: [], text: "" },
+  plan: { kind: "direct", endpoints: [], notes: [] },
   columns: ["s"],
   rows,
   truncated: false,

@@ -217,7 +217,7 @@ describe("query --url", () => {
 
 describe("explain", () => {
   it("prints the plan", async () =>
-    expect(await cli(["explain", "ASK {}"])).toMatchObject({ code: 0, out: "direct\n" }));
+    expect(await cli(["explain", "ASK {}"])).toMatchObject({ code: 0, out: "direct\n  query\n    ASK {}\n" }));
   it("prints it as JSON", async () => {
     const { out } = await cli(["explain", "ASK {}", "--json"]);
     expect(JSON.parse(out)).toMatchObject({ kind: "direct", query: "ASK {}" });
@@ -225,9 +225,12 @@ describe("explain", () => {
   it("exits with 1 for a rejected plan", async () => {
     const problem = toProblem(new FedwayError("SERVICE_REQUIRED", "Which endpoint?"));
     const prepare = (queries: FakeQueryService): void => {
-      queries.explain = () => ({ kind: "rejected", endpoints: [], notes: [], problem, text: "rejected" });
+      queries.explain = () => ({ kind: "rejected", endpoints: [], notes: [], problem });
     };
-    expect(await cli(["explain", "ASK {}"], { prepare })).toMatchObject({ code: 1, out: "rejected\n" });
+    expect(await cli(["explain", "ASK {}"], { prepare })).toMatchObject({
+      code: 1,
+      out: "rejected SERVICE_REQUIRED\n  Which endpoint?\n",
+    });
     const { code, out, err } = await cli(["explain", "ASK {}", "--portable"], { prepare });
     expect([code, out]).toStrictEqual([1, ""]);
     expect(err).toContain("SERVICE_REQUIRED: The query names no endpoint\nWhich endpoint?");
@@ -289,9 +292,9 @@ describe("a data folder that is held", () => {
   });
 
   it("makes explain ask it too", async () => {
-    const plan = { kind: "direct", text: "remote plan" };
+    const plan = { kind: "direct", endpoints: [], notes: [], query: "ASK { <urn:remote> ?p ?o }" };
     const { code, out } = await cli(["explain", "ASK {}"], { holder: running, fetch: () => Response.json(plan) });
-    expect({ code, out }).toStrictEqual({ code: 0, out: "remote plan\n" });
+    expect({ code, out }).toStrictEqual({ code: 0, out: "direct\n  query\n    ASK { <urn:remote> ?p ?o }\n" });
   });
 
   it("is of no interest with --url", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
-import { describePlan } from "../../../src/query/explain.ts";
+import { toPlanDescription } from "../../../src/query/explain.ts";
+import { planText } from "../../../src/views/plan-view.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { inFull, toCatalog, toEntry } from "./plan-cases.ts";
@@ -69,7 +70,7 @@ describe("a plan that uses an endpoint that is down", () => {
     expect(notes.map((note) => note.split(" ")[0])).toEqual(["PATTERN_SENT_ON", "ENDPOINT_DOWN"]);
   });
   it("shows it to people", () => {
-    expect(describePlan(plan(direct))).toContain(
+    expect(planText(toPlanDescription(plan(direct)))).toContain(
       `  note ENDPOINT_DOWN: a has been down since 2026-01-01T12:00:00.000Z`,
     );
   });

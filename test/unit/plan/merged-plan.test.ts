@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
-import { describePlan } from "../../../src/query/explain.ts";
+import { toPlanDescription } from "../../../src/query/explain.ts";
+import { planText } from "../../../src/views/plan-view.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import type { Catalog, Federation } from "../../../src/registry/catalog/catalog.ts";
 import { summary, toCatalog, toEntry } from "./plan-cases.ts";
@@ -107,7 +108,7 @@ describe("federations", () => {
   });
 
   it("are explained", () => {
-    expect(describePlan(planFor("SELECT * { ?s ?p ?o }", { federationId: "mixed" }))).toBe(
+    expect(planText(toPlanDescription(planFor("SELECT * { ?s ?p ?o }", { federationId: "mixed" })))).toBe(
       [
         "federated (bindings)",
         "  federation mixed: 3 members; each pattern is asked at all of them; their answers are one graph",

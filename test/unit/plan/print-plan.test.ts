@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
-import { describePlan } from "../../../src/query/explain.ts";
+import { toPlanDescription } from "../../../src/query/explain.ts";
+import { planText } from "../../../src/views/plan-view.ts";
 import { planFor } from "./plan-cases.ts";
 
 it("prints a direct plan", () => {
   const text = "SELECT ?s {\n  SERVICE SILENT <a> {\n    ?s ?p ?o\n  }\n}";
-  expect(describePlan(planFor(text, { defaultGraphs: ["urn:g"] }))).toBe(
+  expect(planText(toPlanDescription(planFor(text, { defaultGraphs: ["urn:g"] })))).toBe(
     [
       "direct (bindings)",
       "  endpoint a <http://a.example/sparql>",
@@ -24,7 +25,7 @@ it("prints a direct plan", () => {
 
 it("prints the dataset that goes to an endpoint", () => {
   const plan = planFor("ASK { ?s ?p ?o }", { endpointId: "a", defaultGraphs: ["urn:g"], namedGraphs: ["urn:h"] });
-  expect(describePlan(plan)).toBe(
+  expect(planText(toPlanDescription(plan))).toBe(
     "direct (boolean)\n  endpoint a <http://a.example/sparql>\n  default graph <urn:g>\n  named graph <urn:h>\n  query\n    ASK { ?s ?p ?o }",
   );
 });
@@ -33,7 +34,7 @@ it("prints a federated plan", () => {
   const plan = planFor("ASK { SERVICE <a> { ?s ?p ?o } SERVICE SILENT <http://no.example/> { ?o ?q ?r } }", {
     egress: "public",
   });
-  expect(describePlan(plan)).toBe(
+  expect(planText(toPlanDescription(plan))).toBe(
     [
       "federated (boolean)",
       "  member a <http://a.example/sparql>, 1 clause",
@@ -45,13 +46,13 @@ it("prints a federated plan", () => {
 });
 
 it("prints that nothing is contacted", () => {
-  expect(describePlan(planFor("ASK {}"))).toMatch(
+  expect(planText(toPlanDescription(planFor("ASK {}")))).toMatch(
     /^federated \(boolean\)\n {2}no endpoint: evaluated here .*\n {2}note EVALUATED_HERE/,
   );
 });
 
 it("prints a rejection with its place and advice", () => {
-  expect(describePlan(planFor("ASK {\n ?s ?p ?o }"))).toBe(
+  expect(planText(toPlanDescription(planFor("ASK {\n ?s ?p ?o }")))).toBe(
     [
       "rejected SERVICE_REQUIRED",
       "  The query reads data but names no endpoint to read it from.",

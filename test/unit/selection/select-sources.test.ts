@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { describePlan, toPlanDescription } from "../../../src/query/explain.ts";
+import { toPlanDescription } from "../../../src/query/explain.ts";
+import { planText } from "../../../src/views/plan-view.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import type { FactStatus, VoidDescription } from "../../../src/registry/void/void-description.ts";
 import { described, type KnownMembers as Known, planWithFacts } from "../../support/described-members.ts";
@@ -120,13 +121,13 @@ describe("what proves nothing", () => {
 
 it("the plan says who is asked, and what proves that others need not be", () => {
   const plan = planWithFacts("SELECT * { ?b :author ?a . ?a a :Person }", { federationId: "all" });
-  expect(describePlan(plan).split("\n").slice(1, 8)).toEqual([
-    "  federation all: 3 members; facts of 2 of 3 members; the patterns below say who is asked; their answers are one graph",
+  expect(planText(toPlanDescription(plan)).split("\n").slice(1, 8)).toEqual([
+    "  federation all: 3 members; facts of 2 of 3 members; the patterns below name those asked; their answers are one graph",
     "  member books <http://books.example/sparql>",
     "  member other <http://other.example/sparql>",
     "  member people <http://people.example/sparql>",
-    "  pattern ? <http://x.example/author> ? at books, other; 1 left out: lacks the property (described 2026-01-01 00:00)",
-    "  pattern ? <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.example/Person> at other, people; 1 left out: lacks the class (described 2026-01-01 00:00)",
+    "  pattern ? <http://x.example/author> ? at books, other; 1 left out: lacks the property (described 1 Jan 2026 00:00 UTC)",
+    "  pattern ? <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.example/Person> at other, people; 1 left out: lacks the class (described 1 Jan 2026 00:00 UTC)",
     "  query",
   ]);
   expect(toPlanDescription(plan).sources?.[0]).toEqual({

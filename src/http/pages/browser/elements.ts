@@ -1,3 +1,5 @@
+import type { Html } from "../../../html.ts";
+
 /** An element with attributes and children; text is never markup. */
 export function element(
   name: string,
@@ -10,12 +12,9 @@ export function element(
   return made;
 }
 
-const namespace = "http://www.w3.org/2000/svg";
-
-/** An element of a picture. */
-export function shape(name: string, attributes: Readonly<Record<string, string | number>>, text?: string): SVGElement {
-  const made = document.createElementNS(namespace, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  if (text !== undefined) made.textContent = text;
-  return made;
+/** Shows a view as it is now. What the reader has opened stays open. */
+export function draw(place: HTMLElement, { html }: Html): void {
+  const open = [...place.querySelectorAll("details")].map((each) => each.open);
+  place.replaceChildren(document.createRange().createContextualFragment(html));
+  for (const [at, each] of place.querySelectorAll("details").entries()) each.open = open[at] ?? each.open;
 }

@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  amountText,
-  day,
-  durationText,
-  latencyText,
-  moment,
-  momentOf,
-  numberText,
-  percentText,
-} from "../../../../src/http/pages/figures.ts";
+import { amountText, durationText, latencyText, numberText, percentText } from "../../../../src/figures.ts";
+import { day, moment, momentOf } from "../../../../src/http/pages/figures.ts";
 
 const shouldWrite = (written: string, expected: string): void => it(expected, () => expect(written).toBe(expected));
 

@@ -51,13 +51,17 @@ const stepsWith = (more: Partial<Step>): readonly Step[] =>
   (record.steps ?? []).map((step) => Object.assign(structuredClone(step), more));
 
 const shown = (more: Partial<RunRecord> = {}): string =>
-  runPage({ record: { ...record, ...more }, isKnown: (id) => id === "left", isOperator: false });
+  runPage({
+    record: { ...record, ...more },
+    pathOf: (id) => (id === "left" ? "/endpoints/left" : undefined),
+    isOperator: false,
+  });
 
 describe("the page of a run", () => {
   it("says what the status means, and what each endpoint gave", () => {
     const text = shown();
-    expect(text).toContain("The answer is whole.");
-    expect(text).toContain("<code>WRAPPERS_MERGED</code> A filter was moved.");
+    expect(text).toContain("Complete.");
+    expect(text).toContain("<dt>Note WRAPPERS_MERGED:</dt><dd>A filter was moved.</dd>");
     expect(text).toContain('<a href="/endpoints/left">left</a>');
     expect(text).toContain("ENDPOINT_TIMEOUT");
     expect(text).not.toContain('href="http://other.example/');
