@@ -1,4 +1,4 @@
-import { type TObject, Type } from "typebox";
+import { Type } from "typebox";
 import { toolProfiles } from "../agent/tool.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -56,7 +56,11 @@ interface Called {
 
 function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input }: ListedTool): void {
   app.post(`/api/tools/${name}`, {
-    schema: { ...doc(operationId(name), title), body: bodyOf(input), response: answers(ToolAnswer) },
+    schema: {
+      ...doc(operationId(name), title),
+      body: { ...input, additionalProperties: false },
+      response: answers(ToolAnswer),
+    },
     onRequest: async (request, reply) => refuseForeignPages(shell, request, reply),
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),
@@ -68,8 +72,6 @@ function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input
     },
   });
 }
-
-const bodyOf = (input: TObject): TObject => strictObject(input.properties);
 
 /** `callFindEndpoints`. */
 const operationId = (name: string): string =>
