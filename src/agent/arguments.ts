@@ -46,7 +46,7 @@ interface ScalarSchema {
 
 /**
  * The arguments of a call as the tool's schema has them, from what models send: numbers, booleans and lists as strings,
- * null for absent, other case of words, numbers beyond the bounds (moved to the bound).
+ * null for absent, other case of words, other spellings of names (`maxTokens`), numbers beyond the bounds (moved to the bound).
  * @throws FedwayError `REQUEST_INVALID` that names everything that is wrong
  */
 export function readArguments<Input extends TObject>(
@@ -57,9 +57,12 @@ export function readArguments<Input extends TObject>(
   const wrong: string[] = [];
   const unknown: string[] = [];
   const read: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(objectOf(tool.name, given))) {
-    const schema = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (schema === undefined) unknown.push(name);
+  const sent = objectOf(tool.name, given);
+  const nameOf = spelling(Object.keys(known), sent);
+  for (const [spelled, value] of Object.entries(sent)) {
+    const name = nameOf(spelled);
+    const schema = name && known[name];
+    if (!schema || Object.hasOwn(read, name)) unknown.push(spelled);
     else if (value === null || value === undefined) continue;
     else {
       const scalar = readValue(name, value, schema);
@@ -75,6 +78,14 @@ export function readArguments<Input extends TObject>(
   throw new FedwayError("REQUEST_INVALID", `Arguments of ${tool.name}: ${wrong.slice(0, mostFaults).join("; ")}.`, {
     next: `Call ${tool.name}(${signature(tool.input)}).`,
   });
+}
+
+const plainName = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, "").toLowerCase();
+
+/** The name that a spelling stands for: `max_tokens` of `maxTokens`, unless that was sent too; undefined when there is none. */
+function spelling(names: readonly string[], sent: object): (spelled: string) => string | undefined {
+  const byPlain = new Map(names.filter((name) => !Object.hasOwn(sent, name)).map((name) => [plainName(name), name]));
+  return (spelled) => (names.includes(spelled) ? spelled : byPlain.get(plainName(spelled)));
 }
 
 /** Names of the arguments, optional ones with a question mark. */

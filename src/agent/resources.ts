@@ -1,5 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { EndpointModels } from "../registry/model/endpoint-models.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { plainText } from "../registry/schema/text.ts";
 import type { ValueIndex } from "../registry/values/value-index.ts";
@@ -23,6 +24,7 @@ export type AgentResources = ReturnType<typeof createResources>;
 
 interface Parts {
   readonly catalog: Catalog;
+  readonly models: Pick<EndpointModels, "get">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
   readonly values: Pick<ValueIndex, "examples">;
   readonly results: ResultStore;
@@ -51,13 +53,14 @@ const templates = [
 
 /** The resources over what this process knows and keeps. */
 export function createResources(parts: Parts, hint: Hint) {
-  const { catalog } = parts;
+  const { catalog, models } = parts;
   return {
-    /** What can be read, without its content. @throws FedwayError `REQUEST_INVALID` for a cursor that is none */
+    /** The skill and the schemas of described endpoints, without their content. @throws FedwayError `REQUEST_INVALID` for a cursor that is none */
     async list(cursor?: string) {
       const from = cursor === undefined ? 0 : offsetOf(cursor);
       const own = { uri: "fedway://skill", name: "skill", title: "How to use Fedway", mimeType: "text/markdown" };
-      const page = catalog.entries.slice(from, from + pageSize).map(({ id, title }) => ({
+      const described = catalog.entries.filter(({ id }) => models.get(id)?.described !== undefined);
+      const page = described.slice(from, from + pageSize).map(({ id, title }) => ({
         uri: `fedway://endpoints/${id}/schema`,
         name: `schema of ${id}`,
         title: plainText(title, 80),
@@ -66,7 +69,7 @@ export function createResources(parts: Parts, hint: Hint) {
       const next = from + pageSize;
       return {
         resources: from === 0 ? [own, ...page] : page,
-        ...(next < catalog.entries.length && { nextCursor: String(next) }),
+        ...(next < described.length && { nextCursor: String(next) }),
       };
     },
     templates,

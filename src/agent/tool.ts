@@ -66,6 +66,9 @@ export interface ToolAnnotations {
   readonly idempotentHint: boolean;
 }
 
+/** JSON types of the fields of a tool's data. A failed call has null instead, or lacks the field. */
+export type OutputFields = Readonly<Record<string, "string" | "integer" | "boolean" | "array" | "object">>;
+
 /** A tool, whatever its arguments are. */
 export interface Tool {
   readonly name: string;
@@ -74,6 +77,7 @@ export interface Tool {
   readonly text: readonly string[];
   /** Flat: strings, numbers, booleans and enums only. Descriptions are for a `Hint` too. */
   readonly input: TObject;
+  readonly output: OutputFields;
   readonly annotations: ToolAnnotations;
   /** Profiles that list it; it can be called in all of them. */
   readonly profiles: readonly ToolProfile[];
@@ -83,8 +87,9 @@ export interface Tool {
   call(given: unknown, call: ToolCall): Promise<ToolAnswer>;
 }
 
-interface ToolDefinition<Input extends TObject> extends Omit<Tool, "call" | "annotations" | "profiles"> {
+interface ToolDefinition<Input extends TObject> extends Omit<Tool, "call" | "output" | "annotations" | "profiles"> {
   readonly input: Input;
+  readonly output?: OutputFields;
   /** Reads only, and the catalogue only, when absent. */
   readonly annotations?: Partial<ToolAnnotations>;
   /** "full" when absent. */
@@ -96,12 +101,13 @@ const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false, ide
 
 /** One definition for MCP, HTTP and the command line: arguments are read leniently before `run` gets them, and replies written in one way. */
 export function defineTool<const Input extends TObject>(definition: ToolDefinition<Input>): Tool {
-  const { name, title, text, input, annotations, profiles = ["full"], aliasOf } = definition;
+  const { name, title, text, input, output = {}, annotations, profiles = ["full"], aliasOf } = definition;
   return {
     name,
     title,
     text,
     input,
+    output,
     annotations: { ...reading, ...annotations },
     profiles,
     aliasOf,

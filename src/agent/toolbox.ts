@@ -5,7 +5,7 @@ import { nearest } from "../errors/nearest.ts";
 import { visible } from "../html.ts";
 import { estimateTokens } from "../registry/schema/compose-view.ts";
 import { writeReply } from "./reply.ts";
-import type { Caller, Hint, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
+import type { Caller, Hint, OutputFields, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
 
 /** Clients cut answers at about 25,000 tokens, text and data together. */
 const mostAnswerTokens = 24_000;
@@ -17,6 +17,8 @@ export interface ListedTool {
   readonly description: string;
   /** JSON Schema of an object of scalars. */
   readonly input: TObject;
+  /** JSON Schema of the data of an answer; only in the full profile, as smaller models pay for each token. */
+  readonly output?: object;
   readonly annotations: ToolAnnotations;
 }
 
@@ -62,7 +64,10 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
   const byName = new Map(on.map((tool) => [tool.name, tool]));
   return {
     /** Those that the profile lists, in a fixed order. */
-    tools: inProfile.map((tool) => listed(tool, hint, true)),
+    tools: inProfile.map((tool) => ({
+      ...listed(tool, hint, true),
+      ...(profile === "full" && { output: outputSchema(tool.output) }),
+    })),
     /** All that can be called. */
     callable: on.map((tool) => listed(tool, hint, false)),
     hint,
@@ -146,6 +151,11 @@ function listed({ name, title, text, input, annotations }: Tool, hint: Hint, isB
     annotations,
   };
 }
+
+const outputSchema = (fields: OutputFields): object => ({
+  type: "object",
+  properties: Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, { type: [type, "null"] }])),
+});
 
 function unknownTool(name: string, tools: readonly Tool[]): FedwayError {
   const names = tools.map((tool) => tool.name);

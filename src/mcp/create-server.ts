@@ -78,7 +78,7 @@ export function createMcpServer(parts: McpParts, client: McpClient): Server {
 const peerOf = ({ owner, session, connection }: McpClient): string =>
   JSON.stringify([owner, session === undefined ? { connection } : { session }]);
 
-const toolEntry = ({ name, title, description, input, annotations }: ListedTool) => ({
+const toolEntry = ({ name, title, description, input, output, annotations }: ListedTool) => ({
   name,
   title,
   description,
@@ -87,6 +87,7 @@ const toolEntry = ({ name, title, description, input, annotations }: ListedTool)
     properties: input.properties,
     ...(input.required && { required: input.required }),
   },
+  ...(output && { outputSchema: { type: "object" as const, ...output } }),
   annotations: { ...annotations, destructiveHint: false },
 });
 

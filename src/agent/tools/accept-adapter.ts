@@ -21,6 +21,7 @@ export const acceptAdapter = ({ accept }: { readonly accept: AcceptAdapter }) =>
       other: id("Id of the other endpoint"),
       other_key: iri("IRI of the property or class there"),
     }),
+    output: { rule: "object", matches: "integer" },
     annotations: { readOnlyHint: false, openWorldHint: true },
     async run({ endpoint, key, other, other_key: otherKey }, { signal, owner, admitted }) {
       const [here, there] = [key, otherKey].map((text) => text.trim().replace(/^<(.*)>$/u, "$1"));

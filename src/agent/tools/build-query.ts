@@ -25,6 +25,7 @@ export const buildQuery = ({ container }: { readonly container: QueryContainer }
       choice: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Number in the list" })),
       value: Type.Optional(Type.String({ maxLength: 4_000 })),
     }),
+    output: { handle: "string", query: "string", rows: "integer", lists: "array" },
     annotations: { readOnlyHint: true, openWorldHint: true, idempotentHint: false },
     profiles: ["builder"],
     async run({ step, handle, choice: number, value }, call) {

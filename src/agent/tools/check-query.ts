@@ -16,6 +16,7 @@ export const checkQuery = ({ check }: { readonly check: QueryCheck }) =>
       query: Type.String({ minLength: 1, maxLength: 100_000 }),
       endpoint: Type.Optional(Type.String({ maxLength: 2_048 })),
     }),
+    output: { valid: "boolean", query: "string", repairs: "array", suggested: "string", plan: "object" },
     run: async ({ query, endpoint }, { owner, session, signal }) =>
       shown(await check.check({ query, endpoint, owner, session }, { signal })),
   });

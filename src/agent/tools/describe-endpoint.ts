@@ -37,6 +37,15 @@ const viewOf: Readonly<Record<"summary" | "classes" | "schema" | "paths" | "void
   void: "void",
 };
 
+/** Fields of the data of a described endpoint. */
+export const schemaFields = {
+  endpoint: "string",
+  federation: "string",
+  schema: "string",
+  truncated: "boolean",
+  complete: "boolean",
+} as const;
+
 /** The schema of one endpoint within a budget. */
 export const describeEndpoint = (parts: DescribeParts) =>
   defineTool({
@@ -52,6 +61,7 @@ export const describeEndpoint = (parts: DescribeParts) =>
       classes: Type.Optional(nameList("Only these, by name or IRI, comma-separated")),
       max_tokens: Type.Optional(Type.Integer({ minimum: 100, maximum: 8_000, default: 2_000 })),
     }),
+    output: schemaFields,
     profiles: ["full", "small"],
     run: ({ classes, detail = "schema", max_tokens: maxTokens = 2_000, endpoint }) =>
       describeForAgent(parts, { endpoint, detail, maxTokens, classes: namesIn(classes) }),

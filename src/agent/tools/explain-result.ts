@@ -23,6 +23,7 @@ export const explainResult = ({ queries, explainer }: Parts) =>
     title: "Explain an empty or partial result",
     text: ["Says why a run was empty or partial, and what to write instead."],
     input: Type.Object({ run_id: Type.String({ minLength: 1, maxLength: 200 }) }),
+    output: { run: "string", status: "string", sources: "array", notes: "array" },
     annotations: { openWorldHint: true },
     async run({ run_id: id }, call) {
       const run = await ownRun(queries, id.trim(), call.owner);

@@ -19,6 +19,7 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
       question: Type.String({ minLength: 1, maxLength: 2_000 }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
     }),
+    output: { total: "integer", complete: "boolean", endpoints: "array" },
     profiles: ["full", "small", "builder"],
     async run({ question, limit = 5 }, { hint, signal }) {
       const { endpoints: hits, total, complete } = await linker.findEndpoints({ question, limit, signal });

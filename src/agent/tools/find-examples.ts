@@ -38,6 +38,7 @@ export const findExamples = ({ catalog, examples }: Parts) =>
       endpoints: Type.Optional(nameList("Only these, comma-separated")),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: defaultLimit })),
     }),
+    output: { examples: "array", left_out: "integer" },
     profiles: ["full"],
     async run({ question, endpoints, limit = defaultLimit }, { hint, signal }) {
       const targets = namesIn(endpoints)?.map((name) => knownEndpoint(catalog, name).url);

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { defineTool, type Tool } from "../tool.ts";
-import { type DescribeParts, describeForAgent } from "./describe-endpoint.ts";
-import { runForAgent, type RunQueryParts } from "./run-query.ts";
+import { type DescribeParts, describeForAgent, schemaFields } from "./describe-endpoint.ts";
+import { rowFields, runForAgent, type RunQueryParts } from "./run-query.ts";
 
 /**
  * The tools of the paper under its names and arguments, to repeat its runs. Only `profile=paper` lists them: a second name
@@ -16,6 +16,7 @@ export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[
     input: Type.Object({
       endpoint: Type.String({ minLength: 1, maxLength: 2_048, description: "Endpoint id or URL" }),
     }),
+    output: schemaFields,
     profiles: ["paper", "benchmark"],
     run: ({ endpoint }) => describeForAgent(parts, { endpoint, detail: "void", maxTokens: 2_000 }),
   }),
@@ -31,6 +32,7 @@ export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[
       format: Type.Optional(Type.String({ maxLength: 100, description: "csv (default) or json" })),
       timeout: Type.Optional(Type.Number({ minimum: 1, maximum: 600, description: "Seconds" })),
     }),
+    output: rowFields,
     annotations: { openWorldHint: true },
     profiles: ["paper", "benchmark"],
     run: ({ query, format = "csv", timeout }, call) =>

@@ -28,6 +28,17 @@ const defaultRows = 50;
 const progressAfterMs = 1_000;
 const progressEveryMs = 3_000;
 
+/** Fields of the data of an answer; rows are CSV, or JSON where that is the format. */
+export const rowFields = {
+  run: "string",
+  status: "string",
+  columns: "array",
+  csv: "string",
+  rows: "array",
+  rows_total: "integer",
+  next_cursor: "string",
+} as const;
+
 /** Runs a query and shows its rows. */
 export const runQuery = (parts: RunQueryParts) =>
   defineTool({
@@ -47,6 +58,7 @@ export const runQuery = (parts: RunQueryParts) =>
       cursor: Type.Optional(Type.String({ maxLength: 64 })),
       ...(parts.keepExample && { question: Type.Optional(askedQuestion) }),
     }),
+    output: rowFields,
     annotations: { openWorldHint: true },
     profiles: ["full", "small", "builder"],
     async run(args, call) {

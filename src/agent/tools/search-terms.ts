@@ -24,6 +24,7 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
       endpoints: Type.Optional(nameList("Only these, comma-separated")),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
     }),
+    output: { total: "integer", terms: "array", entities: "array", lists: "array" },
     profiles: ["full", "small"],
     async run({ query, kind, endpoints, limit = 10 }, { hint, signal }) {
       const labels = labelsIn(query);

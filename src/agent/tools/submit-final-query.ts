@@ -9,6 +9,7 @@ export const submitFinalQuery = ({ sessions }: Pick<QueryService, "sessions">) =
     title: "Submit the final query",
     text: ["Submits the SPARQL query that answers the question. It is not run; the question ends with it."],
     input: Type.Object({ query: Type.String({ minLength: 1, maxLength: 100_000 }) }),
+    output: { status: "string", query: "string" },
     profiles: ["benchmark"],
     async run({ query }, { owner, session }) {
       sessions.used({ owner, session, tool: "submit_final_query", informs: false, query });

@@ -86,12 +86,47 @@ describe.each<[string, Mode]>([
     expect(called.isError).toBeFalsy();
     expect(JSON.stringify(called.content)).toContain("people");
     expect(called.structuredContent).toMatchObject({ endpoints: [{}, {}] });
-    const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toContain("fedway://endpoints/people/schema");
+    expect(tools.filter(({ outputSchema }) => outputSchema === undefined)).toEqual([]);
     const skill = await client.readResource({ uri: "fedway://skill" });
     expect(JSON.stringify(skill.contents)).toContain("run_query");
     const prompt = await client.getPrompt({ name: "answer_question", arguments: { question: "Who?" } });
     expect(JSON.stringify(prompt.messages)).toContain("Question: Who?");
+  });
+
+  it("lists the resources that can be read, and takes the others by template", async () => {
+    await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
+    // Clients of 2026 keep a list for a minute.
+    const asking = await connect("legacy");
+    await until(async () => (await asking.listResources()).resources.length > 1);
+    const client = await connect(mode);
+    const listed = (await client.listResources()).resources.map(({ uri }) => uri);
+    for (const uri of listed) expect((await client.readResource({ uri })).contents).toHaveLength(1);
+    expect(listed).toEqual(["fedway://skill", "fedway://endpoints/people/schema"]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ name }) => name)).toEqual(["schema", "void", "result"]);
+    await expect(client.readResource({ uri: "fedway://endpoints/slow/schema" })).rejects.toThrow("DESCRIPTION_UNKNOWN");
+  });
+
+  it("answers with data that fit the output schema, also to arguments in another spelling", async () => {
+    const client = await connect(mode);
+    // The client validates them; it has the schemas once it has listed the tools.
+    await client.listTools();
+    const query = "SELECT ?s { ?s <http://xmlns.com/foaf/0.1/name> ?name }";
+    const calls = [
+      ["find_endpoints", { Question: "people" }],
+      ["describe_endpoint", { endpoint: "people", maxTokens: 300 }],
+      ["search_terms", { query: "name" }],
+      ["search_terms", { query: "name; place" }],
+      ["check_query", { query, endpoint: "people" }],
+      ["find_examples", { question: "people" }],
+      ["run_query", { query, endpoint: "people", maxRows: 1 }],
+      ["run_query", { query, endpoint: "people", format: "json" }],
+      ["run_query", { query: "SELECT * { ?s <http://no.example/p> ?o }", endpoint: "people" }],
+    ] as const;
+    for (const [name, given] of calls) {
+      const { isError, structuredContent } = await client.callTool({ name, arguments: given });
+      expect([name, given, isError ?? false, structuredContent]).toEqual([name, given, false, expect.any(Object)]);
+    }
   });
 
   it("answers what a model can mend as the answer of a tool", async () => {

@@ -36,6 +36,7 @@ describe("arguments as models send them", () => {
     ["fractions", { question: "q", limit: 2.6 }, { limit: 3 }],
     ["other case", { question: "q", kind: "Class " }, { kind: "class" }],
     ["a list of one for a string", { question: ["q"] }, { question: "q" }],
+    ["names in another spelling", { Question: "q", LIMIT: 5, "e-xact": 1 }, { question: "q", limit: 5, exact: true }],
     ["all of it as JSON text", '{"question":"q","limit":"3"}', { question: "q", limit: 3 }],
   ])("takes %s", (_what, given, expected) => {
     expect(read(given)).toMatchObject(expected);
@@ -47,6 +48,9 @@ describe("arguments as models send them", () => {
 
   it.each([
     ["nothing", undefined, "question is missing"],
+    ["one argument in two spellings", { question: "q", Limit: 1, limit: 2 }, '"Limit" is not known, limit is'],
+    ["one argument in two other spellings", { question: "q", Limit: 1, LIMIT: 2 }, '"LIMIT" is not known, limit is'],
+    ["names that every object has", { question: "q", toString: 1 }, '"toString" is not known'],
     ["null", null, "question is missing"],
     ["only null", { question: null }, "question is missing"],
     ["blanks", { question: "  " }, "question is empty"],
