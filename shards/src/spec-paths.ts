@@ -40,7 +40,7 @@ const faults = {
 const unreadable = (path: string, how: string, cause: unknown): FedwayError =>
   new FedwayError("REQUEST_INVALID", `The description of the shards, ${basename(path).slice(0, 200)}, ${how}.`, {
     cause,
-    next: "shards/README.md says what it looks like; shards/example has one.",
+    next: "The page /help/shard-specs lists the fields; shards/example has one.",
   });
 
 /**

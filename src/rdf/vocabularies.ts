@@ -95,7 +95,7 @@ export const interfaces = {
 } as const;
 
 /**
- * Terms about endpoints that no published vocabulary has; described in `catalog/README.md`. No two endpoints with the same
+ * Terms about endpoints that no published vocabulary has; described in `deploy/guide/catalogue-entries.md`. No two endpoints with the same
  * `subjectPartition` have a subject in common. Terms of descriptions, of which those of parts are stated by the builder of a shard:
  * `subjectClass`, `objectClass`, `part`, `parts`, `sibling`.
  */

@@ -235,7 +235,7 @@ const ShardPath = Type.Object({
   shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
 });
 
-/** Body of `POST /api/shards`; shards/README.md says what the other fields of a description are. */
+/** Body of `POST /api/shards`; deploy/guide/shard-specs.md lists the other fields of a description. */
 const BuildBody = Type.Union([
   strictObject({ file: Type.String({ minLength: 1, description: "Name of a description below shards-input/." }) }),
   Type.Object({

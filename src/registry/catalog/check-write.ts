@@ -115,7 +115,7 @@ function invalid(reasons: readonly string[]): FedwayError {
   const distinct = [...new Set(reasons)];
   const more = distinct.length > shownReasons ? ` (and ${distinct.length - shownReasons} more)` : "";
   return new FedwayError("ENTRY_INVALID", `${distinct.slice(0, shownReasons).join(" ")}${more}`, {
-    next: "See catalog/README.md for what an entry looks like.",
+    next: "See /help/catalogue-entries for the fields of an entry.",
   });
 }
 

@@ -258,8 +258,8 @@ describe("configReference", () => {
     }
   });
 
-  const readme = new URL("../../../deploy/README.md", import.meta.url);
-  it("is the table of deploy/README.md", () => {
+  const readme = new URL("../../../deploy/guide/settings.md", import.meta.url);
+  it("is the table of the guide", () => {
     const text = readFileSync(readme, "utf8");
     const documented = [
       ...text.matchAll(
