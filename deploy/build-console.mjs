@@ -1,5 +1,5 @@
 // Bundles the query console (src/http/pages/browser with YASGUI) into dist/console/, so that the running service needs none of
-// its packages. What is imported dynamically becomes a chunk of its own, which browsers load when it is first used.
+// its packages. Dynamic imports become chunks of their own, which browsers load when it is first used.
 import { readdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
