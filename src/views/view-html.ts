@@ -30,9 +30,12 @@ function cellHtml(cell: Cell, pathOf: PathOf): Html {
       cell.map((each) => cellHtml(each, pathOf)),
       ", ",
     )}`;
-  const { more, endpoint, path = endpoint === undefined ? undefined : pathOf(endpoint) } = cell;
+  const { more, endpoint, title, path = endpoint === undefined ? undefined : pathOf(endpoint) } = cell;
   const shown = lookOf(cell);
-  const linked = path === undefined ? shown : html`<a href="${path}">${shown}</a>`;
+  const linked =
+    path === undefined
+      ? shown
+      : html`<a href="${path}"${title === undefined ? "" : html` title="${title}"`}>${shown}</a>`;
   return more === undefined ? linked : html`${linked} <span class="small muted">${cellHtml(more, pathOf)}</span>`;
 }
 

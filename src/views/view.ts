@@ -10,6 +10,8 @@ export interface Value {
   readonly endpoint?: string;
   /** Path of the service. */
   readonly path?: string | undefined;
+  /** In full, where `text` is short for it. */
+  readonly title?: string;
   /** Smaller, behind it. */
   readonly more?: Cell;
   /** From where to where on an axis that ends at `of`. */

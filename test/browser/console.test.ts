@@ -92,7 +92,11 @@ async function shouldBeFlawless(visit: Visit, name: string): Promise<void> {
 }
 
 const rowTexts = (page: Page): Promise<readonly string[]> => page.locator("#results tbody tr").allInnerTexts();
-const planRows = (page: Page): Promise<readonly string[]> => page.locator("#plan tbody tr").allInnerTexts();
+const planRows = (page: Page): Promise<readonly string[]> =>
+  page
+    .getByRole("group", { name: /endpoints?$/ })
+    .locator("tbody tr")
+    .allInnerTexts();
 
 describe.each(Object.keys(looks) as readonly (keyof typeof looks)[])("%s", (look) => {
   it("runs the first example: rows, the plan as a picture, what each endpoint contributed", async () => {

@@ -230,7 +230,11 @@ export const modules: readonly Module[] = [
   {
     // Plans, runs and descriptions as one structure, for texts, pages and browsers alike.
     name: "views",
-    imports: [...whole("html.ts"), { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true }],
+    imports: [
+      ...whole("html.ts"),
+      { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
+      { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
+    ],
     packages: [],
   },
   {

@@ -1,10 +1,12 @@
 import { type PublishedFacts, type PublishedTerm } from "../../registry/published/published-facts.ts";
 import { type Part, partSentence } from "../../registry/schema/part-lines.ts";
-import { schemaView, type CountValue, type SchemaClass, type SchemaFact } from "../../registry/schema/schema-view.ts";
+import { schemaView } from "../../registry/schema/schema-view.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 import type { Freshness } from "../../registry/void/description-service.ts";
-import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
+import type { VoidDescription } from "../../registry/void/void-description.ts";
+import { descriptionView } from "../../views/description-view.ts";
+import { viewHtml } from "../../views/view-html.ts";
 import { type Asker, askFor } from "./login.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { numberText, latencyText } from "../../figures.ts";
@@ -28,81 +30,6 @@ export interface ShownData {
   /** What others say of the data. */
   readonly published: PublishedFacts | undefined;
 }
-
-const statusTexts: Readonly<Record<FactStatus, string>> = {
-  exact: "exact",
-  lowerBound: "lower bound",
-  exists: "at least, seen to exist",
-  sampled: "seen in a sample",
-  claimed: "stated by the publisher",
-};
-
-const marks: Readonly<Record<FactStatus, string>> = {
-  exact: "",
-  lowerBound: "≥ ",
-  exists: "≥ ",
-  sampled: "~ ",
-  claimed: "",
-};
-
-const countCells = (count: CountValue | undefined): Html =>
-  count === null || count === undefined
-    ? html`<td class="n"><span class="muted">unknown</span></td><td><span class="muted">unknown</span></td>`
-    : html`<td class="n">${marks[count.status]}${numberText(count.value)}</td><td>${statusTexts[count.status]}</td>`;
-
-const completeness = (complete: boolean | undefined): string => {
-  if (complete === undefined) return "";
-  return complete ? "complete" : "perhaps not all";
-};
-
-const countRow = ({ fact: name, count, complete }: SchemaFact): Html =>
-  html`<tr><th scope="row">${name}</th>${countCells(count)}<td>${completeness(complete)}</td></tr>
-`;
-
-const counts = (facts: readonly SchemaFact[]): Html =>
-  table({
-    name: "Statistics",
-    heads: ["What", "#Count", "How it is known", "List"],
-    rows: facts.filter(({ count }) => count !== undefined).map(countRow),
-  });
-
-type Prefixes = Readonly<Record<string, string>>;
-
-/** `prefix:name`, where the view declares a prefix for the namespace; else the IRI. */
-function shortName(iri: string, prefixes: Prefixes): string {
-  const { namespace, local } = iriParts(iri);
-  const prefix = Object.entries(prefixes).find(([, known]) => known === namespace)?.[0];
-  return prefix === undefined || local === "" ? iri : `${prefix}:${local}`;
-}
-
-const classRow = ({ iri, status, entities }: SchemaClass, prefixes: Prefixes): Html =>
-  html`<tr><th scope="row"><a href="${catalogPathBy("class", iri)}" title="${iri}">${shortName(iri, prefixes)}</a></th>${
-    entities === null
-      ? html`<td class="n"><span class="muted">unknown</span></td><td>class: ${statusTexts[status]}</td>`
-      : countCells(entities)
-  }</tr>
-`;
-
-const classTable = (classes: readonly SchemaClass[], prefixes: Prefixes): Html =>
-  classes.length === 0
-    ? html`<p class="muted">No class is known.</p>`
-    : table({
-        name: "Largest classes",
-        caption: "Each leads to the endpoints that have it.",
-        heads: ["Class", "#Instances", "How it is known"],
-        rows: classes.map((each) => classRow(each, prefixes)),
-      });
-
-const shownApart = new Set(["source"]);
-
-const valueFacts = (facts: readonly SchemaFact[]): Html => {
-  const listed = facts.filter(({ fact: name, values }) => values !== undefined && !shownApart.has(name));
-  return listed.length === 0
-    ? html``
-    : html`<dl>
-${listed.map(({ fact: name, values = [] }) => html`<dt>${name}</dt><dd>${values.join(", ")}</dd>\n`)}</dl>
-`;
-};
 
 const freshnessTexts: Readonly<Record<Freshness["state"], string>> = {
   none: "It has not been described.",
@@ -159,11 +86,8 @@ ${published === undefined || published.terms.size === 0 ? "" : publishedBody(pub
   }
   const view = schemaView(description, { detail: "summary", maxTokens: budget, parts });
   const part = partSentence(parts);
-  const { facts = [], classes = [], prefixes } = view.json;
   return html`<p>From ${sourceTexts[description.source]}, ${momentOf(description.finishedAt)}. ${freshnessTexts[freshness.state]}</p>
-${part === undefined ? "" : html`<p>${part}</p>\n`}${description.namedGraphs === undefined ? "" : unionNote}${counts(facts)}<h3>Largest classes</h3>
-${classTable(classes, prefixes)}<h3>More</h3>
-${valueFacts(facts)}<details><summary>As agents read it</summary>
+${part === undefined ? "" : html`<p>${part}</p>\n`}${description.namedGraphs === undefined ? "" : unionNote}${viewHtml(descriptionView(view.json))}<details><summary>As agents read it</summary>
 <pre tabindex="0" role="group" aria-label="Schema summary">${view.text}</pre></details>
 <p><a href="/api/endpoints/${id}/schema?detail=lines&amp;format=text">Classes with their properties</a></p>`;
 }

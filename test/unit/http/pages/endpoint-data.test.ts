@@ -15,6 +15,6 @@ it("says whether the figures are those of the default graph or of all named grap
   const text = bodyOf({ ...sampleDescription, namedGraphs: { list, complete: true } });
   expect(text).toContain("The default graph is empty: these figures are of all named graphs together.");
   expect(text).toContain('<th scope="row">named graphs</th><td class="n">1</td>');
-  expect(text).toContain("<dt>graphs</dt><dd>http://data.example/g1 (70)</dd>");
+  expect(text).toContain("<dt>Graphs</dt><dd>http://data.example/g1 (70)</dd>");
   expect(bodyOf(sampleDescription)).not.toContain("named graphs");
 });
