@@ -7,6 +7,7 @@ import { addJsonBodies } from "./json-body.ts";
 import { addApiRoutes } from "./api-routes.ts";
 import { addBadgeRoutes } from "./badge-routes.ts";
 import { addRunRoutes } from "./run-routes.ts";
+import { addCompleteRoute } from "./complete-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
 import { addBasePath, basePathOf, withoutBase } from "./base-path.ts";
@@ -217,6 +218,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addAdapterRoutes(app, shell);
   addRegistryRoutes(app, shell);
   addGrammarRoutes(app, shell);
+  addCompleteRoute(app, shell);
   addJobRoutes(app, shell);
   for (const plugin of shell.routes ?? []) plugin.addRoutes(app, shell);
   addMonitorRoutes(app, shell);

@@ -21,7 +21,7 @@ export const rdf = vocabulary(
   "first langString nil predicate rest type",
 );
 
-export const rdfs = vocabulary("http://www.w3.org/2000/01/rdf-schema#", "comment label seeAlso");
+export const rdfs = vocabulary("http://www.w3.org/2000/01/rdf-schema#", "comment label seeAlso subClassOf");
 
 export const xsd = vocabulary("http://www.w3.org/2001/XMLSchema#", "boolean date dateTime decimal integer string");
 

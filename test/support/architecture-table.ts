@@ -221,6 +221,15 @@ export const modules: readonly Module[] = [
     packages: ["lru-cache", "typebox"],
   },
   {
+    // Queries completed at a cursor.
+    name: "completion",
+    imports: [
+      ...whole("sparql", "rdf", "registry", "registry/model"),
+      { module: "agent", files: ["grammar/places.ts"] },
+    ],
+    packages: ["lru-cache", "typebox"],
+  },
+  {
     name: "mcp",
     imports: [...whole("agent"), { module: "results", files: ["json-structure.ts"] }],
     packages: ["@modelcontextprotocol/*"],
@@ -264,6 +273,7 @@ export const modules: readonly Module[] = [
         files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "grammar/create-grammars.ts", "grammar/sparql-grammar.ts"],
       },
       { module: "mcp", files: ["http-handler.ts"], typesOnly: true },
+      { module: "completion", files: ["complete.ts", "completion.ts"] },
       { module: "watch", files: ["create-watches.ts", "watch.ts"] },
       // What the shell is handed, in the words of whoever makes it.
       { module: "config", files: ["config.ts"], typesOnly: true },
