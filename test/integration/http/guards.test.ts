@@ -10,7 +10,7 @@ const token = "a-token-of-these-tests";
 const foreign = "https://elsewhere.example";
 /** These take queries, the token itself, or end a run of the caller's own (`test/integration/service/run-control.test.ts`). */
 const queryRoutes =
-  /^\/(login|logout|unsubscribe|sparql|(api\/)?runs\/\{id\}(\/cancel)?|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
+  /^\/(login|logout|unsubscribe|sparql|(api\/)?runs\/\{id\}(\/cancel)?|registry\/sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check|complete))$/;
 /** Reading them is the operator's business, too. */
 const secretReads: ReadonlySet<string> = new Set([
   "GET /api/webhooks/dead",

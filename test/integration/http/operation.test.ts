@@ -105,6 +105,7 @@ describe("documents", () => {
       "/.well-known/void",
       "/api/catalog",
       "/api/catalog/problems",
+      "/api/complete",
       "/api/endpoints",
       "/api/endpoints/{id}",
       "/api/endpoints/{id}/adapters",
