@@ -26,7 +26,7 @@ const switchedOff = (code: "SHARDS_UNKNOWN" | "CONFIG_INVALID") =>
 /** Stands in for the routes of shards that are switched off. */
 export const offRoutes: PluginRoutes = {
   addRoutes(app) {
-    for (const url of ["/api/shards", "/api/shards/*", "/shards/*"]) {
+    for (const url of ["/api/shards", "/api/shards/*", "/shards", "/shards/*"]) {
       app.all(url, { schema: { hide: true } }, () => {
         throw switchedOff("SHARDS_UNKNOWN");
       });

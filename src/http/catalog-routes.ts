@@ -19,6 +19,7 @@ import {
 import { anyOriginHeaders, flat, sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument } from "./rdf-body.ts";
+import { nextOf, offsetOf, pageAt } from "./paging.ts";
 import { answers, answersAs, graphTypes, IdPath, NoParameters, documented } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 
@@ -66,11 +67,12 @@ function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): v
       response: answers(EndpointList),
     },
     handler: async (request, reply) => {
-      const { limit = 100, offset = 0, ...wanted } = request.query;
+      const { limit = 100, cursor, ...wanted } = request.query;
+      const offset = offsetOf(cursor);
       const { hits, ...found } = search.filterEntries(catalog, { ...wanted, limit, offset });
       const endpoints: object[] = [];
       for (const { entry, status, why } of hits) endpoints.push({ ...(await view.entry(entry, status)), why });
-      return sendJson(reply, { ...found, limit, offset, endpoints });
+      return sendJson(reply, { ...found, endpoints, next: nextOf(offset + limit, found.total) });
     },
   });
 }
@@ -83,11 +85,11 @@ function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
       response: answers(FederationList),
     },
     handler: async (request, reply) => {
-      const { limit = 100, offset = 0 } = request.query;
-      const all = catalog.federations;
+      const { limit = 100, cursor } = request.query;
+      const { items, next } = pageAt(catalog.federations, { limit, cursor });
       const federations: object[] = [];
-      for (const each of all.slice(offset, offset + limit)) federations.push(await view.federation(each, false));
-      return sendJson(reply, { total: all.length, limit, offset, federations });
+      for (const each of items) federations.push(await view.federation(each, false));
+      return sendJson(reply, { total: catalog.federations.length, federations, next });
     },
   });
 }

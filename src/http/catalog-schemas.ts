@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "typebox";
+import { paging } from "./paging.ts";
 import { view, strictObject, boolean, integer, text, texts } from "./schemas.ts";
 
 const id = Type.String({ maxLength: 64, description: "Catalogue id." });
@@ -69,7 +70,8 @@ export const Endpoint = view("Endpoint", {
 });
 
 const total = integer("How many match, on all pages.");
-const page = { total, limit: Type.Integer(), offset: Type.Integer() };
+const next = Type.Optional(text("Cursor of the next page; absent on the last one."));
+const page = { total, next };
 
 /** Answer of `GET /api/endpoints`. */
 export const EndpointList = view("EndpointList", {
@@ -80,10 +82,6 @@ export const EndpointList = view("EndpointList", {
   endpoints: Type.Array(Type.Intersect([Endpoint, Type.Object({ why: Type.Array(match) })])),
 });
 
-const paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
-};
 const term = (what: string) =>
   Type.Optional(Type.String({ maxLength: 2048, description: `IRI, prefix:name or name of a ${what} that it has.` }));
 

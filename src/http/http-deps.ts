@@ -119,6 +119,8 @@ export interface HttpShell extends HttpDeps {
 export interface PluginRoutes {
   /** Section of the API's documentation. */
   readonly tag?: { readonly name: string; readonly description: string };
+  /** A page that home links to. */
+  readonly page?: { readonly path: string; readonly text: string };
   readonly addRoutes: (app: TypedApp, shell: HttpShell) => void;
   /** Adds routes of the SPARQL Protocol, in whose scope bodies are read as the protocol has them. */
   readonly addSparqlRoutes?: (scope: TypedApp, shell: HttpShell) => void;

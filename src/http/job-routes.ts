@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { addJobEvents } from "./job-events.ts";
-import { jobView, sendAccepted } from "./job-view.ts";
+import { jobView, listedJobs, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { accepted, DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
 import { answers, IdPath, JobPath, nothing, documented } from "./schemas.ts";
@@ -19,8 +19,8 @@ function addReading(app: TypedApp, { jobs }: HttpShell): void {
   app.get("/api/jobs", {
     schema: { ...doc("listJobs", "List jobs, newest first"), querystring: JobFilter, response: answers(JobList) },
     handler: async (request, reply) => {
-      const found = await jobs.list(request.query);
-      return sendJson(reply.headers(uncached), { jobs: found.map(jobView(request)) });
+      const { items, next } = await listedJobs(jobs, request.query);
+      return sendJson(reply.headers(uncached), { jobs: items.map(jobView(request)), next });
     },
   });
   app.get("/api/jobs/:id", {

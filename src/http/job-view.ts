@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Job } from "../jobs/job-queue.ts";
+import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import { sendJson, uncached } from "./common-headers.ts";
+import { firstOf, placeOf } from "./paging.ts";
 import { hasAccess } from "./write-access.ts";
 
 /** A job as everybody may see it. What it was asked, how far it is, what it found or failed with, only the operator sees. */
@@ -17,6 +18,27 @@ const publicView = ({ id, kind, state, attempts, createdAt, startedAt, finishedA
 /** How jobs are shown to the sender of a request. */
 export const jobView = (request: FastifyRequest): ((job: Job) => Partial<Job>) =>
   hasAccess(request) ? (job) => job : publicView;
+
+interface JobFilter extends NonNullable<Parameters<JobQueue["list"]>[0]> {
+  readonly cursor?: string | undefined;
+}
+
+/** All jobs that a queue has: those that are finished are kept for a while only. */
+const mostJobs = 10_000;
+const placeOfJob = ({ createdAt, id }: Job) => ({ atMs: Date.parse(createdAt) || 0, id });
+
+/** A page of jobs, newest first. @throws FedwayError `REQUEST_INVALID` */
+export async function listedJobs(jobs: Pick<JobQueue, "list">, { cursor, limit = 100, ...wanted }: JobFilter) {
+  const from = cursor === undefined ? undefined : placeOf(cursor);
+  const found = await jobs.list({ ...wanted, limit: from === undefined ? limit + 1 : mostJobs });
+  return firstOf(from === undefined ? found : behind(found, from), limit, placeOfJob);
+}
+
+/** Jobs of one millisecond have an order that only the queue knows; where the job itself is gone, some are given again. */
+function behind(found: readonly Job[], { atMs, id }: ReturnType<typeof placeOf>): readonly Job[] {
+  const at = found.findIndex((job) => job.id === id);
+  return at === -1 ? found.filter((job) => placeOfJob(job).atMs <= atMs) : found.slice(at + 1);
+}
 
 /** Tells where to look for the job that was asked for; the work has not been done yet. */
 export const sendAccepted = (reply: FastifyReply, job: Job): FastifyReply =>

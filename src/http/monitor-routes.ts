@@ -24,6 +24,7 @@ import {
   MaintenanceBody,
   StatusAnswer,
 } from "./monitor-schemas.ts";
+import { firstOf, placeOf } from "./paging.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { answers, IdPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
@@ -83,8 +84,11 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
       response: answers(IncidentList),
     },
     handler: async (request, reply) => {
-      const incidents = await monitor.incidents(request.query);
-      return sendJson(reply.headers(uncached), { incidents: incidents.map((each) => incidentView(each, false)) });
+      const { cursor, limit = 100, ...wanted } = request.query;
+      const behind = cursor === undefined ? undefined : placeOf(cursor);
+      const found = await monitor.incidents({ ...wanted, limit: limit + 1, behind });
+      const { items, next } = firstOf(found, limit, ({ startedMs, id }) => ({ atMs: startedMs, id }));
+      return sendJson(reply.headers(uncached), { incidents: items.map((each) => incidentView(each, false)), next });
     },
   });
   app.get("/api/endpoints/:id/incidents", {

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { healthStates } from "../monitor/monitor.ts";
+import { paging } from "./paging.ts";
 import { view, strictObject } from "./schemas.ts";
 
 const moment = Type.String({ format: "date-time" });
@@ -97,7 +98,7 @@ export const StatusAnswer = view("Status", {
 export const IncidentFilter = strictObject({
   endpoint: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "Catalogue id." })),
   open: Type.Optional(Type.Boolean({ description: "Only those that are open, or only those that are not." })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  ...paging,
 });
 
 /** One incident. */
@@ -125,7 +126,10 @@ export const IncidentRecord = view("Incident", {
 });
 
 /** Answer of `GET /api/incidents`. */
-export const IncidentList = view("IncidentList", { incidents: Type.Array(IncidentRecord) });
+export const IncidentList = view("IncidentList", {
+  incidents: Type.Array(IncidentRecord),
+  next: Type.Optional(Type.String()),
+});
 
 /** Body of `POST /api/endpoints/{id}/maintenance`. */
 export const MaintenanceBody = strictObject({

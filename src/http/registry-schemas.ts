@@ -1,5 +1,6 @@
 import { capabilitiesSchema } from "../registry/capabilities/capabilities.ts";
 import { Type } from "typebox";
+import { paging } from "./paging.ts";
 import { view, strictObject, boolean, text, optionalFields } from "./schemas.ts";
 
 /** Parameters of `GET /api/endpoints/{id}/void`. */
@@ -96,7 +97,7 @@ export const LinksParameters = strictObject({
 export const JobFilter = optionalFields({
   kind: Type.String({ maxLength: 64 }),
   state: Type.Union(["waiting", "running", "done", "failed", "cancelled"].map((state) => Type.Literal(state))),
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+  ...paging,
 });
 
 /** A job, as the API shows it. */
@@ -118,7 +119,7 @@ export const Job = view("Job", {
 export const accepted: Readonly<Record<number, object>> = { 202: Job };
 
 /** Answer of `GET /api/jobs`. */
-export const JobList = view("JobList", { jobs: Type.Array(Job) });
+export const JobList = view("JobList", { jobs: Type.Array(Job), next: Type.Optional(Type.String()) });
 
 /** Findings of an endpoint's probes. */
 export const CapabilityRecord = view("Capabilities", capabilitiesSchema.properties);

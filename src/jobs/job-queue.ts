@@ -89,9 +89,9 @@ export interface JobQueue {
   get(id: string): Promise<Job | undefined>;
   /** Newest first, without results, which `get` gives. */
   list(options?: {
-    readonly kind?: string;
-    readonly state?: JobState;
-    readonly limit?: number;
+    readonly kind?: string | undefined;
+    readonly state?: JobState | undefined;
+    readonly limit?: number | undefined;
   }): Promise<readonly Job[]>;
   /** False when there is no such job or it is finished. */
   cancel(id: string): Promise<boolean>;

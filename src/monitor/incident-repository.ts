@@ -100,7 +100,7 @@ interface ListedIncidents {
 }
 
 const defaultListed = 100;
-const mostListed = 1_000;
+const mostListed = 2_000;
 
 /**
  * The incidents as the states of the endpoints have them. They are stored a moment after the state has changed, so a
@@ -111,13 +111,14 @@ export function createIncidentReader(
   incidents: Pick<IncidentRepository, "get" | "list">,
 ): Pick<MonitorReader, "incidents" | "incident" | "openByKind"> {
   return {
-    async incidents({ endpoint, open, limit = defaultListed } = {}) {
+    async incidents({ endpoint, open, limit = defaultListed, behind } = {}) {
       const most = Math.min(Math.max(1, Math.floor(limit)), mostListed);
       // Read first: what is stored meanwhile leaves the outbox, but is in both places for this reader.
       const told = unstoredIncidents(records, endpoint);
       const latest = (incident: Incident): Incident => told.get(incident.id) ?? incident;
       const fits = (incident: Incident): boolean =>
-        open === undefined || (latest(incident).closedMs === undefined) === open;
+        (behind === undefined || newestFirst({ startedMs: behind.atMs, id: behind.id }, incident) < 0) &&
+        (open === undefined || (latest(incident).closedMs === undefined) === open);
       const stored = open === true ? [] : await incidents.list({ endpoint, limit: most, fits });
       const found = new Map(stored.map((incident) => [incident.id, latest(incident)]));
       for (const incident of told.values()) if (fits(incident)) found.set(incident.id, incident);
@@ -159,5 +160,5 @@ function unstoredIncidents(records: HealthRepository, endpoint: string | undefin
   return told;
 }
 
-const newestFirst = (left: Incident, right: Incident): number =>
-  right.startedMs - left.startedMs || (left.id < right.id ? -1 : 1);
+const newestFirst = (left: Pick<Incident, "startedMs" | "id">, right: Incident): number =>
+  right.startedMs - left.startedMs || (left.id < right.id ? -1 : Number(left.id > right.id));

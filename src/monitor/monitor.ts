@@ -227,6 +227,8 @@ export interface MonitorReader {
     readonly open?: boolean | undefined;
     /** Default 100. */
     readonly limit?: number | undefined;
+    /** Only those that come after this one. */
+    readonly behind?: { readonly atMs: number; readonly id: string } | undefined;
   }): Promise<readonly Incident[]>;
   incident(id: string): Promise<Incident | undefined>;
   /** How many are open, by kind; from memory. */

@@ -13,6 +13,8 @@ const pages: Readonly<Record<string, string>> = {
   "endpoint-hostile": "/endpoints/hostile",
   "endpoint-unknown-state": "/endpoints/dark",
   federations: "/federations",
+  jobs: "/jobs",
+  watches: "/watches",
   federation: "/federations/north",
   status: "/status",
   "status-by-latency": "/status?sort=latency&order=desc",

@@ -68,7 +68,7 @@ describe("processes over one Redis whose data folders differ", () => {
     const state = async (): Promise<string> => (await jobOf("build-shards.shared")).state;
     await expect.poll(state).toBe("done");
     const hosted = async (): Promise<unknown> =>
-      ((await (await fetch(`${web.url}/api/shards`)).json()) as { datasets: object[] }).datasets;
+      ((await (await fetch(`${web.url}/api/shards`)).json()) as { shards: object[] }).shards;
     await expect.poll(hosted).toMatchObject([{ dataset: "shared" }]);
   });
 });

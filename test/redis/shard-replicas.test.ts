@@ -79,7 +79,7 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
   it("host what the worker built, at both replicas", async () => {
     await build(webs[0]!, { file: "spec.json" });
     for (const web of webs) {
-      const hosted = async (): Promise<unknown> => (await get<{ datasets: object[] }>(web, "/api/shards")).datasets;
+      const hosted = async (): Promise<unknown> => (await get<{ shards: object[] }>(web, "/api/shards")).shards;
       await expect.poll(hosted).toMatchObject([{ dataset: "harbour", triples: 416 }]);
     }
     ({ shards } = await get<{ shards: Shard[] }>(webs[0]!, "/api/shards/harbour"));

@@ -151,8 +151,8 @@ describe("the example, built", () => {
 
 describe("the service over it", () => {
   it("hosts every shard, with an entry in the catalogue and a federation", async () => {
-    const { datasets } = (await get("/api/shards")) as { datasets: object[] };
-    expect(datasets).toMatchObject([{ dataset: "harbour", title: "Ferries of an invented coast", triples: 416 }]);
+    const { shards: hosted } = (await get("/api/shards")) as { shards: object[] };
+    expect(hosted).toMatchObject([{ dataset: "harbour", title: "Ferries of an invented coast", triples: 416 }]);
     const { shards } = (await get("/api/shards/harbour")) as { shards: { id: string; triples: number }[] };
     expect(shards.length).toBeGreaterThan(1);
     expect(shards.reduce((sum, { triples }) => sum + triples, 0)).toBe(416);

@@ -61,7 +61,7 @@ describe("shards whose folder is removed while they are hosted", () => {
 
   it("leave the catalogue when the service has looked at its folders again", async () => {
     // It does every 15 seconds.
-    const hosted = async (): Promise<unknown> => ((await get("/api/shards")) as { datasets: unknown }).datasets;
+    const hosted = async (): Promise<unknown> => ((await get("/api/shards")) as { shards: unknown }).shards;
     await expect.poll(hosted).toMatchObject([{ dataset: "lake" }]);
     const federations = async (): Promise<readonly string[]> => {
       const list = (await get("/api/federations")) as { federations: { id: string }[] };

@@ -327,6 +327,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole(
         "hosting",
+        "html.ts",
         "http",
         "rdf",
         "registry",

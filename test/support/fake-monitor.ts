@@ -212,7 +212,9 @@ export function createFakeMonitor(
 ): MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance"> {
   const { endpoints, nowMs, fateOf = (_id: string, at: number) => fates[at % fates.length] ?? "steady" } = options;
   const all = new Map(endpoints.map((each, at) => [each.id, known(each, fateOf(each.id, at), nowMs)]));
-  const incidents = [...all.values()].flatMap((each) => each.incidents).toSorted((a, b) => b.startedMs - a.startedMs);
+  const incidents = [...all.values()]
+    .flatMap((each) => each.incidents)
+    .toSorted((a, b) => b.startedMs - a.startedMs || (a.id < b.id ? -1 : 1));
   const windows: MaintenanceWindow[] = [...all].flatMap(([id, { health }]) =>
     health.maintenanceUntilMs === undefined
       ? []
@@ -240,8 +242,12 @@ export function createFakeMonitor(
       const found = all.get(id);
       return found && scoreOf(found.fate);
     },
-    incidents: async ({ endpoint, open, limit = 100 } = {}) =>
+    incidents: async ({ endpoint, open, limit = 100, behind } = {}) =>
       incidents
+        .filter(
+          ({ startedMs, id }) =>
+            behind === undefined || startedMs < behind.atMs || (startedMs === behind.atMs && id > behind.id),
+        )
         .filter((each) => endpoint === undefined || each.endpoint === endpoint)
         .filter((each) => open === undefined || (each.closedMs === undefined) === open)
         .slice(0, limit),

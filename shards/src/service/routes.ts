@@ -13,6 +13,7 @@ import { addHostedRoute } from "../../../src/http/hosted-routes.ts";
 import { pathPart } from "../../../src/http/sparql-routes.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { createShardService } from "./shard-service.ts";
+import { addShardsPage } from "./shards-page.ts";
 import { addPackages, DatasetPath, tags } from "./package-routes.ts";
 import { guarded } from "../../../src/http/write-access.ts";
 import { type Static, Type } from "typebox";
@@ -23,7 +24,9 @@ export type ShardService = ReturnType<typeof createShardService<HostedEndpoint>>
 /** Shards of datasets: what there is, their data and reports, their endpoints, and having more of them built. */
 export const shardRoutes = (shards: ShardService): PluginRoutes => ({
   tag: { name: "Shards", description: "Datasets that this service hosts in parts." },
+  page: { path: "/shards", text: "Shard families hosted here" },
   addRoutes(app, shell) {
+    addShardsPage(app, shards);
     addReading(app, { ...shell, shards });
     addRuleFile(app, { ...shell, shards });
     addDownload(app, shards);
@@ -87,11 +90,11 @@ function addReading(app: TypedApp, shell: Shell): void {
       tags,
       operationId: "listShards",
       summary: "List the datasets that are hosted as shards",
-      response: answers(DatasetList),
+      response: answers(ShardsList),
     },
     handler: async (_request, reply) =>
       sendJson(reply, {
-        datasets: shards.datasets.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length })),
+        shards: shards.datasets.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length })),
       }),
   });
   app.get("/api/shards/:dataset", {
@@ -284,8 +287,8 @@ const dataset = {
   federation: Type.String({ description: "URL of the endpoint over all shards." }),
 };
 
-const DatasetList = view("DatasetList", {
-  datasets: Type.Array(Type.Object({ ...dataset, shards: Type.Integer() })),
+const ShardsList = view("ShardsList", {
+  shards: Type.Array(Type.Object({ ...dataset, shards: Type.Integer() })),
 });
 
 const Dataset = view("Dataset", {

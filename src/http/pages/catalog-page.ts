@@ -29,6 +29,8 @@ interface ShownCatalog {
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;
   readonly heartbeat: Heartbeat;
+  /** Other pages. */
+  readonly more: readonly { readonly path: string; readonly text: string }[];
 }
 
 export const interfaceNames: Readonly<Record<EndpointInterface, string>> = {
@@ -173,14 +175,14 @@ ${allFederations > federations.length ? html`<p><a href="/api/federations">All $
 `;
 }
 
-const pointers = (
-  publicUrl: string,
-): Html => html`<section class="card" aria-labelledby="more"><h2 id="more">For programs</h2>
+const pointers = ({
+  publicUrl,
+  more,
+}: ShownCatalog): Html => html`<section class="card" aria-labelledby="more"><h2 id="more">More</h2>
 <ul class="plain">
-<li><a href="/sparql">SPARQL</a> <code>${publicUrl}/sparql</code></li>
+${more.map(({ path, text }) => html`<li><a href="${path}">${text}</a></li>\n`)}<li><a href="/sparql">SPARQL</a> <code>${publicUrl}/sparql</code></li>
 <li><a href="/docs">API</a> and <a href="/openapi.json">OpenAPI document</a></li>
 <li><a href="/api/endpoints">Catalogue as JSON</a>, <a href="/api/catalog">as RDF</a></li>
-<li><a href="/status">Status of all endpoints</a></li>
 <li><a href="/incidents.atom">Incidents as a feed</a></li>
 </ul>
 </section>
@@ -188,7 +190,7 @@ const pointers = (
 
 /** The catalogue: search, filters, and the endpoints that fit. */
 export function catalogPage(shown: ShownCatalog): string {
-  const { publicUrl, filter } = shown;
+  const { filter } = shown;
   return page({
     title: filter.q === undefined ? "Fedway: SPARQL endpoints" : `${filter.q} - Fedway`,
     part: "endpoints",
@@ -197,7 +199,7 @@ export function catalogPage(shown: ShownCatalog): string {
 ${heartbeatBanner(shown.heartbeat)}${searchForm(shown)}<div class="columns"><div>
 ${results(shown)}</div>
 <div>
-${tryIt(shown)}${federationList(shown)}${pointers(publicUrl)}</div></div>`,
+${tryIt(shown)}${federationList(shown)}${pointers(shown)}</div></div>`,
   });
 }
 

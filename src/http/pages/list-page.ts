@@ -40,6 +40,12 @@ export const searchOf = ({ originalUrl }: FastifyRequest): URLSearchParams => {
   return new URLSearchParams(at === -1 ? "" : originalUrl.slice(at + 1));
 };
 
+/** Choices of a field that are shown as they are sent, after one for any. */
+export const choicesOf = (names: readonly string[]): Readonly<Record<string, string>> => ({
+  "": "Any",
+  ...Object.fromEntries(names.map((name) => [name, name])),
+});
+
 const address = (path: string, fields: readonly Field[], cursor?: string): string => {
   const given = Object.fromEntries(fields.map(({ name, value }) => [name, value ?? ""]).filter(([, value]) => value));
   const search = new URLSearchParams({ ...given, ...(cursor !== undefined && { cursor }) }).toString();

@@ -1,13 +1,18 @@
+import type { Job, JobState } from "../../jobs/job-queue.ts";
 import type { HealthState } from "../../monitor/monitor.ts";
 import { healthStates } from "../../monitor/monitor.ts";
 import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
 import { html, joined, type Piece } from "../../html.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { pageAt } from "../paging.ts";
-import { numberText } from "../../figures.ts";
+import { hasAccess } from "../write-access.ts";
+import { jobView, listedJobs } from "../job-view.ts";
+import { choiceOf } from "./catalog-filter.ts";
+import { latencyText, numberText } from "../../figures.ts";
+import { momentOf } from "./figures.ts";
 import { badge } from "./layout.ts";
-import { listPage, searchOf } from "./list-page.ts";
-import { sendPage } from "./page-reply.ts";
+import { choicesOf, listPage, searchOf } from "./list-page.ts";
+import { sendPage, sendPrivatePage } from "./page-reply.ts";
 import { watchesPage } from "./watches-page.ts";
 
 const tags = ["Pages"];
@@ -55,6 +60,54 @@ function addFederations(app: TypedApp, { catalog, monitor }: HttpShell): void {
   });
 }
 
+const jobStates: readonly JobState[] = ["waiting", "running", "done", "failed", "cancelled"];
+const stateBadges = { waiting: "unknown", running: "work", done: "up", failed: "down", cancelled: "unknown" } as const;
+
+function tookOf({ startedAt, finishedAt }: Partial<Job>): Piece {
+  if (startedAt === undefined) return "";
+  return finishedAt === undefined
+    ? html`since ${momentOf(startedAt)}`
+    : latencyText(Date.parse(finishedAt) - Date.parse(startedAt));
+}
+
+const aboutJob = ({ progress, error }: Partial<Job>): Piece =>
+  error === undefined ? (progress?.stage ?? "") : html`${error.message} <code>${error.code}</code>`;
+
+function addJobs(app: TypedApp, { jobs }: HttpShell): void {
+  app.get("/jobs", {
+    schema: { tags, summary: "Work in the background as a page to read" },
+    handler: async (request, reply) => {
+      const search = searchOf(request);
+      const [kind, cursor] = ["kind", "cursor"].map((name) => search.get(name)?.slice(0, 400) || undefined);
+      const state = choiceOf(search, "state", jobStates);
+      const { items, next } = await listedJobs(jobs, { kind, state, limit: shownAtOnce, cursor });
+      const text = listPage({
+        title: "Jobs",
+        path: "/jobs",
+        intro: html`Work in the background, newest first. ${hasAccess(request) ? "" : html`<a href="/login">Sign in</a> as an operator to see progress and errors.`}`,
+        fields: [
+          { name: "kind", label: "Kind", value: kind },
+          { name: "state", label: "State", value: state, choices: choicesOf(jobStates) },
+        ],
+        columns: [
+          { head: "Job", cell: ({ id = "" }) => html`<a href="/api/jobs/${id}">${id}</a>` },
+          { head: "Kind", cell: (job) => job.kind },
+          { head: "State", cell: ({ state: now = "waiting" }) => badge(stateBadges[now], now) },
+          { head: "Asked for", cell: ({ createdAt = "" }) => momentOf(createdAt) },
+          { head: "Took", cell: tookOf },
+          { head: "#Attempts", cell: ({ attempts }) => attempts },
+          ...(hasAccess(request) ? [{ head: "About", cell: aboutJob }] : []),
+        ],
+        rows: items.map(jobView(request)),
+        empty: "No job is known.",
+        cursor,
+        next,
+      });
+      return sendPrivatePage(reply, text);
+    },
+  });
+}
+
 function addWatches(app: TypedApp, { watches, monitor }: HttpShell): void {
   app.get("/watches", {
     schema: { tags, summary: "Watched queries and what changed in their answers, as a page to read" },
@@ -69,8 +122,9 @@ function addWatches(app: TypedApp, { watches, monitor }: HttpShell): void {
   });
 }
 
-/** Pages that list federations and watched queries. */
+/** Pages that list federations, jobs and watched queries. */
 export function addListPages(app: TypedApp, shell: HttpShell): void {
   addFederations(app, shell);
+  addJobs(app, shell);
   addWatches(app, shell);
 }

@@ -34,6 +34,11 @@ const hasExamples = (hosted: HttpShell["hosted"]): boolean => exampleEndpoints.e
 
 const nowOf = ({ now = Date.now }: HttpShell): number => now();
 
+const otherPages = [
+  { path: "/watches", text: "Watched queries" },
+  { path: "/jobs", text: "Jobs in the background" },
+];
+
 function addCatalog(app: TypedApp, shell: HttpShell): void {
   const { search, catalog, hosted, monitor, view, publicUrl } = shell;
   app.get("/", {
@@ -55,6 +60,7 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
         publicUrl: publicUrl(),
         hasExamples: hasExamples(hosted),
         heartbeat: monitor.heartbeat(),
+        more: [...otherPages, ...(shell.routes ?? []).flatMap(({ page }) => page ?? [])],
       });
       return sendPage(request, reply, text);
     },

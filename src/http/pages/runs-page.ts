@@ -14,7 +14,7 @@ import { latencyText, numberText } from "../../figures.ts";
 import { marks } from "../../views/run-view.ts";
 import { momentOf } from "./figures.ts";
 import { badge } from "./layout.ts";
-import { type Column, listPage, searchOf } from "./list-page.ts";
+import { choicesOf, type Column, listPage, searchOf } from "./list-page.ts";
 import { privateHeaders, sendPage, sendPrivatePage } from "./page-reply.ts";
 import { cancelForm, runPage } from "./run-page.ts";
 
@@ -62,7 +62,6 @@ const columnsAt = (nowMs: number): readonly Column<RunRecord>[] => [
 function runsPage({ listed: { runs, next }, filter, isLive, isOperator, owner, nowMs }: ShownRuns): string {
   const client = clientOf(owner);
   const { status, endpoint, order, cursor } = filter;
-  const any = { "": "Any", ...Object.fromEntries(statuses.map((each) => [each, each])) };
   return listPage({
     title: "Runs of queries",
     part: "runs",
@@ -70,7 +69,7 @@ function runsPage({ listed: { runs, next }, filter, isLive, isOperator, owner, n
     ...(isLive && { head: again }),
     intro: html`${isOperator ? "The runs of all clients." : html`The runs that were sent ${client === undefined ? "from your address" : html`by the client ${client}`}. <a href="/login">Sign in</a> as an operator to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}`,
     fields: [
-      { name: "status", label: "State", value: status, choices: any },
+      { name: "status", label: "State", value: status, choices: choicesOf(statuses) },
       { name: "endpoint", label: "Endpoint", value: endpoint },
       { name: "order", label: "Order", value: order, choices: { "": "Newest first", longest: "Longest first" } },
     ],

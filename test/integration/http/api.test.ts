@@ -15,11 +15,11 @@ describe("the JSON API answers", () => {
   shouldAnswer("/api/explain", [200, PlanDescription, { kind: "direct", query: "ASK {}" }], ask);
   shouldAnswer("/api/runs/run-1", [200, RunRecord, { id: "run-1" }]);
   shouldAnswer("/api/runs/nope", [404, Problem, { code: "RUN_UNKNOWN" }]);
-  shouldAnswer("/api/endpoints", [200, EndpointList, { total: 3, offset: 0 }]);
+  shouldAnswer("/api/endpoints", [200, EndpointList, { total: 3 }]);
   const greek = { total: 1, endpoints: [{ id: "alpha", query: "/endpoints/alpha/sparql" }] };
   shouldAnswer("/api/endpoints?q=GREEK", [200, EndpointList, greek]);
-  const second = { total: 3, limit: 1, offset: 1, endpoints: [{ id: "beta" }] };
-  shouldAnswer("/api/endpoints?limit=1&offset=1", [200, EndpointList, second]);
+  const second = { total: 3, next: "2", endpoints: [{ id: "beta" }] };
+  shouldAnswer("/api/endpoints?limit=1&cursor=1", [200, EndpointList, second]);
   shouldAnswer("/api/endpoints/alpha", [200, Endpoint, { title: "The alpha" }]);
   shouldAnswer("/api/endpoints/alpa", [404, Problem, { code: "ENDPOINT_UNKNOWN", endpoints: ["alpha"] }]);
   shouldAnswer("/health/ready", [200, Readiness, { ready: true }]);
@@ -40,8 +40,6 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", { detail: "The body is empty; a JSON object is expected." }, { ...json(""), body: null });
   shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
   shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.' });
-  shouldRefuse("/api/endpoints?offset=true", { detail: '"offset" must be integer.' });
-  shouldRefuse("/api/endpoints?offset=", { detail: '"offset" must be integer.' });
   shouldRefuse("/api/incidents?open=1", { detail: '"open" must be boolean.' });
   shouldRefuse("/api/incidents?endpoint=%01", { detail: '"endpoint" is malformed. Expected: Catalogue id.' });
   shouldRefuse("/api/endpoints/a%01b", { detail: '"id" is malformed. Expected: Its id, without control characters.' });

@@ -30,7 +30,7 @@ describe("the list of endpoints", () => {
   });
   shouldList("keyword=TEST", { total: 1, endpoints: [{ id: "beta", why: [{ field: "keyword", matched: "test" }] }] });
   shouldList("interface=tpf", { total: 0, endpoints: [] });
-  shouldList("status=unknown&limit=1", { total: 3, limit: 1, endpoints: [{ id: "alpha" }] });
+  shouldList("status=unknown&limit=1", { total: 3, next: "1", endpoints: [{ id: "alpha" }] });
   shouldList("class=http://xmlns.com/foaf/0.1/Person", { total: 0, undecided: 3, endpoints: [] });
   shouldList("status=fine", { status: 400, code: "REQUEST_INVALID" });
 

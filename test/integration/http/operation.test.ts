@@ -168,6 +168,7 @@ describe("documents", () => {
       "/hosted/{id}/sparql",
       "/incidents.atom",
       "/incidents/{id}",
+      "/jobs",
       "/login",
       "/logout",
       "/metrics",

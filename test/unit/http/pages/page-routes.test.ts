@@ -28,6 +28,7 @@ const pages = [
   "/",
   "/?q=proteins",
   "/federations",
+  "/watches",
   "/endpoints/people",
   "/endpoints/hostile",
   "/endpoints/dark",
