@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
@@ -9,20 +10,24 @@ import { type CatalogReport, checkCatalog } from "../registry/catalog/check-cata
 import { refreshPublished } from "../registry/published/refresh-published.ts";
 
 const publishedFacts = fileURLToPath(packageFile("catalog/published/"));
+const ownCatalog = fileURLToPath(packageFile("catalog/"));
 const exampleCatalog = fileURLToPath(packageFile("catalog/examples/"));
 
 /** SHACL shapes of catalogue files. */
 export const shapesFile = fileURLToPath(packageFile("catalog/shapes/entry-shapes.ttl"));
 
+const catalogFolder = ({ catalogDir }: Pick<Config, "catalogDir">): string =>
+  catalogDir ?? (existsSync("./catalog") ? "./catalog" : ownCatalog);
+
 /** Where a catalogue's folder has its published facts. */
 const publishedFolder = (catalogDir: string): string => join(catalogDir, "published", "/");
 
 /** Where the files of the catalogue lie, and what their relative URLs mean. */
-export const catalogSources = ({ catalogDir, examples, publicUrl }: Config) => ({
-  dirs: [{ path: catalogDir }, ...(examples ? [{ path: exampleCatalog }] : [])],
+export const catalogSources = (config: Config) => ({
+  dirs: [{ path: catalogFolder(config) }, ...(config.examples ? [{ path: exampleCatalog }] : [])],
   // The operator's win.
-  published: [publishedFolder(catalogDir), publishedFacts],
-  baseUrl: publicUrl,
+  published: [publishedFolder(catalogFolder(config)), publishedFacts],
+  baseUrl: config.publicUrl,
 });
 
 /**
@@ -30,22 +35,22 @@ export const catalogSources = ({ catalogDir, examples, publicUrl }: Config) => (
  * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read
  */
 export async function checkCatalogFiles(config: Config, folders: readonly string[]): Promise<CatalogReport> {
-  const { allowAddresses, catalogDir, publicUrl: baseUrl } = config;
+  const { allowAddresses, publicUrl: baseUrl } = config;
   const guard = createAddressGuard(allowAddresses);
-  const dirs = (folders.length === 0 ? [catalogDir] : folders).map((path) => ({ path }));
+  const dirs = (folders.length === 0 ? [catalogFolder(config)] : folders).map((path) => ({ path }));
   return checkCatalog({ dirs, baseUrl, shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message });
 }
 
 /** Takes a collection of published facts into the catalogue's folder. @throws FedwayError `REQUEST_INVALID` */
-export async function refreshCatalogFiles({ catalogDir }: Config, file: string) {
-  const folder = publishedFolder(catalogDir);
+export async function refreshCatalogFiles(config: Config, file: string) {
+  const folder = publishedFolder(catalogFolder(config));
   return { folder, ...(await refreshPublished(file, folder)) };
 }
 
 /** @throws FedwayError `CATALOG_INVALID` when nothing of what is there can be used */
-export function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): void {
+export function refuseEmpty({ entries, problems }: Catalog, config: Config): void {
   if (entries.length > 0 || problems.length === 0) return;
-  throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
+  throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogFolder(config)} can be used.`, {
     next: `Begin with ${problems[0]?.file}: ${problems[0]?.reason}`,
   });
 }

@@ -1,6 +1,8 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
+import { packageFile } from "../package-file.ts";
 import { signInCode } from "../http/write-access.ts";
 import { type AdminToken, adminTokenFile } from "../store/admin-token.ts";
 
@@ -10,8 +12,14 @@ interface StartedParts {
   readonly config: Config;
 }
 
-/** The first query of the README; it works in the folder of the repository. */
+/** The first query of the README. */
 const firstExample = "catalog/examples/queries/1-three-endpoints.rq";
+
+/** The command that asks it, in the folder of the repository or where the package is installed. */
+function exampleCommand(): string {
+  const file = relative(process.cwd(), fileURLToPath(packageFile(firstExample)));
+  return `${file === firstExample ? "npm run --silent fedway -- query" : "npx fedway query"} ${file}`;
+}
 
 /** Start message: URLs, and how changes are made. */
 export function startMessage(url: string, { catalog, token, config }: StartedParts): string {
@@ -20,7 +28,7 @@ export function startMessage(url: string, { catalog, token, config }: StartedPar
 
   Home page      ${url}/
   Query console  ${url}/query
-  API            ${url}/docs${config.examples ? `\n  Example        npm run --silent fedway -- query ${firstExample}` : ""}
+  API            ${url}/docs${config.examples ? `\n  Example        ${exampleCommand()}` : ""}
 
 ${howToChange(url, token, config)}
 `;

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { type Config, configReference, loadConfig } from "../config/config.ts";
 import { packageVersion } from "../package-file.ts";
 import { shardCommands } from "../app/plugins.ts";

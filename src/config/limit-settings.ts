@@ -31,9 +31,9 @@ export const limitSettings = {
   },
   evaluatorsStart: {
     name: "FEDWAY_EVALUATORS_START",
-    default: "service",
+    default: "query",
     meaning:
-      "Whether these processes start with the service, or with the first federated query, which then waits for them: service or query.",
+      "When these processes start: with the first federated query, which waits about a second for them (query), or with the service (service).",
     ...oneOf("service", "query"),
   },
   evaluatorMemoryMb: {

@@ -41,9 +41,10 @@ export const settings = {
   },
   catalogDir: {
     name: "FEDWAY_CATALOG",
-    default: "./catalog",
-    meaning: "Folder of Turtle files, one endpoint a file.",
-    ...text("a folder"),
+    default: "",
+    meaning:
+      "Folder of Turtle files, one endpoint a file; unset: ./catalog, or the catalogue that comes with Fedway where there is no such folder.",
+    ...optionalText("a folder"),
   },
   dataDir: {
     name: "FEDWAY_DATA_DIR",

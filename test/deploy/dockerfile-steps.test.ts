@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -40,33 +40,17 @@ async function untilReady(url: string, ended: () => boolean): Promise<boolean> {
 const inRoot = (path: string): string => join(image.path, image.workdir, path);
 
 describe("what the steps of the Dockerfile make", () => {
-  it("is the built service, the catalogue and the packages that it loads", () => {
-    expect(readdirSync(inRoot("")).toSorted()).toEqual(["catalog", "dist", "node_modules", "package.json", "shards"]);
-    const has = (name: string): boolean => existsSync(inRoot(`node_modules/${name}`));
-    expect(["fastify", "oxigraph", "@comunica/core", "ioredis"].filter((name) => !has(name))).toEqual([]);
-    expect(["typescript", "vitest", "playwright-core", "oxlint", "node"].filter(has)).toEqual([]);
-    // What Comunica has beside the compiled engine.
-    const others = ["@comunica/query-sparql", "@comunica/runner", "componentsjs", "graphql", "yargs", "winston"];
-    expect(others.filter(has)).toEqual([]);
-    expect(existsSync(inRoot("dist/comunica/engine.cjs"))).toBe(true);
-    const installed = readdirSync(inRoot("node_modules"), { recursive: true, encoding: "utf8" });
-    const packages = installed.filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
-    expect(packages.length).toBeGreaterThan(200);
-    expect(packages.length).toBeLessThan(450);
-  });
-
-  it("can load every package that its files name", () => {
-    const texts = readdirSync(inRoot("dist"), { recursive: true, encoding: "utf8" })
-      .filter((file) => /\.c?js$/.test(file))
-      .map((file) => readFileSync(inRoot(`dist/${file}`), "utf8"));
-    const naming = /(?:from|import\(|require\(|import|resolve\() ?["'](@?[a-z][^"':\s]*)["']/g;
-    const names = new Set(texts.flatMap((text) => [...text.matchAll(naming)].map(([, name]) => name)));
-    expect(names.size).toBeGreaterThan(100);
-    // The runtime of local embeddings lies beside the model, in a volume.
-    names.delete("onnxruntime-node");
-    const script = `for (const name of ${JSON.stringify([...names])})
-      if (name.endsWith(".wasm")) import.meta.resolve(name); else await import(name);`;
-    expect(runInImage(image, ["node", "--input-type=module", "--eval", script])).toEqual({ status: 0, output: "" });
+  it("is the built service, the files that it reads and two packages", () => {
+    expect(readdirSync(inRoot("")).toSorted()).toEqual([
+      "catalog",
+      "deploy",
+      "dist",
+      "node_modules",
+      "package.json",
+      "shards",
+    ]);
+    const installed = readdirSync(inRoot("node_modules")).filter((name) => !name.startsWith("."));
+    expect(installed).toEqual(["clingo-wasm", "oxigraph"]);
   });
 
   it("builds shards, with the solver that is found late", () => {

@@ -55,8 +55,16 @@ describe("the Dockerfile", () => {
     const known = ["CMD", "COPY", "ENV", "EXPOSE", "HEALTHCHECK", "LABEL", "RUN", "STOPSIGNAL", "USER", "VOLUME"];
     expect(new Set(all.map(({ keyword }) => keyword)).difference(new Set([...known, "WORKDIR"]))).toEqual(new Set());
     const commands = all.filter(({ keyword }) => keyword === "RUN").flatMap(({ text }) => text.split(" && "));
-    expect(commands.map((command) => command.split(" ")[0])).toEqual(["npm", "npm", "node", "mkdir"]);
+    expect(commands.map((command) => command.split(" ")[0])).toEqual(["npm", "npm", "npm", "mkdir"]);
     expect(runtime.instructions.filter(({ keyword }) => keyword === "RUN")).toEqual([]);
+  });
+
+  it("copies what the npm package has, and package.json", () => {
+    const copies = runtime.instructions.filter(({ keyword }) => keyword === "COPY").map(copied);
+    const sources = new Set(copies.flatMap((one) => one.sources).map((path) => path.replace("/build/", "")));
+    const files = (packageJson["files"] as string[]).map((path) => path.replace(/^dist\/.*/, "dist"));
+    const others = ["package.json", "node_modules", "data"];
+    expect(sources).toEqual(new Set([...files.filter((path) => !path.startsWith(".")), ...others]));
   });
 
   it("runs as a numeric user that is not root, last", () => {

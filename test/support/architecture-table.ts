@@ -312,6 +312,7 @@ export const modules: readonly Module[] = [
     imports: whole("cli", "app.ts", "app", "config", "mcp", "store"),
     packages: [],
   },
+  { name: "cli/bin.ts", imports: whole("cli/main.ts"), packages: [] },
   // The benchmark factory, a package beside the service: only `app/` imports it.
   {
     name: "shards/src",
@@ -411,6 +412,7 @@ export const typePackages: readonly string[] = ["@rdfjs/types"];
 /** What lies outside the modules and may be read: by `packageFile`, or beside a module. */
 export const outsideFiles: readonly string[] = [
   "package.json",
+  "catalog/",
   "catalog/examples/",
   "catalog/examples/data/",
   "catalog/examples/queries/",

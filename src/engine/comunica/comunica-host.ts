@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import createEngine from "#comunica-engine";
 import {
   ActorQueryOperation,
   type IActionQueryOperation,
@@ -30,8 +30,7 @@ const executionKey = new ActionContextKey<Execution>("fedway:execution");
  * dereferencing or RDF parsing actors at all.
  */
 export function createComunicaHost(): AlgebraHost {
-  const compiled = createRequire(import.meta.url)("#comunica-engine") as () => Named;
-  const process = onlyActor(compiled(), "mediatorQueryProcess");
+  const process = onlyActor(createEngine(), "mediatorQueryProcess");
   const parser = property(process, "mediatorQueryParse") as MediatorQueryParse;
   const mediator = property(process, "mediatorQueryOperation") as MediatorQueryOperation;
   installOperators(busOf(process, "mediatorQueryOperation"));

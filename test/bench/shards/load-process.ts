@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from "node:fs";
 import { Parser } from "n3";
-import type * as Learn from "../../../shards/src/load/learn.ts";
-import type * as Materialise from "../../../shards/src/materialise/materialise.ts";
+import { learn } from "../../../shards/src/load/learn.ts";
+import { materialise } from "../../../shards/src/materialise/materialise.ts";
 import { requestFor } from "../../support/shard-build.ts";
 import { vocabulary } from "./generate-triples.ts";
 import type { LoadReport, LoadTask } from "./run-load.ts";
@@ -9,11 +9,6 @@ import type { LoadReport, LoadTask } from "./run-load.ts";
 // One way to go through a file, alone in this process: nothing else counts into its time and memory.
 
 const task = JSON.parse(process.argv[2] ?? "") as LoadTask;
-
-/** The compiled program, as users run it: from source each thread would have to strip types first. */
-const compiled = (path: string): string => new URL(`../../../dist/shards/src/${path}.js`, import.meta.url).href;
-const { learn } = (await import(compiled("load/learn"))) as typeof Learn;
-const { materialise } = (await import(compiled("materialise/materialise"))) as typeof Materialise;
 
 /** Parses only: N3.js, with its callback, as its README advises for speed. */
 const parse = ({ input }: LoadTask): Promise<number> =>
