@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ToolProfile } from "./agent/tool.ts";
-import type { AskAgent } from "./agent/ask/ask-agent.ts";
 import type { Toolbox } from "./agent/toolbox.ts";
 import { openAsk } from "./app/open-ask.ts";
 import { refuseEmpty } from "./app/catalog-files.ts";
 import { startMessage } from "./app/start-message.ts";
+import type { CommandWork } from "./cli/cli-io.ts";
 import { type Door, openAdmission } from "./app/open-admission.ts";
 import { openAgents } from "./app/open-agents.ts";
 import { openDataset } from "./app/open-dataset.ts";
@@ -32,7 +32,6 @@ import { readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { McpParts } from "./mcp/create-server.ts";
 import type { HealthState } from "./monitor/monitor.ts";
-import type { Snapshot } from "./monitor/snapshot.ts";
 import { createRemarks } from "./diagnosis/check/remarks.ts";
 import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { usedIds } from "./plan/plan-notes.ts";
@@ -54,17 +53,16 @@ export interface App {
   toolbox(profile?: ToolProfile): Toolbox;
   /** What MCP offers of them. */
   mcpParts(profile?: ToolProfile): McpParts;
-  /** Answers questions with the configured model; undefined when there is none. */
-  readonly ask: AskAgent | undefined;
+  /** The token of changes. */
+  readonly adminToken: string;
   /**
-   * Starts background work and the HTTP server; resolves to its URL. When that fails everything is closed.
+   * Starts background work, for a command only its `work`, and the HTTP server; resolves to its URL. When that fails
+   * everything is closed.
    * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
    */
-  listen(): Promise<string>;
+  listen(work?: CommandWork): Promise<string>;
   /** The start message: URLs, and the token or link for changes. */
   startMessage(url: string): string;
-  /** A snapshot of what is stored of all endpoints. @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
-  publishSnapshot(options: { readonly reviewed: boolean }): Promise<Snapshot>;
   /**
    * Says that it is not ready, waits for `drainMs`, lets answers under way end, then ends everything that was started; who
    * asks again waits for the same end.
@@ -256,18 +254,14 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     catalog,
     toolbox: agents.toolbox,
     mcpParts: agents.mcpParts,
-    ask: agents.ask,
-    listen: () =>
+    adminToken: token.value,
+    listen: (work) =>
       life.begin({
-        startWork: () => startWork(parts),
+        startWork: () => startWork(parts, work),
         answer: () => http.listen(),
-        announce: (url) => state.announce(url),
+        announce: async (url) => ((work?.announced ?? work === undefined) ? state.announce(url) : undefined),
       }),
     startMessage: (url) => startMessage(url, { catalog, token, config }),
-    async publishSnapshot(options) {
-      await monitor.load();
-      return publish(options);
-    },
     close: () =>
       life.close(async () => {
         http.drain();
@@ -276,14 +270,22 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   };
 }
 
-/** Background work begins when the service is there for others; a command that asks one query does none. */
-async function startWork(parts: ServedParts): Promise<void> {
-  const { config, jobs, metrics, registry, monitoring, shards, evaluators, watches } = parts;
-  if (config.role !== "worker" && config.limits.evaluatorsStart === "service") evaluators.start();
-  const work = config.role !== "web";
+/** Background work begins when the service is there for others; for a command only the jobs that it asks for. */
+async function startWork(parts: ServedParts, command: CommandWork | undefined): Promise<void> {
+  const { config, jobs, metrics, registry, monitoring, shards, watches } = parts;
   const kinds = [registry, monitoring, watches, ...(shards ? [shards] : [])].flatMap((part) => part.kinds);
+  const work = config.role !== "web" && (command?.jobs ?? true);
   await jobs.start(measured(kinds, metrics), { work });
-  if (work) {
+  if (command === undefined) await startRepeated(parts);
+  await shards?.start();
+  await (command === undefined ? monitoring.monitor.start() : monitoring.monitor.load());
+}
+
+/** What is done again and again, and what waits for the first query. */
+async function startRepeated(parts: ServedParts): Promise<void> {
+  const { config, jobs, registry, monitoring, evaluators, watches } = parts;
+  if (config.role !== "worker" && config.limits.evaluatorsStart === "service") evaluators.start();
+  if (config.role !== "web") {
     registry.sources.startChecking();
     for (const schedule of [...monitoring.schedules, ...registry.schedules, watches.schedule, registry.due.schedule]) {
       const isWanted = schedule === registry.due.schedule ? describesDue(config) : config.monitor.enabled;
@@ -293,6 +295,4 @@ async function startWork(parts: ServedParts): Promise<void> {
     await followFolders(parts);
   }
   if (describesDue(config)) registry.due.start();
-  await shards?.start();
-  await monitoring.monitor.start();
 }

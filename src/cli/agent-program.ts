@@ -6,31 +6,24 @@ import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io
 import { queryText } from "./commands.ts";
 import { type ServiceOptions, writeJson } from "./noun.ts";
 import { write } from "./output.ts";
-import { checked, post, RemoteProblem } from "./remote-runner.ts";
-import { chooseService, withApp } from "./runner.ts";
+import { RemoteProblem, type Service, withService } from "./service.ts";
 
 interface ToolCall extends ServiceOptions {
   readonly name: string;
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Calls a tool, here or at a running service, and writes what it says. Resolves to the exit code. @throws RemoteProblem, FedwayError */
+/** Calls a tool of the service, and writes what it says. Resolves to the exit code. @throws RemoteProblem, FedwayError */
 async function runTool(io: CliIo, { name, given, url, json }: ToolCall): Promise<number> {
-  const service = await chooseService(io, url);
-  const { text, data, problem } =
-    service === undefined
-      ? await withApp(io, (app) => app.toolbox().call(name, given, { signal: io.interrupted, owner: "command line" }))
-      : await callAt(io, `${service}/api/tools/${name}`, given);
+  const answer: unknown = await withService(io, { url }, async (service) =>
+    (await service.ask(`/api/tools/${name}`, { body: given, asClient: true })).json(),
+  );
+  if (!isAnswer(answer)) throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a tool does.");
+  const { text, data, problem } = answer;
   if (problem !== undefined) throw new RemoteProblem(problem);
   if (json) return writeJson(io, data);
   await write(io.stdout, `${visible(text).trimEnd()}\n`);
   return exitCodes.ok;
-}
-
-async function callAt(io: CliIo, url: string, given: ToolCall["given"]): Promise<ToolAnswer> {
-  const answer: unknown = await (await checked(await post(io, url, { body: given }))).json();
-  if (isAnswer(answer)) return answer;
-  throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a tool does.");
 }
 
 const isAnswer = (value: unknown): value is ToolAnswer =>
@@ -109,13 +102,9 @@ function addMcp(program: Command, running: Running): void {
 
 /** `fedway mcp`: nothing but messages goes to standard output. */
 async function runMcp(io: CliIo, { url, profile }: McpOptions): Promise<number> {
-  const service = await chooseService(io, url);
-  const streams = { stdin: io.stdin, stdout: io.stdout, signal: io.interrupted };
-  if (service !== undefined) {
-    await io.forwardMcp({ ...streams, url: service, profile, fetch: io.fetch });
-    return exitCodes.ok;
-  }
-  const overrides = profile === undefined ? {} : { FEDWAY_TOOL_PROFILE: profile };
-  await withApp(io, (app) => io.serveMcp(app.mcpParts(), streams), overrides);
+  const { stdin, stdout, interrupted: signal, fetch } = io;
+  const use = (service: Service) =>
+    io.forwardMcp({ stdin, stdout, signal, fetch, url: service.url, token: service.own, profile });
+  await withService(io, { url, announced: true }, use);
   return exitCodes.ok;
 }

@@ -2,12 +2,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { AskAnswer } from "../agent/ask/ask-answer.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
-import { unknownId } from "../errors/unknown-id.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
 import { type ServiceOptions, writeJson } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
-import { checked, post } from "./remote-runner.ts";
-import { chooseService, withApp } from "./runner.ts";
+import { checked, withService } from "./service.ts";
 
 interface AskCommandOptions extends ServiceOptions {
   readonly rounds?: number;
@@ -39,8 +37,9 @@ export function addAsk(program: Command, running: Running): void {
 async function runAsk(io: CliIo, question: string, options: AskCommandOptions): Promise<number> {
   const { endpoint: endpoints, rounds: most, json = false } = options;
   const asked = { question, ...(most !== undefined && { rounds: most }), ...(endpoints && { endpoints }) };
-  const service = await chooseService(io, options.url);
-  const answer = service === undefined ? await askHere(io, asked) : await askAt(io, service, asked);
+  const answer = await withService(io, { url: options.url }, async (service) =>
+    answerOf(await service.send("/api/ask", { body: asked })),
+  );
   if (json) await writeJson(io, answer);
   else {
     await write(io.stdout, `${visible(answer.text)}\n`);
@@ -49,25 +48,7 @@ async function runAsk(io: CliIo, question: string, options: AskCommandOptions): 
   return answer.status === "ok" || answer.status === "empty" ? exitCodes.ok : exitCodes.failed;
 }
 
-type Asked = Pick<AskAnswer, "question"> & { readonly rounds?: number; readonly endpoints?: readonly string[] };
-
-const askHere = (io: CliIo, asked: Asked): Promise<AskAnswer> =>
-  withApp(io, async ({ ask, catalog }) => {
-    const unknown = asked.endpoints?.find((id) => catalog.byId(id) === undefined);
-    if (unknown !== undefined) throw unknownId("endpoint", unknown, catalog);
-    if (ask) return ask.ask(asked, { signal: io.interrupted, owner: "command line" });
-    throw new FedwayError("CONFIG_INVALID", "No model is configured.", {
-      next: "Set FEDWAY_CHAT to the URL of an OpenAI-compatible API, and FEDWAY_CHAT_MODEL to one of its models.",
-    });
-  });
-
-async function askAt(io: CliIo, service: string, asked: Asked): Promise<AskAnswer> {
-  const response = await post(io, `${service}/api/ask`, { token: await io.adminToken(service), body: asked });
-  if (response.status === 404) {
-    throw new FedwayError("CONFIG_INVALID", "The service has no model.", {
-      next: "Start it with FEDWAY_CHAT and FEDWAY_CHAT_MODEL.",
-    });
-  }
+async function answerOf(response: Response): Promise<AskAnswer> {
   // A question that failed has an answer too.
   const isAnswered = response.headers.get("content-type")?.startsWith("application/json") === true;
   const body: unknown = await (isAnswered ? response : await checked(response)).json().catch(() => undefined);

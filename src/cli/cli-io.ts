@@ -1,30 +1,26 @@
-import type { AskAgent } from "../agent/ask/ask-agent.ts";
 import type { DescribedOnce, DescribeOnceOptions } from "../registry/compute/describe-once.ts";
-import type { ToolProfile } from "../agent/tool.ts";
-import type { Toolbox } from "../agent/toolbox.ts";
-import type { McpParts } from "../mcp/create-server.ts";
 import type { forwardMcpStdio } from "../mcp/forward-stdio.ts";
-import type { serveMcpStdio } from "../mcp/stdio.ts";
 import type { Readable, Writable } from "node:stream";
-import type { QueryService } from "../query/query-service.ts";
-import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
 import type { Refreshed } from "../registry/published/refresh-published.ts";
 import type { DescribeOptions } from "../registry/compute/describer.ts";
 import { type Command, InvalidArgumentError } from "commander";
 
-/** The service as the command line uses it. */
+/** What the service of one command does, beside answering it. */
+export interface CommandWork {
+  /** Kinds of the jobs that it runs. */
+  readonly jobs?: readonly string[];
+  /** Other commands find it. */
+  readonly announced?: boolean;
+}
+
+/** The service as the command line starts it. */
 export interface CliApp {
-  readonly queries: QueryService;
-  readonly catalog: Catalog;
-  toolbox(profile?: ToolProfile): Toolbox;
-  mcpParts(profile?: ToolProfile): McpParts;
-  /** Undefined: no model is configured. */
-  readonly ask?: AskAgent | undefined;
-  listen(): Promise<string>;
+  /** The token of changes. */
+  readonly adminToken: string;
+  /** Begins to answer; for one command with its `work` only. Resolves to the URL. */
+  listen(work?: CommandWork): Promise<string>;
   startMessage(url: string): string;
-  /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
-  publishSnapshot(options: { readonly reviewed: boolean }): Promise<object>;
   close(): Promise<void>;
 }
 
@@ -51,8 +47,8 @@ export interface CliIo {
   adminToken(service: string): Promise<string | undefined>;
   /** The environment variables, for `--help`. */
   readonly reference: readonly { readonly name: string; readonly default: string; readonly meaning: string }[];
-  /** Builds the service from the environment, in which `overrides` win. */
-  openApp(overrides: Readonly<Record<string, string>>): Promise<CliApp>;
+  /** Builds the service from the environment, in which `overrides` win; without them, for one command: quiet, on a free port. */
+  openApp(overrides?: Readonly<Record<string, string>>): Promise<CliApp>;
   /** The running process that holds the environment's data folder; undefined when nobody does. */
   folderHolder(): Promise<FolderHolder | undefined>;
   /**
@@ -66,7 +62,6 @@ export interface CliIo {
   refreshCatalog(file: string): Promise<Refreshed & { readonly folder: string }>;
   /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   backup(file: string): Promise<{ readonly bytes: number }>;
-  readonly serveMcp: typeof serveMcpStdio;
   readonly forwardMcp: typeof forwardMcpStdio;
   /** Aborts when the user interrupts or the process is asked to end. */
   readonly interrupted: AbortSignal;

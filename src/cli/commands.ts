@@ -1,15 +1,15 @@
 import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
-import { openRunner, type QueryArguments, type QueryOutput, askService, chooseService, withApp } from "./runner.ts";
+import { RemoteProblem, type Service, unreachable, withService } from "./service.ts";
 import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
-import { RemoteProblem } from "./remote-runner.ts";
 import { readAnswer } from "./noun.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
 import type { PlanDescription } from "../query/explain.ts";
 import { planText } from "../views/plan-view.ts";
+import type { RunRecord } from "../query/run-log.ts";
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { isUtf8 } from "node:buffer";
@@ -31,28 +31,23 @@ interface QueryOptions {
   readonly analyze?: boolean;
 }
 
-async function report(io: CliIo, error: unknown, query: string): Promise<number> {
-  return refuse(io, error instanceof RemoteProblem ? error.problem : toProblem(error), query);
-}
-
 async function refuse(io: CliIo, problem: Problem, query: string): Promise<number> {
   await write(io.stderr, problemText(problem, query));
-  return exitCodes.failed;
+  return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.failed;
 }
 
-async function asking(io: CliIo, argument: string, options: QueryOptions): Promise<QueryArguments> {
-  return {
-    text: await queryText(argument, io),
-    endpointId: options.endpoint,
-    federationId: options.federation,
-    accept: acceptOf(io, options.format),
-    timeoutMs: options.timeout,
-    partial: options.subset === true ? "subset" : (options.partial ?? false),
-    strict: options.strict ?? false,
-    prune: options.prune ?? true,
-    provenance: options.provenance ?? false,
-    analyze: options.analyze ?? false,
-  };
+/** Asks the service; what fails is shown with its place in the query. */
+async function asking(
+  io: CliIo,
+  { text, url }: { readonly text: string; readonly url: string | undefined },
+  use: (service: Service) => Promise<number>,
+): Promise<number> {
+  try {
+    return await withService(io, { url }, use);
+  } catch (error) {
+    if (error instanceof FedwayError && error.code === "CONFIG_INVALID") throw error;
+    return refuse(io, error instanceof RemoteProblem ? error.problem : toProblem(error), text);
+  }
 }
 
 const forTerminal = "text/tab-separated-values, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
@@ -71,13 +66,73 @@ function acceptOf(io: CliIo, format: string | undefined): string {
 
 const isTerminal = ({ stdout }: CliIo): boolean => "isTTY" in stdout && stdout.isTTY === true;
 
+/** `fedway query`: the answer to standard output as it arrives. Resolves to the exit code. */
+export async function runQuery(io: CliIo, argument: string, options: QueryOptions): Promise<number> {
+  const accept = acceptOf(io, options.format);
+  const text = await queryText(argument, io);
+  return asking(io, { text, url: options.url }, async (service) => {
+    const headers = { "Content-Type": "application/sparql-query", Accept: accept };
+    const response = await service.ask(pathOf(options), { headers, body: text, asClient: true });
+    const record = async (): Promise<Partial<RunRecord>> => recordOf(service, response.headers.get("Fedway-Run"));
+    const notes = response.headers.get("Fedway-Notes")?.split(",") ?? [];
+    // The header has their codes only.
+    const messages = notes.length === 0 ? [] : ((await record()).notes ?? []).map(({ message }) => message);
+    for (const note of messages.length > 0 ? messages : notes) await write(io.stderr, `note: ${oneLine(note)}\n`);
+    await deliver(io, response, options.format).catch(async (error: unknown) => {
+      const { code, detail } = await record();
+      throw code === undefined
+        ? unreachable(error, io.interrupted)
+        : new FedwayError(code, detail ?? "The answer broke off.");
+    });
+    return closing(io, await record(), options);
+  });
+}
+
+function pathOf({
+  endpoint,
+  federation,
+  timeout,
+  partial,
+  subset,
+  strict,
+  provenance,
+  prune = true,
+}: QueryOptions): string {
+  const place =
+    federation === undefined
+      ? endpoint === undefined
+        ? ""
+        : `/endpoints/${encodeURIComponent(endpoint)}`
+      : `/federations/${encodeURIComponent(federation)}`;
+  const given = {
+    timeout,
+    partial: subset ? "subset" : partial,
+    strict,
+    provenance,
+    prune: prune === true ? undefined : prune,
+  };
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, String(value));
+  return `${place}/sparql?${search.toString()}`;
+}
+
+/** The record of a run; empty when it is not to be had. */
+async function recordOf(service: Service, run: string | null): Promise<Partial<RunRecord>> {
+  if (run === null) return {};
+  const response = await service
+    .send(`/api/runs/${encodeURIComponent(run)}`, { asClient: true })
+    .catch(() => undefined);
+  const record: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined;
+  return isRecord(record) ? record : {};
+}
+
+const isRecord = (value: unknown): value is Partial<RunRecord> =>
+  typeof value === "object" && value !== null && "status" in value;
+
 /** To a terminal rows go as a table, and JSON and XML with a line end behind them; to a pipe all goes as it is. */
-async function deliver(
-  io: CliIo,
-  { body, contentType, notes }: QueryOutput,
-  format: string | undefined,
-): Promise<void> {
-  for (const note of notes) await write(io.stderr, `note: ${oneLine(note)}\n`);
+async function deliver(io: CliIo, response: Response, format: string | undefined): Promise<void> {
+  const body = response.body === null ? Buffer.alloc(0) : Readable.fromWeb(response.body);
+  const contentType = response.headers.get("Content-Type") ?? "";
   if (!isTerminal(io)) return pour(body, io.stdout);
   const isTable = format === undefined && contentType.startsWith("text/tab-separated-values");
   if (isTable) return pour(Readable.from(tableLines(body)), io.stdout);
@@ -86,53 +141,48 @@ async function deliver(
 }
 
 /** A partial answer is a success only for those who asked for what can be had. */
-async function closing(io: CliIo, delivery: QueryOutput, { partial }: QueryArguments): Promise<number> {
-  const { status = "ok", partial: kind } = (await delivery.ending()) ?? {};
+async function closing(io: CliIo, record: Partial<RunRecord>, { partial, subset }: QueryOptions): Promise<number> {
+  const { status = "ok", partial: kind } = record;
   if (status === "ok" || status === "empty") return exitCodes.ok;
   const effect =
     kind === "uncertain"
       ? " (uncertain): some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data"
       : ": rows may be missing";
   await write(io.stderr, `The answer is ${status}${effect}.\n`);
-  return status === "partial" && partial !== false ? exitCodes.ok : exitCodes.failed;
-}
-
-/** `fedway query`: the answer to standard output as it arrives. Resolves to the exit code. */
-export async function runQuery(io: CliIo, argument: string, options: QueryOptions): Promise<number> {
-  const asked = await asking(io, argument, options);
-  const runner = await openRunner(io, options.url);
-  try {
-    const delivery = await runner.run(asked);
-    await deliver(io, delivery, options.format);
-    return await closing(io, delivery, asked);
-  } catch (error) {
-    return await report(io, error, asked.text);
-  } finally {
-    await runner.close();
-  }
+  return status === "partial" && (partial || subset) ? exitCodes.ok : exitCodes.failed;
 }
 
 /** `fedway explain`: the plan to standard output; a plan that is a rejection is a failure. Resolves to the exit code. */
 export async function runExplain(io: CliIo, argument: string, options: QueryOptions): Promise<number> {
   checkExplainOptions(options);
-  const asked = await asking(io, argument, options);
-  const runner = await openRunner(io, options.url);
-  try {
-    const plan = await runner.explain(asked);
-    if (options.portable && plan.problem) return await refuse(io, plan.problem, asked.text);
-    if (options.portable) return await writePortable(io, plan);
-    await write(io.stdout, options.json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(planText(plan))}\n`);
-    if (plan.run !== undefined && failures.has(plan.run.status)) {
-      await write(io.stderr, failureText(plan.run));
-      return exitCodes.failed;
-    }
-    if (plan.kind !== "rejected") return exitCodes.ok;
-    return plan.problem ? await refuse(io, plan.problem, asked.text) : exitCodes.failed;
-  } catch (error) {
-    return await report(io, error, asked.text);
-  } finally {
-    await runner.close();
+  const { url, endpoint, federation, strict, prune, analyze, timeout: timeoutMs, partial, subset } = options;
+  const query = await queryText(argument, io);
+  const run = analyze && { analyze, timeoutMs, partial: subset ? "subset" : partial };
+  return asking(io, { text: query, url }, async (service) => {
+    const body = { query, endpoint, federation, strict, prune, ...run };
+    const plan: unknown = await (await service.ask("/api/explain", { body, asClient: true })).json();
+    if (isPlan(plan)) return writePlan(io, plan, { ...options, query });
+    throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a plan.");
+  });
+}
+
+const isPlan = (value: unknown): value is PlanDescription =>
+  typeof value === "object" && value !== null && "kind" in value && "notes" in value;
+
+async function writePlan(
+  io: CliIo,
+  plan: PlanDescription,
+  { portable, json, query }: QueryOptions & { readonly query: string },
+): Promise<number> {
+  if (portable && plan.problem) return refuse(io, plan.problem, query);
+  if (portable) return writePortable(io, plan);
+  await write(io.stdout, json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(planText(plan))}\n`);
+  if (plan.run !== undefined && failures.has(plan.run.status)) {
+    await write(io.stderr, failureText(plan.run));
+    return exitCodes.failed;
   }
+  if (plan.kind !== "rejected") return exitCodes.ok;
+  return plan.problem ? refuse(io, plan.problem, query) : exitCodes.failed;
 }
 
 /** An option that has no effect is a misunderstanding. @throws UsageError */
@@ -198,11 +248,10 @@ interface ExportOptions {
 export async function runExport(io: CliIo, { output, url, reviewed = false }: ExportOptions): Promise<number> {
   if (output === "") throw new UsageError("the name of the file is empty");
   if (output !== undefined) await checkOutputFile(output);
-  const service = await chooseService(io, url);
-  const snapshot =
-    service === undefined
-      ? await withApp(io, (app) => app.publishSnapshot({ reviewed }))
-      : await readAnswer(io, await askService(io, service, { path: `snapshot${reviewed ? "?reviewed=true" : ""}` }));
+  const path = `/api/snapshot${reviewed ? "?reviewed=true" : ""}`;
+  const snapshot = await withService(io, { url }, async (service) =>
+    readAnswer(io, await service.ask(path, { method: "POST" })),
+  );
   const body = Buffer.from(`${JSON.stringify(snapshot, undefined, 2)}\n`);
   if (output === undefined) {
     await pour(body, io.stdout);

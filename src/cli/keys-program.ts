@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, itemAction, listAction, readAnswer, type ServiceOptions, writeJson } from "./noun.ts";
+import { addNoun, askService, itemAction, listAction, type ServiceOptions, writeJson } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
-import { type AskedOfService, askService } from "./runner.ts";
 
 interface KeyOptions extends ServiceOptions {
   readonly role?: string;
@@ -73,17 +72,19 @@ const secondsOf = (days: number | undefined): number | undefined => (days === un
 
 function addClient(io: CliIo, name: string, { role, quota: limits, expires, ...options }: KeyOptions): Promise<number> {
   const body = { name, role, quota: limits, expiresIn: secondsOf(expires) };
-  return makeKey(io, options, { path: "keys", body });
+  return makeKey(io, { ...options, path: "keys", body });
 }
 
 function rotateKey(io: CliIo, name: string, { grace = 24, now, expires, ...options }: KeyOptions): Promise<number> {
   const body = { graceSeconds: now ? 0 : grace * 3_600, expiresIn: secondsOf(expires) };
-  return makeKey(io, options, { path: `keys/${encodeURIComponent(name)}/rotate`, body });
+  return makeKey(io, { ...options, path: `keys/${encodeURIComponent(name)}/rotate`, body });
 }
 
+type KeyRequest = ServiceOptions & { readonly path: string; readonly body: object };
+
 /** The key alone goes to standard output. */
-async function makeKey(io: CliIo, { url, json }: ServiceOptions, asked: AskedOfService): Promise<number> {
-  const made = await readAnswer(io, await askService(io, url, asked));
+async function makeKey(io: CliIo, { json, ...asked }: KeyRequest): Promise<number> {
+  const made = await askService(io, { url: undefined, ...asked });
   if (json) await writeJson(io, made);
   else await write(io.stdout, `${oneLine(String(made["key"]))}\n`);
   await write(

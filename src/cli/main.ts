@@ -7,6 +7,16 @@ import { runCli } from "./program.ts";
 const configOf = (overrides: Readonly<Record<string, string>> = {}): Config =>
   loadConfig({ ...process.env, ...overrides });
 
+/** On a free port of this machine only, without a log: standard output and error belong to the command. */
+const forOneCommand = (config: Config): Config => ({
+  ...config,
+  host: "127.0.0.1",
+  port: 0,
+  metricsPort: undefined,
+  drainMs: 0,
+  log: { ...config.log, level: "silent" },
+});
+
 /** First signal: end in order. The second one ends the process at once, by the default of the platform. */
 function interruption(): AbortSignal {
   const aborter = new AbortController();
@@ -14,13 +24,22 @@ function interruption(): AbortSignal {
   return aborter.signal;
 }
 
-/** Sends the client's key where a command sends no token of its own. */
-const withKey: typeof fetch = (input, init) => {
+/** Sends the client's key where a command sends no token of its own, and waits as long as the service does. */
+const withKey: typeof fetch = async (input, init) => {
+  await (patient ??= patience());
   const headers = new Headers(init?.headers);
   const { clientKey } = configOf();
   if (clientKey !== undefined && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${clientKey}`);
   return fetch(input, { ...init, headers });
 };
+
+let patient: Promise<void> | undefined;
+/** Node's own fetch gives up after five minutes. */
+async function patience(): Promise<void> {
+  const { Agent, install, setGlobalDispatcher } = await import("undici");
+  setGlobalDispatcher(new Agent({ headersTimeout: 0, bodyTimeout: 0 }));
+  install();
+}
 
 // What a command does not need is not loaded.
 const io: CliIo = {
@@ -37,7 +56,7 @@ const io: CliIo = {
   interrupted: interruption(),
   async openApp(overrides) {
     const { createApp } = await import("../app.ts");
-    return createApp(configOf(overrides));
+    return createApp(overrides === undefined ? forOneCommand(configOf()) : configOf(overrides));
   },
   async folderHolder() {
     const { dataDir, redisUrl } = configOf();
@@ -62,13 +81,9 @@ const io: CliIo = {
     const { backupState } = await import("../app/backup-state.ts");
     return backupState(configOf(), file);
   },
-  async serveMcp(parts, streams) {
-    const { serveMcpStdio } = await import("../mcp/stdio.ts");
-    return serveMcpStdio(parts, streams);
-  },
   async forwardMcp(forwarding) {
     const { forwardMcpStdio } = await import("../mcp/forward-stdio.ts");
-    return forwardMcpStdio({ token: configOf().agents.mcpToken, ...forwarding });
+    return forwardMcpStdio({ ...forwarding, token: forwarding.token ?? configOf().agents.mcpToken });
   },
 };
 

@@ -36,5 +36,5 @@ async function listWindows(io: CliIo, endpoint: string | undefined, options: Ser
 
 type AddOptions = ServiceOptions & Readonly<Record<"from" | "to" | "reason", string | undefined>>;
 
-const addWindow = (io: CliIo, endpoint: string, { from, to, reason, ...options }: AddOptions): Promise<number> =>
-  sendAndWrite(io, options, { method: "POST", path: pathOf(endpoint), body: { from, to, reason } });
+const addWindow = (io: CliIo, endpoint: string, { url, from, to, reason }: AddOptions): Promise<number> =>
+  sendAndWrite(io, { url, path: pathOf(endpoint), body: { from, to, reason } });

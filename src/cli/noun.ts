@@ -5,8 +5,7 @@ import { parsedJson } from "../json.ts";
 import { tableLines } from "./answer-table.ts";
 import { type CliIo, examples, exitCodes, httpUrl } from "./cli-io.ts";
 import { pour, write } from "./output.ts";
-import { unreachable } from "./remote-runner.ts";
-import { type AskedOfService, askService } from "./runner.ts";
+import { type Asked, unreachable, withService } from "./service.ts";
 
 /** Options of commands that ask a running service. */
 export interface ServiceOptions {
@@ -46,7 +45,7 @@ export async function writeList<Item>(
   { json, url }: ServiceOptions,
   { path, field, columns }: Listing<Item>,
 ) {
-  const answer = await readAnswer(io, await askService(io, url, { method: "GET", path }));
+  const answer = await askService(io, { url, path });
   const items = answer[field];
   if (!Array.isArray(items)) throw malformed();
   if (json) await writeJson(io, answer);
@@ -102,10 +101,27 @@ const malformed = (): FedwayError =>
     next: "Is this its address? Its GET /health/live answers 200.",
   });
 
+/** A request to the service. */
+interface AskedOfService extends Asked {
+  readonly url: string | undefined;
+  /** Below `/api/`. */
+  readonly path: string;
+}
+
+/** The answer; empty where there is nothing to say. @throws RemoteProblem, FedwayError */
+export const askService = (
+  io: CliIo,
+  { url, path, ...asked }: AskedOfService,
+): Promise<Readonly<Record<string, unknown>>> =>
+  withService(io, { url }, async (service) => {
+    const response = await service.ask(`/api/${path}`, asked);
+    return response.status === 204 ? {} : readAnswer(io, response);
+  });
+
 /** Asks, and writes the answer as JSON, or that something is removed. Resolves to the exit code. */
-export async function sendAndWrite(io: CliIo, { url }: ServiceOptions, asked: AskedOfService): Promise<number> {
-  const response = await askService(io, url, asked);
-  if (response.status !== 204) return writeJson(io, await readAnswer(io, response));
+export async function sendAndWrite(io: CliIo, asked: AskedOfService): Promise<number> {
+  const answer = await askService(io, asked);
+  if (Object.keys(answer).length > 0) return writeJson(io, answer);
   await write(io.stdout, "removed\n");
   return exitCodes.ok;
 }
@@ -113,5 +129,5 @@ export async function sendAndWrite(io: CliIo, { url }: ServiceOptions, asked: As
 /** What a command about one item does: `DELETE keys/{id}`, `POST watches/{id}/run`. */
 export const itemAction =
   (method: "GET" | "POST" | "DELETE", collection: string, suffix = "") =>
-  (io: CliIo, id: string, options: ServiceOptions): Promise<number> =>
-    sendAndWrite(io, options, { method, path: `${collection}/${encodeURIComponent(id)}${suffix}` });
+  (io: CliIo, id: string, { url }: ServiceOptions): Promise<number> =>
+    sendAndWrite(io, { url, path: `${collection}/${encodeURIComponent(id)}${suffix}`, method });

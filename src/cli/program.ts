@@ -15,7 +15,7 @@ import {
 import { runExplain, runQuery, runServe } from "./commands.ts";
 import { addKeys } from "./keys-program.ts";
 import { oneLine, write, problemText } from "./output.ts";
-import { RemoteProblem } from "./remote-runner.ts";
+import { RemoteProblem } from "./service.ts";
 import { addMaintenance } from "./maintenance-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addWatches } from "./watches-program.ts";
@@ -103,6 +103,7 @@ async function codeOf(error: unknown, io: CliIo): Promise<number> {
     return exitCodes.usage;
   }
   await write(io.stderr, problemText(error instanceof RemoteProblem ? error.problem : toProblem(error), undefined));
+  if (io.interrupted.aborted) return exitCodes.interrupted;
   const misused = error instanceof FedwayError && error.code === "CONFIG_INVALID";
   return misused ? exitCodes.usage : exitCodes.failed;
 }

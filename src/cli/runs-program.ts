@@ -3,7 +3,7 @@ import type { RunRecord } from "../query/run-log.ts";
 import { type CliIo, exitCodes, milliseconds, type Running, wholeNumber } from "./cli-io.ts";
 import { addNoun, itemAction, type ServiceOptions, writeList } from "./noun.ts";
 import { write } from "./output.ts";
-import { askService } from "./runner.ts";
+import { withService } from "./service.ts";
 
 /** Adds `runs`. */
 export function addRuns(program: Command, running: Running): void {
@@ -48,7 +48,8 @@ async function listRuns(io: CliIo, { url, json, longest, ...filter }: RunsOption
 }
 
 async function cancelRun(io: CliIo, id: string, { url }: ServiceOptions): Promise<number> {
-  const { status } = await askService(io, url, { method: "DELETE", path: `runs/${encodeURIComponent(id)}` });
+  const path = `/api/runs/${encodeURIComponent(id)}`;
+  const { status } = await withService(io, { url }, (service) => service.ask(path, { method: "DELETE" }));
   await write(io.stdout, status === 202 ? "asked to end; not seen to yet\n" : "cancelled\n");
   return exitCodes.ok;
 }

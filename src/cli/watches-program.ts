@@ -3,7 +3,7 @@ import { readCollection } from "../watch/read-collection.ts";
 import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
 import { addNoun, itemAction, listAction, type ServiceOptions } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
-import { askService, runningService } from "./runner.ts";
+import { withService } from "./service.ts";
 
 /** Adds `watches`. */
 export function addWatches(program: Command, running: Running): void {
@@ -52,16 +52,17 @@ interface AddOptions extends ServiceOptions {
 async function addQueries(io: CliIo, paths: readonly string[], options: AddOptions): Promise<number> {
   const { endpoint, federation, every: everyMinutes } = options;
   const given = { ...(endpoint && { endpoint }), ...(federation && { federation }), everyMinutes };
-  const service = await runningService(io, options.url);
-  let isWhole = true;
-  for (const path of paths) {
-    const { queries, problems } = await readCollection(path, service);
-    for (const { id, ...query } of queries) {
-      await askService(io, service, { method: "PUT", path: `watches/${id}`, body: { ...query, ...given } });
-      await write(io.stdout, `${id}\n`);
+  return withService(io, { url: options.url }, async (service) => {
+    let isWhole = true;
+    for (const path of paths) {
+      const { queries, problems } = await readCollection(path, service.url);
+      for (const { id, ...query } of queries) {
+        await service.ask(`/api/watches/${id}`, { method: "PUT", body: { ...query, ...given } });
+        await write(io.stdout, `${id}\n`);
+      }
+      for (const { file, reason } of problems) await write(io.stderr, `${oneLine(`${file}: ${reason}`)}\n`);
+      isWhole &&= problems.length === 0 && queries.length > 0;
     }
-    for (const { file, reason } of problems) await write(io.stderr, `${oneLine(`${file}: ${reason}`)}\n`);
-    isWhole &&= problems.length === 0 && queries.length > 0;
-  }
-  return isWhole ? exitCodes.ok : exitCodes.failed;
+    return isWhole ? exitCodes.ok : exitCodes.failed;
+  });
 }

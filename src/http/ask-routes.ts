@@ -85,10 +85,20 @@ const Answer = view("AskAnswer", {
   ),
 });
 
+const withoutModel = (): FedwayError =>
+  new FedwayError("NOT_FOUND", "This service has no language model.", {
+    next: "Set FEDWAY_CHAT to the URL of an OpenAI-compatible API and FEDWAY_CHAT_MODEL to one of its models, and start it again.",
+  });
+
 /** `POST /api/ask`, where a model is configured. Guarded, as each question costs the operator tokens. */
 export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   const { ask: agent } = shell;
-  if (agent === undefined) return;
+  if (agent === undefined) {
+    app.post("/api/ask", { ...guarded, schema: { hide: true } }, () => {
+      throw withoutModel();
+    });
+    return;
+  }
   app.post("/api/ask", {
     ...guarded,
     schema: {

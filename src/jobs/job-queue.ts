@@ -1,3 +1,6 @@
+/** Which jobs a process runs: all, none, or those of some kinds. */
+export type Work = boolean | readonly string[];
+
 /** Where a job is. `waiting` includes jobs that are to be tried again later. */
 export type JobState = "waiting" | "running" | "done" | "failed" | "cancelled";
 
@@ -81,9 +84,10 @@ export interface JobQueue {
   readonly name: "embedded" | "bullmq";
   /**
    * Starts running jobs; every kind has exactly one handler, and all are given here. With `work: false` this process
-   * enqueues, reads, cancels and watches jobs and leaves running them, and the turns of schedules, to others.
+   * enqueues, reads, cancels and watches jobs and leaves running them, and the turns of schedules, to others; with names
+   * of kinds it runs jobs of these.
    */
-  start(kinds: readonly JobKind[], options?: { readonly work?: boolean }): Promise<void>;
+  start(kinds: readonly JobKind[], options?: { readonly work?: Work }): Promise<void>;
   /** @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   enqueue(kind: string, payload: unknown, options?: EnqueueOptions): Promise<Job>;
   get(id: string): Promise<Job | undefined>;

@@ -6,6 +6,7 @@ import {
   type CommandOutcome,
   runCommand,
   startBuiltService,
+  startNote,
   startProgram,
 } from "../support/built-program.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../support/catalog-folder.ts";
@@ -152,7 +153,7 @@ describe("fedway export", () => {
     log = service.log();
     for (const server of servers) server.clearRequests();
     const { code, stdout, stderr } = await run([], stopped);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: startNote });
     expect(statesIn(snapshotOf(stdout))).toEqual(threeUp);
     expect(servers.flatMap(({ requests }) => requests)).toEqual([]);
   });
@@ -172,7 +173,7 @@ describe("fedway export", () => {
     expect(reviewed).toMatchObject({ code: 0, stdout: "" });
     expect(statesIn(snapshotOf(await readFile(file, "utf8")))).toEqual({ alpha: "up", beta: "up" });
     const next = await run([], stopped);
-    expect(next).toMatchObject({ code: 0, stderr: "" });
+    expect(next).toMatchObject({ code: 0, stderr: startNote });
   });
 
   it("refuses what nobody has ever probed", async () => {

@@ -298,7 +298,7 @@ export const modules: readonly Module[] = [
       ...whole("html.ts", "query", "registry", "rdf", "results", "views"),
       {
         module: "agent",
-        files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "ask/ask-answer.ts"],
+        files: ["tool.ts", "ask/ask-answer.ts"],
         typesOnly: true,
       },
       { module: "mcp", typesOnly: true },
@@ -310,7 +310,7 @@ export const modules: readonly Module[] = [
   {
     name: "cli/main.ts",
     imports: whole("cli", "app.ts", "app", "config", "mcp", "store"),
-    packages: [],
+    packages: ["undici"],
   },
   { name: "cli/bin.ts", imports: whole("cli/main.ts"), packages: [] },
   // The benchmark factory, a package beside the service: only `app/` imports it.

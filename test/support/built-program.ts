@@ -77,6 +77,10 @@ export async function startBuiltService(env: Environment = {}, shell?: string) {
   return { ...program, url };
 }
 
+/** What a command says that runs a service of its own. */
+export const startNote =
+  'No service is running: this command runs one and ends it afterwards. "fedway serve" keeps one.\n';
+
 /** What a command printed and how it ended. */
 export type CommandOutcome = Awaited<ReturnType<typeof runCommand>>;
 

@@ -1,12 +1,9 @@
 import { Readable } from "node:stream";
-import type { Catalog, CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { HttpSettings } from "../../src/http/http-deps.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../../src/query/query-service.ts";
 import type { RunRecord } from "../../src/query/run-log.ts";
 import { createSessionLog } from "../../src/query/session-log.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
-import { catalogEntry } from "./catalog-entry.ts";
 
 /** Answer that a fake run gives unless told otherwise. */
 export const fakeAnswer = (body: Buffer | Readable, more: Partial<QueryAnswer> = {}): QueryAnswer => ({
@@ -154,19 +151,6 @@ export function createFakeQueryService(): FakeQueryService {
     runOf: (error) => service.runIdOf(error),
   };
   return service;
-}
-
-const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry =>
-  catalogEntry(id, { title: `The ${id}`, ...more });
-
-/** A catalogue of three endpoints: alpha, beta and a hostile one. */
-export function createFakeCatalog(): Catalog {
-  const entries = [
-    entry("alpha", { description: "Letters of the Greek alphabet.", homepage: "https://alpha.example/" }),
-    entry("beta", { keywords: ["test"] }),
-    entry("evil", { title: "<script>alert(1)</script>", homepage: "javascript:alert(1)" }),
-  ];
-  return createCatalog(entries, [], { publicUrl: fakeSettings.publicUrl });
 }
 
 export const fakeSettings: HttpSettings = {

@@ -1,20 +1,17 @@
 import { Readable, Writable } from "node:stream";
-import type { Tool } from "../../src/agent/tool.ts";
-import { createToolbox } from "../../src/agent/toolbox.ts";
 import type { CliApp, CliIo, CommandPlugin, FolderHolder } from "../../src/cli/cli-io.ts";
 import { runCli } from "../../src/cli/program.ts";
 import type { CatalogReport } from "../../src/registry/catalog/check-catalog.ts";
 import type { ShardCommands } from "../../shards/src/cli/shard-commands.ts";
 import { addShards } from "../../shards/src/cli/shards-program.ts";
-import { createFakeCatalog, createFakeQueryService, type FakeQueryService } from "./fake-query-service.ts";
 
 /** What a command printed, asked for and how it ended. */
 export interface Outcome {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  readonly queries: FakeQueryService;
-  readonly overrides: object[];
+  /** Of each service that was started; undefined: for this command. */
+  readonly overrides: unknown[];
   readonly calls: { url: string; init: RequestInit | undefined }[];
   readonly closed: number;
 }
@@ -24,18 +21,16 @@ export interface Setup {
   readonly stdin?: string | Buffer;
   /** Standard output is a terminal. */
   readonly isTerminal?: boolean;
-  readonly prepare?: (queries: FakeQueryService) => void;
+  /** The service, wherever it runs; a real one when `openApp` is given alone. */
   readonly fetch?: (url: string, init?: RequestInit) => Response | Promise<Response>;
-  readonly openApp?: (overrides: Readonly<Record<string, string>>) => Promise<CliApp>;
+  readonly openApp?: (overrides?: Readonly<Record<string, string>>) => Promise<CliApp>;
   readonly interrupted?: AbortSignal;
   readonly holder?: FolderHolder;
   readonly adminToken?: string;
-  readonly publishSnapshot?: CliApp["publishSnapshot"];
   readonly describe?: CliIo["describe"];
   readonly report?: (folders: readonly string[]) => CatalogReport;
   readonly refreshCatalog?: CliIo["refreshCatalog"];
   readonly backup?: CliIo["backup"];
-  readonly tools?: readonly Tool[];
   readonly shards?: Partial<ShardCommands>;
   /** Commands beside its own; those of shards when absent. */
   readonly plugins?: readonly CommandPlugin[];
@@ -53,24 +48,16 @@ const unexpected = async (): Promise<never> => {
   throw new Error("This command should not be run");
 };
 
-/** Runs the command line over fakes, already interrupted where nothing else is said. */
+/** Runs the command line over fakes. */
 export async function cli(argv: readonly string[], setup: Setup = {}): Promise<Outcome> {
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
-  const queries = createFakeQueryService();
-  setup.prepare?.(queries);
-  const overrides: object[] = [];
+  const overrides: unknown[] = [];
   const calls: Outcome["calls"] = [];
   let closed = 0;
   const app: CliApp = {
-    queries,
-    catalog: createFakeCatalog(),
-    toolbox: () => createToolbox(setup.tools ?? [], { profile: "full" }),
-    mcpParts: () => {
-      throw new Error("This command should not serve MCP");
-    },
+    adminToken: "token-of-the-command",
     listen: async () => "http://127.0.0.1:3000",
     startMessage: (url) => `Fedway listens at ${url}\n`,
-    publishSnapshot: setup.publishSnapshot ?? unexpected,
     close: async () => void closed++,
   };
   const io: CliIo = {
@@ -80,19 +67,19 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     fetch: async (input, init) => {
       const url = input instanceof Request ? input.url : input.toString();
       calls.push({ url, init });
-      if (!setup.fetch) throw new TypeError("fetch failed");
-      return setup.fetch(url, init);
+      if (setup.fetch) return setup.fetch(url, init);
+      if (setup.openApp) return fetch(url, init);
+      throw new TypeError("fetch failed");
     },
     version: "9.8.7",
     adminToken: async () => setup.adminToken,
     reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
-    interrupted: setup.interrupted ?? AbortSignal.abort(),
+    interrupted: setup.interrupted ?? new AbortController().signal,
     folderHolder: async () => setup.holder,
     describe: setup.describe ?? unexpected,
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
     refreshCatalog: setup.refreshCatalog ?? unexpected,
     backup: setup.backup ?? unexpected,
-    serveMcp: unexpected,
     forwardMcp: unexpected,
     openApp: async (given) => {
       overrides.push(given);
@@ -115,7 +102,6 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     code,
     out: Buffer.concat(out).toString(),
     err: Buffer.concat(err).toString(),
-    queries,
     overrides,
     calls,
     closed,

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CliIo, UsageError } from "../../../src/cli/cli-io.ts";
-import { withApp } from "../../../src/cli/runner.ts";
 import { sleep, systemClock } from "../../../src/clock.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { isListOf, isObject } from "../guards.ts";
@@ -25,6 +24,7 @@ export async function withPackageService<Result>(
   const catalog = join(folder, "catalog");
   await mkdir(catalog);
   const settings = {
+    FEDWAY_LOG_LEVEL: "silent",
     HOST: "127.0.0.1",
     PORT: "0",
     ROLE: "all",
@@ -40,12 +40,15 @@ export async function withPackageService<Result>(
     FEDWAY_ADMIN_TOKEN: "off",
     ...more,
   };
-  const run = async (url: string): Promise<Result> => {
-    await untilDescribed(io, url, benchmark);
-    return use(url);
-  };
   try {
-    return await withApp(io, async (app) => run(await app.listen()), settings);
+    const app = await io.openApp(settings);
+    try {
+      const url = await app.listen();
+      await untilDescribed(io, url, benchmark);
+      return await use(url);
+    } finally {
+      await app.close();
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

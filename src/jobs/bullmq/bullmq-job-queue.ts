@@ -2,7 +2,7 @@ import { every, systemClock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { checkRedisPlace } from "../../store/redis/redis-connection.ts";
 import { checkId, checkKinds } from "../bounds.ts";
-import type { Job, JobKind, JobQueue } from "../job-queue.ts";
+import type { Job, JobKind, JobQueue, Work } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
 import { startWorkers, type Workers } from "./bullmq-worker.ts";
 import { createIntake, type Intake } from "./intake.ts";
@@ -130,7 +130,7 @@ function running({ started }: QueueParts): Started {
   return started;
 }
 
-async function start({ options, kinds, watchers }: QueueParts, work: boolean): Promise<Started> {
+async function start({ options, kinds, watchers }: QueueParts, work: Work): Promise<Started> {
   const { prefix, sweepMs, lookMs, onFault } = options;
   const link = await openRedisLink({ ...options, kinds: kinds.keys(), fault: onFault });
   try {
@@ -148,7 +148,8 @@ async function start({ options, kinds, watchers }: QueueParts, work: boolean): P
       changed: (id: string) => watchers.notify(id),
       fault: onFault,
     };
-    const workers = work ? startWorkers(kinds.values(), how) : undefined;
+    const run = [...kinds.values()].filter(({ name }) => work === true || (work !== false && work.includes(name)));
+    const workers = run.length > 0 ? startWorkers(run, how) : undefined;
     const look = async (): Promise<void> => {
       for (const id of watchers.watched()) watchers.notify(id);
       await workers?.check();

@@ -3,7 +3,7 @@ import { systemClock, type Timer } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
 import { checkedPayload, checkEnqueueOptions, checkId, checkKinds, type PublicError } from "../bounds.ts";
-import type { EnqueueOptions, Job, JobKind, JobQueue, JobSchedule } from "../job-queue.ts";
+import type { EnqueueOptions, Job, JobKind, JobQueue, JobSchedule, Work } from "../job-queue.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
 import { isOpen, jobOf, type JobRecord } from "./job-record.ts";
 import { JobRecords } from "./job-records.ts";
@@ -46,7 +46,7 @@ export class EmbeddedJobQueue implements JobQueue {
   /** Jobs are added one after the other. */
   #adding: Promise<unknown> = Promise.resolve();
   #stage: "new" | "starting" | "started" | "closed" = "new";
-  #works = false;
+  #work: Work = false;
   #lastOrder = 0;
   #timer: Timer | undefined;
   #look: Promise<void> = Promise.resolve();
@@ -65,7 +65,7 @@ export class EmbeddedJobQueue implements JobQueue {
     this.#watchers = createWatchers({ clock, read: (id) => this.#view(id), everyMs, fault });
   }
 
-  async start(kinds: readonly JobKind[], { work = true }: { readonly work?: boolean } = {}): Promise<void> {
+  async start(kinds: readonly JobKind[], { work = true }: { readonly work?: Work } = {}): Promise<void> {
     checkKinds(kinds);
     if (this.#stage !== "new") throw new FedwayError("CONFIG_INVALID", "The job queue has been started already.");
     this.#stage = "starting";
@@ -77,7 +77,7 @@ export class EmbeddedJobQueue implements JobQueue {
       throw error;
     }
     for (const kind of kinds) this.#kinds.set(kind.name, kind);
-    this.#works = work;
+    this.#work = work;
     this.#stage = "started";
     this.#wake();
   }
@@ -182,11 +182,14 @@ export class EmbeddedJobQueue implements JobQueue {
     const now = clock.now();
     this.#recover(now);
     const due = [this.#prune(now)];
-    if (this.#works) due.push(this.#fill(now), this.#schedules.nextMs());
+    if (this.#work !== false) due.push(this.#fill(now));
+    if (this.#work === true) due.push(this.#schedules.nextMs());
     clock.clearTimeout(this.#timer);
     const waitMs = Math.min(Math.max(1, Math.min(...due) - now), longestWaitMs);
     this.#timer = clock.setTimeout(() => {
-      this.#look = this.#look.then(() => (this.#works ? this.#schedules.tick() : undefined)).then(() => this.#wake());
+      this.#look = this.#look
+        .then(() => (this.#work === true ? this.#schedules.tick() : undefined))
+        .then(() => this.#wake());
     }, waitMs);
   }
 
@@ -222,9 +225,10 @@ export class EmbeddedJobQueue implements JobQueue {
   #fill(now: number): number {
     let dueMs = Number.POSITIVE_INFINITY;
     const waiting = this.#records.values().filter(({ id, state }) => state === "waiting" && !this.#runner.has(id));
+    const runs = (name: string): boolean => this.#work === true || (this.#work !== false && this.#work.includes(name));
     for (const record of waiting.toSorted(byTurn)) {
-      const kind = this.#kinds.get(record.kind);
-      if (record.runAtMs > now) dueMs = Math.min(dueMs, record.runAtMs);
+      const kind = runs(record.kind) ? this.#kinds.get(record.kind) : undefined;
+      if (kind && record.runAtMs > now) dueMs = Math.min(dueMs, record.runAtMs);
       else if (kind && this.#runner.hasRoom(kind)) this.#runner.start(kind, record);
     }
     return dueMs;

@@ -54,8 +54,7 @@ describe("fedway keys", () => {
     expect(out).not.toContain("\u001b");
   });
 
-  it("needs a running service, a role and a limit that exist", async () => {
-    expect(await cli(["keys", "list"])).toMatchObject({ code: 2, err: expect.stringContaining("fedway serve") });
+  it("needs a role and a limit that exist", async () => {
     expect((await cli(["keys", "add", "ada", "--role", "root"], setup({}))).code).toBe(2);
     expect((await cli(["keys", "add", "ada", "--quota", "week:requests=1"], setup({}))).code).toBe(2);
     expect(await cli(["keys", "add", "ada"], setup([1]))).toMatchObject({

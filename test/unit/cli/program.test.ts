@@ -1,8 +1,21 @@
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
-import { fakeAnswer, type FakeQueryService, smallBody, streamOf } from "../../support/fake-query-service.ts";
 import { cli } from "../../support/run-cli.ts";
+
+const body = "a,b\r\n1,2\r\n";
+const startNote = 'No service is running: this command runs one and ends it afterwards. "fedway serve" keeps one.\n';
+
+/** A service that answers queries with this text, of which it keeps this record. */
+const answering =
+  (text: string, record: object = { status: "ok" }, headers: Record<string, string> = {}) =>
+  (url: string): Response =>
+    url.includes("/api/runs/")
+      ? Response.json(record)
+      : new Response(text, { headers: { "Content-Type": "text/csv", "Fedway-Run": "r1", ...headers } });
+
+const refusing = (error: FedwayError) => (): Response => Response.json(toProblem(error), { status: 400 });
 
 const shouldMisuse = (name: string, argv: readonly string[], message: string): void =>
   it(`exits with 2 for ${name}`, async () => {
@@ -15,15 +28,14 @@ const misconfigured = async (): Promise<CliApp> => {
   throw new FedwayError("CONFIG_INVALID", 'PORT is "x"; expected a number.');
 };
 
-const misspelt = (queries: FakeQueryService): void => {
-  queries.answer = async () => {
-    throw new FedwayError("QUERY_SYNTAX", "Unexpected WHRE.", { where: { line: 1, column: 8 } });
-  };
-};
+const misspelt = refusing(new FedwayError("QUERY_SYNTAX", "Unexpected WHRE.", { where: { line: 1, column: 8 } }));
 
-const partial = (queries: FakeQueryService): void => {
-  queries.answer = async () => fakeAnswer(smallBody, { status: "partial", runId: "unrecorded" });
-};
+async function* brokenOff() {
+  yield* ["a", "b"];
+  throw new TypeError("terminated");
+}
+
+const partial = answering(body, { status: "partial" });
 
 describe("usage", () => {
   shouldMisuse("an unknown command", ["run"], "unknown command");
@@ -52,15 +64,19 @@ describe("usage", () => {
 });
 
 describe("query", () => {
-  it("writes the answer of a query text to standard output", async () => {
-    const { code, out, err, queries, closed } = await cli(["query", "ASK {}"]);
-    expect({ code, out, err, closed }).toStrictEqual({ code: 0, out: smallBody.toString(), err: "", closed: 1 });
-    expect(queries.requests[0]).toMatchObject({ text: "ASK {}", strict: false, partial: false });
+  it("starts a service, says so once, writes the answer to standard output and ends the service", async () => {
+    const { code, out, err, calls, closed, overrides } = await cli(["query", "ASK {}"], { fetch: answering(body) });
+    expect({ code, out, err, closed }).toStrictEqual({ code: 0, out: body, err: startNote, closed: 1 });
+    expect(overrides).toStrictEqual([undefined]);
+    expect(calls[0]).toMatchObject({
+      url: "http://127.0.0.1:3000/sparql?",
+      init: { method: "POST", body: "ASK {}", headers: { Authorization: "Bearer token-of-the-command" } },
+    });
   });
 
   it("reads standard input", async () => {
-    const { queries } = await cli(["query", "-"], { stdin: "SELECT * {}" });
-    expect(queries.requests[0]?.text).toBe("SELECT * {}");
+    const { calls } = await cli(["query", "-"], { stdin: "SELECT * {}", fetch: answering(body) });
+    expect(calls[0]?.init?.body).toBe("SELECT * {}");
   });
 
   it("refuses bytes that are no UTF-8", async () => {
@@ -70,77 +86,76 @@ describe("query", () => {
   });
 
   it("hands options on", async () => {
-    const argv = ["query", "ASK {}", "-e", "alpha", "-f", "csv", "-t", "1500", "--partial", "--strict"];
-    const { queries } = await cli(argv);
-    expect(queries.requests[0]).toMatchObject({
-      endpointId: "alpha",
-      accept: "text/csv",
-      timeoutMs: 1500,
-      partial: true,
-      strict: true,
-    });
-  });
-
-  it("asks a federation, here and at a running service", async () => {
-    const argv = ["query", "ASK {}", "--federation", "all"];
-    expect((await cli(argv)).queries.requests[0]).toMatchObject({ federationId: "all", endpointId: undefined });
-    const { calls } = await cli([...argv, "--url", "http://127.0.0.1:1"], { fetch: () => new Response("yes") });
-    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:1/federations/all/sparql?"]);
+    const options = ["-f", "csv", "-t", "1500", "--partial", "--strict", "--prune", "trust", "--provenance"];
+    const { calls } = await cli(["query", "ASK {}", "-e", "alpha", ...options], { fetch: answering(body) });
+    expect(calls[0]?.url).toBe(
+      "http://127.0.0.1:3000/endpoints/alpha/sparql?timeout=1500&partial=true&strict=true&provenance=true&prune=trust",
+    );
+    expect(calls[0]?.init?.headers).toMatchObject({ Accept: "text/csv" });
+    const federation = await cli(["query", "ASK {}", "-F", "all", "--no-prune"], { fetch: answering(body) });
+    expect(federation.calls[0]?.url).toBe("http://127.0.0.1:3000/federations/all/sparql?prune=false");
   });
 
   it("asks for CSV in a pipe and prints a table in a terminal", async () => {
-    const answering = (contentType: string, text: string) => (queries: FakeQueryService) => {
-      queries.answer = async () => fakeAnswer(Buffer.from(text), { contentType });
-    };
+    const accepted = ({ calls }: Awaited<ReturnType<typeof cli>>) => new Headers(calls[0]?.init?.headers).get("Accept");
     const tsv = `?name\t?n\n"Zo\u00eb \\"Z\\""@en\t12\n<http://a.example/${"x".repeat(80)}>\t\n`;
-    const prepare = answering("text/tab-separated-values; charset=utf-8", tsv);
-    const { out, queries } = await cli(["query", "ASK {}"], { prepare, isTerminal: true });
-    expect(queries.requests[0]?.accept).toMatch(/^text\/tab-separated-values, text\/turtle/);
+    const inTsv = (text: string) => answering(text, {}, { "Content-Type": "text/tab-separated-values; charset=utf-8" });
+    const shown = await cli(["query", "ASK {}"], { fetch: inTsv(tsv), isTerminal: true });
+    expect(accepted(shown)).toMatch(/^text\/tab-separated-values, text\/turtle/);
     const cut = `http://a.example/${"x".repeat(42)}\u2026`;
-    expect(out).toBe(
-      `name${" ".repeat(58)}n\n${"-".repeat(60)}  --\nZo\u00eb "Z"${" ".repeat(53)}  12\n${cut}\n`.replace(
-        "    n",
-        "    n",
-      ),
+    expect(shown.out).toBe(
+      `name${" ".repeat(58)}n\n${"-".repeat(60)}  --\nZo\u00eb "Z"${" ".repeat(53)}  12\n${cut}\n`,
     );
-    expect((await cli(["query", "ASK {}"], { prepare })).out).toBe(tsv);
-    expect((await cli(["query", "ASK {}"])).queries.requests[0]?.accept).toMatch(/^text\/csv, text\/turtle/);
-    const boolean = answering("application/sparql-results+json", "{}");
-    expect((await cli(["query", "ASK {}"], { prepare: boolean, isTerminal: true })).out).toBe("{}\n");
-    const named = await cli(["query", "ASK {}", "-f", "tsv"], { prepare, isTerminal: true });
-    expect([named.out, named.queries.requests[0]?.accept]).toEqual([tsv, "text/tab-separated-values"]);
-    const empty = answering("text/tab-separated-values", "?a\t?b\n");
-    expect((await cli(["query", "ASK {}"], { prepare: empty, isTerminal: true })).out).toBe("a  b\n-  -\n(no rows)\n");
+    const piped = await cli(["query", "ASK {}"], { fetch: inTsv(tsv) });
+    expect([piped.out, accepted(piped)]).toEqual([tsv, expect.stringMatching(/^text\/csv, text\/turtle/)]);
+    const boolean = answering("{}", {}, { "Content-Type": "application/sparql-results+json" });
+    expect((await cli(["query", "ASK {}"], { fetch: boolean, isTerminal: true })).out).toBe("{}\n");
+    const named = await cli(["query", "ASK {}", "-f", "tsv"], { fetch: inTsv(tsv), isTerminal: true });
+    expect([named.out, accepted(named)]).toEqual([tsv, "text/tab-separated-values"]);
+    const empty = await cli(["query", "ASK {}"], { fetch: inTsv("?a\t?b\n"), isTerminal: true });
+    expect(empty.out).toBe("a  b\n-  -\n(no rows)\n");
   });
-
-  it("keeps the log off standard output", async () =>
-    expect((await cli(["query", "ASK {}"])).overrides).toStrictEqual([{ FEDWAY_LOG_LEVEL: "silent" }]));
 });
 
 describe("query that fails", () => {
   it("prints a problem with a caret and exits with 1", async () => {
-    const { code, err, out, closed } = await cli(["query", "SELECT WHRE {}"], { prepare: misspelt });
+    const { code, err, out, closed } = await cli(["query", "SELECT WHRE {}"], { fetch: misspelt });
     expect({ code, out, closed }).toStrictEqual({ code: 1, out: "", closed: 1 });
     expect(err).toContain("  1 | SELECT WHRE {}\n    |        ^\n");
   });
 
-  it("exits with 1 when the answer breaks off", async () => {
-    const broken = new FedwayError("ENDPOINT_BROKE_OFF", "The endpoint broke off.");
-    const prepare = (queries: FakeQueryService): void => {
-      queries.answer = async () => fakeAnswer(streamOf(["a", "b"], broken));
-    };
-    const { code, out, err } = await cli(["query", "ASK {}"], { prepare });
+  it("exits with 1 when the answer breaks off, and says why", async () => {
+    const record = { status: "failed", code: "ENDPOINT_BROKE_OFF", detail: "The endpoint broke off." };
+    const cut = () => Readable.toWeb(Readable.from(brokenOff()));
+    const fetch = (url: string): Response =>
+      url.includes("/api/runs/")
+        ? Response.json(record)
+        : new Response(cut() as ReadableStream, { headers: { "Fedway-Run": "r1" } });
+    const { code, out, err } = await cli(["query", "ASK {}"], { fetch });
     expect({ code, out }).toStrictEqual({ code: 1, out: "ab" });
     expect(err).toContain("ENDPOINT_BROKE_OFF");
   });
 
+  it("exits with 130 when it is interrupted, and ends its service", async () => {
+    const aborter = new AbortController();
+    const { code, err, closed } = await cli(["query", "ASK {}"], {
+      interrupted: aborter.signal,
+      fetch() {
+        aborter.abort();
+        throw aborter.signal.reason;
+      },
+    });
+    expect({ code, closed }).toStrictEqual({ code: 130, closed: 1 });
+    expect(err).toContain("CANCELLED");
+  });
+
   it("exits with 1 for a partial answer", async () =>
-    expect(await cli(["query", "ASK {}"], { prepare: partial })).toMatchObject({
+    expect(await cli(["query", "ASK {}"], { fetch: partial })).toMatchObject({
       code: 1,
-      err: "The answer is partial: rows may be missing.\n",
+      err: `${startNote}The answer is partial: rows may be missing.\n`,
     }));
   it("exits with 0 for a partial answer that was asked for", async () =>
-    expect((await cli(["query", "ASK {}", "--partial"], { prepare: partial })).code).toBe(0));
+    expect((await cli(["query", "ASK {}", "--partial"], { fetch: partial })).code).toBe(0));
 });
 
 describe("query --subset", () => {
@@ -215,45 +230,45 @@ describe("query --url", () => {
   });
 });
 
+const planning = (plan: object) => (): Response =>
+  Response.json({ kind: "direct", endpoints: [], notes: [], query: "ASK {}", ...plan });
+
 describe("explain", () => {
   it("prints the plan", async () =>
-    expect(await cli(["explain", "ASK {}"])).toMatchObject({ code: 0, out: "direct\n  query\n    ASK {}\n" }));
+    expect(await cli(["explain", "ASK {}"], { fetch: planning({}) })).toMatchObject({
+      code: 0,
+      out: "direct\n  query\n    ASK {}\n",
+    }));
   it("prints it as JSON", async () => {
-    const { out } = await cli(["explain", "ASK {}", "--json"]);
+    const { out } = await cli(["explain", "ASK {}", "--json"], { fetch: planning({}) });
     expect(JSON.parse(out)).toMatchObject({ kind: "direct", query: "ASK {}" });
   });
   it("exits with 1 for a rejected plan", async () => {
     const problem = toProblem(new FedwayError("SERVICE_REQUIRED", "Which endpoint?"));
-    const prepare = (queries: FakeQueryService): void => {
-      queries.explain = () => ({ kind: "rejected", endpoints: [], notes: [], problem });
-    };
-    expect(await cli(["explain", "ASK {}"], { prepare })).toMatchObject({
+    const fetch = planning({ kind: "rejected", problem, query: undefined });
+    expect(await cli(["explain", "ASK {}"], { fetch })).toMatchObject({
       code: 1,
       out: "rejected SERVICE_REQUIRED\n  Which endpoint?\n",
     });
-    const { code, out, err } = await cli(["explain", "ASK {}", "--portable"], { prepare });
+    const { code, out, err } = await cli(["explain", "ASK {}", "--portable"], { fetch });
     expect([code, out]).toStrictEqual([1, ""]);
     expect(err).toContain("SERVICE_REQUIRED: The query names no endpoint\nWhich endpoint?");
   });
 
   it("runs the query for --analyze, within its options", async () => {
     const options = ["--analyze", "--subset", "--timeout", "500"];
-    const { code, queries } = await cli(["explain", "ASK {}", ...options]);
+    const { code, calls } = await cli(["explain", "ASK {}", ...options], { fetch: planning({}) });
     expect(code).toBe(0);
-    expect(queries.requests).toMatchObject([{ text: "ASK {}", partial: "subset", timeoutMs: 500 }]);
+    expect(calls[0]?.url).toBe("http://127.0.0.1:3000/api/explain");
+    const sent: unknown = JSON.parse(calls[0]?.init?.body as string);
+    expect(sent).toMatchObject({ query: "ASK {}", analyze: true, partial: "subset", timeoutMs: 500 });
   });
 
   it("says why that run failed", async () => {
-    const prepare = (queries: FakeQueryService): void => {
-      const analyze = queries.analyze.bind(queries);
-      queries.analyze = async (request) => {
-        const plan = await analyze(request);
-        const failed = { status: "failed", code: "SERVICE_REQUIRED", detail: "The query names none." } as const;
-        return plan.run === undefined ? plan : { ...plan, run: { ...plan.run, ...failed } };
-      };
-    };
-    const { code, err } = await cli(["explain", "ASK {}", "--analyze"], { prepare });
-    expect([code, err]).toStrictEqual([1, "The run failed (SERVICE_REQUIRED). The query names none.\n"]);
+    const failed = { status: "failed", code: "SERVICE_REQUIRED", detail: "The query names none." };
+    const run = { id: "r1", startedAt: "2026-01-01T00:00:00Z", bytes: 0, sources: [], notes: [], ...failed };
+    const { code, err } = await cli(["explain", "ASK {}", "--analyze"], { fetch: planning({ run }) });
+    expect([code, err]).toStrictEqual([1, `${startNote}The run failed (SERVICE_REQUIRED). The query names none.\n`]);
   });
 
   for (const [options, message] of [
@@ -269,7 +284,9 @@ describe("explain", () => {
 
 describe("serve", () => {
   it("listens with the options as environment, until interrupted", async () => {
-    const { code, err, overrides, closed } = await cli(["serve", "--port", "8080", "--catalog", "./c"]);
+    const { code, err, overrides, closed } = await cli(["serve", "--port", "8080", "--catalog", "./c"], {
+      interrupted: AbortSignal.abort(),
+    });
     expect({ code, closed }).toStrictEqual({ code: 0, closed: 1 });
     expect(err).toContain("http://127.0.0.1:3000");
     expect(overrides).toStrictEqual([{ PORT: "8080", FEDWAY_CATALOG: "./c" }]);
@@ -308,8 +325,15 @@ describe("a data folder that is held", () => {
 
   const shouldBeHeld = (name: string, holder: FolderHolder, message: string): void =>
     it(`is an error when its holder ${name}`, async () => {
-      const { code, out, err, overrides } = await cli(["query", "ASK {}"], { holder });
-      expect({ code, out, overrides }).toStrictEqual({ code: 1, out: "", overrides: [] });
+      const { code, out, err, overrides } = await cli(["query", "ASK {}"], {
+        holder,
+        interrupted: AbortSignal.timeout(10),
+      });
+      expect({ code, out, overrides }).toStrictEqual({
+        code: holder.url === undefined ? 130 : 1,
+        out: "",
+        overrides: [],
+      });
       expect(err).toContain(message);
     });
 

@@ -139,6 +139,7 @@ folder: /data/shards/harbour (report.html is the report to read)
 
   it("says that it was interrupted, and that nothing is lost", async () => {
     const { code, out, err } = await cli(["shards", "build", "spec.json"], {
+      interrupted: AbortSignal.abort(),
       shards: {
         build: async (_, { signal }) => {
           signal.throwIfAborted();
@@ -191,7 +192,9 @@ describe("fedway shards verify", () => {
 
 describe("fedway shards serve", () => {
   it("starts the service with these folders", async () => {
-    const { code, overrides } = await cli(["shards", "serve", "a", "b", "--port", "0"]);
+    const { code, overrides } = await cli(["shards", "serve", "a", "b", "--port", "0"], {
+      interrupted: AbortSignal.abort(),
+    });
     expect({ code, overrides }).toEqual({ code: 0, overrides: [{ FEDWAY_SHARDS: "a,b", PORT: "0" }] });
   });
 

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
+import { FedwayError, type Problem } from "../errors/fedway-error.ts";
+import type { CliIo, CommandWork, FolderHolder } from "./cli-io.ts";
+import { oneLine, write } from "./output.ts";
+
+/** A problem document that the service answered. */
+export class RemoteProblem extends Error {
+  override readonly name = "RemoteProblem";
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** A request to the service. */
+export interface Asked {
+  /** GET without a body, else POST, when absent. */
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text as it is; anything else becomes JSON. */
+  readonly body?: string | object;
+  /** Sent with the key in `FEDWAY_KEY` only, though the admin token is known. */
+  readonly asClient?: boolean;
+}
+
+/** The service that a command talks to. */
+export interface Service {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Of a service in this process: its admin token. */
+  readonly own: string | undefined;
+  /** Asks for a path, whatever it answers. @throws FedwayError `ENDPOINT_UNREACHABLE`, `CANCELLED` */
+  send(path: string, asked?: Asked): Promise<Response>;
+  /** A good answer. @throws RemoteProblem, FedwayError */
+  ask(path: string, asked?: Asked): Promise<Response>;
+}
+
+const startNote = 'No service is running: this command runs one and ends it afterwards. "fedway serve" keeps one.\n';
+
+/**
+ * Uses the service at `url`, else the running one that holds the data folder, else one in this process that ends with the
+ * command and does nothing but `work` beside answering.
+ * @throws FedwayError `STORE_HELD` when another command holds the folder for long
+ */
+export async function withService<Result>(
+  io: CliIo,
+  { url, ...work }: CommandWork & { readonly url?: string | undefined },
+  use: (service: Service) => Promise<Result>,
+): Promise<Result> {
+  const running = await chooseService(io, url);
+  if (running !== undefined) return use(serviceAt(io, running));
+  await write(io.stderr, startNote);
+  const app = await io.openApp();
+  try {
+    return await use(serviceAt(io, await app.listen(work), app.adminToken));
+  } finally {
+    await app.close();
+  }
+}
+
+async function chooseService(io: CliIo, url: string | undefined): Promise<string | undefined> {
+  if (url !== undefined) return withoutSlash(url);
+  const holder = await folderHolder(io);
+  if (holder === undefined) return undefined;
+  if (holder.url === undefined || !isHttp(holder.url)) throw held(holder);
+  await write(
+    io.stderr,
+    `note: a running service holds the data folder; it answers at ${oneLine(holder.url)}, with its settings\n`,
+  );
+  return withoutSlash(holder.url);
+}
+
+const [heldLookMs, heldLooks] = [250, 120];
+
+/** Waits for a service that starts to say where it answers, and for another command to end. */
+async function folderHolder(io: CliIo): Promise<FolderHolder | undefined> {
+  for (let look = 0; ; look++) {
+    const holder = await io.folderHolder();
+    if (holder === undefined || holder.url !== undefined || look === heldLooks || io.interrupted.aborted) return holder;
+    if (look === 2) await write(io.stderr, `note: waiting for ${holderName(holder)}, which holds the data folder\n`);
+    await sleep(heldLookMs, undefined, { signal: io.interrupted }).catch(() => {});
+  }
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+
+const isHttp = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");
+
+const holderName = ({ pid }: FolderHolder): string => (pid === undefined ? "another process" : `process ${pid}`);
+
+function held(holder: FolderHolder): FedwayError {
+  const [first = "", ...rest] = holderName(holder);
+  return new FedwayError(
+    "STORE_HELD",
+    `${first.toUpperCase()}${rest.join("")} holds the data folder and has not said where it answers.`,
+    { next: "Try again when it has ended; run `fedway serve` to have one service for all commands." },
+  );
+}
+
+/** The service at a URL; `own` is the token of one in this process. */
+function serviceAt(io: CliIo, url: string, own?: string): Service {
+  const { interrupted: signal } = io;
+  const send = async (path: string, { asClient = false, ...asked }: Asked = {}): Promise<Response> => {
+    const token = own ?? (asClient ? undefined : await io.adminToken(url));
+    return io.fetch(`${url}${path}`, { ...requestOf(asked, token), signal }).catch((error: unknown) => {
+      throw unreachable(error, signal);
+    });
+  };
+  return { url, own, send, ask: async (path, asked) => checked(await send(path, asked)) };
+}
+
+function requestOf({ method, headers, body }: Asked, token: string | undefined): RequestInit {
+  const isJson = typeof body === "object";
+  return {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: {
+      ...(isJson && { "Content-Type": "application/json" }),
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
+  };
+}
+
+/** Why nothing came. */
+export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
+  if (signal.aborted) return new FedwayError("CANCELLED", "The command was interrupted.", { cause: error });
+  return new FedwayError("ENDPOINT_UNREACHABLE", "The service could not be reached.", {
+    next: "Check --url and that the service is running.",
+    cause: error,
+  });
+}
+
+const isCode = (value: unknown): value is ErrorCode => typeof value === "string" && value in errorCatalog;
+const isProblem = (value: unknown): value is Problem =>
+  typeof value === "object" && value !== null && "code" in value && isCode(value.code) && "detail" in value;
+
+/** A good response. @throws RemoteProblem, FedwayError `ENDPOINT_FAILED` */
+export async function checked(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const body: unknown = await response.json().catch(() => undefined);
+  if (isProblem(body)) throw new RemoteProblem(body);
+  throw new FedwayError(
+    "ENDPOINT_FAILED",
+    `The service answered with status ${response.status} and no problem document.`,
+  );
+}
