@@ -67,11 +67,11 @@ function serviceIds(written: string, catalog: Catalog): readonly string[] | unde
 }
 
 /** A sentence for readers. */
-function whyUnknown(service = "", ids: readonly string[] | undefined): string | undefined {
+function whyUnknown(service = "", ids: readonly string[] | undefined): string {
   const [id] = ids ?? [];
   if (id !== undefined)
     return `${id} has not been described, so its terms are unknown. POST /api/endpoints/${id}/describe has it described.`;
-  if (ids !== undefined) return undefined;
+  if (ids !== undefined) return "No endpoint that is asked here has been described, so no terms are known.";
   return service.startsWith("<")
     ? `The catalogue has no endpoint or federation ${service.slice(0, 200)}.`
     : "Which endpoint is asked here is known when the query runs.";

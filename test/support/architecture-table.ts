@@ -287,6 +287,7 @@ export const modules: readonly Module[] = [
     imports: [
       { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
       ...whole("html.ts", "views"),
+      { module: "completion", files: ["completion.ts"], typesOnly: true },
       { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
       { module: "rdf", files: ["well-known-prefixes.ts"] },
     ],

@@ -2,11 +2,12 @@ import { Yasqe } from "@zazuko/yasqe";
 import { Yasr } from "@zazuko/yasr";
 import { type AskedQuery, downloadAnswer, explainQuery, type Outcome, runQuery, type Target } from "./ask.ts";
 import { endOf, failureOf, notesView, problemView, type ShownProblem, writeFirst } from "./outcome-view.ts";
+import { installCompletion } from "./completion.ts";
 import { element } from "./elements.ts";
 import { ownUrl } from "./own-url.ts";
 import { createPlanDisplay, type ShownPlan } from "./plan-view.ts";
 import { registerViews } from "./views/index.ts";
-import { describedExamples, knownPrefixes, registerCompletion, useVocabulary } from "./vocabulary.ts";
+import { describedExamples, knownPrefixes, useVocabulary } from "./vocabulary.ts";
 
 /** The element with this id; the page has all of them. */
 function part<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
@@ -33,7 +34,7 @@ const parts = {
   plan: part("plan", HTMLDivElement),
 };
 
-registerCompletion();
+installCompletion(Yasqe, () => targetOf(parts.target.value));
 // Tab leaves the editor: a keyboard is not caught in it.
 Yasqe.defaults.extraKeys = {
   ...Yasqe.defaults.extraKeys,

@@ -1,4 +1,3 @@
-import { Yasqe } from "@zazuko/yasqe";
 import { wellKnownNamespaces } from "../../../rdf/well-known-prefixes.ts";
 import { ownUrl } from "./own-url.ts";
 import type { SchemaClass, SchemaJson } from "../../../registry/schema/schema-view.ts";
@@ -30,59 +29,11 @@ export async function useVocabulary(endpoint: string | undefined, signal: AbortS
   return true;
 }
 
-const classIris = (): readonly string[] => (schema?.classes ?? []).map(({ iri }) => iri);
-
-const propertyIris = (): readonly string[] => [
-  ...new Set([
-    ...(schema?.classes ?? []).flatMap(({ properties = [] }) => properties.map(({ iri }) => iri)),
-    ...(schema?.properties ?? []).map(({ iri }) => iri),
-  ]),
-];
-
-const mostSuggested = 100;
-
-const localName = (iri: string): string => iri.slice(Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1);
-
-/** IRIs that begin with what was typed come first, then those that have it in their name. */
-function fitting(iris: readonly string[], typed: string): string[] {
-  const text = typed.toLowerCase();
-  const first = iris.filter((iri) => iri.toLowerCase().startsWith(text));
-  const inside = iris.filter((iri) => !first.includes(iri) && localName(iri).toLowerCase().includes(text));
-  return [...first, ...inside].slice(0, mostSuggested);
-}
-
 /** Prefixes of the chosen endpoint's description, the well-known ones beside them. */
 export const knownPrefixes = (): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(wellKnownNamespaces),
   ...schema?.prefixes,
 });
-
-/** Completion from the description of the chosen endpoint, in place of the editor's own, which asks other hosts. */
-export function registerCompletion(): void {
-  const { classes, properties, prefixes } = completers;
-  for (const name of Object.keys(Yasqe.Autocompleters)) {
-    if (name !== "variables")
-      Yasqe.defaults.autocompleters = Yasqe.defaults.autocompleters.filter((one) => one !== name);
-  }
-  Yasqe.forkAutocompleter("class", { name: classes, get: (_, token) => fitting(classIris(), wordOf(token)) });
-  Yasqe.forkAutocompleter("property", { name: properties, get: (_, token) => fitting(propertyIris(), wordOf(token)) });
-  Yasqe.forkAutocompleter("prefixes", {
-    name: prefixes,
-    bulk: false,
-    persistenceId: null,
-    get: (_, token) =>
-      Object.entries(knownPrefixes())
-        .map(([prefix, iri]) => `${prefix}: <${iri}>`)
-        .filter((line) => line.startsWith(wordOf(token)))
-        .toSorted(),
-  });
-  Yasqe.defaults.autocompleters = ["variables", ...Object.values(completers)];
-}
-
-const completers = { classes: "described-classes", properties: "described-properties", prefixes: "described-prefixes" };
-
-const wordOf = (token: { readonly autocompletionString?: string; readonly string?: string } | undefined): string =>
-  (token?.autocompletionString ?? token?.string ?? "").trim();
 
 const general: readonly Example[] = [
   {
