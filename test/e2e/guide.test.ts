@@ -57,6 +57,7 @@ const tasks = [
   "add-an-endpoint",
   "monitoring",
   "build-a-benchmark",
+  "yasgui",
 ];
 
 describe("beside a service that was just started", () => {
