@@ -25,25 +25,25 @@ export const agentSettings = {
   toolsOff: {
     name: "FEDWAY_TOOLS_OFF",
     default: "",
-    meaning: "Tools, separated by commas, that agents are not to have; nothing names them any more.",
+    meaning: "Tools to hide from agents, separated by commas.",
     ...names("names of tools"),
   },
   repair: {
     name: "FEDWAY_TOOLS_REPAIR",
     default: "on",
-    meaning: "Whether agents' queries that do not parse are mended before they are run; the answer then says so.",
+    meaning: "Repair agents' queries that do not parse before running them; the answer says so.",
     ...flag,
   },
   acceptAdapters: {
     name: "FEDWAY_ACCEPT_ADAPTERS",
     default: "off",
-    meaning: "Whether agents may have unlike keys of two endpoints joined in all queries (accept_adapter).",
+    meaning: "Let agents define how unlike keys of two endpoints are joined in all queries (accept_adapter).",
     ...flag,
   },
   explainEmpty: {
     name: "FEDWAY_EXPLAIN_EMPTY",
     default: "on",
-    meaning: "Whether an empty answer of /api/query says why it is empty, for which parts of the query are asked.",
+    meaning: "Explain empty answers of /api/query by asking endpoints for parts of the query.",
     ...flag,
   },
   diagnosisRequests: {
@@ -93,7 +93,7 @@ export const embeddingSettings = {
     name: "FEDWAY_EMBEDDINGS",
     default: "",
     meaning:
-      "Model of search by meaning: a folder, or an OpenAI-compatible API such as http://127.0.0.1:11434/v1; words alone when unset.",
+      "Model of search by meaning: a folder, or an OpenAI-compatible API such as http://127.0.0.1:11434/v1; keyword search only when unset.",
     ...folderOrUrl,
   },
   model: {
@@ -141,7 +141,7 @@ export const chatSettings = {
   price: {
     name: "FEDWAY_CHAT_PRICE",
     default: "",
-    meaning: "Price of a million tokens in and out, such as 0.15/0.60; answers then tell their cost.",
+    meaning: "Price of a million tokens in and out, such as 0.15/0.60; answers then show their cost.",
     ...tokenPrice,
   },
   tokens: {

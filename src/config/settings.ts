@@ -175,7 +175,7 @@ export const settings = {
     name: "FEDWAY_FACTS_VERIFY_MS",
     default: String(hour / 12),
     meaning:
-      "How long a verified exclusion counts, in milliseconds: endpoints that plans leave out are asked again whether they have a match.",
+      "How long a verified exclusion counts, in milliseconds: then endpoints that plans leave out are asked again for a match.",
     ...integer(1_000, 24 * hour),
   },
   readTriples: {

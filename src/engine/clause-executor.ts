@@ -24,7 +24,7 @@ import { failureStatus, goesOnWithout, noteLearned, noteStatus, takesInPart } fr
 export interface ClauseExecutor {
   /**
    * Solutions of a clause, compatible with the keys when given. A SILENT clause that fails before it has answered for any
-   * keys gives one empty solution, then and for all other keys. One that fails later gives no more: what it gave cannot be
+   * keys gives one empty solution, then and for all other keys. One that fails later gives no more: rows already given cannot be
    * called back, so the answer is partial. With `partial`, a clause that fails gives none; any other failure is thrown.
    * Blank nodes differ from answer to answer.
    * @param onDivided called before the first solutions when they come in several answers

@@ -109,7 +109,7 @@ export const KEY_NUMBER = "fedway_key";
 const XSD = "http://www.w3.org/2001/XMLSchema#";
 const RDF_NS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/** How engines that store values and not spellings give back what is spelled like this: unchanged. */
+/** Spellings that engines which store values return unchanged. */
 const canonical: Readonly<Record<string, RegExp>> = {
   string: /^/u,
   integer: /^(?:0|-?[1-9]\d{0,17})$/u,
@@ -166,7 +166,7 @@ export function hasOneSpelling(term: RDF.Term): boolean {
 // smaller than those that endpoints cut, which are looked into.
 const FIRST = 256;
 const MOST = 990;
-// More endpoints than a catalogue has: a cache that is a little smaller than what is walked through forgets everything.
+// More endpoints than a catalogue has: a cache a little smaller than a full walk forgets everything.
 const MOST_ENDPOINTS = 20_000;
 
 /** How many keys are asked for at once. */
@@ -184,7 +184,7 @@ interface Learned {
 
 /**
  * How many join keys one request to an endpoint may carry; learned from what the endpoint accepts. One that has not been
- * asked yet gets a smaller block first: what it refuses or takes long for is not much then.
+ * asked yet gets a smaller block first, so that little is lost if it refuses or is slow.
  */
 export class BlockSizes {
   // Bounded by size: `max` allocates all its places at once.

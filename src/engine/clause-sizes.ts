@@ -5,7 +5,7 @@ import type { FederatedClause } from "../plan/query-plan.ts";
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 const LONGEST = 32 * 1024;
 
-/** How many solutions clauses had when they were asked without keys. It is never more than a guess at what they have now. */
+/** How many solutions clauses had when they were asked without keys. Only an estimate of their present size. */
 export class ClauseSizes {
   readonly #known = new LRUCache<string, number>({
     maxSize: MOST_CHARACTERS,

@@ -81,7 +81,7 @@ export function demandedClause(clause: FederatedClause, demand: LeafDemand): Fed
   const { pattern, opening, substitution } = clause;
   const shown = clause.variables.filter(({ name }) => demand.variables.has(name));
   const certain = clause.variables.flatMap((variable) => (variable.certain ? [variable.name] : []));
-  // What is written behind a subselect goes around it, where values that are substituted no longer have their places.
+  // Text behind a subselect goes around it, where substituted values no longer have their places.
   const isFixed = opening === undefined && substitution !== undefined;
   const conditions = isFixed || !takesConditions(clause.endpoint) ? [] : sendable(demand, certain);
   const filters = conditions.map((condition) => ` FILTER(${condition})`).join("");

@@ -76,7 +76,7 @@ export function createDirectExecutor(client: Pick<SparqlClient, "query">, now: (
         const rows = serializeResult(result, format, remarksOn(plan, bounds));
         return { contentEncoding: "identity", body: rows, end: finished(rows).then(count) };
       }
-      // What may turn out to be partial at its end is written anew, so that it can say so.
+      // An answer that may turn out to be partial at its end is written anew, so that it can say so.
       const isOther = formatOf(answer.mediaType, plan.answer)?.name !== format.name;
       if (isOther || (answer.mayLackRows && whole === undefined)) {
         const to = { format, remarks: remarksOn(plan, bounds) };

@@ -67,7 +67,7 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
       yield rows;
     }
     const end = await time.waitFor(answer.end);
-    // What was received for another query counts there.
+    // Bytes received for another query count there.
     noted.add({ rows: 0, bytes: answer.saved === undefined ? end.decodedBytes : 0 });
     const lack =
       end.partial?.how ??

@@ -22,7 +22,7 @@ export interface HeldBytes {
 
 /** Bytes held by one operator. */
 export interface Holding {
-  /** Takes note of more; throws when the evaluation holds too much. Negative for what is let go. */
+  /** Takes note of more; throws when the evaluation holds too much. Negative for released bytes. */
   add(bytes: number): void;
   /** Lets go of everything. */
   release(): void;

@@ -30,7 +30,7 @@ export interface StepReport {
   ms: number;
 }
 
-/** Steps of one execution that are reported, by what they ask. */
+/** Steps of one execution that are reported, by their patterns. */
 export type StepReports = Map<string, StepReport>;
 
 const longestPattern = 500;

@@ -14,7 +14,7 @@ export interface AppliedHealthOptions {
   /** How far a turn may be from its time, as a share of `everyMs`. */
   readonly jitter: number;
   readonly clock: Clock;
-  /** Time between two looks at what is in memory of the findings of other processes; default 2,000. */
+  /** Time between two reads of other processes' findings in memory; default 2,000. */
   readonly pollMs?: number;
   /** Endpoints that each process answers itself: what one finds says nothing about the others. */
   readonly isLocal?: (url: string) => boolean;
@@ -92,7 +92,7 @@ class HealthApplication {
   #take(health: EndpointHealth): void {
     const { endpoint, state, sinceMs, incident, last } = health;
     this.#remember(endpoint, { state, sinceMs });
-    // What is degraded is asked as ever, and what is flapping while it answers.
+    // Degraded endpoints are asked as usual, and flapping ones while they answer.
     const isUsable = state === "degraded" || (state === "flapping" && last?.ok === true);
     if (incident === undefined || isUsable) this.#release(endpoint);
     else this.#hold(health, incident);

@@ -60,7 +60,7 @@ export interface MonitorOptions {
    * same kind and incident are the same message.
    */
   readonly tell?: (notice: IncidentNotice) => Promise<void>;
-  /** Called with what goes wrong inside and is tried again. */
+  /** Called with internal errors, which are retried. */
   readonly onFault?: (error: unknown) => void;
   /** Called for each probe that could not be begun within an interval. */
   readonly onDropped?: (endpoint: string) => void;
@@ -75,7 +75,7 @@ export interface MonitorOptions {
 const settleEveryMs = 30_000;
 /** Once a run, and again in case a process of an earlier release ran beside this one. */
 const importEveryMs = 24 * 3_600_000;
-/** A probe with its retry takes about one minute; what is silent for less says nothing. */
+/** A probe with its retry takes about one minute; a shorter silence means nothing. */
 const leastStaleMs = 120_000;
 /** New endpoints out in the network that are probed at once; more of them wait for their turns, within an interval. */
 const mostNew = 10;
@@ -100,9 +100,9 @@ export function createMonitor(options: MonitorOptions) {
     kinds: [housekeeping.kind],
     /** To be handed to `JobQueue.schedule` by a process that works. */
     schedules: [housekeeping.schedule],
-    /** Takes in what is stored, and does nothing else: for a process that only reads. */
+    /** Reads the stored state, and does nothing else: for a process that only reads. */
     load: () => parts.refresh(),
-    /** Takes in what is stored, and begins to probe unless this process leaves that to others. */
+    /** Reads the stored state, and begins to probe unless this process leaves that to others. */
     async start(): Promise<void> {
       await parts.refresh();
       if (closing.signal.aborted) return;

@@ -67,7 +67,7 @@ export function createFindings({ catalog, records, announcer, now, onFault }: Fi
       const summary = `The certificate of ${URL.parse(entry.url)?.host ?? entry.url} ends at ${new Date(endMs).toISOString()}.`;
       await report({ ...named, summary, evidence: [] });
     },
-    /** Sends reminders of what is open, and closes what endpoints that left the catalogue had. @throws FedwayError `STORE_FAILED` */
+    /** Sends reminders of open findings, and closes those of endpoints that left the catalogue. @throws FedwayError `STORE_FAILED` */
     async sweep(): Promise<void> {
       const atMs = now();
       for (const [name, record] of records.entries()) {
@@ -79,7 +79,7 @@ export function createFindings({ catalog, records, announcer, now, onFault }: Fi
   };
 }
 
-/** The record of a finding with its open incident, which goes on with what is known of it now. */
+/** The record of a finding with its open incident, continued with its present facts. */
 function reportedRecord(name: string, record: HealthRecord, finding: Finding): HealthRecord {
   const { atMs, kind } = finding;
   const seen = finding.evidence.slice(0, mostEvidence);

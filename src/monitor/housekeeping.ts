@@ -85,7 +85,7 @@ async function forgetEndpoint(options: HousekeepingOptions, endpoint: string): P
 function openAndGone(options: HousekeepingOptions): readonly string[] {
   const { records, catalog, now, staleMs, soleOwner, heartbeat } = options;
   const isSilent = (sinceMs = 0, forMs = silentMs): boolean => Math.abs(now() - sinceMs) > forMs;
-  // No other process probes on this store: what is not in the catalogue of this one is in none.
+  // No other process probes on this store: an endpoint outside this catalogue is in none.
   const isAlone = soleOwner || isSilent(heartbeat.view(now()).lastMs);
   return Array.from(records.entries()).flatMap(([id, { open, last }]) => {
     if (open === undefined || isShared(id) || catalog.byId(id) !== undefined) return [];

@@ -113,7 +113,7 @@ export function createIncidentReader(
   return {
     async incidents({ endpoint, open, limit = defaultListed, behind } = {}) {
       const most = Math.min(Math.max(1, Math.floor(limit)), mostListed);
-      // Read first: what is stored meanwhile leaves the outbox, but is in both places for this reader.
+      // Read first: an incident stored meanwhile leaves the outbox, but is in both places for this reader.
       const told = unstoredIncidents(records, endpoint);
       const latest = (incident: Incident): Incident => told.get(incident.id) ?? incident;
       const fits = (incident: Incident): boolean =>

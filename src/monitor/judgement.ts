@@ -23,7 +23,7 @@ export type RecentTurns = string;
 
 /** Turns of the window. */
 const window = 24;
-/** Good turns in a row after which what came and went is over; bad ones after which it is down. */
+/** Good turns in a row that end flapping; bad ones after which the endpoint is down. */
 export const calmTurns = window / 2;
 /** Bad turns that make an endpoint degraded, at least; and their share. */
 const leastBad = 6;
@@ -35,7 +35,7 @@ const goodShare = 0.2;
 const wholeDay = 20;
 const mostDays = 7;
 const leastDays = 2;
-/** Hours that are compared with what is usual. */
+/** Hours that are compared with the usual ones. */
 const comparedHours = 3;
 /** Nothing faster than this is slow by its own history. */
 const leastSlowMs = 500;
@@ -93,7 +93,7 @@ export interface SlowRules {
   readonly slowFactor: number;
 }
 
-/** The slowest hours of the latest days, oldest first: what is usual at night is no trouble. */
+/** The slowest hours of the latest days, oldest first: a slow night that is usual is no trouble. */
 export type Peaks = readonly number[];
 
 /** The peaks with that of the day which the latest turn has ended. */

@@ -97,7 +97,7 @@ export interface Availability {
   readonly days: readonly DaySummary[];
 }
 
-/** Kind of trouble; `drift` is for what is not as it was although the endpoint answers. */
+/** Kind of trouble; `drift`: the endpoint answers, but not as before. */
 export type IncidentKind = "down" | "degraded" | "flapping" | "network" | "certificate" | "drift";
 
 /** Trouble that something other than the state of an endpoint shows. */

@@ -11,7 +11,7 @@ export const leastDomains = 4;
 const mostDomains = 64;
 /** Probes of the window that a verdict takes, or all where there are fewer domains. */
 const mostNeeded = 12;
-/** Share that fails when the network is lost. Not all: what is nearby, or has its name in a cache, may answer still. */
+/** Share that fails when the network is lost. Not all: nearby hosts, and names in a cache, may still answer. */
 const lostShare = 0.8;
 /** Share that answers when it is back; far from the other, so that a network that half works is not reported again and again. */
 const backShare = 1 / 3;

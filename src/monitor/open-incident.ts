@@ -38,7 +38,7 @@ const mostBetween = 6;
 /** Beyond any moment, so that ids of later incidents sort first: stores list in the order of keys. */
 const latestMs = 2 ** 43;
 
-/** An id that is a function of what it names: every process that opens this incident opens the same one. */
+/** An id that is a function of its subject: every process that opens this incident opens the same one. */
 export const incidentId = (endpoint: string, startedMs: number): string =>
   `${(latestMs - startedMs).toString(36).padStart(9, "0")}.${endpoint}`;
 
@@ -75,7 +75,7 @@ export function continuedIncident(open: OpenIncident, observation: Observation):
   if (seen % stride !== 0) return { ...open, faults, seen: seen + 1 };
   const between = [...open.between, observation];
   if (between.length <= mostBetween) return { ...open, faults, between, seen: seen + 1 };
-  // Every other one goes, and from now on every other one comes: what is left is spread over the whole time.
+  // Every other one goes, and from now on every other one comes: the rest is spread over the whole time.
   return {
     ...open,
     faults,
@@ -85,7 +85,7 @@ export function continuedIncident(open: OpenIncident, observation: Observation):
   };
 }
 
-/** An incident that has ended, open again with these later faults: what comes and goes is one trouble. */
+/** An ended incident, open again with these later faults: recurring trouble is one incident. */
 export function reopenedIncident(ended: OpenIncident, again: OpenIncident): OpenIncident {
   const faults: Record<string, number> = { ...ended.faults };
   for (const [kind, count] of Object.entries(again.faults)) faults[kind] = (faults[kind] ?? 0) + count;

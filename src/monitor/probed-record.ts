@@ -66,7 +66,7 @@ function counting(record: HealthRecord, observation: Observation) {
   };
 }
 
-/** While it is slow, what is usual stays as it was; after a week it is usual. */
+/** While it is slow, the usual time stays; after a week the slow time is usual. */
 function peaksWith({ open, peaks = [], ...before }: HealthRecord, hours: Hours, { atMs }: Observation): Peaks {
   const isRecent = open !== undefined && isSlow(open) && atMs - open.openedMs < weekMs;
   return isRecent ? peaks : withDay(peaks, hours, before);
@@ -145,7 +145,7 @@ function afterFault(endpoint: string, record: Probed, rules: HealthRules): Healt
   return { ...opened(endpoint, record, { ...open, ...shared }), outbox: record.outbox };
 }
 
-/** The record with this incident, or with the one that ended a short while ago: what comes and goes is one trouble. */
+/** The record with this incident, or with the one that ended a short while ago: recurring trouble is one incident. */
 function openedAgain(endpoint: string, record: HealthRecord, open: OpenIncident): HealthRecord {
   const { ended, recent = "" } = record;
   const one = ended === undefined ? open : reopenedIncident(ended.incident, open);

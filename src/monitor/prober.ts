@@ -62,7 +62,7 @@ export function createProber(options: ProberOptions) {
     }
   };
   return {
-    /** Claims what is due and puts it into the queue. @throws FedwayError `STORE_FAILED` */
+    /** Claims due probes and puts them into the queue. @throws FedwayError `STORE_FAILED` */
     async tick(): Promise<void> {
       const turns = await options.claims.claim(idsOf(catalog.entries), now());
       for (const { endpoint } of turns) enqueue(endpoint, "turn");
@@ -99,7 +99,7 @@ async function probeNow(options: ProberOptions, endpoint: string, source: "turn"
   if (entry === undefined || signal.aborted) return;
   const atMs = Math.floor(now());
   const finding = await found(options, entry);
-  // What was asked is not what the catalogue names any more.
+  // The catalogue no longer names the probed URL.
   if (finding === undefined || signal.aborted || catalog.byId(endpoint)?.url !== entry.url) return;
   const inMaintenance = maintenance.untilMs(endpoint, atMs) ?? maintenance.untilMs(endpoint, now());
   const observation: Observation = {

@@ -76,7 +76,7 @@ export function createRecorder(options: RecorderOptions) {
       const later = retry(step).finally(() => waiting.delete(later));
       waiting.add(later);
     },
-    /** Tries what is left a last time. */
+    /** Tries the remaining work a last time. */
     async close(): Promise<void> {
       closing.abort();
       await Promise.all(waiting);

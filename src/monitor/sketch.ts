@@ -27,7 +27,7 @@ export type Counts = Map<number, number>;
 const isCount = (value: unknown, least: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least;
 
-/** Adds the bins to the counts; what is no sketch, or the rest of it, is left out. */
+/** Adds the bins to the counts; invalid data, or the invalid rest, is left out. */
 export function addBins(counts: Counts, bins: Bins): Counts {
   let bin = 0;
   for (let index = 0; index < bins.length; index += 2) {
@@ -40,7 +40,7 @@ export function addBins(counts: Counts, bins: Bins): Counts {
   return counts;
 }
 
-/** The bins with durations in milliseconds added; what is no number is left out. */
+/** The bins with durations in milliseconds added; values that are no numbers are left out. */
 export function withDuration(bins: Bins, ms: number, count = 1): Bins {
   if (Number.isNaN(ms)) return bins;
   const encoded: number[] = [];

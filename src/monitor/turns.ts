@@ -20,7 +20,7 @@ interface TurnRules {
 
 const twoTo32 = 2 ** 32;
 
-/** FNV-1a over UTF-16 code units, and the last steps of MurmurHash3 that spread what is alike. */
+/** FNV-1a over UTF-16 code units, and the last steps of MurmurHash3 that spread similar inputs. */
 function hashOf(text: string, seed: number): number {
   let hash = seed ^ 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -162,7 +162,7 @@ export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions) {
 function spanOf(held: Claimed | undefined, nowMs: number, everyMs: number): Span | undefined {
   // There was no probe before: first probes come at their places in the interval, not all at once.
   if (held === undefined) return { fromMs: nowMs, toMs: nowMs };
-  // The clock was set back by much: what was claimed is no longer to be waited for.
+  // The clock was set back by much: the claim is no longer waited for.
   if (held.untilMs > nowMs + Math.max(everyMs, leastSkewMs)) return { fromMs: nowMs, toMs: nowMs };
   if (held.untilMs >= nowMs) return undefined;
   return { fromMs: Math.max(held.untilMs, nowMs - everyMs), toMs: nowMs };

@@ -65,7 +65,7 @@ const dayMs = 24 * 3_600_000;
 const groupKindName = "group-webhooks";
 /** Messages in one; more go out in further ones. */
 const mostGrouped = 20;
-/** Time for what was written at the end of a window by a process whose clock is late. */
+/** Time for messages written at the end of a window by a process whose clock is late. */
 const lateMs = 1_000;
 
 interface Context extends WebhookServiceOptions {
@@ -135,7 +135,7 @@ export function createWebhookService(options: WebhookServiceOptions) {
     },
     /** Messages given up, newest first. @throws FedwayError `STORE_FAILED` */
     dead: () => letters.list(),
-    /** Sends what was given up again, under the same id; undefined when it is not there. @throws FedwayError `STORE_FAILED` */
+    /** Sends a message that was given up again, under the same id; undefined when it is not there. @throws FedwayError `STORE_FAILED` */
     async redeliver(id: string): Promise<Job | undefined> {
       const payload = await letters.payload(id);
       return payload && enqueue({ ...payload, round: (payload.round ?? 0) + 1 });
@@ -145,7 +145,7 @@ export function createWebhookService(options: WebhookServiceOptions) {
 
 const groupSchema = Type.Object({ receiver: Type.String(), untilMs: Type.Number() });
 
-/** Waits for the end of the window, and enqueues what waits as few messages; whoever repeats it finds what is left. */
+/** Waits for the end of the window, and enqueues waiting messages as few deliveries; a repetition finds the rest. */
 async function sendGroup(
   { receiver, untilMs }: Static<typeof groupSchema>,
   job: JobContext,

@@ -79,7 +79,7 @@ async function askFor({ tokenUrl, clientId, clientSecret, scope }: OAuth, post: 
   });
   const answer = parsedJson(text);
   if (status === 200 && Check(tokenAnswer, answer)) return answer;
-  // What else it says may hold what was sent.
+  // The rest of its text may repeat the request.
   const what = status === 200 ? "no bearer token is in its answer." : `it answered with HTTP status ${status}.`;
   throw new FedwayError("ENDPOINT_REFUSED", what);
 }

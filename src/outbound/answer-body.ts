@@ -36,7 +36,7 @@ export class StreamedAnswer extends Readable implements BodySink {
   #decoderWants = true;
   #inputEnded = false;
   #concluded = false;
-  /** The first pieces, which wait for a look at what came with them; undefined once they have passed. */
+  /** The first pieces, which wait for a check; undefined once they have passed. */
   #held: Buffer[] | undefined = [];
 
   constructor(options: StreamedAnswerOptions) {

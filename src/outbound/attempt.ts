@@ -171,7 +171,7 @@ class Attempt implements ExchangeListener {
     return new CollectedBody({
       limit: { bytes: maxErrorBytes, exchange: this.#exchange },
       done: (pieces, error) => {
-        // An interruption counts; an error body that merely breaks off has still said what it says.
+        // An interruption counts; an error body that merely breaks off is still readable.
         if (error !== undefined && this.#call.interrupted !== undefined) this.fault(error);
         else {
           const { signer } = this.#call;

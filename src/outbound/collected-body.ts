@@ -39,7 +39,7 @@ export class CollectedBody implements BodySink {
     this.#options.done(this.#pieces, error);
   }
 
-  /** Hands over what has been collected so far, in place of `done`. */
+  /** Passes on the bytes collected so far, in place of `done`. */
   protected moveTo(sink: BodySink): void {
     for (const chunk of this.#pieces.splice(0)) sink.data(chunk);
   }

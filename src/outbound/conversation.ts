@@ -82,7 +82,7 @@ export class Conversation {
 
   /**
    * The latest request was answered: how is remembered, when it had been refused otherwise.
-   * @returns what was learned, one sentence
+   * @returns the lesson, one sentence
    */
   answered(): string | undefined {
     const { state, request, context } = this.#call;
@@ -107,7 +107,7 @@ export class Conversation {
   }
 
   /**
-   * Decides what is sent after a request without an answer; gives the milliseconds to wait before.
+   * Decides the next request after one without an answer; gives the milliseconds to wait before.
    * @throws FedwayError when there is nothing more to try
    */
   waitMsAfter(reply: NoAnswer): number {

@@ -57,7 +57,7 @@ export async function openCredentialFile(path: string) {
     get: (id: string): Credential | undefined => found.credentials.get(id),
     /** Secrets that no line of the log may hold. */
     secrets: (): readonly string[] => found.secrets,
-    /** Reads again what has changed; a file that cannot be used leaves the credentials as they are. */
+    /** Reads a changed file again; a file that cannot be used leaves the credentials as they are. */
     follow({ clock, log }: FollowOptions): { stop(): Promise<void> } {
       const look = async (): Promise<void> => {
         if (problem === undefined && !(await hasChanged(found.stamps))) return;

@@ -116,7 +116,7 @@ export class Signer {
     return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, of(value)]));
   }
 
-  /** Without its cause, too: that of the HTTP client may hold what was received. */
+  /** Without its cause, too: that of the HTTP client may repeat the response. */
   errorWithoutSecrets({ code, message, details }: FedwayError): FedwayError {
     const next = details.next && this.#redacted(details.next);
     return new FedwayError(code, this.#redacted(message), { ...details, next, cause: undefined });

@@ -61,7 +61,7 @@ export class Exchange implements UpstreamHandler {
     else this.#controller.abort(error);
   }
 
-  /** Ends the exchange without telling anybody: what was wanted has arrived. */
+  /** Ends the exchange silently: the needed part has arrived. */
   discard(): void {
     if (this.#over) return;
     this.#over = true;

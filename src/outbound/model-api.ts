@@ -66,7 +66,7 @@ const isBusy = ({ status }: JsonReply): boolean => status === 429 || status >= 5
 /** The API by its host alone: its path is of no use to a reader, and may be a secret. */
 const nameOf = ({ what, url, model }: ModelApi): string => `The ${what} at ${URL.parse(url)?.host} (model ${model})`;
 
-/** The error for an answer that is not what was asked for. */
+/** The error for an unexpected answer. */
 export const malformedModelAnswer = (how: string, api: ModelApi): FedwayError =>
   new FedwayError("MODEL_FAILED", `${nameOf(api)} gave an answer that ${how}.`);
 

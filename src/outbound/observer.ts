@@ -60,7 +60,7 @@ export interface BreakerReport {
 /** Notified of every query, every HTTP request and every circuit breaker; must not throw. */
 export interface OutboundObserver {
   onExchange?(report: ExchangeReport): void;
-  /** A request is sent; what is returned is called once when it is over, its body included. */
+  /** A request is sent; the returned function is called once when it is over, its body included. */
   onRequest?(request: RequestStart): (end: RequestEnd) => void;
   onBreaker?(report: BreakerReport): void;
 }

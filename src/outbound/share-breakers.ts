@@ -81,7 +81,7 @@ export class BreakerSharing {
     void this.#following.stop();
   }
 
-  /** Ignores what was adopted from others, and trials, which are not decided yet. */
+  /** Ignores states adopted from others, and trials, which are not decided yet. */
   #hear({ url, id, state, openUntilMs, by }: BreakerReport): void {
     const { clock, isLocal } = this.#options;
     if (by === "outside" || state === "half-open" || isLocal?.(url) === true) return;

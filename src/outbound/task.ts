@@ -95,7 +95,7 @@ export class Task {
 
   /**
    * A promise that also rejects when the task is interrupted.
-   * @param start begins the waiting; what it returns ends it when the task is interrupted first
+   * @param start begins the wait; the returned function ends it when the task is interrupted first
    */
   wait<T>(
     start: (resolve: (value: T) => void, reject: (error: FedwayError) => void) => (error: FedwayError) => void,

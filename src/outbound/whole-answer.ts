@@ -36,7 +36,7 @@ export interface WholeAnswer {
   readonly quads: readonly RDF.Quad[];
   readonly boolean?: boolean | undefined;
   readonly httpStatus: number;
-  /** Set when the endpoint showed that rows are missing; what came is there all the same. */
+  /** Set when the endpoint showed that rows are missing; the received ones are there all the same. */
   readonly partial?: PartialReason | undefined;
   /** Registered media type of the format that was read, whatever name the endpoint gave it. */
   readonly mediaType: string;

@@ -158,7 +158,7 @@ function countMembers(
 ): readonly FederationMember[] {
   const members = new Map<string, FederationMember>();
   for (const { target, silent, parent } of planned.services) {
-    // What is left inside another clause is an extension of that endpoint's engine.
+    // A SERVICE left inside another clause is an extension of that endpoint's engine.
     if (parent) continue;
     const endpoint = memberOf(endpoints, target.kind === "iri" ? `<${target.iri}>` : `?${target.name}`);
     const known = members.get(endpoint.url);

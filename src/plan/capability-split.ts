@@ -24,7 +24,7 @@ const shown: Readonly<Record<QueryConstruct, string>> = {
 };
 
 /**
- * A plan that asks each endpoint only for what it is known to do. A query, or a clause of a federated one, that its
+ * A plan that asks each endpoint only for constructs that it supports. A query, or a clause of a federated one, that its
  * endpoint refuses or answers wrongly for one of its constructs is evaluated here over that endpoint's triples; not when
  * the endpoint cuts answers without a word, because what is computed from them would look whole. Where that is not
  * possible it is sent all the same, and the plan says so.
@@ -142,7 +142,7 @@ const withEndpoint = <Part extends { readonly endpoint: PlannedEndpoint }>(part:
   endpoint: equippedEndpoint(part.endpoint, context),
 });
 
-/** An endpoint with what is known of how it wants to be asked, and its mirror. */
+/** An endpoint with the known manner of asking it, and its mirror. */
 function equippedEndpoint(endpoint: PlannedEndpoint, context: PlanContext): PlannedEndpoint {
   const { over } = endpoint;
   if (over) {

@@ -46,7 +46,7 @@ export function createPlanner(options: PlannerOptions) {
   const isCurrent = createVersionCheck(options);
   return {
     /**
-     * The plan of a legal query; what is not executed is a `RejectedPlan`.
+     * The plan of a legal query; a `RejectedPlan` if it is not executed.
      * @throws FedwayError `QUERY_SYNTAX`, `QUERY_MISSING`, `QUERY_TOO_LARGE`, `UPDATE_REFUSED`, `ENDPOINT_UNKNOWN`,
      *   `FEDERATION_UNKNOWN`, `REQUEST_INVALID` when it names both an endpoint and a federation
      */

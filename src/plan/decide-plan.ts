@@ -175,7 +175,7 @@ function evaluatedHere(draft: Draft, task: PlanTask): MadePlan {
   if (query.parsed.form === "DESCRIBE") throw homeless(query, task, undefined);
   // After a prune the note on that says why no endpoint is asked.
   const isPruned = draft.notes.some(({ code }) => code === "CLAUSES_LEFT_OUT");
-  const none = "No endpoint is needed; the query was evaluated here over the empty dataset.";
+  const none = "The query reads no data, so no endpoint was asked.";
   const noted = isPruned ? draft : note(draft, "EVALUATED_HERE", none);
   const text = query.datasets.length > 0 ? withoutDatasets(query) : query.parsed.text;
   const skeleton = withAbsoluteIris(text);

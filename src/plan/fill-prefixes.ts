@@ -83,7 +83,7 @@ interface Meaning extends FilledText {
   readonly ids: readonly string[];
 }
 
-/** As what was published of each endpoint has its prefixes, those of most endpoints first. */
+/** Prefixes in the published facts of each endpoint, those of most endpoints first. */
 function publishedMeanings(
   written: SubstitutedText,
   others: readonly string[],

@@ -12,7 +12,7 @@ interface Use extends UsedTerm {
   readonly classes: readonly string[];
 }
 
-/** An endpoint that a query names, or the members of a federation, and what they are asked for. */
+/** An endpoint that a query names, or the members of a federation, and the terms they are asked for. */
 interface Asked {
   /** Absent: a federation. */
   readonly id?: string | undefined;
@@ -91,7 +91,7 @@ interface Looking extends Pick<Asked, "uses"> {
   readonly context: PlanContext;
 }
 
-/** The part with those of its siblings that have what is asked for and are not asked. */
+/** The part with its unasked siblings that have the requested terms. */
 function missingOf(part: KnownPart, { uses, isAsked, context }: Looking): readonly KnownPart[] {
   const about = uses.filter(({ classes }) => classes.length === 0 || classes.includes(part.class));
   const siblings = part.siblings.filter(({ endpoint, properties }) => {

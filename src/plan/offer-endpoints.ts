@@ -155,7 +155,7 @@ function evidenceText(offered: readonly OfferedEndpoint[]): readonly string[] {
     const from = provenance === undefined ? "" : ` (${provenance})`;
     return `${entry.id}${copied} has ${has.slice(0, 5).join(", ")}${from}`;
   };
-  return having.length === 0 ? [] : [`By what is known of them, ${having.map(textOf).join("; ")}.`];
+  return having.length === 0 ? [] : [`By known facts, ${having.map(textOf).join("; ")}.`];
 }
 
 function meantText({ term, suggestion, holders }: MeantTerm, parsed: ParsedQuery, context: PlanContext): string {

@@ -22,7 +22,7 @@ export type PortablePlan =
   | { readonly query: string; readonly notes?: readonly PlanNote[] | undefined }
   | NoPortablePlan;
 
-/** Why there is no portable plan, and what may be done. */
+/** Reason why there is no portable plan, and a next step. */
 interface NoPortablePlan {
   readonly why: string;
   readonly next?: string;

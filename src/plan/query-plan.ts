@@ -8,7 +8,7 @@ export interface PlannedEndpoint {
   readonly id?: string | undefined;
   readonly url: string;
   readonly method?: "post-form" | "post-direct" | "get" | undefined;
-  /** How it must be asked, as far as that is known: what is tried first. */
+  /** How it must be asked, as far as that is known: tried first. */
   readonly learned?:
     | {
         readonly method?: PlannedEndpoint["method"];
@@ -29,7 +29,7 @@ export interface PlannedEndpoint {
   readonly mirror?: Omit<PlannedEndpoint, "mirror"> | undefined;
   /** Most join keys that it is known to take in one request. */
   readonly maxValuesRows?: number | undefined;
-  /** It is a federation: what is asked of it is evaluated here over these members. */
+  /** It is a federation: its clauses are evaluated in Fedway over these members. */
   readonly over?: MergedMembers | undefined;
   /** How its data is reached when it does not speak SPARQL: triples are matched there and the query is evaluated here. */
   readonly interface?: "tpf" | "file" | undefined;
@@ -43,7 +43,7 @@ export interface PlannedEndpoint {
   readonly optionals?: "here" | undefined;
 }
 
-/** Something the reader should know about what was done to the query; stable code, one sentence. */
+/** A note for the reader about changes to the query; stable code, one sentence. */
 export interface PlanNote {
   readonly code:
     | "PATTERN_SENT_ON"
@@ -195,7 +195,7 @@ export interface FederatedClause extends Omit<ClauseText, "variables"> {
   readonly distinct?: true | undefined;
   /** Any solutions of this number are enough. */
   readonly limit?: number | undefined;
-  /** Its endpoint is known not to do what it uses: it is evaluated here over the endpoint's triples. */
+  /** Its endpoint is known to lack a construct that it uses: it is evaluated in Fedway over the endpoint's triples. */
   readonly evaluatedHere?: true;
   /** Solutions that are expected of it, where something is known. */
   readonly estimate?: number | undefined;

@@ -94,7 +94,7 @@ function vocabularyClue(iri: string, context: PlanContext): Clue {
   return { holders: new Map(having.map(({ id }) => [id, 0])), weight: spaceWeight };
 }
 
-/** Key of a class or property among what was published of an endpoint. */
+/** Key of a class or property among the published facts of an endpoint. */
 export const keyOf = (kind: UsedTerm["kind"], iri: string): string => `${kind === "class" ? "c" : "p"} ${iri}`;
 
 /**

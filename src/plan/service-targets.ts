@@ -226,7 +226,7 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
 }
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {
-  // What is remembered of an endpoint, up to thousands of them, is remembered by its URL.
+  // Remembered facts of endpoints, up to thousands of them, go by URL.
   if (iri.length > longestTarget) throw refused(iri, { place, why: `has more than ${longestTarget} characters` });
   const url = URL.parse(iri);
   if (url && (url.protocol === "http:" || url.protocol === "https:")) return url;

@@ -115,7 +115,7 @@ export interface PatternSources {
   readonly excluded: readonly { readonly certificate: Certificate; readonly members: number }[];
 }
 
-/** Which members are asked for which patterns; what it does not mention is asked of all members. */
+/** Which members are asked for which patterns; unmentioned patterns are asked of all members. */
 export interface SourceSelection {
   /** By `patternKey`. */
   readonly patterns: Readonly<Record<string, PatternSources>>;

@@ -4,7 +4,7 @@ import { unknownCall } from "../sparql/used-constructs.ts";
 import type { FederatedClause } from "./query-plan.ts";
 
 /**
- * An endpoint may have functions of its own, this service has none: what is evaluated here calls those of SPARQL 1.1 only.
+ * An endpoint may have functions of its own, this service has none: queries evaluated in Fedway call those of SPARQL 1.1 only.
  * @param clauses with their `bodies`; those that their endpoints evaluate may call what they like
  * @throws FedwayError `FUNCTION_UNKNOWN`, before anything is asked
  */

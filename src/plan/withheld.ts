@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PlannedEndpoint } from "./query-plan.ts";
 import type { AskedPattern, Exclusion, Exclusions, HolderQuestion } from "./source-selection.ts";
 
-/** A unit that a member is not asked for, or not with all of its rows, because of what is known of the member's triples. */
+/** A unit that a member is not asked for, or not with all of its rows, by facts about the member's triples. */
 interface Withholding {
   readonly endpoint: PlannedEndpoint;
   /** Milliseconds since the epoch: when the facts about the member were seen. */

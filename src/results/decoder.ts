@@ -10,7 +10,7 @@ export interface AnswerHead {
 }
 
 /**
- * Turns the bytes of one answer into items. Bytes may be split anywhere; what is not yet a whole item stays inside
+ * Turns the bytes of one answer into items. Bytes may be split anywhere; an unfinished item stays inside
  * and is bounded by the caller, which counts the bytes that bring no item. Broken input throws `ENDPOINT_MALFORMED`.
  */
 export interface AnswerDecoder<T> {

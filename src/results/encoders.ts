@@ -248,7 +248,7 @@ function objectToJsonLd(term: RDF.Term): string {
   return datatype === undefined ? `${value}}` : `${value},"@type":${string(datatype)}}`;
 }
 
-/** More predicates than this in one node object start another one, so that what is remembered stays bounded. */
+/** More predicates than this in one node object start another one, so that memory stays bounded. */
 const maxPredicates = 1000;
 
 /**

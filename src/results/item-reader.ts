@@ -161,7 +161,7 @@ export function itemsOf<T>(
   });
 }
 
-/** The items in the batches in which they arrive; what is no stream of batches gives each item alone. */
+/** The items in the batches in which they arrive; other streams give each item alone. */
 export const inBatches = <T>(items: AsyncIterable<T>): AsyncIterable<readonly T[]> =>
   isItemStream(items) ? items.batches() : alone(items);
 

@@ -102,7 +102,7 @@ const behindPosition: Code = [get(at), get(position), op.i32Add, i32(1), op.i32A
 
 const closeBracket = (done: number): Code => [
   [get(depth), i32(1), op.i32Sub, tee(depth), state(word.floor), op.i32Eq],
-  // What comes behind the end is not looked at here.
+  // Bytes behind the end are not checked in this function.
   when(behindPosition, set(length), branch(done + 1)),
   [get(depth), state(word.rowDepth), op.i32Eq],
   when([get(rows), i32(1), op.i32Add, set(rows)], [i32(0), behindPosition, storeInt(stateOffset(word.lastRowEnd))]),

@@ -167,7 +167,7 @@ export const jsonText = (parts: readonly Uint8Array[]): string => {
 
 /**
  * Bytes of JSON that will be parsed together. A long literal is welcome, but a few megabytes of brackets become a
- * gigabyte of objects: what is held beyond 1 MiB is bounded in depth and number of values.
+ * gigabyte of objects: texts beyond 1 MiB are bounded in depth and number of values.
  */
 export class HeldJson {
   readonly #opening: string;

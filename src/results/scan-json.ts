@@ -288,7 +288,7 @@ export class JsonScanner implements AnswerScanner {
 
 /** The head's `vars`; undefined where it has none. */
 function namesIn(head: string): unknown {
-  // Whoever parses the document says what is wrong with it.
+  // The document's parser reports the fault.
   const value = parsedJson(head);
   return typeof value === "object" && value !== null && "vars" in value ? value.vars : undefined;
 }

@@ -55,7 +55,7 @@ export class FactFollower {
     this.#drop(id);
   }
 
-  /** Forgets what was read of an endpoint. @throws FedwayError `STORE_FAILED` */
+  /** Forgets the triples read from an endpoint. @throws FedwayError `STORE_FAILED` */
   async remove(id: string): Promise<void> {
     await this.#keys.delete(id);
   }

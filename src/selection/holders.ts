@@ -12,7 +12,7 @@ const rowsInTurn = 10_000;
 /** Steps of one question in all copies. */
 const mostSteps = 2_000_000;
 
-/** Which rows members may have solutions for, by the copies of their triples; what is left out so is noted in `withheld`. */
+/** Which rows members may have solutions for, by the copies of their triples; omissions are noted in `withheld`. */
 export function createHolders(table: FactTable) {
   const known = new LRUCache<string, WeakMap<TripleCopy, boolean>>({ max: mostUnits });
 

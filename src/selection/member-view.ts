@@ -144,7 +144,7 @@ export class MemberView {
     return this.#onlyNamed && this.#facts[member]?.properties === undefined;
   }
 
-  /** When what is known of a member was seen; undefined: nothing is. */
+  /** Time of a member's facts; undefined: there are none. */
   seenAt(member: number): number | undefined {
     return this.#facts[member]?.seenAt;
   }

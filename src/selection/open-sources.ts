@@ -27,9 +27,9 @@ interface SourcesOptions extends FollowedParts, Pick<DriftOptions, "asker" | "is
 /** A start does not wait longer for the keys of a large catalogue. */
 const firstReadMs = 1_000;
 
-/** The sources of federated plans, and what they are kept up to date with. */
+/** The sources of federated plans, with their updates. */
 interface Sources extends KnownSources, Pick<FactFollower, "remove"> {
-  /** Asks endpoints what they have. */
+  /** Asks endpoints for their data. */
   readonly verifier: SourceVerifier;
   /** Notes the status of an answer: a missing endpoint proves nothing until it is described again. */
   answered(id: string, status: number | undefined): void;
@@ -40,7 +40,7 @@ interface Sources extends KnownSources, Pick<FactFollower, "remove"> {
   close(): Promise<void>;
 }
 
-/** The sources of federated plans, from what is certain of the catalogue's endpoints. */
+/** The sources of federated plans, from certain facts about the catalogue's endpoints. */
 export async function openSources(options: SourcesOptions): Promise<Sources> {
   const { clock, settings } = options;
   const table = new FactTable({ ...options, now: clock.now });

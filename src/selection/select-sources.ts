@@ -43,7 +43,7 @@ export function selectSources(
   return selected.over?.members.length === 1 ? (exclusivePlan(selected, query, cutsKnown) ?? selected) : selected;
 }
 
-/** The same for a plan that was selected before, with what was asked since; it stays federated. */
+/** The same for a plan that was selected before, with the answers since; it stays federated. */
 export function selectAsked(plan: FederatedPlan, table: FactTable, lacks: Lacks): FederatedPlan {
   const { over } = plan;
   if (over?.selection === undefined || over.members.length < 2) return plan;

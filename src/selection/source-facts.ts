@@ -19,7 +19,7 @@ export interface PropertyFacts {
   readonly objects?: TermSpace | undefined;
 }
 
-/** A complete list whose counts are exact: what it lacks, the endpoint has not. */
+/** A complete list whose counts are exact: the endpoint has nothing that it lacks. */
 export interface FactList<T> {
   readonly size: number;
   has(iri: string): boolean;

@@ -17,7 +17,7 @@ interface Verdict {
 /** A fact by which an endpoint was left out is wrong. */
 interface Refutation {
   readonly endpoint: string;
-  /** `patternKey`s of what it has after all. */
+  /** `patternKey`s of patterns that it has after all. */
   readonly patterns: readonly string[];
   /** Milliseconds since the epoch: the answers since then may lack rows. */
   readonly since: number;
@@ -64,7 +64,7 @@ interface Verified {
   readonly until: number;
 }
 
-/** Asks endpoints whether they have matches: what plans leave out, before an answer or after it, and what is not known. */
+/** Asks endpoints for matches: those that plans leave out, before an answer or after it, and those without facts. */
 export class SourceVerifier {
   readonly #options: VerifierOptions;
   readonly #verified = new WeakMap<Exclusions, Verified>();
@@ -97,7 +97,7 @@ export class SourceVerifier {
     );
   }
 
-  /** All that must have no match for an answer to a plan to be right: what it leaves out, and what it says of terms. */
+  /** All that must have no match for an answer to a plan to be right: its exclusions, and its claims about terms. */
   restingOn(plan: DirectPlan | FederatedPlan): Exclusions | undefined {
     if (plan.kind === "direct") return plan.exclusions;
     const known = this.#resting.get(plan);
@@ -139,7 +139,7 @@ export class SourceVerifier {
     return verdict;
   }
 
-  /** Verifies in the background what was not within the interval. */
+  /** Verifies in the background all that was not verified within the interval. */
   verifyLater(given: Exclusions): void {
     const exclusions = this.#unverified(given);
     if (exclusions === undefined || this.#ending.signal.aborted) return;

@@ -19,7 +19,7 @@ const blankNode = 0;
 /** A literal that engines may write in another way, so that it may equal any other; hashes of plain literals follow. */
 const someLiteral = 0x8000_0000;
 
-/** The hash of a constant or key in N-Triples. @returns below 0 for what may equal any term */
+/** The hash of a constant or key in N-Triples. @returns below 0 for one that may equal any term */
 export function hashTerm(text: string): number {
   // Engines take such IRIs for blank nodes.
   if (text.startsWith("<_:") || text.startsWith("<nodeID:")) return anyTerm;
@@ -55,7 +55,7 @@ export function hashUnit({ patterns, variables }: Pick<HolderQuestion, "patterns
   return { patterns: hashed.toSorted((one, other) => hasKey(other) - hasKey(one)), variables: numbers.size };
 }
 
-/** Steps that may be taken for one row of keys; what is not known by then may match. */
+/** Steps that may be taken for one row of keys; an undecided row may match. */
 const mostSteps = 4_000;
 
 /** Steps of some 50 ns that are left to a question. */
@@ -193,7 +193,7 @@ export class TripleCopy {
     return best;
   }
 
-  /** The triples that may match a pattern with what is bound, by its predicate and its subject or else its object. */
+  /** The triples that may match a pattern with its bound terms, by its predicate and its subject or else its object. */
   #candidates([subject, predicate, object]: HashedPattern, values: readonly number[]): readonly Range[] {
     const [s, p, o] = [valueOf(subject, values), valueOf(predicate, values), valueOf(object, values)];
     const ranges: Range[] = [];

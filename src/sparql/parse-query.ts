@@ -174,7 +174,7 @@ function parseText(text: string): ParsedQuery {
   }
 }
 
-/** The error with what SPARQL writes where another language would write what was found. */
+/** The error with the SPARQL form of a construct from another language. */
 function withHint(text: string, { message, details }: FedwayError): FedwayError {
   const { line = 1, column = 1 } = details.where ?? {};
   // A prefix that is missing says nothing of the grammar.

@@ -61,7 +61,7 @@ export function locateParserError(text: string, tokens: readonly Token[], thrown
   const { message, misfit } = failure;
   if (misfit) return misfitError(text, tokens[misfit.at], misfit.expected);
   const start = (spokenOf(message, tokens) ?? tokens[0])?.start ?? 0;
-  // What it does not say on purpose is a failure of its own.
+  // An error that it did not raise on purpose is a defect of the parser.
   if (!unlocated.some(([pattern]) => pattern.test(message))) {
     return syntaxError(text, start, { message: "The parser fails at this query.", next: "Write it in another way." });
   }

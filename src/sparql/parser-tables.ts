@@ -74,7 +74,7 @@ export function runSparqlParser<Part>(source: Source, builders: Builders<Part>):
   if (!isGenerated(generated)) throw new Error("sparqljs' parser has no tables");
   const run = new TableRun(generated, source, builders);
   const { parse } = generated;
-  // All parsers share what is generated: other callers of sparqljs get its own loop back.
+  // All parsers share the generated code: other callers of sparqljs get its own loop back.
   generated.parse = () => run.parse();
   try {
     parser._resetBlanks();

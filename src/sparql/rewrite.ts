@@ -162,7 +162,7 @@ function nodeShape(tree: Tree, isMemberIri: (iri: string) => boolean): Tree {
   }
 }
 
-/** WHERE with one group in it is WHERE with what is in the group. */
+/** WHERE with one group in it is WHERE with the group's content. */
 function whereShape(where: readonly unknown[], isMemberIri: (iri: string) => boolean): readonly unknown[] {
   let patterns = where;
   while (patterns.length === 1 && isTree(patterns[0])) {

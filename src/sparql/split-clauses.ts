@@ -23,7 +23,7 @@ interface ClauseVariable {
 }
 
 /**
- * A SERVICE clause, cut out of a query's text: what is sent to its endpoint is built from exactly this text, so no algebra is
+ * A SERVICE clause, cut out of a query's text: requests to its endpoint are built from exactly this text, so no algebra is
  * printed back to SPARQL on the way.
  */
 export interface ClauseText {

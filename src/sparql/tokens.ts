@@ -124,7 +124,7 @@ export function syntaxError(
   });
 }
 
-/** Counts what is open and what was seen while a text is read, and refuses it as soon as it is too much. */
+/** Counts open brackets and tokens while a text is read, and refuses it beyond the bounds. */
 class TextBounds {
   private readonly text: string;
   private readonly most: Readonly<Record<"tokens" | "data", number>>;

@@ -74,7 +74,7 @@ class Wrapper {
     };
     for (const [at, element] of elements.entries()) {
       if (element.kind === "filter") continue;
-      // Before the first mixed element everything is one operand; behind it only what is joined can be taken out.
+      // Before the first mixed element everything is one operand; behind it only joined elements can be taken out.
       if (at < firstMixed || (this.isJoined(element) && !this.isMixed(element))) {
         run.push(element);
         continue;

@@ -15,7 +15,7 @@ export function wrongText(text: string): FedwayError | undefined {
   if (fenced) {
     return syntaxError(text, fenced.index, {
       message: "The query stands in a Markdown code fence.",
-      next: "Send what is between the ``` lines, and nothing else.",
+      next: "Send only the text between the ``` lines.",
     });
   }
   const tokens = tokenize(text);

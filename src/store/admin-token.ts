@@ -33,7 +33,7 @@ const isToken = (text: string): boolean => /^[\x21-\x7e]{16,512}$/.test(text);
 /**
  * The token of changes: that of the environment, else the one that the first start made, in the data folder or, where
  * several processes share their state, in the store.
- * @throws FedwayError `CONFIG_INVALID` when what is kept is no token, `STORE_FAILED`
+ * @throws FedwayError `CONFIG_INVALID` when the stored value is no token, `STORE_FAILED`
  */
 export async function openAdminToken(
   { adminToken, dataDir, role }: TokenSettings,
@@ -41,7 +41,7 @@ export async function openAdminToken(
 ): Promise<AdminToken> {
   if (adminToken !== undefined) return { value: adminToken, from: "environment" };
   if (soleOwner) return { value: await tokenInFolder(dataDir), from: "folder" };
-  // A worker has no route that changes anything; what it makes for itself opens nothing.
+  // A worker has no route that changes anything; a token of its own opens nothing.
   return { value: role === "worker" ? make() : await offerToken(store, make()), from: "store" };
 }
 
@@ -66,7 +66,7 @@ async function tokenInFolder(dataDir: string): Promise<string> {
     return token;
   } catch (error) {
     if (hasCode(error, "EEXIST")) return keptToken(path);
-    // What was written of it is no token.
+    // The partial text is no token.
     await rm(path, { force: true }).catch(() => {});
     throw storeFailed("The admin token cannot be written.", error, "Check FEDWAY_DATA_DIR and who owns that folder.");
   }

@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { PutOptions, Store, StoredDocument } from "./store.ts";
 
-/** How often a write also removes what has expired. */
+/** How often a write also removes expired entries. */
 export const sweepEveryMs = 60_000;
 
 const mostKeyBytes = 512;

@@ -7,7 +7,7 @@ import { parsedJson } from "../json.ts";
 /** A document with the version that a compare-and-set needs. */
 export interface Versioned<Document> {
   readonly version: number;
-  /** Undefined when what is stored cannot be read. */
+  /** Undefined when the stored document cannot be read. */
   readonly document: Document | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ChangeOptions<Document> {
   readonly ttlMs?: (document: Document) => number | undefined;
   /** Where to begin, instead of reading the document first. */
   readonly from?: Versioned<Document>;
-  /** Called with the document as it is now: what was written, or what was read when others were faster. */
+  /** Called with the present document: the written one, or the one read when other writers were faster. */
   readonly onVersion?: (current: Versioned<Document> | undefined) => void;
 }
 
@@ -41,7 +41,7 @@ export class InvalidDocument {
   }
 }
 
-/** Where documents lie and what they look like. */
+/** Key and schema of documents. */
 interface CollectionOptions<Schema extends TSchema> {
   readonly store: Store;
   /** Prefix of the keys, e.g. `monitor/health/`. */
@@ -56,7 +56,7 @@ interface CollectionOptions<Schema extends TSchema> {
   readonly onInvalid?: (id: string, reason: string) => void;
 }
 
-/** Between a document and what is stored of it, where they differ. */
+/** Converts between a document and its stored form, where they differ. */
 interface Codec<Schema extends TSchema, Document> {
   readonly decode: (stored: Static<Schema>) => Document | InvalidDocument;
   /** As JSON text. */
@@ -73,7 +73,7 @@ const mostTries = 50;
 export function createCollection<Schema extends TSchema>(
   options: CollectionOptions<Schema>,
 ): Collection<Static<Schema>>;
-/** Documents that a codec turns into what is stored. */
+/** Documents with a codec for their stored form. */
 export function createCollection<Schema extends TSchema, Document>(
   options: CollectionOptions<Schema>,
   codec: Codec<Schema, Document>,

@@ -35,7 +35,7 @@ export class Mirror<Document> {
     for (const [id, { document }] of this.#held) if (document !== undefined) yield [id, document];
   }
 
-  /** Takes in what other processes have written; resolves to the ids of what has changed. @throws FedwayError `STORE_FAILED` */
+  /** Reads the writes of other processes; resolves to the ids of changed documents. @throws FedwayError `STORE_FAILED` */
   async refresh(): Promise<readonly string[]> {
     const before = new Map(this.#held);
     const found = new Map<string, Versioned<Document>>();
@@ -49,7 +49,7 @@ export class Mirror<Document> {
     return [...new Set([...before.keys(), ...found.keys()])].filter((id) => this.#held.get(id) !== before.get(id));
   }
 
-  /** As `Collection.change`, beginning with what is in memory. @throws FedwayError `STORE_FAILED` */
+  /** As `Collection.change`, beginning with the document in memory. @throws FedwayError `STORE_FAILED` */
   change(
     id: string,
     change: (document: Document | undefined) => Document | undefined,

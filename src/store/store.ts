@@ -43,7 +43,7 @@ export interface SeriesPoint {
  * non-empty, at most 512 bytes of UTF-8 without control characters; values at most 64 MiB. Not in the port:
  * transactions over several keys, queries by value.
  *
- * Every method rejects with a FedwayError `STORE_FAILED` when the store cannot do what it was asked (full disk, lost
+ * Every method rejects with a FedwayError `STORE_FAILED` when the store cannot carry out an operation (full disk, lost
  * connection, closed), and with `REQUEST_INVALID` for a key or value beyond the bounds.
  */
 export interface Store {

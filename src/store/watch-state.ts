@@ -26,7 +26,7 @@ async function stateIdOf(store: Store): Promise<string> {
   const id = randomUUID();
   if ((await store.put(key, id, { ifVersion: 0 })) !== undefined) return id;
   const other = await store.get(key);
-  if (other === undefined) throw new FedwayError("STORE_FAILED", "The store forgets what was just written.");
+  if (other === undefined) throw new FedwayError("STORE_FAILED", "The store forgets recent writes.");
   return other.value;
 }
 

@@ -31,7 +31,7 @@ interface Numbered {
 
 /**
  * The problem, the chosen rules and the encodings as one program for clingo, so that anyone can check the choice.
- * As it is, it has one answer set, the choice, when that is what it is said to be: each query covered (paper) or as many
+ * The program has exactly one answer set, the chosen rules, if the claim holds: each query covered (paper) or as many
  * federated as reported (the other modes), at the reported costs; else none. With `-c check=0` clingo searches for a better
  * choice itself. Queries that nothing helps are left out and named. The same input gives the same bytes.
  */

@@ -39,7 +39,7 @@ export function* draftOf(
 }
 
 interface Offering {
-  /** Also looks for what would run and may be what is meant. */
+  /** Also looks for texts that would run and may be meant. */
   readonly withOffers: boolean;
 }
 

@@ -59,7 +59,7 @@ export interface CheckedQuery extends PreparedQuery {
   readonly next: string;
 }
 
-/** Checks and repairs queries from what is known of endpoints, without asking them. */
+/** Checks and repairs queries by known facts about endpoints, without asking them. */
 export type QueryCheck = ReturnType<typeof createQueryCheck>;
 
 /** The use case over the catalogue, its descriptions and the planner. */
@@ -75,7 +75,7 @@ export function createQueryCheck(options: CheckOptions) {
       const { place, draft } = await inTurns(draftOf(request, options, { withOffers: false }));
       return { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
     },
-    /** Says what is wrong with a query and what may have been meant. @throws FedwayError as `prepare` */
+    /** Reports the faults of a query and likely meanings. @throws FedwayError as `prepare` */
     async check(request: CheckRequest, { signal }: { readonly signal: AbortSignal }): Promise<CheckedQuery> {
       const { place, draft } = await inTurns(draftOf(request, options, { withOffers: true }));
       signal.throwIfAborted();
@@ -233,7 +233,7 @@ function nextOf({ unknown, contradictions, offers: [best], rejection, suggested 
   return rejection?.details.next ?? (rejection ? "Correct the query and check it again." : "Run the query.");
 }
 
-/** A text that cannot be planned: what is wrong, and the query that it may have meant. */
+/** A text that cannot be planned: its fault, and the query that it may have meant. */
 function refused(prepared: PreparedQuery, draft: UnrepairedText, options: CheckOptions): CheckedQuery {
   const { error } = draft;
   const { repairs = [], suggested, next } = offeredFor(prepared, draft, options);

@@ -95,7 +95,7 @@ interface Repairing {
 /** Work between whose steps others may have a turn (`inTurns`): each parses a text. */
 export type Steps<Result> = Generator<void, Result>;
 
-/** The query in a part of the text, with its own faults mended one after the other; else what is wrong with it. */
+/** The query in a part of the text, with its own faults mended one after the other; else its error. */
 function* repairedCore(
   core: string,
   sources: RepairSources,
@@ -171,7 +171,7 @@ const shown = (parts: readonly string[]): string =>
     .filter((part) => part !== "")
     .join(" ... ");
 
-/** A text as SPARQL 1.1, with catalogue ids replaced by URLs; else what is wrong with it. */
+/** A text as SPARQL 1.1, with catalogue ids replaced by URLs; else its error. */
 export function parsedOrError(text: string, { urlOf }: Pick<RepairSources, "urlOf">): ParsedQuery | FedwayError {
   let written: SubstitutedText | undefined;
   try {

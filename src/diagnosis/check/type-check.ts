@@ -29,7 +29,7 @@ export interface Contradiction {
 const mostConstraints = 100;
 const mostComparisons = 200_000;
 
-/** The types of a query's terms, by what is known of the endpoints that its patterns are asked of. */
+/** The types of a query's terms, by facts about the endpoints that its patterns are sent to. */
 export class TypeChecker {
   readonly #certainty: Certainty;
   readonly #facts: TypeFacts;

@@ -14,7 +14,7 @@ import type { TermType, TypeFacts } from "./term-types.ts";
 
 /** Parts of a query that known facts contradict. */
 export interface TypeFinding {
-  /** False: what is known is not complete, or not fresh. */
+  /** False: the facts are not complete, or not fresh. */
   readonly certain: boolean;
   /** No row of the whole query can match; false: a part of it matches nothing. */
   readonly isEmpty: boolean;

@@ -34,7 +34,7 @@ export interface DiagnosisBudget {
   readonly admitted?: Admitted | undefined;
 }
 
-/** Why an answer is empty, and what it took to find out. */
+/** Reason for an empty answer, and the cost of finding it. */
 export interface EmptyDiagnosis {
   /** Null: the query has solutions, so that nothing is to be explained. */
   readonly problem: Problem | null;

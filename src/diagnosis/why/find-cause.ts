@@ -14,7 +14,7 @@ import { offeredValues } from "./try-offers.ts";
 /** Called with each finding as soon as it is sure, so that a budget that runs out loses only what would have been better. */
 type Note = (finding: Finding) => void;
 
-/** A change that is more like what is written than this is offered as a repair. */
+/** A change more similar to the written text than this is offered as a repair. */
 const goodEnough = 0.5;
 /** One that is more like it than this is meant. */
 const nearlySure = 0.85;

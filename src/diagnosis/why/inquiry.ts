@@ -16,7 +16,7 @@ import type { Evidence } from "../evidence.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
 import { type QueryPart, serviceOf } from "./query-parts.ts";
 
-/** A query whose answer is empty, and what can be asked about it. */
+/** A query whose answer is empty, and the means to ask about it. */
 export interface Inquiry {
   readonly query: ParsedQuery;
   /** As the client wrote it: ids of the catalogue may stand for URLs. */
@@ -61,7 +61,7 @@ export interface Finding {
   readonly next?: string | undefined;
 }
 
-/** A finding with what it rests on. */
+/** A finding with its evidence. */
 export interface EvidentFinding {
   readonly finding: Finding;
   /** Absent: nothing is known. */

@@ -125,7 +125,7 @@ function conditionsOf(query: ParsedQuery, { range }: QueryPart): readonly Condit
     const { text } = tokenAt(tokens, at);
     if (text === "(" || text === "{") depth++;
     if (text === ")" || text === "}") depth--;
-    // What is joined by || is one condition.
+    // | is one condition.|Alternatives joined by || are one condition.|| is one condition.
     if (text === "||" && depth === 0) return [conditionAt(query, inner)];
     if (text === "&&" && depth === 0) ends.push(at);
   }

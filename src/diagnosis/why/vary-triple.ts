@@ -16,7 +16,7 @@ import { type QueryPart, renderParts, withTriple } from "./query-parts.ts";
 /** Part of a triple pattern that may be wrong. */
 type Place = "subject" | "predicate" | "object" | "class" | "direction";
 
-/** A triple pattern with one thing changed; what is found in its place makes the query have solutions. */
+/** A triple pattern with one thing changed; the terms found in its place give the query solutions. */
 export interface Variation {
   readonly part: QueryPart;
   readonly place: Place;

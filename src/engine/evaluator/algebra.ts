@@ -171,7 +171,7 @@ export interface EqualityJoin extends Multi {
   readonly names: readonly string[];
 }
 
-/** Patterns over a merged graph, until it is known what is wanted of them. */
+/** Patterns over a merged graph, until the demand on them is known. */
 export interface Patterns {
   readonly type: "fedway:patterns";
   readonly conjuncts: readonly Conjunct[];

@@ -171,7 +171,7 @@ export function connectedConjuncts(group: readonly Conjunct[]): readonly (readon
   }, []);
 }
 
-// More than -1: a size is divided by what it is more.
+// More than -1: a size is divided by the excess.
 const LEAST_SELECTIVE = -0.9;
 
 /** Constants that narrow a group. */

@@ -35,7 +35,7 @@ export type Rows = AsyncIterable<readonly Bindings[]>;
 /** The value of an operation. */
 export type Result = Solutions | Triples | Truth;
 
-/** Solutions, and what is known of them before the first one. */
+/** Solutions, and facts known before the first one. */
 export interface Solutions extends SolutionFacts {
   readonly kind: "bindings";
   readonly rows: Rows;
@@ -81,12 +81,12 @@ export function passedOn(facts: SolutionFacts, execution: Execution, open: () =>
   return made(facts, { ...execution, count: () => {} }, open);
 }
 
-// Solutions can be made of what is at hand for seconds on end; timers and other queries must have their turn.
+// Solutions can be made of rows in memory for seconds on end; timers and other queries must have their turn.
 const ITEMS_BETWEEN_TURNS = 256;
 
 /**
  * Batches that are counted, and between which others have their turn. Nothing runs before the first read; leaving early ends
- * the source, but does not wait for what is under way there.
+ * the source, but does not wait for its pending requests.
  */
 export function followed<T>(
   open: () => AsyncIterable<readonly T[]>,
@@ -123,7 +123,7 @@ const CALLS_BETWEEN_LOOKS = 256;
 const LONGEST_TURN_MS = 10;
 
 /**
- * For loops that work for seconds on what is at hand: called once a step, it gives timers and other queries their turn
+ * For loops that work for seconds on rows in memory: called once a step, it gives timers and other queries their turn
  * every few milliseconds. @param signal ends the loop when the execution is over
  */
 export function createTurns(signal: AbortSignal): Turns {

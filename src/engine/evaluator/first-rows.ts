@@ -42,7 +42,7 @@ export async function* firstRows(
     // Blank nodes have other labels in the second answer: the rows could not be recognised.
     const isRepeatable = !first.some((row) => row.values().some(({ termType }) => termType === "BlankNode"));
     if (isAll || isRepeatable) yield first;
-    // What has been gathered is joined before more is asked for.
+    // Gathered rows are joined before more are requested.
     yield [];
     if (!isAll) yield* isRepeatable ? without(first, ask(), holding) : ask();
   } finally {

@@ -37,7 +37,7 @@ export async function group({ input, variables, aggregates }: Group, execution: 
   );
 }
 
-/** An aggregate, and what it takes of a solution. */
+/** An aggregate, and its operand in a solution. */
 interface Use {
   readonly aggregate: BoundAggregate;
   readonly valueOf: ValueOf;

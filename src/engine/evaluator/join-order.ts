@@ -6,7 +6,7 @@ export interface Sized {
   readonly variables: readonly ClauseVariable[];
   /** Solutions that it was seen to have for one of those that it is joined with. */
   readonly perSolution?: number | undefined;
-  /** Its figures were corrected by what came. */
+  /** Its figures were corrected by received rows. */
   readonly isCorrected?: boolean | undefined;
 }
 
@@ -40,7 +40,7 @@ const mostStarts = 8;
  * The order in which parts are joined, each with the keys of those before it: always one that shares a variable with what is
  * bound already, and of those the one after which there are the fewest solutions. Of the orders that begin with one of the
  * smallest parts the one is taken that moves the least. Ties keep the order of size, then of the query.
- * @param start what they are joined with
+ * @param start the operand they are joined with
  */
 export function joinOrder<T extends Sized>(parts: readonly T[], start?: Sized): readonly T[] {
   const bySize = parts.toSorted((one, other) => one.size - other.size);
@@ -77,7 +77,7 @@ function orderFrom<T extends Sized>(start: Sized, parts: readonly T[]): Order<T>
     const candidates = connected.length > 0 ? connected : rest;
     const sized = candidates.map((part) => ({ part, size: expectedJoin(known, part) }));
     const { part: best, size } = sized.reduce((least, other) => (other.size < least.size ? other : least));
-    // Taken in whole where that is less than the keys and what they bring.
+    // Taken in whole where that is less than the keys and their solutions.
     moved += Math.min(known.size + size, best.size);
     known = { size, variables: boundTogether(known, best) };
     rest.splice(rest.indexOf(best), 1);

@@ -133,7 +133,7 @@ type SizedOperand = Operand & Sized;
 
 const sizeOf = ({ variables, size }: Sized): Sized => ({ variables, size });
 
-/** Its solutions once more; what is opened again makes no values of its own (`isAsked`). */
+/** Its solutions once more; a reopened operand makes no values of its own (`isAsked`). */
 async function* askedAgain(operation: Operation, execution: Execution): Rows {
   yield* (await solutionsOf(operation, execution)).rows;
 }
@@ -147,7 +147,7 @@ const namesOf = ({ variables }: Solutions): readonly string[] => variables.map((
 const isFollowed = ({ operation }: Operand): boolean =>
   operation.type === "fedway:leaf" && operation.clause.targetVariable !== undefined;
 
-/** It can be asked with keys that the others bind; what cannot is taken in whole and comes first. */
+/** It can be asked with keys that the others bind; other operands are taken in whole and come first. */
 function isAsked(operation: Operation, operands: readonly Operation[]): boolean {
   if (operation.type === "fedway:leaf") return true;
   if (leavesOf(operation).length === 0) return false;

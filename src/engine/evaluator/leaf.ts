@@ -12,7 +12,7 @@ import { type Execution, made, type Rows, type Solutions } from "./execution.ts"
 // known to have some thousand solutions comes before one that may have millions.
 const UNKNOWN_SIZE = 10_000;
 const MOST_SELECTIVE = 6;
-// What has no more solutions is asked for at once, and not worth a second kind of request.
+// Leaves with no more solutions are asked at once, and not worth a second kind of request.
 const SMALL = 64;
 // Larger parts are asked by key, however many keys there are.
 const MOST_IN_WHOLE = 50_000;

@@ -109,7 +109,7 @@ function reordered<T extends Sized>(corrected: T, rest: readonly T[], left?: Siz
   return order[0] === corrected ? undefined : order;
 }
 
-// What was expected may be this many times too many or too few, and small figures do not matter.
+// An estimate may be wrong by this factor either way, and small figures do not matter.
 const TOLERANCE = 4;
 const FEWEST = 16;
 

@@ -48,7 +48,7 @@ export class PatternGroups {
     );
   }
 
-  /** Neighbouring groups are one, so that what they share decides which patterns are asked as one. */
+  /** Neighbouring groups are one, so that shared terms decide which patterns are asked as one. */
   join(join: Algebra.Join): Operation {
     const groups = join.input.flatMap((input) => conjunctsOf(input) ?? []);
     const others = join.input.filter((input) => !conjunctsOf(input));

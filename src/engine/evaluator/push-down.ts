@@ -97,7 +97,7 @@ const wantsOf: ReadonlyMap<string, (pushed: Pushed) => Demand> = new Map([
   wants("slice", ({ operation: { start, length } }) =>
     length === undefined ? nothing : { ...nothing, limit: { rows: start + length } },
   ),
-  // What is not projected is another variable of the same name.
+  // An unprojected variable is another one of the same name.
   wants("project", ({ operation, demand }) => {
     const own = new Set(operation.variables.map(({ value }) => value));
     const conditions = demand.conditions.filter(({ variables }) => variables.every((name) => own.has(name)));

@@ -10,7 +10,7 @@ export interface Run {
   race<T>(promise: Promise<T>): Promise<T>;
   /** The items of batches; ends the run with the last one, with a failure, and when it is left early. */
   stream<T, U>(batches: AsyncIterable<readonly T[]>, map: (item: T) => U): AsyncIterable<U>;
-  /** Cancels what is still under way. */
+  /** Cancels pending requests. */
   end(): void;
 }
 

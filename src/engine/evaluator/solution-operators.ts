@@ -132,7 +132,7 @@ async function* projected(rows: Rows, { names, traced }: Projection): Rows {
   for await (const batch of rows) yield batch.map(only);
 }
 
-/** DISTINCT: each solution once, and what is remembered for that is counted. */
+/** DISTINCT: each solution once; remembered solutions are counted. */
 export async function distinct({ input }: Distinct, execution: Execution): Promise<Solutions> {
   const solutions = await solutionsOf(input, execution);
   const names = solutions.variables.map(({ name }) => name);

@@ -13,7 +13,7 @@ import { call, termOf } from "./operations.ts";
 
 // Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: what is sent is then
 // a row a group, or the first solutions of each, in the place of all. Whether an endpoint may is decided by its leaf
-// (`../demand.ts`). Undefined is what cannot be summarised.
+// (`../demand.ts`). Undefined where no summary is possible.
 
 /** The operation over what its leaves can make of their solutions before they send them; as it is where they cannot. */
 export function summarised(operation: Algebra.Operation): Algebra.Operation {

@@ -1,6 +1,6 @@
 import { type HeldBytes, type Holding, keyBytes } from "../held-bytes.ts";
 
-// What is forgotten is asked for again.
+// Forgotten keys are asked again.
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Answers of EXISTS patterns by pattern and key, as far as one execution has asked; the oldest are dropped first. */

@@ -127,7 +127,7 @@ export class EvaluatorProcess {
     return how;
   }
 
-  /** Pings a process that has answered; one that has not yet is judged by what it does instead. */
+  /** Pings a process that has answered; one that has not yet is judged by its activity. */
   #look(): void {
     if (this.#alive && !this.#pinged) void this.#ping();
     else if (this.#silence.observe() >= (this.#alive ? this.#stallMs : START_MS)) this.#kill();

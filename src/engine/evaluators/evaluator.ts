@@ -28,7 +28,7 @@ import {
 // The script of an evaluator process: it evaluates plans for its parent and asks the parent for everything outside.
 
 const NOTE_EVERY_MS = 500;
-// What is held is estimated, and the rest of the heap is needed for what is under way.
+// Held bytes are estimated, and pending work needs the rest of the heap.
 const HEAP_SHARE_HELD = 0.5;
 
 startChild();

@@ -97,7 +97,7 @@ export class Flight {
     }
   }
 
-  /** One more reader; what is returned is called when it leaves, with the error that made it leave. */
+  /** One more reader; the returned function is called when it leaves, with the error that made it leave. */
   #enter(): (error?: unknown) => void {
     this.#readers++;
     let isIn = true;
@@ -121,7 +121,7 @@ export class Flight {
     if (Buffer.isBuffer(stream)) return { answer };
     const patience = setTimeout(() => this.#giveUp(), PATIENCE_MS);
     const body = new FirstBody(stream);
-    // A first reader that has left stops nothing while others wait for what is gathered.
+    // A first reader that has left stops nothing while others wait for the gathered body.
     const isWanted = (): boolean => !body.destroyed || this.#isOpen;
     stream.on("data", (piece: Buffer) => {
       this.#gather(piece);

@@ -174,7 +174,7 @@ interface HoldersParams extends HolderQuestion {
   readonly run: number;
 }
 
-/** `clause-at`: asked by an evaluator, which does not decide what may be asked; the head is the clause, or nothing. */
+/** `clause-at`: asked by an evaluator, which does not decide about targets; the head is the clause, or nothing. */
 interface ClauseAtParams {
   readonly clause: FederatedClause;
   readonly iri: string;
@@ -212,7 +212,7 @@ export function createRemoteHolders(peer: Peer): Holders {
   };
 }
 
-/** The parent's document client. Documents are parsed here: what they cost is not the parent's. */
+/** The parent's document client. Documents are parsed in the evaluator, at its own cost. */
 export function createRemoteDocuments(peer: Peer): SourceDocuments {
   return {
     async fetch({ signal, trace, maxQuads, ...request }) {

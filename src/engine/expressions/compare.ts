@@ -66,7 +66,7 @@ function compareStrings(a: Value, b: Value): number | undefined {
   return sameLanguage ? compareTexts(a.text, b.text) : undefined;
 }
 
-/** A term as it is compared many times in ORDER BY, MIN and MAX: what can be computed beforehand is. */
+/** A term as it is compared many times in ORDER BY, MIN and MAX: with its parts computed beforehand. */
 export interface SortKey {
   readonly rank: number;
   readonly value: number | string;

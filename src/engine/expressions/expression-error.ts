@@ -1,4 +1,4 @@
-/** An error of an expression: what it stands in has no value, or does not hold (SPARQL 1.1 Query, section 17.3). */
+/** An error of an expression: the expression around it has no value, or does not hold (SPARQL 1.1 Query, section 17.3). */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }

@@ -74,7 +74,7 @@ export function languageMatches(a: RDF.Term, b: RDF.Term): boolean {
   return tag === range || tag.startsWith(`${range}-`);
 }
 
-/** A language tag. @throws ExpressionError for what is none */
+/** A language tag. @throws ExpressionError if invalid */
 export function checkedTag(text: string): string {
   if (!isLanguageTag(text)) throw new ExpressionError("The text is no language tag.");
   return text;

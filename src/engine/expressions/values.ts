@@ -26,7 +26,7 @@ const stringTypes: ReadonlySet<string> = new Set(
 );
 const booleans: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
 
-/** The value of a literal (RDF 1.1 Concepts, section 5); what is not a text of its datatype is `other`. */
+/** The value of a literal (RDF 1.1 Concepts, section 5); a text outside its datatype is `other`. */
 export function valueOf(term: RDF.Literal): Value {
   // A parsed literal computes its parts each time that they are read.
   const { value: text, language } = term;
@@ -105,7 +105,7 @@ export function textOf(term: RDF.Term): { readonly text: string; readonly langua
 export const inLanguage = (text: string, language: string): RDF.Literal =>
   language === "" ? string(text) : tagged(text, language);
 
-/** The effective boolean value (SPARQL 1.1 Query, section 17.2.2). @throws ExpressionError for what has none */
+/** The effective boolean value (SPARQL 1.1 Query, section 17.2.2). @throws ExpressionError if there is none */
 export function truthOf(term: RDF.Term): boolean {
   if (term === yes || term === no) return term === yes;
   const checked = literal(term);

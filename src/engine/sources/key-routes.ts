@@ -11,7 +11,7 @@ import type { QueryNeeds } from "./member.ts";
 import { hasSubject, type PatternUnit } from "./pattern-units.ts";
 import { admits, TermRoutes } from "./term-spaces.ts";
 
-// What is not remembered is asked at every member that may have it.
+// Keys not remembered are asked at every member that may have them.
 const MOST_SUBJECTS = 100_000;
 
 /** Asks which keys members may have solutions for; undefined if unknown. */
@@ -48,7 +48,7 @@ export class KeyRoutes {
   async blocksFor(unit: PatternUnit, keys: KeyBlock | undefined): Promise<ReadonlyMap<number, KeyBlock | undefined>> {
     const blocks = keys ? this.#blocksFor(unit, keys) : new Map(unit.sources.map(({ member }) => [member, undefined]));
     const { holders, bounds } = this.#options;
-    // What is known of a single pattern has chosen its members.
+    // Facts about a single pattern have chosen its members.
     if (!holders || blocks.size === 0 || (!keys && unit.patterns.length === 1)) return blocks;
     const members = [...blocks.keys()].flatMap((index) => this.#members[index] ?? []);
     const question = { ...questionOf(unit, keys), members: members.map(({ id, url }) => ({ id, url })) };

@@ -45,7 +45,7 @@ export type SourceDocument = Pick<RdfDocument, "url" | "mediaType" | "quads" | "
 
 /** The part of the document client that pattern sources need: address guard, host rates and byte counting. */
 export interface SourceDocuments {
-  /** @throws FedwayError as `SparqlClient.query`; `ENDPOINT_NOT_SPARQL` for what is no RDF, `ENDPOINT_MALFORMED` */
+  /** @throws FedwayError as `SparqlClient.query`; `ENDPOINT_NOT_SPARQL` for anything but RDF, `ENDPOINT_MALFORMED` */
   fetch(request: DocumentRequest): Promise<SourceDocument>;
 }
 

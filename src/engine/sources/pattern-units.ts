@@ -22,7 +22,7 @@ export interface PatternUnit {
 /** A member's part in a unit. */
 export interface UnitSource {
   readonly member: number;
-  /** By variable: what it can be, in each place where it stands. */
+  /** By variable: its possible terms in each place where it stands. */
   readonly spaces: ReadonlyMap<string, readonly TermSpace[]>;
   /** By variable: how many it has, where that is known. */
   readonly values: ReadonlyMap<string, number>;
@@ -196,7 +196,7 @@ interface PartSource {
   readonly fanOut: number | undefined;
 }
 
-/** A subject or object, and what it can be at each member. */
+/** A subject or object, and its possible terms at each member. */
 interface Place {
   /** N-Triples, or `?name`. */
   readonly term: string;

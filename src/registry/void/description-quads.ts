@@ -32,7 +32,7 @@ interface View {
  * absent (a missing property, or one without a count, is estimated 0 and its source is never asked). So they get exact counts
  * and whole lists only: one that is incomplete or has an inexact count is left out; so are `void:uriSpace`,
  * `void:vocabulary` and `void:entities` of the dataset, which they turn into filters. They ask the endpoint's default graph;
- * of a description of other graphs nothing but the endpoint is stated.
+ * a description of other graphs states the endpoint only.
  */
 export function* descriptionQuads(description: VoidDescription, form: DescriptionForm): Generator<RDF.Quad> {
   const { dataset, endpoint, propertyPartitions, propertiesComplete } = description;

@@ -110,7 +110,7 @@ export const backInGroup: Mending = (stumble) => {
   return [[inserted(startOf(stumble, parts.close), ` ${moved} `), replaced(stumble, [at, to])]];
 };
 
-/** A condition on groups: names of columns, which HAVING does not know, as what they stand for. */
+/** A condition on groups: names of columns, which HAVING does not know, replaced by their expressions. */
 function ofGroups(stumble: Stumble, from: number, to: number): string {
   const { select = 0, open = 0 } = stumble.selectAround() ?? {};
   const columns = new Map<string, string>();

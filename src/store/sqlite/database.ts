@@ -128,7 +128,7 @@ export function integerOf(row: Row | undefined, column: string): number {
 /** Rows of a table, and free pages of the file, that one sweep removes at most. */
 const mostAtOnce = 500;
 
-/** Removes what has expired, inside the caller's transaction and in bounded steps; does nothing when it is not time. */
+/** Removes expired entries, inside the caller's transaction and in bounded steps; does nothing when it is not time. */
 export function createSweep(database: DatabaseSync, clock: Pick<Clock, "now">): () => void {
   const removals = ["documents", "counters", "leases"].map((table) =>
     database.prepare(

@@ -19,7 +19,7 @@ interface Connection {
   /** Next number of the sequence of versions. */
   readonly next: () => number;
   readonly write: WriteBatch["write"];
-  /** Reads what is committed. */
+  /** Reads committed data. */
   readonly read: <Result>(work: () => Result) => Result;
   readonly watchers: Watchers;
 }

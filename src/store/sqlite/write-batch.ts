@@ -19,7 +19,7 @@ interface WaitingWrite {
 export type WriteBatch = ReturnType<typeof createWriteBatch>;
 
 /**
- * @param beside more work for each transaction, e.g. removing what has expired
+ * @param beside more work for each transaction, e.g. removing expired entries
  * @param reserve room for deletes on a full disk; while it is given away, other writes are refused
  */
 export function createWriteBatch(database: DatabaseSync, beside: () => void, reserve?: Reserve) {
