@@ -4,7 +4,7 @@ import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, NoParameters, Problem, view, strictObject, documented, boolean, text, texts } from "./schemas.ts";
+import { NoParameters, Problem, view, strictObject, documented, boolean, text, texts } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const doc = documented("Agents");
@@ -102,11 +102,10 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   app.post("/api/ask", {
     ...guarded,
     schema: {
-      ...doc("ask", "Have the configured model write a query for a question, and run it"),
+      ...doc("ask", "Have the configured model write a query for a question, and run it", Answer),
       headers: SessionHeader,
       querystring: NoParameters,
       body: AskBody,
-      response: answers(Answer),
     },
     handler: async (request, reply) => {
       const { exchange, body } = request;
@@ -121,9 +120,8 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   app.get("/api/text2sparql", {
     ...guarded,
     schema: {
-      ...doc("text2sparql", "Have the configured model write a query for a question (text2sparql API)"),
+      ...doc("text2sparql", "Have the configured model write a query for a question (text2sparql API)", TextAnswer),
       querystring: TextParameters,
-      response: answers(TextAnswer),
     },
     handler: async (request, reply) => {
       const { question, dataset } = request.query;

@@ -7,7 +7,7 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { unseen } from "./monitor-routes.ts";
 import { percentText } from "../figures.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, answersAs, IdPath, view, documented } from "./schemas.ts";
+import { answersAs, IdPath, view, documented } from "./schemas.ts";
 
 const doc = documented("Availability");
 const keptSeconds = 300;
@@ -89,7 +89,7 @@ export function addBadgeRoutes(app: TypedApp, shell: HttpShell): void {
       sendKept(reply.headers(kept), "image/svg+xml", badgeSvg(await badge(request.params.id))),
   });
   app.get("/endpoints/:id/badge.json", {
-    schema: { ...doc("getBadgeData", `${summary}, for shields.io`), params: IdPath, response: answers(BadgeView) },
+    schema: { ...doc("getBadgeData", `${summary}, for shields.io`, BadgeView), params: IdPath },
     handler: async (request, reply) =>
       sendKept(reply.headers(kept), "application/json", JSON.stringify(await badge(request.params.id))),
   });

@@ -4,7 +4,7 @@ import { clientOf, keyNameOf } from "../clients/client-name.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
-import { answers, NoParameters, nothing, strictObject, view, documented, text } from "./schemas.ts";
+import { NoParameters, nothing, strictObject, view, documented, text } from "./schemas.ts";
 import { adminOnly } from "./write-access.ts";
 
 const doc = documented("Operation");
@@ -70,9 +70,8 @@ export function addKeyRoutes(app: TypedApp, shell: HttpShell): void {
 function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
   app.get("/api/keys/self", {
     schema: {
-      ...doc("getOwnUse", "Who you are, what you may do, and what your calls have cost"),
+      ...doc("getOwnUse", "Who you are, what you may do, and what your calls have cost", Self),
       querystring: NoParameters,
-      response: answers(Self),
     },
     handler: async (request, reply) => {
       const owner = ownerOf(request);
@@ -84,9 +83,8 @@ function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
   app.get("/api/keys", {
     ...adminOnly,
     schema: {
-      ...doc("listClients", "List the clients with their roles, quotas, keys and use"),
+      ...doc("listClients", "List the clients with their roles, quotas, keys and use", Clients),
       querystring: NoParameters,
-      response: answers(Clients),
     },
     handler: async (_request, reply) => {
       const all = clients
@@ -114,10 +112,9 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
   app.post("/api/keys/:name/rotate", {
     ...adminOnly,
     schema: {
-      ...doc("rotateKey", "Make a client another key; the old one still opens for a while"),
+      ...doc("rotateKey", "Make a client another key; the old one still opens for a while", NewKey),
       params: NamePath,
       body: Rotation,
-      response: answers(NewKey),
     },
     handler: async ({ params: { name }, body: { graceSeconds = day, expiresIn: seconds } }, reply) => {
       const made = await clients.rotate(name, graceSeconds * 1_000, endOf(seconds));

@@ -6,7 +6,7 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, MutedMessages, SnapshotParameters } from "./monitor-schemas.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, answersAs, IdPath, JobPath, nothing, documented } from "./schemas.ts";
+import { answersAs, IdPath, JobPath, nothing, documented } from "./schemas.ts";
 import { adminOnly, guarded } from "./write-access.ts";
 
 const doc = documented("Availability");
@@ -36,9 +36,9 @@ function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
       ...doc(
         "publishSnapshot",
         "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
+        Type.Any(),
       ),
       querystring: SnapshotParameters,
-      response: answers(Type.Any()),
     },
     handler: async (request, reply) => {
       const snapshot = await publishSnapshot({ reviewed: request.query.reviewed ?? false });
@@ -51,7 +51,7 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   // Who is notified of incidents is the operator's business, so reading asks for the token too.
   app.get("/api/webhooks/dead", {
     ...adminOnly,
-    schema: { ...doc("listDeadMessages", "List messages that no receiver took"), response: answers(DeadLetters) },
+    schema: { ...doc("listDeadMessages", "List messages that no receiver took", DeadLetters) },
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { dead: await webhooks.dead() }),
   });
   app.post("/api/webhooks/dead/:id", {
@@ -74,10 +74,7 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
 function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
   app.get("/api/webhooks/muted", {
     ...adminOnly,
-    schema: {
-      ...doc("listMutedMessages", "List endpoints that receivers want no messages of"),
-      response: answers(MutedMessages),
-    },
+    schema: { ...doc("listMutedMessages", "List endpoints that receivers want no messages of", MutedMessages) },
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { muted: await webhooks.mutes.list() }),
   });
   app.delete("/api/webhooks/muted/:id", {

@@ -19,7 +19,7 @@ import {
   VoidParameters,
 } from "./registry-schemas.ts";
 import { createVoidDocuments } from "./void-documents.ts";
-import { answers, answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
+import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 
 const doc = documented("Descriptions");
 
@@ -127,9 +127,8 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/endpoints/:id/capabilities", {
     schema: {
-      ...doc("getCapabilities", "What probes found an endpoint to be able to do"),
+      ...doc("getCapabilities", "What probes found an endpoint to be able to do", CapabilityRecord),
       params: IdPath,
-      response: answers(CapabilityRecord),
     },
     handler: async (request, reply) => {
       const { id } = request.params;
@@ -146,9 +145,12 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
 function addSearch(app: TypedApp, { search }: HttpShell): void {
   app.get("/api/search", {
     schema: {
-      ...documented("Catalogue")("search", "Search endpoints, classes and properties; each hit says why it was found"),
+      ...documented("Catalogue")(
+        "search",
+        "Search endpoints, classes and properties; each hit says why it was found",
+        SearchAnswer,
+      ),
       querystring: SearchParameters,
-      response: answers(SearchAnswer),
     },
     handler: async (request, reply) => {
       await search.readPublished();

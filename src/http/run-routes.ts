@@ -6,7 +6,7 @@ import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, viewerOf } from "./ownership.ts";
 import { RunRecord, runStatus } from "./query-schemas.ts";
-import { answers, IdPath, NoParameters, nothing, view, documented, optionalFields } from "./schemas.ts";
+import { IdPath, NoParameters, nothing, view, documented, optionalFields } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
 
 const doc = documented("Queries");
@@ -42,9 +42,9 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
       ...doc(
         "listRuns",
         "List runs under way and those of which records are kept: one's own, with the admin token all",
+        RunList,
       ),
       querystring: RunFilter,
-      response: answers(RunList),
     },
     handler: async (request, reply) => {
       const { runs, next } = await queries.runs(request.query, viewerOf(request));
@@ -57,10 +57,9 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.get("/api/runs/:id", {
     schema: {
-      ...doc("getRun", "Get the record of a run: what each endpoint contributed"),
+      ...doc("getRun", "Get the record of a run: what each endpoint contributed", RunRecord),
       params: IdPath,
       querystring: NoParameters,
-      response: answers(RunRecord),
     },
     handler: async (request, reply) => {
       const record = await queries.runRecord(request.params.id, ownerOf(request));

@@ -14,11 +14,12 @@ export const optionalFields = <const Fields extends Record<string, TSchema>>(fie
 export const view = <const Fields extends Record<string, TSchema>>(title: string, fields: Fields) =>
   Type.Object(fields, { title });
 
-/** What the documentation says of routes under a heading: the name for generated clients, and what the route does. */
-export const documented = (heading: string) => (operationId: string, summary: string) => ({
+/** Documentation of routes under a heading: the name for generated clients, what the route does, and its answer as JSON. */
+export const documented = (heading: string) => (operationId: string, summary: string, answer?: TSchema) => ({
   tags: [heading],
   operationId,
   summary,
+  ...(answer && { response: answers(answer) }),
 });
 
 /** Fields with a word on what they mean. */

@@ -67,8 +67,11 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
     watches.save({ ...given, everyMs: everyMinutes && everyMinutes * 60_000 });
   app.get("/api/watches", {
     schema: {
-      ...doc("listWatches", "List watched queries with their latest runs"),
-      response: answers(view("WatchList", { watches: Type.Array(WatchView) })),
+      ...doc(
+        "listWatches",
+        "List watched queries with their latest runs",
+        view("WatchList", { watches: Type.Array(WatchView) }),
+      ),
     },
     handler: async (request, reply) => {
       const isOperator = hasAccess(request);
