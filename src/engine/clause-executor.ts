@@ -10,7 +10,8 @@ import {
   isEvaluatedHere,
   sourceOf,
 } from "./evaluated-clause.ts";
-import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import type { SourceReport } from "./reports.ts";
+import type { ExecutionBounds } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
 import { type KeyForm, KeyForms, mostFiltered, sentAs } from "./key-forms.ts";
@@ -80,7 +81,8 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
       const error = asMemberFailure(toFedwayError(thrown), name, bounds);
       if (isAway(error)) gone.set(clause.endpoint.url, error);
       noteStatus(report, verdict(clause, bounds, error), error.code);
-      report.leftAlone = error.details.leftAlone;
+      const { leftAlone } = error.details;
+      if (leftAlone) report.leftAlone = leftAlone;
       if (!tolerates(clause, bounds, { error, isLate: silent.hasAnswered(clause) })) throw error;
       silent.note(clause, "failure");
       if (silent.hasAnswered(clause)) noteStatus(report, failureStatus(error), error.code);

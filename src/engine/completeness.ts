@@ -1,6 +1,7 @@
 import type { FederatedPlan, PlannedEndpoint, QueryPlan } from "../plan/query-plan.ts";
 import type { Remark, Remarks } from "../results/remark.ts";
-import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import type { SourceReport } from "./reports.ts";
+import type { ExecutionBounds } from "./federation-engine.ts";
 
 /**
  * Relation of a partial answer to the true one: "subset", all its rows are in the true answer; "uncertain", some may not be,
@@ -26,7 +27,7 @@ export function partialKind(plan: QueryPlan, { sources, partial }: Contributions
 const lacking: ReadonlySet<SourceReport["status"]> = new Set(["partial", "failed", "timeout", "skipped"]);
 
 /** The endpoint's contribution is missing or incomplete; a silenced failure is what the query asked for. */
-export function lacksRows({ status }: SourceReport): boolean {
+export function lacksRows({ status }: Pick<SourceReport, "status">): boolean {
   return lacking.has(status);
 }
 

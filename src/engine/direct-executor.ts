@@ -20,7 +20,8 @@ import {
   takesInPart,
 } from "./executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
-import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import type { SourceReport } from "./reports.ts";
+import type { ExecutionBounds } from "./federation-engine.ts";
 import { asMemberFailure, latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
 import { cameFrom } from "./provenance.ts";
 

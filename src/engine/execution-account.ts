@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../results/model.ts";
 import { blankNodeFromLabel } from "../results/terms.ts";
-import type { SourceReport } from "./federation-engine.ts";
-import type { StepReport } from "./step-reports.ts";
+import type { SourceReport, StepReport } from "./reports.ts";
 import { createHeldBytes, type HeldBytes, type HeldTogether, countUpTo } from "./held-bytes.ts";
 
 /** Limits of an account; `now` is a monotonic clock in milliseconds. */

@@ -3,40 +3,7 @@ import type { Withheld } from "../plan/withheld.ts";
 import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { StepReports } from "./step-reports.ts";
 import type { QueryResult } from "../results/model.ts";
-
-/** Contribution of one endpoint to one run; counts were seen, absent means unknown. */
-export interface SourceReport {
-  /** Catalogue id, or the URL of an endpoint outside the catalogue. */
-  readonly endpoint: string;
-  requests: number;
-  /** Answers that were still known from an earlier request; these are not among `requests`. */
-  cached?: number;
-  /** Answers that came with an equal request of another query that was under way; these are not among `requests`. */
-  shared?: number;
-  /** The mirror that was asked in its place, by its catalogue id or URL; its requests are counted here. */
-  mirror?: string;
-  /** Facts learned from its requests about how it must be asked, a few sentences. */
-  learned?: readonly string[];
-  rows?: number;
-  /** Decoded bytes received. */
-  bytes: number;
-  /** Milliseconds from the first request to the last byte so far. */
-  ms: number;
-  /**
-   * "timeout": it did not answer within the time that it had; "skipped": it is known to be down and was not asked;
-   * "silenced": it failed, and SILENT takes that for an answer.
-   */
-  status: "pending" | "ok" | "partial" | "failed" | "timeout" | "skipped" | "silenced" | "cancelled";
-  /**
-   * Join keys that no query can hold, such as IRIs with a space: they were matched by their texts, but for those that the
-   * endpoint did not answer for.
-   */
-  setAside?: { readonly keys: number; readonly unanswered: number; readonly example: string };
-  /** Not asked, because it used up its share of an earlier query's time: since when, and when it is asked again. */
-  leftAlone?: { readonly since: string; readonly until: string } | undefined;
-  /** Error code when failed, timed out or skipped, or how the answer is partial. */
-  reason?: string;
-}
+import type { SourceReport } from "./reports.ts";
 
 /** Partial answers: allowed or not, or only where every row is certain ("subset"). */
 export type PartialAnswers = boolean | "subset";

@@ -9,10 +9,11 @@ import { parseAnswer } from "../results/parse.ts";
 import { KEY_NUMBER } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import { noteLearned, noteStatus } from "./executor.ts";
-import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import type { SourceReport, StepReport } from "./reports.ts";
+import type { ExecutionBounds } from "./federation-engine.ts";
 import { latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
 import { cutWithoutSign, type RowCaps, type SuspectAnswer } from "./row-caps.ts";
-import { noteRequest, type StepReport } from "./step-reports.ts";
+import { noteRequest } from "./step-reports.ts";
 
 /** Options of requests. */
 export interface FetchOptions {

@@ -1,34 +1,7 @@
 import type { FederatedClause } from "../plan/query-plan.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
-import type { SourceReport } from "./federation-engine.ts";
-
-/** Figures of one step of a federated plan: a SERVICE clause, or patterns that members are asked for together. */
-export interface StepReport {
-  /** The pattern as it is asked, without join keys; at most 500 characters. Part of the query: for its owner only. */
-  readonly pattern?: string | undefined;
-  /** Endpoints that were asked, by catalogue id or URL; at most ten of them, see `asked`. */
-  readonly endpoints: string[];
-  /** How many endpoints were asked. */
-  asked: number;
-  /** Solutions that were expected of all endpoints together, where something was known; without join keys. */
-  estimate?: number;
-  /** Join keys that were sent; 0: the step was asked as a whole. */
-  keys: number;
-  /**
-   * Requests without join keys. Where keys were sent too, the step had fewer solutions than there were keys, or rows to be
-   * joined bound none of them.
-   */
-  whole: number;
-  requests: number;
-  rows: number;
-  /** Decoded bytes received. */
-  bytes: number;
-  /** Milliseconds from the first request of the execution to the step's first. */
-  at: number;
-  /** Milliseconds from the step's first request to its last byte so far. */
-  ms: number;
-}
+import type { SourceReport, StepReport } from "./reports.ts";
 
 /** Steps of one execution that are reported, by their patterns. */
 export type StepReports = Map<string, StepReport>;

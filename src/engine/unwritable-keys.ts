@@ -5,7 +5,7 @@ import type { Bindings } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import { type ClauseRequest, KeyedRows } from "./evaluated-clause.ts";
-import type { SourceReport } from "./federation-engine.ts";
+import type { SourceReport } from "./reports.ts";
 
 type Batches = AsyncIterable<readonly Bindings[]>;
 

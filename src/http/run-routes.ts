@@ -5,7 +5,7 @@ import type { RunRecord as Recorded } from "../query/run-log.ts";
 import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, viewerOf } from "./ownership.ts";
-import { RunRecord, runStatus } from "./query-schemas.ts";
+import { RunRecord, RunStatus } from "../query/records.ts";
 import { IdPath, NoParameters, nothing, view, documented, optionalFields } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
 
@@ -13,7 +13,7 @@ const doc = documented("Queries");
 const words = Type.String({ minLength: 1, maxLength: 500 });
 
 const RunFilter = optionalFields({
-  status: runStatus,
+  status: RunStatus,
   endpoint: Type.Intersect([words], { description: "Catalogue id of an endpoint that was asked." }),
   client: Type.Intersect([words], { description: "Name of the key of the client." }),
   minMs: Type.Integer({ minimum: 0, maximum: 86_400_000, description: "Least milliseconds taken." }),

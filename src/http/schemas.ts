@@ -26,7 +26,6 @@ export const documented = (heading: string) => (operationId: string, summary: st
 export const text = (description: string) => Type.String({ description });
 export const texts = (description: string) => Type.Array(Type.String(), { description });
 export const integer = (description: string) => Type.Integer({ description });
-export const number = (description: string) => Type.Number({ description });
 export const boolean = (description: string) => Type.Boolean({ description });
 
 /** Problem document (RFC 9457) with Fedway's members. */

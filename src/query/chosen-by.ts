@@ -1,21 +1,8 @@
 import type { QueryPlan } from "../plan/query-plan.ts";
 import type { Exclusion, Exclusions, FactsKnown } from "../plan/source-selection.ts";
+import type { ChosenBy } from "./records.ts";
 import type { Run } from "./run-log.ts";
 import type { Refutation, SourceVerifier } from "./proven-answer.ts";
-
-/** The facts by which sources were chosen, and endpoints left out. */
-export interface ChosenBy {
-  /** Of a federation: of how many of its members facts are known; the others are asked for every pattern. */
-  readonly known?: FactsKnown | undefined;
-  /** ISO 8601: when the oldest of those by which endpoints were left out was seen. Absent: none was left out. */
-  readonly seenAt?: string | undefined;
-  /** ISO 8601: since when all of them are verified. Absent: some are not, lately. */
-  readonly verifiedAt?: string | undefined;
-  /** Endpoints that were not asked for some patterns, or join keys, because copies of their triples have no match. */
-  readonly withheld?: readonly string[] | undefined;
-  /** Endpoints whose facts turned out to be wrong: the answer may lack what they have. */
-  readonly refuted?: readonly string[] | undefined;
-}
 
 /** Whether an answer may lack what an endpoint has after all. */
 export function isTouched(

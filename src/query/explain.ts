@@ -1,59 +1,12 @@
-import { type Problem, toProblem } from "../errors/fedway-error.ts";
-import type {
-  DirectPlan,
-  FederatedPlan,
-  PlannedEndpoint,
-  PlanNote,
-  QueryPlan,
-  MergedMembers,
-  SilentFallback,
-} from "../plan/query-plan.ts";
-import type { Certificate, FactsKnown, SourceSelection } from "../plan/source-selection.ts";
+import { toProblem } from "../errors/fedway-error.ts";
+import type { DirectPlan, FederatedPlan, PlannedEndpoint, QueryPlan, MergedMembers } from "../plan/query-plan.ts";
+import type { SourceSelection } from "../plan/source-selection.ts";
 import { portablePlan } from "../plan/portable-plan.ts";
 import { factsKnown } from "./chosen-by.ts";
-import { notesOf, type RunRecord } from "./run-log.ts";
-import type { AnswerKind } from "../results/model.ts";
+import type { PlanDescription, RunRecord } from "./records.ts";
+import { notesOf } from "./run-log.ts";
 
-/** A plan as `/api/explain` returns it. */
-export interface PlanDescription {
-  readonly kind: QueryPlan["kind"];
-  readonly answer?: AnswerKind;
-  /** One entry an endpoint. */
-  readonly endpoints: readonly {
-    readonly endpoint: string;
-    readonly url: string;
-    readonly clauses: number;
-    readonly silent: boolean;
-    /** Of one that does not speak SPARQL. */
-    readonly interface?: PlannedEndpoint["interface"];
-  }[];
-  /** Of a direct plan: the dataset that goes to the endpoint. */
-  readonly graphs?: { readonly default: readonly string[]; readonly named: readonly string[] } | undefined;
-  /** Of a direct plan whose failure is an answer: the query that is evaluated after one. */
-  readonly silent?: SilentFallback | undefined;
-  /** Where patterns outside of SERVICE are matched. */
-  readonly over?: PlannedMembers | undefined;
-  /** Text sent (direct) or evaluated (federated). */
-  readonly query?: string;
-  /** One SPARQL 1.1 query with SERVICE that other engines give the same answer to, unless it joins blank nodes of two requests; or why there is none. */
-  readonly portable?: {
-    readonly query?: string;
-    /** What another engine's answer lacks. */
-    readonly notes?: readonly PlanNote[] | undefined;
-    readonly why?: string;
-    /** What may be done where there is none. */
-    readonly next?: string;
-  };
-  /** Of a federation: what is known of who has matches of each pattern; what is not in it is asked of all members. */
-  readonly sources?: PlannedSources | undefined;
-  /** Of a federation: of how many of its members facts are known. */
-  readonly facts?: FactsKnown | undefined;
-  readonly notes: readonly PlanNote[];
-  /** Set when the plan is a rejection. */
-  readonly problem?: Problem;
-  /** The record of a run whose rows were dropped; set when the plan was analysed. */
-  readonly run?: RunRecord;
-}
+export type { PlanDescription } from "./records.ts";
 
 /** A plan with what a run of it took. */
 export const toAnalyzedPlan = (plan: QueryPlan, run: RunRecord): PlanDescription => ({
@@ -61,21 +14,7 @@ export const toAnalyzedPlan = (plan: QueryPlan, run: RunRecord): PlanDescription
   run,
 });
 
-/** The members whose data are one graph for patterns outside of SERVICE; `leftOut` have no match for any of them. */
-interface PlannedMembers {
-  readonly federation?: string | undefined;
-  readonly members: number;
-  readonly leftOut: number;
-  /** The only member, by id or URL. */
-  readonly only?: string | undefined;
-}
-
-/** Who is asked for a pattern, and what proves that the others have no match. */
-type PlannedSources = readonly {
-  readonly pattern: string;
-  readonly members: readonly string[];
-  readonly excluded: readonly (Certificate & { readonly members: number })[];
-}[];
+type PlannedSources = NonNullable<PlanDescription["sources"]>;
 
 /** A plan as data for `/api/explain`. */
 export function toPlanDescription(plan: QueryPlan): PlanDescription {
@@ -92,7 +31,7 @@ function placesOf(plan: DirectPlan | FederatedPlan): Pick<PlanDescription, "grap
   return { silent, graphs: hasGraphs ? { default: defaultGraphs, named: namedGraphs } : undefined };
 }
 
-function membersOf({ federation, members, selection }: MergedMembers): PlannedMembers {
+function membersOf({ federation, members, selection }: MergedMembers): NonNullable<PlanDescription["over"]> {
   const [first] = members;
   const only = members.length === 1 ? (first?.id ?? first?.url) : undefined;
   return { federation, members: members.length, leftOut: selection?.leftOut ?? 0, only };

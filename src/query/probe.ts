@@ -1,5 +1,5 @@
 import type { Executor } from "../engine/executor.ts";
-import type { SourceReport } from "../engine/federation-engine.ts";
+import type { SourceReport } from "../engine/reports.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { RequestBudget } from "../outbound/request-budget.ts";
 import type { Planner } from "../plan/create-planner.ts";

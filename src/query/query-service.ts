@@ -3,7 +3,7 @@ import type { Prune } from "../plan/plan-request.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { PartialAnswers } from "../engine/federation-engine.ts";
 import type { AnswerKind } from "../results/model.ts";
-import type { ChosenBy } from "./chosen-by.ts";
+import type { ChosenBy } from "./records.ts";
 import type { Admitted } from "./admission.ts";
 import type { PlanDescription } from "./explain.ts";
 import { FedwayError, type Repair } from "../errors/fedway-error.ts";

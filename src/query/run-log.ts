@@ -3,70 +3,21 @@ import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
 import { clientOf } from "../clients/client-name.ts";
 import { noteStatus } from "../engine/executor.ts";
-import type { SourceReport } from "../engine/federation-engine.ts";
-import type { StepReport, StepReports } from "../engine/step-reports.ts";
+import type { SourceReport } from "../engine/reports.ts";
+import type { StepReports } from "../engine/step-reports.ts";
 import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { Exclusions } from "../plan/source-selection.ts";
 import { Withheld } from "../plan/withheld.ts";
 import type { Refutation } from "./proven-answer.ts";
-import { type ChosenBy, isTouched, shownFacts } from "./chosen-by.ts";
+import { isTouched, shownFacts } from "./chosen-by.ts";
+import type { AskedQuery, ChosenBy, RunRecord, RunStatus } from "./records.ts";
 import type { Admitted } from "./admission.ts";
 import type { QueryRequest } from "./query-service.ts";
 import { sourceNotes } from "./source-notes.ts";
 
 export { lacksRows, type PartialKind } from "../engine/completeness.ts";
-
-/** What became of a run; the outcomes never look alike. */
-export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "cancelled";
-
-/** What a run was asked: for its owner only. */
-export interface AskedQuery {
-  /** Text as it was run; absent when it is too long to be kept. */
-  readonly query?: string | undefined;
-  /** Catalogue id of the endpoint that it was sent to. */
-  readonly endpoint?: string | undefined;
-  /** Catalogue id of the federation that it was sent to. */
-  readonly federation?: string | undefined;
-  readonly session?: string | undefined;
-  /** What had been mended in the text before it was run. */
-  readonly repairs: readonly Repair[];
-}
-
-/** The record of one run, kept for a while in bounded memory. Others than its owner see the text's hash only. */
-export interface RunRecord {
-  readonly id: string;
-  readonly startedAt: string;
-  /** Absent of a call that is no query, or still waits to be planned. */
-  readonly plan?: QueryPlan["kind"] | undefined;
-  /** What a call without a plan does: the name of its tool, or `waiting`. */
-  readonly call?: string | undefined;
-  readonly queryHash?: string | undefined;
-  readonly status: RunStatus;
-  /** Of a partial answer. */
-  readonly partial?: PartialKind | undefined;
-  /** Rows or triples of the answer; absent when unknown. */
-  readonly rows?: number | undefined;
-  /** Decoded bytes received from endpoints. */
-  readonly bytes: number;
-  /** In lists: milliseconds taken, of a run under way until now. */
-  readonly elapsedMs?: number | undefined;
-  /** Absent while the run is under way. */
-  readonly durationMs?: number | undefined;
-  readonly sources: readonly SourceReport[];
-  /** Of a federated plan: what each of its steps took, in the order of their first requests. */
-  readonly steps?: readonly StepReport[] | undefined;
-  /** Why the run failed. */
-  readonly code?: ErrorCode | undefined;
-  readonly detail?: string | undefined;
-  readonly notes: readonly PlanNote[];
-  /** Absent: sources were not chosen by facts. */
-  readonly facts?: ChosenBy | undefined;
-  /** Name of the client that sent it, for itself and the admin; absent without one. */
-  readonly client?: string | undefined;
-  /** Absent for anybody but the owner. */
-  readonly asked?: AskedQuery | undefined;
-}
+export type { AskedQuery, RunRecord, RunStatus } from "./records.ts";
 
 /** A record with its owner, as `ownerDigest` names him; never shown as it is. */
 export interface OwnedRecord extends RunRecord {

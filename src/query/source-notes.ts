@@ -1,4 +1,4 @@
-import type { SourceReport } from "../engine/federation-engine.ts";
+import type { SourceReport } from "../engine/reports.ts";
 import type { PlanNote } from "../plan/query-plan.ts";
 
 /** What the reader should know of how the sources of an answer were asked. */

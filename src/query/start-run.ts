@@ -5,7 +5,8 @@ import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts
 import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
 import type { Withheld } from "../plan/withheld.ts";
 import type { Span } from "../telemetry/tracing.ts";
-import { type ChosenBy, chosenBy } from "./chosen-by.ts";
+import { chosenBy } from "./chosen-by.ts";
+import type { ChosenBy } from "./records.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";

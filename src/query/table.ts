@@ -1,11 +1,11 @@
-import type { SourceReport } from "../engine/federation-engine.ts";
+import type { SourceReport } from "../engine/reports.ts";
 import { createHeldBytes, type HeldErrors, type HeldTogether } from "../engine/held-bytes.ts";
 import { lacksRows, partialKind, type PartialKind } from "../engine/completeness.ts";
 import { FedwayError, type Problem, toFedwayError, toProblem } from "../errors/fedway-error.ts";
 import type { PlanNote } from "../plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
-import type { ChosenBy } from "./chosen-by.ts";
+import type { ChosenBy } from "./records.ts";
 import { type PlanDescription, toPlanDescription } from "./explain.ts";
 import { brokenOff, completed, notesOf, type RunEnd, type RunStatus } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";

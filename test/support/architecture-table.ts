@@ -145,7 +145,7 @@ export const modules: readonly Module[] = [
       // The script of an evaluator process builds the engine that its parent only talks to.
       { module: "engine/comunica", files: ["comunica-engine.ts"] },
     ],
-    packages: ["lru-cache"],
+    packages: ["lru-cache", "typebox"],
   },
   // Functions and operators of SPARQL over RDF terms.
   {
@@ -183,11 +183,18 @@ export const modules: readonly Module[] = [
       // The two ports, and the accounts that both fill in.
       {
         module: "engine",
-        files: ["completeness.ts", "executor.ts", "federation-engine.ts", "held-bytes.ts", "step-reports.ts"],
+        files: [
+          "completeness.ts",
+          "executor.ts",
+          "federation-engine.ts",
+          "held-bytes.ts",
+          "reports.ts",
+          "step-reports.ts",
+        ],
       },
       tracer,
     ],
-    packages: [],
+    packages: ["typebox"],
   },
   // What is wrong with a query, before and after it is run.
   {
@@ -265,6 +272,7 @@ export const modules: readonly Module[] = [
     name: "http",
     imports: [
       ...whole("html.ts", "clients", "query", "registry", "monitor", "rdf", "hosting", "results", "views"),
+      { module: "engine", files: ["reports.ts"] },
       { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },

@@ -11,8 +11,8 @@ import type {
 } from "../../outbound/sparql-client.ts";
 import type { Handled, HandlerContext, Handlers, Peer } from "../../workers/peer.ts";
 import type { HeadLimits } from "../held-head.ts";
-import type { ExecutionBounds, SourceReport } from "../federation-engine.ts";
-import type { StepReport } from "../step-reports.ts";
+import type { SourceReport, StepReport } from "../reports.ts";
+import type { ExecutionBounds } from "../federation-engine.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { HeldRows, HolderQuestion } from "../../plan/source-selection.ts";
 import type { Withheld } from "../../plan/withheld.ts";

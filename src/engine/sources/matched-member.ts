@@ -8,7 +8,7 @@ import { type KeyBlock, keyRows } from "../clause-query.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
 import { noteStatus } from "../executor.ts";
-import type { SourceReport } from "../federation-engine.ts";
+import type { SourceReport } from "../reports.ts";
 import { interleave } from "../interleave.ts";
 import type { Member } from "./member.ts";
 import type { PatternSource } from "./pattern-source.ts";

@@ -2,7 +2,7 @@ import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import { longestTimerMs } from "../../clock.ts";
 import { type Triple, createTripleIndex, type TripleIndex } from "../../rdf/triple-index.ts";
 import type { DocumentRequest, RdfDocument } from "../../outbound/documents.ts";
-import type { SourceReport } from "../federation-engine.ts";
+import type { SourceReport } from "../reports.ts";
 import { type TriplePattern, constantParts } from "./triple-pattern.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { createTpfSources, type TpfSourcesOptions } from "./tpf-source.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { Endpoint, EndpointList } from "../../../src/http/catalog-schemas.ts";
-import { PlanDescription, RunRecord, TabularAnswer } from "../../../src/http/query-schemas.ts";
+import { AnalyzedPlan, TabularAnswer } from "../../../src/http/query-schemas.ts";
+import { RunRecord } from "../../../src/query/records.ts";
 import { Problem, Readiness } from "../../../src/http/schemas.ts";
 import { fakeTable } from "../../support/fake-query-service.ts";
 import { askQuery, json, shouldAnswer, start } from "./http-fixture.ts";
@@ -12,7 +13,7 @@ const shouldRefuse = (path: string, body: object, init: RequestInit = {}): void 
 describe("the JSON API answers", () => {
   const ask = json({ query: "ASK {}" });
   shouldAnswer("/api/query", [200, TabularAnswer, fakeTable], ask);
-  shouldAnswer("/api/explain", [200, PlanDescription, { kind: "direct", query: "ASK {}" }], ask);
+  shouldAnswer("/api/explain", [200, AnalyzedPlan, { kind: "direct", query: "ASK {}" }], ask);
   shouldAnswer("/api/runs/run-1", [200, RunRecord, { id: "run-1" }]);
   shouldAnswer("/api/runs/nope", [404, Problem, { code: "RUN_UNKNOWN" }]);
   shouldAnswer("/api/endpoints", [200, EndpointList, { total: 3 }]);

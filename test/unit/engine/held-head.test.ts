@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { SourceReport } from "../../../src/engine/federation-engine.ts";
+import type { SourceReport } from "../../../src/engine/reports.ts";
 import { heldHead } from "../../../src/engine/held-head.ts";
 
 const member = (id: string, silent: boolean) => ({
