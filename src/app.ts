@@ -112,6 +112,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     ...execution,
     onUsed: describesDue(config) ? (plan) => registry.due.used(usedIds(plan)) : undefined,
     explainEmpty: diagnosis.explainEmpty,
+    isCutOff: monitoring.isCutOff,
     limits: config.limits,
     metrics,
     sharedStore: state.soleOwner ? undefined : state.store,

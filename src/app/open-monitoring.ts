@@ -6,6 +6,7 @@ import { applyHealth } from "../monitor/apply-health.ts";
 import { createMonitor } from "../monitor/create-monitor.ts";
 import type { MonitorEvent, Score, WindowSummary } from "../monitor/monitor.ts";
 import { createEndpointProbe } from "../monitor/probe-endpoint.ts";
+import { domainOf } from "../monitor/subjects.ts";
 import { scoreOf } from "../monitor/score.ts";
 import { publishSnapshot, type Snapshot } from "../monitor/snapshot.ts";
 import { createWebhookService, type WebhookService } from "../monitor/webhook-service.ts";
@@ -53,6 +54,11 @@ export function openMonitoring(parts: MonitoringParts) {
     webhooks,
     /** Jobs that it enqueues; to be started with the queue. */
     kinds: [...monitor.kinds, ...webhooks.kinds],
+    /** True for endpoints beyond this machine while the service cannot reach the network. */
+    isCutOff(id: string): boolean {
+      const entry = catalog.byId(id);
+      return entry !== undefined && domainOf(entry) !== undefined && monitor.heartbeat().offline !== undefined;
+    },
     /** To be handed to a queue that works. */
     schedules: monitor.schedules,
     /** What is known of the endpoints, for plans. */

@@ -1,6 +1,5 @@
 import { systemClock } from "../clock.ts";
 import type { Repair } from "../errors/fedway-error.ts";
-import { domainOf } from "../monitor/subjects.ts";
 import type { QueryService } from "../query/query-service.ts";
 import { createWatches, type Watches, type WatchesOptions } from "../watch/create-watches.ts";
 import type { Diagnosis } from "./open-diagnosis.ts";
@@ -10,14 +9,13 @@ import type { Foundation, Registry } from "./open-registry.ts";
 /** What watches are opened over. */
 interface WatchParts extends Pick<Foundation, "config" | "state" | "jobs">, Pick<Diagnosis, "explainer" | "check"> {
   readonly registry: Pick<Registry, "catalog" | "search">;
-  readonly monitoring: Pick<ReturnType<typeof openMonitoring>, "monitor">;
+  readonly monitoring: Pick<ReturnType<typeof openMonitoring>, "monitor" | "isCutOff">;
   readonly queries: QueryService;
 }
 
 /** The watched queries, judged by what the monitor knows of their endpoints. */
 export function openWatches(parts: WatchParts): Watches {
   const { config, state, jobs, registry, monitoring, queries } = parts;
-  const { catalog } = registry;
   const { everyMs, incidentAfter } = config.monitor;
   return createWatches({
     ...registry,
@@ -25,7 +23,7 @@ export function openWatches(parts: WatchParts): Watches {
     jobs,
     store: state.store,
     monitor: monitoring.monitor,
-    troubleOf: troubleOf(monitoring, catalog),
+    troubleOf: troubleOf(monitoring),
     mend: mending(parts),
     now: systemClock.now,
     confirmMs: Math.max(1_800_000, (everyMs * (incidentAfter + 1)) / 2),
@@ -43,11 +41,9 @@ export async function followFolders(
 
 /** Incidents of the endpoint itself say enough; a probe that failed may be the first of one. */
 const troubleOf =
-  ({ monitor }: WatchParts["monitoring"], catalog: Registry["catalog"]): WatchesOptions["troubleOf"] =>
+  ({ monitor, isCutOff }: WatchParts["monitoring"]): WatchesOptions["troubleOf"] =>
   (id) => {
-    const entry = catalog.byId(id);
-    const isBeyond = entry !== undefined && domainOf(entry) !== undefined;
-    if (isBeyond && monitor.heartbeat().offline) return "The network cannot be reached.";
+    if (isCutOff(id)) return "The network cannot be reached.";
     const { state, last, maintenanceUntilMs } = monitor.health(id) ?? { state: "unknown" };
     if (maintenanceUntilMs !== undefined) return `${id} is in maintenance.`;
     if (state !== "up" && state !== "degraded") return `${id} is ${state}.`;

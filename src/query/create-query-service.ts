@@ -57,6 +57,8 @@ export interface QueryServiceOptions {
   readonly slow?: ReturnType<typeof slowLog> | undefined;
   /** Why a query with an empty answer has no solutions, within what is left of its time; absent: it is not asked. */
   readonly explainEmpty?: ((request: QueryRequest, timeoutMs: number) => Promise<Problem | null>) | undefined;
+  /** True for an endpoint while this service cannot reach the network it is on; absent: unknown. */
+  readonly isCutOff?: ((endpoint: string) => boolean) | undefined;
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
   /** Where several processes share the records of their runs; absent: each query is answered by this one. */

@@ -65,7 +65,8 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     rows: kept.rows,
     boolean: kept.boolean,
     truncated: kept.truncated,
-    sources: [...bounds.sources.values()],
+    // As they are now: what ends later, as its answer is no longer read, changes nothing of this one.
+    sources: Array.from(bounds.sources.values(), (source) => ({ ...source })),
     notes: notesOf(plan, end.status, bounds.sources.values()),
     facts: run.facts,
     diagnosis: diagnosisOf(run, end),

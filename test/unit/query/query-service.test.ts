@@ -47,6 +47,7 @@ function setUp(
       observePlan: () => {},
       observeBusy: () => {},
     },
+    isCutOff: (endpoint) => endpoint === "a",
     now,
   });
   return { client, queries, finished };
@@ -71,6 +72,20 @@ async function bodyOf(queries: QueryService, query: QueryRequest): Promise<{ bod
   const { body, runId } = await queries.run(query);
   return { body: Buffer.isBuffer(body) ? body.toString() : await readText(body), run: runId };
 }
+
+it("says that its own network is gone, where it is, instead of blaming the endpoint", async () => {
+  const { client, queries } = setUp();
+  const failed = (endpoint: string) =>
+    new FedwayError(down.code, down.message, { fault: "connect", where: { endpoint } });
+  client.fail(a, failed("a"));
+  client.fail(b, failed("b"));
+  const nextOf = async (url: string): Promise<unknown> => {
+    const { diagnosis } = await queries.table(request(direct.replace(a, url)));
+    return diagnosis?.next;
+  };
+  expect(await nextOf(a)).toContain("This service cannot reach the network");
+  expect(await nextOf(b)).toBeUndefined();
+});
 
 it("at the deadline an endpoint that is still being asked has timed out", async () => {
   const { queries } = setUp({ timeoutMs: 30 }, undefined, async (_plan, { signal, sources }) => {
