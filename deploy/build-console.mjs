@@ -21,7 +21,7 @@ const { metafile } = await build({
   // Without it esbuild writes what stands in style sheets as escapes, and browsers read some icons wrongly.
   charset: "utf8",
   legalComments: "eof",
-  loader: { ".svg": "dataurl" },
+  loader: { ".svg": "dataurl", ".png": "dataurl" },
   metafile: true,
   logLevel: "warning",
 });
