@@ -55,7 +55,7 @@ export function openMonitoring(parts: MonitoringParts) {
     /** Jobs that it enqueues; to be started with the queue. */
     kinds: [...monitor.kinds, ...webhooks.kinds],
     /** True for endpoints beyond this machine while the service cannot reach the network. */
-    isCutOff(id: string): boolean {
+    isCutOff: (id: string): boolean => {
       const entry = catalog.byId(id);
       return entry !== undefined && domainOf(entry) !== undefined && monitor.heartbeat().offline !== undefined;
     },

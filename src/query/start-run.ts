@@ -154,7 +154,7 @@ export class StartedRun {
     // What ended everything is the cause of whatever failed after it; a query that had no turn until then failed for that.
     const { reason } = this.bounds.signal as { readonly reason: unknown };
     const isCause = reason instanceof FedwayError && toFedwayError(thrown).code !== "SERVICE_BUSY";
-    const error = advised(toFedwayError(isCause ? reason : thrown), this, this.#context.isCutOff);
+    const error = blamed(advised(toFedwayError(isCause ? reason : thrown), this), this.#context.isCutOff);
     this.end(brokenOff(error));
     if (error.code === "SERVICE_BUSY") this.#context.metrics.observeBusy();
     this.#context.failures.set(error, this.id);
@@ -215,16 +215,9 @@ function deadlineAdvice(plan: QueryPlan, request: QueryRequest, context: RunCont
 }
 
 /** The error, saying what an answer without the member that failed would be, where there is one. */
-function advised(
-  error: FedwayError,
-  { plan, bounds }: Pick<StartedRun, "plan" | "bounds">,
-  isCutOff: RunContext["isCutOff"],
-): FedwayError {
+function advised(error: FedwayError, { plan, bounds }: Pick<StartedRun, "plan" | "bounds">): FedwayError {
   const { code, message, details, kind } = error;
   const { where, next = "" } = details;
-  if (code === "ENDPOINT_UNREACHABLE" && where?.endpoint !== undefined && isCutOff?.(where.endpoint)) {
-    return new FedwayError(code, message, { ...details, next: cutOff });
-  }
   const isPartial = bounds.partial === true || next.includes("partial=true");
   if (isPartial || !hasOthers(plan) || where?.endpoint === undefined || !kind.silenceable) return error;
   const rows = canAddRows(plan, where.endpoint) ? "; rows in it may be wrong" : "";
@@ -232,6 +225,14 @@ function advised(
     ...details,
     next: `${next} With partial=true there is an answer without this endpoint${rows}.`.trimStart(),
   });
+}
+
+/** An endpoint is not to blame while this service cannot reach the network. */
+function blamed(error: FedwayError, isCutOff: RunContext["isCutOff"]): FedwayError {
+  const { code, message, details } = error;
+  const { endpoint } = details.where ?? {};
+  if (code !== "ENDPOINT_UNREACHABLE" || endpoint === undefined || !isCutOff?.(endpoint)) return error;
+  return new FedwayError(code, message, { ...details, next: cutOff });
 }
 
 const cutOff =
