@@ -294,12 +294,27 @@ export const modules: readonly Module[] = [
     name: "http/pages/browser",
     imports: [
       { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
-      ...whole("html.ts", "views"),
+      ...whole("html.ts", "views", "http/pages/browser/views"),
       { module: "completion", files: ["completion.ts"], typesOnly: true },
       { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
       { module: "rdf", files: ["well-known-prefixes.ts"] },
     ],
     packages: ["@zazuko/yasqe", "@zazuko/yasr"],
+  },
+  {
+    // Charts, maps and graphs; each of their libraries loads when it is first used.
+    name: "http/pages/browser/views",
+    imports: [],
+    packages: [
+      "@zazuko/yasr",
+      "betterknown",
+      "chart.js",
+      "d3-force",
+      "geojson",
+      "leaflet",
+      "topojson-client",
+      "world-atlas",
+    ],
   },
   {
     name: "cli",
