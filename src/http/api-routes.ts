@@ -3,6 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
 import type { PlanDescription } from "../query/explain.ts";
 import { planText } from "../views/plan-view.ts";
+import { jsonTerm } from "../results/json-terms.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
@@ -97,7 +98,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   const sendTable = createTableSender();
   app.post("/api/query", {
     schema: {
-      ...doc("queryTable", "Run a query and get rows as simple JSON"),
+      ...doc("queryTable", "Run a query and get its rows as JSON values"),
       headers: SessionHeader,
       body: queryBody(config.limits.maxRows),
       response: { ...answers(TabularAnswer), "4xx": failedTable, "5xx": failedTable },
@@ -106,7 +107,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
       const table = await tabulate(shell, request.body, request);
       void reply.header("Fedway-Run", table.run).header("Fedway-Status", table.status);
       if (table.partial !== undefined) void reply.header("Fedway-Partial", table.partial);
-      return sendTable(reply, table, statusOf(table));
+      return sendTable(reply, table, request.body.terms ?? "json");
     },
   });
   app.post("/api/explain", {
@@ -126,33 +127,49 @@ const pieceCharacters = 65_536;
 const mostUnreadCharacters = 128 * 1024 * 1024;
 
 /** Sends tables; a large one in pieces with turns for others between them. @throws FedwayError `SERVICE_BUSY` */
-function createTableSender(): (reply: FastifyReply, table: Table, status: number) => FastifyReply {
+function createTableSender(): (reply: FastifyReply, table: Table, terms: Terms) => FastifyReply {
   let unread = 0;
-  return (reply, table, status) => {
-    const characters = table.rows.reduce((sum, row) => sum + charactersOf(row), 0);
-    if (characters < pieceCharacters) return sendJson(reply, table, status);
+  return (reply, table, terms) => {
+    const { columns } = table;
+    const status = statusOf(table);
+    const characters = table.rows.reduce((sum, row) => sum + charactersOf(columns, row), 0);
+    const rowOf = rowWriter(columns, terms);
+    if (characters < pieceCharacters) return sendJson(reply, { ...table, rows: table.rows.map(rowOf) }, status);
     if (unread + characters > mostUnreadCharacters) throw tooManyUnread();
     unread += characters;
     reply.raw.once("close", () => {
       unread -= characters;
     });
-    const body = Readable.from(piecesOf(table), { objectMode: false });
+    const body = Readable.from(piecesOf(table, rowOf), { objectMode: false });
     return reply.code(status).headers(anyOriginHeaders).type("application/json").send(body);
   };
 }
 
-const charactersOf = (row: readonly (string | null)[]): number =>
-  row.reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
+type Cells = Table["rows"][number];
+type Terms = NonNullable<QueryBody["terms"]>;
+
+/** Characters of a row as JSON, about. */
+const charactersOf = (columns: readonly string[], cells: Cells): number =>
+  cells.reduce((sum, cell, at) => sum + (cell === null ? 0 : cell.length + (columns[at]?.length ?? 0) + 4), 0);
+
+/** Writes a row as an object, without the columns that are unbound. */
+const rowWriter = (columns: readonly string[], terms: Terms) => (cells: Cells) =>
+  Object.fromEntries(
+    columns.flatMap((name, at) => {
+      const cell = cells[at] ?? null;
+      return cell === null ? [] : [[name, terms === "json" ? jsonTerm(cell) : cell]];
+    }),
+  );
 
 /** The table as JSON, its rows at the end. */
-async function* piecesOf({ rows, ...head }: Table): AsyncIterable<string> {
+async function* piecesOf({ rows, ...head }: Table, rowOf: ReturnType<typeof rowWriter>): AsyncIterable<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"rows":[`;
-  let piece: (readonly (string | null)[])[] = [];
+  let piece: object[] = [];
   let characters = 0;
   let separator = "";
   for (const row of rows) {
-    piece.push(row);
-    characters += charactersOf(row);
+    piece.push(rowOf(row));
+    characters += charactersOf(head.columns, row);
     if (characters < pieceCharacters) continue;
     yield separator + JSON.stringify(piece).slice(1, -1);
     separator = ",";

@@ -4,6 +4,7 @@ import { ChosenBy, notes, partialKind, PlanDescription, RunStatus } from "../que
 import {
   partialDescription,
   Problem,
+  Term,
   provenanceDescription,
   pruneDescription,
   view,
@@ -53,6 +54,11 @@ export const queryBody = (maxRows: number) =>
     prune,
     provenance: Type.Optional(Type.Boolean({ description: provenanceDescription })),
     format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
+    terms: Type.Optional(
+      Type.Enum(["json", "ntriples"], {
+        description: "How values are written. json, the default: as JSON values; ntriples: each as N-Triples text.",
+      }),
+    ),
   });
 export type QueryBody = Static<ReturnType<typeof queryBody>>;
 
@@ -76,8 +82,8 @@ export const TabularAnswer = view("Table", {
   partial: Type.Optional(partialKind),
   plan: Plan,
   columns: Type.Array(Type.String()),
-  rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Null()])), {
-    description: "One array a row, in column order; a cell is an RDF term in N-Triples syntax, or null where unbound.",
+  rows: Type.Array(Type.Object({}, { additionalProperties: Term }), {
+    description: "One object a row; a column that is unbound is absent.",
   }),
   boolean: Type.Optional(boolean("Answer of ASK.")),
   truncated: boolean("maxRows cut the answer."),

@@ -73,6 +73,25 @@ export const Problem = Type.Object(
   { title: "Problem", description: "What went wrong and what to do about it." },
 );
 
+/** A value of a row, as `jsonTerm` makes it. */
+export const Term = Type.Union(
+  [
+    Type.String(),
+    Type.Number(),
+    Type.Boolean(),
+    Type.Object({ iri: Type.String() }),
+    Type.Object({ blank: text("Label of a blank node, which names it within this answer.") }),
+    Type.Object({ triple: text("Triple term in N-Triples syntax.") }),
+    Type.Object({ value: Type.String(), language: text("Language tag; with a base direction as in `ar--rtl`.") }),
+    Type.Object({ value: Type.String(), datatype: text("IRI of the datatype.") }),
+  ],
+  {
+    title: "Term",
+    description:
+      "Plain strings, booleans and numbers are JSON values; numbers that JSON readers would round, and all other datatypes, come as `value` and `datatype`. With terms=ntriples each is N-Triples text.",
+  },
+);
+
 /** Schemas by status; not by their types, which are those of the use cases. */
 type Answers = Readonly<Record<number, object>>;
 

@@ -10,7 +10,7 @@ import { type PlanDescription, toPlanDescription } from "./explain.ts";
 import { brokenOff, completed, notesOf, type RunEnd, type RunStatus } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
 
-/** Rows for `POST /api/query`: simple JSON values for programs that want no SPARQL results parser. */
+/** An answer with its rows as a table, and how it went. */
 export interface TabularAnswer {
   readonly run: string;
   readonly status: RunStatus;

@@ -1,5 +1,5 @@
 import type { RunRecord } from "../../src/query/run-log.ts";
-import type { TabularAnswer } from "../../src/query/table.ts";
+import { tableOf } from "../support/table-rows.ts";
 import { startService } from "../support/running-service.ts";
 import { until } from "../support/eventually.ts";
 
@@ -46,9 +46,9 @@ export async function startFedway(
       const response = await fetch(`${url}/api/query`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
+        body: JSON.stringify({ ...body, terms: "ntriples" }),
       });
-      const answer: TabularAnswer = JSON.parse(await response.text());
+      const answer = tableOf(await response.text());
       return { httpStatus: response.status, answer };
     },
     /** The record of a run once it has ended. */

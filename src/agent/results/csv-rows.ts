@@ -7,7 +7,10 @@ type Rows = readonly (readonly (string | null)[])[];
 export interface CsvRows {
   /** `PREFIX p: <...>`, as SPARQL writes them. */
   readonly prefixes: readonly string[];
-  /** `name:type` of each column: iri, string, @en, integer ...; without a type where the cells differ, which are SPARQL terms then. */
+  /**
+   * `name:type` of each column: iri, string, @en, integer ...; `name:@en|string` where cells differ, the commonest type first:
+   * its cells are plain, the others are SPARQL terms.
+   */
   readonly header: string;
   readonly lines: readonly string[];
   /** Some cells are longer than what is shown of them. */
@@ -35,14 +38,14 @@ export function csvRows(
 ): CsvRows {
   const cells = rows.map((row) => row.map((cell) => (cell === null ? null : cellOf(cell))));
   const prefixOf = choosePrefixes(cells.flat(), queryText);
-  const types = columns.map((_name, at) => typeOf(cells.map((row) => row[at] ?? null)));
+  const types = columns.map((_name, at) => typesOf(cells.flatMap((row) => row[at] ?? [])));
   const used = new Set<string>();
   let cut = false;
-  const write = (cell: Cell | null, type: string | undefined): string => {
+  const write = (cell: Cell | null, of: readonly string[]): string => {
     if (cell === null) return "";
-    const text = plainText(cellText(cell, type, shorten), mostCharacters);
+    const text = plainText(cellText(cell, of, shorten), mostCharacters);
     if (text.endsWith("…")) cut = true;
-    return quoted(text, type !== undefined && type !== "iri");
+    return quoted(text, cell.type !== "iri");
   };
   const shorten = (iri: string): string => {
     const { namespace, local } = iriParts(iri);
@@ -51,11 +54,9 @@ export function csvRows(
     used.add(namespace);
     return `${prefix}:${local}`;
   };
-  const lines = cells.map((row) => row.map((cell, at) => write(cell, types[at])).join(","));
+  const lines = cells.map((row) => row.map((cell, at) => write(cell, types[at] ?? [])).join(","));
   const prefixes = [...used].toSorted().map((namespace) => `PREFIX ${prefixOf.get(namespace) ?? ""}: <${namespace}>`);
-  const header = columns
-    .map((name, at) => quoted(types[at] === undefined ? name : `${name}:${types[at]}`, false))
-    .join(",");
+  const header = columns.map((name, at) => quoted([name, ...headed(types[at] ?? [])].join(":"), false)).join(",");
   return { prefixes, header, lines, cut };
 }
 
@@ -93,11 +94,16 @@ const unescaped = (text: string): string =>
     return code > 0x10ffff ? "\ufffd" : String.fromCodePoint(code);
   });
 
-/** The type that all cells have; undefined when they differ or there are none. */
-function typeOf(cells: readonly (Cell | null)[]): string | undefined {
-  const types = new Set(cells.flatMap((cell) => cell?.type ?? []));
-  return types.size === 1 ? [...types][0] : undefined;
+/** The types of cells, the commonest first. */
+function typesOf(cells: readonly Cell[]): readonly string[] {
+  const groups = [...Map.groupBy(cells, ({ type }) => type)];
+  return groups.toSorted(([, left], [, right]) => right.length - left.length).map(([type]) => type);
 }
+
+const mostHeaded = 3;
+
+const headed = (types: readonly string[]): readonly string[] =>
+  types.length === 0 ? [] : [[...types.slice(0, mostHeaded), ...(types.length > mostHeaded ? ["…"] : [])].join("|")];
 
 /** Types whose values SPARQL writes without quotation marks, and how these look. */
 const bare: ReadonlyMap<string, RegExp> = new Map([
@@ -106,10 +112,18 @@ const bare: ReadonlyMap<string, RegExp> = new Map([
   ["boolean", /^(?:true|false)$/],
 ]);
 
-/** In a mixed column as SPARQL writes it, with single quotation marks, which CSV does not double. */
-function cellText({ type, value }: Cell, columnType: string | undefined, shorten: (iri: string) => string): string {
+/** A text that could be taken for the term that another cell of its column is. */
+const termLike = /^(?:['"<]|_:|[\w.-]*:\S*$|[+-]?\d*\.?\d+(?:e[+-]?\d+)?$|(?:true|false)$)/i;
+
+/** Plain in the column's own type; other cells as SPARQL writes them, with single quotation marks, which CSV does not double. */
+function cellText(
+  { type, value }: Cell,
+  [own, ...others]: readonly string[],
+  shorten: (iri: string) => string,
+): string {
   if (type === "iri") return shorten(value);
-  if (columnType !== undefined || type === "blank" || type === "term" || bare.get(type)?.test(value)) return value;
+  if (type === own && (others.length === 0 || !termLike.test(value))) return value;
+  if (type === "blank" || type === "term" || bare.get(type)?.test(value)) return value;
   const text = `'${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
   if (type === "string") return text;
   if (type.startsWith("@")) return text + type;

@@ -1,3 +1,4 @@
+import { tableOf } from "../../support/table-rows.ts";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import oxigraph from "oxigraph";
@@ -119,7 +120,8 @@ const rowsOf = ({ rows = [] }: Partial<Table>): readonly string[] =>
     .toSorted();
 
 async function ask(service: RunningService, { endpoint, federation }: PlantedCase, query: string): Promise<Table> {
-  return post(service, "/api/query", { query, endpoint, federation });
+  const answer = await post<object>(service, "/api/query", { query, endpoint, federation, terms: "ntriples" });
+  return tableOf(JSON.stringify(answer));
 }
 
 async function post<T>(service: RunningService, path: string, body: unknown): Promise<T> {

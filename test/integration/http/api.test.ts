@@ -12,7 +12,7 @@ const shouldRefuse = (path: string, body: object, init: RequestInit = {}): void 
 
 describe("the JSON API answers", () => {
   const ask = json({ query: "ASK {}" });
-  shouldAnswer("/api/query", [200, TabularAnswer, fakeTable], ask);
+  shouldAnswer("/api/query", [200, TabularAnswer, { ...fakeTable, rows: [{ x: { iri: "urn:x:a" } }, {}] }], ask);
   shouldAnswer("/api/explain", [200, AnalyzedPlan, { kind: "direct", query: "ASK {}" }], ask);
   shouldAnswer("/api/runs/run-1", [200, RunRecord, { id: "run-1" }]);
   shouldAnswer("/api/runs/nope", [404, Problem, { code: "RUN_UNKNOWN" }]);
@@ -28,7 +28,7 @@ describe("the JSON API answers", () => {
 
 describe("the JSON API refuses", () => {
   const next =
-    'Known are "query", "endpoint", "federation", "maxRows", "timeoutMs", "partial", "strict", "prune", "provenance", "format".';
+    'Known are "query", "endpoint", "federation", "maxRows", "timeoutMs", "partial", "strict", "prune", "provenance", "format", "terms".';
   const misspelt = { detail: 'Unknown: "maxrows". Did you mean "maxRows"?', next };
   shouldRefuse("/api/query", misspelt, json({ query: "ASK {}", maxrows: 5 }));
   shouldRefuse("/api/query", { detail: 'Missing: "query".', next }, json({}));
@@ -64,6 +64,20 @@ describe("/api/query", () => {
     const fields = { maxRows: 7, timeoutMs: 9, partial: true, strict: true };
     await fetch(`${app.url}/api/query`, json({ query: "ASK {}", endpoint: "beta", format: "json", ...fields }));
     expect(app.queries.requests[0]).toMatchObject({ text: "ASK {}", endpointId: "beta", ...fields });
+  });
+
+  it("writes terms as N-Triples where that is asked for, and every name of a variable", async () => {
+    const app = await start();
+    app.queries.tableAnswer = async () => ({
+      ...fakeTable,
+      columns: ["x", "__proto__"],
+      rows: [["<urn:a>", '"1"@en']],
+    });
+    const send = async (fields: object) =>
+      (await fetch(`${app.url}/api/query`, json({ query: "ASK {}", ...fields }))).text();
+    expect(await send({ terms: "ntriples" })).toContain(String.raw`{"x":"<urn:a>","__proto__":"\"1\"@en"}`);
+    expect(await send({})).toContain('{"x":{"iri":"urn:a"},"__proto__":{"value":"1","language":"en"}}');
+    expect(await send({ terms: "turtle" })).toContain("REQUEST_INVALID");
   });
 
   it("uses the service's own limit without one", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { tableOf } from "../../support/table-rows.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
@@ -40,9 +41,9 @@ async function table(query: string, options: object = {}): Promise<Table> {
   const response = await fetch(`${url}/api/query`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ query, ...options }),
+    body: JSON.stringify({ query, terms: "ntriples", ...options }),
   });
-  return (await response.json()) as Table;
+  return tableOf(await response.text()) as Table;
 }
 
 const refuted = async (): Promise<string[]> =>

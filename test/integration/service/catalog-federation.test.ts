@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tableOf } from "../../support/table-rows.ts";
 import { eventually } from "../../support/eventually.ts";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
@@ -32,22 +33,11 @@ const json = async (path: string, init: RequestInit = {}) => {
 const send = (method: string, path: string, fields: object) =>
   json(path, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(fields) });
 
-interface Table {
-  readonly status: string;
-  readonly rows: readonly (readonly string[])[];
-  readonly notes: readonly { readonly code: string; readonly message: string }[];
-  readonly diagnosis: {
-    readonly code: string;
-    readonly next?: string;
-    readonly endpoints?: readonly string[];
-  } | null;
-}
-
 /** Rows of a query, who was asked for them, and what the notes say. */
 async function asked(query: string, place: object = {}, prologue = prefix) {
   for (const server of servers.values()) server.clearRequests();
-  const { body } = await send("POST", "/api/query", { query: prologue + query, ...place });
-  const { status, rows, notes, diagnosis } = body as unknown as Table;
+  const { body } = await send("POST", "/api/query", { query: prologue + query, terms: "ntriples", ...place });
+  const { status, rows, notes, diagnosis } = tableOf(JSON.stringify(body));
   const requests = [...servers].flatMap(([id, server]) => (server.requests.length > 0 ? [id] : []));
   const said = Object.fromEntries((notes ?? []).map(({ code, message }) => [code, message]));
   return { status, rows: (rows ?? []).map((row) => row.join(" ")).toSorted(), requests, said, diagnosis };

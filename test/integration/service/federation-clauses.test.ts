@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tableOf } from "../../support/table-rows.ts";
 import { openService } from "../../support/running-service.ts";
 import type { App } from "../../../src/app.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
@@ -59,9 +60,9 @@ async function ask(query: string, options: object = {}) {
   const response = await fetch(`${url}/api/query`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ query: `PREFIX : <http://x.example/> ${query}`, ...options }),
+    body: JSON.stringify({ query: `PREFIX : <http://x.example/> ${query}`, terms: "ntriples", ...options }),
   });
-  const table = { ...noTable, ...((await response.json()) as Partial<Table> & Table["diagnosis"]) };
+  const table = { ...noTable, ...(tableOf(await response.text()) as object as Partial<Table> & Table["diagnosis"]) };
   const { status, rows, sources, diagnosis } = table;
   return {
     status,

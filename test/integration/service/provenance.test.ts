@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TabularAnswer } from "../../../src/query/table.ts";
+import { tableOf } from "../../support/table-rows.ts";
 import { federationTurtle } from "../../support/catalog-folder.ts";
 import { openService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
@@ -32,9 +32,9 @@ async function rows(query: string, more: object = {}) {
   const response = await fetch(`${service.url}/api/query`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ query, provenance: true, ...more }),
+    body: JSON.stringify({ query, provenance: true, terms: "ntriples", ...more }),
   });
-  const { columns, rows: found } = (await response.json()) as TabularAnswer;
+  const { columns, rows: found } = tableOf(await response.text());
   return [
     columns.join(" "),
     ...found.map((row) => row.map((cell) => cell?.replaceAll('"', "") ?? "-").join(" ")).toSorted(),

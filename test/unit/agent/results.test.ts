@@ -61,8 +61,8 @@ describe("rows as CSV", () => {
   it("keeps the kinds of cells apart where a column mixes them, and empty from unbound", () => {
     const rows: Rows = [['"a"'], ['"a"@en'], ["<http://a.example/>"], ["_:b0"], [null], ['"1"^^<http://t.example/,x>']];
     expect(csv(["v"], rows).split("\n")).toEqual([
-      "v",
-      "'a'",
+      "v:string|@en|iri|…",
+      "a",
       "'a'@en",
       "<http://a.example/>",
       "_:b0",
@@ -70,6 +70,24 @@ describe("rows as CSV", () => {
       "\"'1'^^<http://t.example/,x>\"",
     ]);
     expect(csv(["v"], [['""'], [null]])).toBe('v:string\n""\n');
+  });
+
+  it("marks cells of a mixed column only where they differ from its commonest type, or look like terms", () => {
+    const texts = ["Gonçalo", 'say "x"', "'a'@en", "ex:a", "12", "true", ""].map((text) => [JSON.stringify(text)]);
+    const others = [['"Gonçalo"@pt'], ['"12"^^<http://www.w3.org/2001/XMLSchema#integer>'], ["<urn:x>"]];
+    expect(csv(["v"], [...others, ...texts]).split("\n")).toEqual([
+      "v:string|@pt|integer|…",
+      "'Gonçalo'@pt",
+      "12",
+      "<urn:x>",
+      "Gonçalo",
+      '"say ""x"""',
+      String.raw`'\'a\'@en'`,
+      "'ex:a'",
+      "'12'",
+      "'true'",
+      '""',
+    ]);
   });
 
   it("shows text of strangers on one line, without control characters, cut to a length", () => {

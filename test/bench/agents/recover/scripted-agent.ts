@@ -1,3 +1,4 @@
+import { tableOf } from "../../../support/table-rows.ts";
 import type { Problem, Repair } from "../../../../src/errors/fedway-error.ts";
 
 /** Where the agent works. */
@@ -38,7 +39,9 @@ async function post(url: string, body: object): Promise<unknown> {
 
 /** Runs a query as it is. */
 export async function run({ url }: Desk, { text, federation }: Sent): Promise<Answer> {
-  const answer = (await post(`${url}/api/query`, { query: text, federation })) as Partial<Answer> & Partial<Problem>;
+  const answer = tableOf(
+    JSON.stringify(await post(`${url}/api/query`, { query: text, federation, terms: "ntriples" })),
+  ) as object as Partial<Answer> & Partial<Problem>;
   // What is refused before it runs is a problem document.
   if (answer.columns === undefined) return { status: "failed", columns: [], rows: [], diagnosis: answer as Problem };
   return answer as Answer;
