@@ -4,7 +4,7 @@ import { runUnknown } from "../query/query-service.ts";
 import type { RunRecord as Recorded } from "../query/run-log.ts";
 import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { ownerOf, viewerOf } from "./ownership.ts";
+import { ownerOf, sessionName, viewerOf } from "./ownership.ts";
 import { RunRecord, RunStatus } from "../query/records.ts";
 import { IdPath, NoParameters, nothing, view, documented, optionalFields } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
@@ -16,6 +16,7 @@ const RunFilter = optionalFields({
   status: RunStatus,
   endpoint: Type.Intersect([words], { description: "Catalogue id of an endpoint that was asked." }),
   client: Type.Intersect([words], { description: "Name of the key of the client." }),
+  session: Type.Intersect([sessionName], { description: "The header Fedway-Session that the query was sent with." }),
   minMs: Type.Integer({ minimum: 0, maximum: 86_400_000, description: "Least milliseconds taken." }),
   since: Type.String({ format: "date-time", description: "Earliest start." }),
   order: Type.Enum(["newest", "longest"], { description: "newest when absent" }),

@@ -8,6 +8,8 @@ export interface RunFilter {
   readonly endpoint?: string | undefined;
   /** Name of a client's key. */
   readonly client?: string | undefined;
+  /** Session that its owner chose for it. */
+  readonly session?: string | undefined;
   /** Took, or takes by now, at least so long. */
   readonly minMs?: number | undefined;
   /** Began at this moment or later (ISO 8601). */
@@ -64,11 +66,13 @@ export function pageOf(filter: RunFilter, nowMs: number) {
   };
 }
 
-function fits(record: OwnedRecord, { status, endpoint, client, minMs, since }: RunFilter, atMs: number): boolean {
-  const { sources, asked, startedAt } = record;
-  if (status !== undefined && record.status !== status) return false;
-  if (client !== undefined && record.client !== client) return false;
-  if (minMs !== undefined && elapsedMs(record, atMs) < minMs) return false;
+const isOther = (wanted: string | undefined, found: string | undefined): boolean =>
+  wanted !== undefined && wanted !== found;
+
+function fits(record: OwnedRecord, { endpoint, minMs = 0, since, ...exact }: RunFilter, atMs: number): boolean {
+  const { sources, asked, startedAt, status, client } = record;
+  if (isOther(exact.status, status) || isOther(exact.client, client)) return false;
+  if (isOther(exact.session, asked?.session) || elapsedMs(record, atMs) < minMs) return false;
   if (since !== undefined && Date.parse(startedAt) < Date.parse(since)) return false;
   return endpoint === undefined || asked?.endpoint === endpoint || sources.some((each) => each.endpoint === endpoint);
 }

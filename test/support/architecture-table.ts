@@ -296,10 +296,9 @@ export const modules: readonly Module[] = [
       { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
       ...whole("html.ts", "views", "http/pages/browser/views"),
       { module: "completion", files: ["completion.ts"], typesOnly: true },
-      { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
       { module: "rdf", files: ["well-known-prefixes.ts"] },
     ],
-    packages: ["@zazuko/yasqe", "@zazuko/yasr"],
+    packages: ["@zazuko/yasgui", "@zazuko/yasqe", "@zazuko/yasr"],
   },
   {
     // Charts, maps and graphs; each of their libraries loads when it is first used.

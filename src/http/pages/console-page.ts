@@ -1,5 +1,4 @@
 import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
-import { resultFormats } from "../../results/formats.ts";
 import { consoleAssets } from "./assets.ts";
 import { exampleQueries } from "./example-queries.ts";
 import { readyQueries } from "./federation-page.ts";
@@ -44,10 +43,8 @@ const choice = (kind: string, { id, title }: { readonly id: string; readonly tit
 const group = (label: string, options: readonly Html[]): Html =>
   options.length === 0 ? html`` : html`<optgroup label="${label}">\n${options}</optgroup>\n`;
 
-const firstQuery = "SELECT * WHERE {\n  ?subject ?property ?value .\n}\nLIMIT 10\n";
-
-const targets = ({ entries, federations, hasExamples }: ShownConsole): Html =>
-  html`<div class="half"><label for="target">Endpoint or federation</label><select id="target" data-first="${hasExamples ? exampleQueries.threeEndpoints : firstQuery}">
+const targets = ({ entries, federations }: ShownConsole): Html =>
+  html`<label class="half">Endpoint or federation<select class="target">
 <option value="">None: the SERVICE clauses name the endpoints</option>
 ${group(
   "Federations",
@@ -55,56 +52,38 @@ ${group(
 )}${group(
   "Endpoints",
   entries.map((each) => choice("endpoint", each)),
-)}</select></div>
+)}</select></label>
 `;
 
-const formatChoices = (graphs: boolean): readonly Html[] =>
-  resultFormats
-    .filter(({ kinds }) => kinds.includes("quads") === graphs)
-    .map(
-      ({ name, mediaType }) =>
-        html`<option value="${mediaType}" data-extension="${extensions[name]}">${mediaType}</option>\n`,
-    );
+/** Example of a query for no target (`none`), any endpoint, any federation, or one by its id. */
+const example = (target: string, title: string, query: string): Html =>
+  html`<li data-for="${target}" hidden><button type="button" data-example="${query}">${title}</button></li>\n`;
 
-const extensions: Readonly<Record<(typeof resultFormats)[number]["name"], string>> = {
-  json: "srj",
-  xml: "srx",
-  csv: "csv",
-  tsv: "tsv",
-  turtle: "ttl",
-  ntriples: "nt",
-  jsonld: "jsonld",
-  rdfxml: "rdf",
-  n3: "n3",
-  trig: "trig",
-  nquads: "nq",
-  boolean: "txt",
-};
+const examples = ({ hasExamples }: ShownConsole): Html => html`<ul class="choices">
+${hasExamples ? example("none", "Artists from Iceland: three endpoints", exampleQueries.threeEndpoints) : ""}${example("none", "One row from no endpoint", "SELECT ?one WHERE { VALUES ?one { 1 } }")}${example("none", "Uptime of the endpoints, from the registry", exampleQueries.registry)}${example("endpoint", "Classes", classesQuery)}${example("endpoint", "Ten triples", tenTriples)}${readyQueries(hasExamples).map(({ federation, title, query }) => example(federation ?? "federation", title, query))}</ul>`;
 
-const form = (shown: ShownConsole): Html => html`<form class="card" id="ask" aria-label="Query">
-<div class="filters">
-${targets(shown)}<div class="half"><span class="label" id="examples-label">Examples</span><ul class="choices" id="examples" aria-labelledby="examples-label">
-${shown.hasExamples ? html`<li><button type="button" data-query="${exampleQueries.threeEndpoints}">Artists from Iceland: three endpoints</button></li>\n` : ""}<li><button type="button" data-query="SELECT ?one WHERE { VALUES ?one { 1 } }">One row from no endpoint</button></li>
-<li><button type="button" data-query="${exampleQueries.registry}">Uptime of the endpoints, from the registry</button></li>
-${readyQueries(shown.hasExamples).map(({ federation = "*", title, query }) => html`<li data-federation="${federation}" hidden><button type="button" data-query="${query}">${title}</button></li>\n`)}</ul></div>
+const tenTriples = "SELECT * WHERE {\n  ?subject ?property ?value .\n}\nLIMIT 10";
+const classesQuery =
+  "SELECT ?class (COUNT(?thing) AS ?things) WHERE {\n  ?thing a ?class .\n}\nGROUP BY ?class\nORDER BY DESC(?things)\nLIMIT 50";
+
+/** What the script adds to each tab of YASGUI: above the editor, and between editor and result. */
+const panel = (shown: ShownConsole): Html => html`<template id="panel">
+<div class="ask filters">
+${targets(shown)}<div class="half examples"><span class="label">Examples</span>${examples(shown)}</div>
 </div>
-<p class="small muted" id="described" hidden>This endpoint has not been described yet, so its classes and properties are not completed. Its page says how to have that done.</p>
-<div id="editor"></div>
-<div class="act"><button>Run</button><button type="button" class="second" id="stop" hidden>Stop</button>
-<label class="tick"><input type="checkbox" id="partial"> Take what can be had when an endpoint fails</label></div>
-<p class="small muted">Ctrl+Enter runs the query, Ctrl+Space completes, Tab leaves the editor. What you type stays here until you run it.</p>
-<div class="act"><button type="button" class="second" id="share">Copy link</button>
-<label class="hidden" for="format">Format of the download</label><select id="format">
-<optgroup label="Tables" id="tables">
-${formatChoices(false)}</optgroup>
-<optgroup label="Graphs" id="graphs">
-${formatChoices(true)}</optgroup>
-</select><button type="button" class="second" id="download">Download</button></div>
-<div id="shared" hidden><label for="link">Link to this query</label><input id="link" readonly></div>
-</form>
-`;
+<div class="asked">
+<div class="act"><button type="button" class="run">Run</button><button type="button" class="cancel second">Cancel</button>
+<label class="tick"><input type="checkbox" class="partial"> Allow partial results</label>
+<button type="button" class="share second">Copy link</button>
+<span class="copied" role="status"></span></div>
+<p class="small muted">Ctrl+Enter runs the query, Ctrl+Space completes, Tab leaves the editor.</p>
+<div class="outcome"><span class="state" role="status"></span> <span class="elapsed"></span></div>
+<div class="problem" role="alert"></div>
+<div class="planned"></div>
+</div>
+</template>`;
 
-/** The query console: an editor, the answer, its plan, and what each endpoint contributed. */
+/** The query console: tabs with an editor, the answer, and how it came about. */
 export function consolePage(shown: ShownConsole): string {
   const { script, stylesheet } = consoleAssets();
   return page({
@@ -115,9 +94,8 @@ export function consolePage(shown: ShownConsole): string {
 `,
     main: html`<h1>Query</h1>
 <noscript><p class="banner">The console needs JavaScript. Without it, <a href="/docs">send queries</a> with any SPARQL client.</p></noscript>
-${form(shown)}<p id="state" role="status"></p>
-<div id="problem" class="banner down" role="alert" hidden></div>
-<div class="columns asked"><section class="card" aria-labelledby="answer-title" id="answer" hidden><h2 id="answer-title">Answer</h2><div id="results"></div></section>
-<section class="card" aria-labelledby="plan-title"><h2 id="plan-title">Plan</h2><div id="plan"><p class="muted">Run the query to see who is asked for what.</p></div></section></div>`,
+<div class="card" id="yasgui" data-first="${shown.hasExamples ? exampleQueries.threeEndpoints : tenTriples}"></div>
+<details class="small"><summary>Where tabs and drafts are kept</summary><p>In this browser only, until they have not been changed for 30 days. Answers are not kept. <button type="button" class="second" id="forget">Delete all tabs and drafts</button></p></details>
+${panel(shown)}`,
   });
 }

@@ -1,8 +1,9 @@
 import type { Hint, Yasqe } from "@zazuko/yasqe";
 import type { Completion, Option } from "../../../completion/completion.ts";
-import type { Target } from "./ask.ts";
-import { element } from "./elements.ts";
+import { html } from "../../../html.ts";
+import { draw } from "./elements.ts";
 import { ownUrl } from "./own-url.ts";
+import type { Target } from "./requests.ts";
 
 const name = "fedway";
 /** Behind these, options are shown without being asked for. */
@@ -56,7 +57,7 @@ async function complete(yasqe: Yasqe, target: Target): Promise<Completion | unde
 
 /** As CodeMirror takes it; the text is not used, as it puts itself in. */
 function hintOf({ label, detail = "" }: Pick<Option, "label" | "detail">, hint: () => void): Hint {
-  const render = (place: HTMLElement): void => place.append(label, element("small", {}, detail && ` ${detail}`));
+  const render = (place: HTMLElement): void => draw(place, html`${label}<small>${detail && ` ${detail}`}</small>`);
   return Object.assign({ text: label, render }, { hint });
 }
 

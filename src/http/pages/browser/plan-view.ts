@@ -1,4 +1,3 @@
-import type { Problem } from "../../../errors/fedway-error.ts";
 import { amountText } from "../../../figures.ts";
 import { type Html, html } from "../../../html.ts";
 import type { PlanDescription } from "../../../query/explain.ts";
@@ -10,23 +9,17 @@ import { viewText } from "../../../views/view-text.ts";
 import { draw } from "./elements.ts";
 
 /** Content of the plan view; the record's sources may name endpoints that the plan does not. */
-export interface ShownPlan extends Pick<RunRecord, "sources" | "status" | "steps"> {
+interface ShownPlan extends Pick<RunRecord, "sources" | "status" | "steps"> {
   readonly plan: PlanDescription | undefined;
 }
 
-/** Draws a run: its plan arrives at one time, contributions of endpoints at others. */
-export function createPlanDisplay(place: HTMLElement) {
+/** Returns a function that draws what is known of a run: its plan arrives at one time, contributions at others. */
+export function planDisplay(place: HTMLElement): (change: Partial<ShownPlan>) => void {
   let shown: ShownPlan = { plan: undefined, sources: [], status: "running" };
-  const show = (change: Partial<ShownPlan>): void => {
+  place.replaceChildren();
+  return (change) => {
     shown = { ...shown, ...change };
     draw(place, planHtml(shown));
-  };
-  const noPlan = ({ code, detail }: Problem): void =>
-    draw(place, html`<p class="muted">No plan: ${detail} (${code})</p>`);
-  return {
-    show,
-    planned: (plan: PlanDescription | Problem): void => ("kind" in plan ? show({ plan }) : noPlan(plan)),
-    ran: ({ sources, steps, status }: Omit<ShownPlan, "plan">): void => show({ sources, steps, status }),
   };
 }
 

@@ -150,7 +150,7 @@ describe("/query", () => {
       "content-encoding": "gzip",
     });
     expect(gunzipSync(loaded.rawPayload).equals((await get(script)).rawPayload)).toBe(true);
-    expect((await get(sheet)).payload).not.toMatch(/url\((?!["']?data:)|@import|https?:/);
+    expect((await get(sheet)).payload).not.toMatch(/url\((?!["']?(?:data:|#))|@import|https?:/);
   });
 
   it("offers what the catalogue has, as text", async () => {

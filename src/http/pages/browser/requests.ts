@@ -1,0 +1,92 @@
+import type { Problem } from "../../../errors/fedway-error.ts";
+import type { PlanDescription } from "../../../query/explain.ts";
+import type { RunRecord } from "../../../query/run-log.ts";
+import { ownUrl } from "./own-url.ts";
+
+/** The endpoint or federation of a query; neither: its SERVICE clauses name the endpoints. */
+export type Target = { readonly endpoint?: string; readonly federation?: string };
+
+/** The SPARQL route of a target. */
+export function routeOf({ endpoint, federation }: Target): string {
+  if (endpoint !== undefined) return ownUrl(`/endpoints/${encodeURIComponent(endpoint)}/sparql`);
+  return ownUrl(federation === undefined ? "/sparql" : `/federations/${encodeURIComponent(federation)}/sparql`);
+}
+
+const mostBytes = 32 * 1024 * 1024;
+
+/** Limits the answers of queries, which the editor reads whole; it alone passes a `Request`. */
+export function limitAnswers(): void {
+  const fetchAny = globalThis.fetch;
+  globalThis.fetch = async (...request) => {
+    const response = await fetchAny(...request);
+    if (response.body === null || !(request[0] instanceof Request)) return response;
+    return new Response(response.body.pipeThrough(upTo(mostBytes)), response);
+  };
+}
+
+function upTo(most: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes > most) throw new Error("The answer is larger than the 32 MB that fit here: add a LIMIT.");
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+interface Own {
+  readonly signal: AbortSignal;
+  /** The session of the query that is asked about. */
+  readonly session?: string;
+}
+
+async function post<Answer>(path: string, body: object, { signal, session }: Own): Promise<Answer> {
+  const headers = { "Content-Type": "application/json", ...(session !== undefined && { "Fedway-Session": session }) };
+  return (await fetch(ownUrl(path), { method: "POST", headers, body: JSON.stringify(body), signal })).json();
+}
+
+/** The plan of a query, or the problem that it has none for. */
+export const explainQuery = (query: string, target: Target, signal: AbortSignal): Promise<PlanDescription | Problem> =>
+  post("/api/explain", { query, ...target }, { signal });
+
+/** Cause of an empty answer; undefined where there is none to give. */
+export async function whyEmpty(run: string, own: Own): Promise<Problem | undefined> {
+  const answer: { data: { diagnosis?: Problem } } = await post("/api/tools/explain_result", { run_id: run }, own);
+  return answer.data.diagnosis;
+}
+
+async function got<Answer>(path: string): Promise<Answer | undefined> {
+  const response = await fetch(ownUrl(path));
+  return response.ok ? response.json() : undefined;
+}
+
+/** The run of a session with one query, whose id only the first byte of the answer brings. */
+export async function runOf(session: string, known?: string): Promise<RunRecord | undefined> {
+  const id = known ?? (await got<{ runs: RunRecord[] }>(`/api/runs?limit=1&session=${session}`))?.runs[0]?.id;
+  return id === undefined ? undefined : got(`/api/runs/${encodeURIComponent(id)}`);
+}
+
+/** The record is closed right after the last byte. */
+const mostTries = 10;
+
+/** The same run once it has ended. */
+export async function endedRunOf(session: string, known?: string): Promise<RunRecord | undefined> {
+  for (let tries = 1; ; tries++) {
+    const record = await runOf(session, known);
+    if ((record && record.status !== "running") || tries === mostTries) return record;
+    await sleep(100);
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The problem document in a text, if it is one. */
+export function problemIn(text: string): Problem | undefined {
+  try {
+    const read: Problem = JSON.parse(text);
+    return typeof read.code === "string" && typeof read.detail === "string" ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}
