@@ -1,3 +1,4 @@
+import { amountText } from "../figures.ts";
 import { escapeOf } from "../rdf/term-text.ts";
 import { rdf, rdfs } from "../rdf/vocabularies.ts";
 import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
@@ -147,7 +148,7 @@ function termOptions(query: ReadQuery, scope: Scope, terms: ReturnType<typeof te
   return fitting(within, typed, textsOf).map(({ kind, iri, label, count, at }) => {
     const { insert, declare } = written(query, scope, iri);
     const name = label === undefined || label === iriParts(iri).local ? [] : [plainText(label, 60)];
-    const counted = count >= 1 ? [`${count.toLocaleString("en")} ${kind === "class" ? "instances" : "triples"}`] : [];
+    const counted = count >= 1 ? [amountText(count, kind === "class" ? "instance" : "triple")] : [];
     const detail = [...name, ...counted, ...holders(at, scope)].join(" · ");
     return { kind, label: plainText(insert, 200), insert, detail, declare };
   });

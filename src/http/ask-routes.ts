@@ -85,13 +85,22 @@ const Answer = view("AskAnswer", {
   ),
 });
 
-const withoutModel = (): FedwayError =>
+/** The error of a service without a model. */
+export const withoutModel = (): FedwayError =>
   new FedwayError("NOT_FOUND", "This service has no language model.", {
     next: "Set FEDWAY_CHAT to the URL of an OpenAI-compatible API and FEDWAY_CHAT_MODEL to one of its models, and start it again.",
   });
 
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Questions are answered here. */
+    readonly hasModel: boolean;
+  }
+}
+
 /** `POST /api/ask`, where a model is configured. Guarded, as each question costs the operator tokens. */
 export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
+  app.decorate("hasModel", shell.ask !== undefined);
   const { ask: agent } = shell;
   if (agent === undefined) {
     app.post("/api/ask", { ...guarded, schema: { hide: true } }, () => {
@@ -146,7 +155,7 @@ const TextAnswer = view("Text2SparqlAnswer", {
 });
 
 /** The endpoints of a dataset; undefined for a federation of more than a question may name. @throws FedwayError `ENDPOINT_UNKNOWN` */
-function endpointsOf(shell: HttpShell, dataset: string): readonly string[] | undefined {
+export function endpointsOf(shell: HttpShell, dataset: string): readonly string[] | undefined {
   const [, kind, id = dataset] = /\/(federations|endpoints)\/([^/]+?)(?:\/sparql)?\/?$/.exec(dataset) ?? [];
   const federation = kind === "endpoints" ? undefined : shell.catalog.federation(id);
   if (federation === undefined) return [knownEntry(shell, id).id];

@@ -278,7 +278,14 @@ export const modules: readonly Module[] = [
       { module: "store", files: ["store.ts"], typesOnly: true },
       {
         module: "agent",
-        files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "grammar/create-grammars.ts", "grammar/sparql-grammar.ts"],
+        files: [
+          "tool.ts",
+          "toolbox.ts",
+          "ask/ask-agent.ts",
+          "ask/ask-answer.ts",
+          "grammar/create-grammars.ts",
+          "grammar/sparql-grammar.ts",
+        ],
       },
       { module: "mcp", files: ["http-handler.ts"], typesOnly: true },
       { module: "completion", files: ["complete.ts", "completion.ts"] },

@@ -7,7 +7,7 @@ export { badge, fact, table } from "../../views/view-html.ts";
 const version = packageVersion();
 
 /** Parts of the site that the navigation leads to. */
-export type SitePart = "endpoints" | "federations" | "query" | "status" | "runs" | "help" | "docs";
+export type SitePart = "endpoints" | "federations" | "query" | "ask" | "status" | "runs" | "help" | "docs";
 
 /** What is put into the frame that all pages share. */
 interface PageContent {
@@ -23,6 +23,7 @@ const parts: readonly { readonly part: SitePart; readonly path: string; readonly
   { part: "endpoints", path: "/", text: "Endpoints" },
   { part: "federations", path: "/federations", text: "Federations" },
   { part: "query", path: "/query", text: "Query" },
+  { part: "ask", path: "/ask", text: "Ask" },
   { part: "status", path: "/status", text: "Status" },
   { part: "runs", path: "/runs", text: "Runs" },
   { part: "help", path: "/help", text: "Help" },
@@ -36,6 +37,9 @@ ${parts.map(
   ({ part, path, text }) =>
     html`<li><a href="${path}"${part === current ? html` aria-current="page"` : ""}>${text}</a></li>\n`,
 )}</ul></nav>`;
+
+/** The way to the page of questions, which only services with a model show. */
+export const askItem = '<li><a href="/ask">Ask</a></li>\n';
 
 /** A whole page. */
 export function page({ title, part, head: more, main }: PageContent): string {

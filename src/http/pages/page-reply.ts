@@ -4,7 +4,7 @@ import { hasTag, plainHeaders, tagOf, uncached } from "../common-headers.ts";
 import { chooseCoding, compressWhole, smallestCompressedBytes } from "../compression.ts";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { type Html, html } from "../../html.ts";
-import { page } from "./layout.ts";
+import { askItem, page } from "./layout.ts";
 
 const policy = [
   "default-src 'none'",
@@ -26,6 +26,10 @@ const pageHeaders: Readonly<Record<string, string>> = {
   Vary: "Accept-Encoding",
 };
 
+/** A page as this service shows it. */
+const shown = (text: string, { basePath, hasModel }: FastifyRequest["server"]): string =>
+  pageBelow(hasModel ? text : text.replace(askItem, ""), basePath);
+
 /** Answers with a page, or with 304 when the client has it already; `headers` replace those of every page. */
 export async function sendPage(
   request: FastifyRequest,
@@ -33,7 +37,7 @@ export async function sendPage(
   content: string | { readonly text: string; readonly headers: Readonly<Record<string, string>> },
 ): Promise<FastifyReply> {
   const text = typeof content === "string" ? content : content.text;
-  const body = Buffer.from(pageBelow(text, request.server.basePath));
+  const body = Buffer.from(shown(text, request.server));
   const etag = tagOf(body);
   void reply.headers({ ...pageHeaders, ETag: etag });
   if (typeof content !== "string") void reply.headers(content.headers);
@@ -48,7 +52,7 @@ export const privateHeaders = { ...pageHeaders, ...uncached };
 
 /** Answers with a page that is not to be kept. */
 export const sendPrivatePage = (reply: FastifyReply, text: string): FastifyReply =>
-  reply.headers(privateHeaders).send(pageBelow(text, reply.server.basePath));
+  reply.headers(privateHeaders).send(shown(text, reply.server));
 
 const suggestions = (ids: readonly string[]): Html => html`<p>Did you mean one of these?</p>
 <ul>

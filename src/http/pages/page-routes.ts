@@ -17,6 +17,7 @@ import { consolePage, consolePolicy } from "./console-page.ts";
 import { docsPage } from "./docs-page.ts";
 import { endpointPage, readingOf, type ShownEndpoint } from "./endpoint-page.ts";
 import { federationPage } from "./federation-page.ts";
+import { addAskPage } from "./ask-page.ts";
 import { addHelp } from "./help-page.ts";
 import { addMaintenanceForms } from "./maintenance-forms.ts";
 import { ownerPage } from "./owner-page.ts";
@@ -226,6 +227,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addMaintenanceForms(app, shell);
     addUnsubscribe(app, shell);
     addHelp(app, shell);
+    addAskPage(app, shell);
     app.get("/docs", {
       schema: { tags, summary: "This API as a page to read" },
       handler: async (request, reply) => sendPage(request, reply, docsPage(app.swagger(), { publicUrl: publicUrl() })),

@@ -148,6 +148,7 @@ describe("documents", () => {
       "/api/webhooks/dead/{id}",
       "/api/webhooks/muted",
       "/api/webhooks/muted/{id}",
+      "/ask",
       "/docs",
       "/endpoints/{id}",
       "/endpoints/{id}/badge.json",

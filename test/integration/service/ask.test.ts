@@ -341,12 +341,52 @@ it("fedway ask --url asks a running service, with its token", async () => {
   expect(calls[0]?.init?.body).toBe(JSON.stringify({ question, rounds: 0, endpoints: ["people"] }));
 });
 
-it("the route needs the admin token, and is not there without a model", async () => {
+it("the route needs the admin token, and says what to set where there is no model", async () => {
   const body = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question }) };
   expect((await fetch(`${service.url}/api/ask`, body)).status).toBe(401);
   expect((await ask({ question: "" })).status).toBe(400);
   const unknown = await ask({ question, endpoints: ["peple"] });
   expect(unknown).toMatchObject({ status: 404, answer: { code: "ENDPOINT_UNKNOWN", endpoints: ["people"] } });
   await startOwn({ FEDWAY_CHAT: "" });
-  expect((await ask()).status).toBe(404);
+  const missing = { code: "NOT_FOUND", next: expect.stringContaining("FEDWAY_CHAT_MODEL") };
+  expect(await ask()).toMatchObject({ status: 404, answer: missing });
+});
+
+describe("the page of questions", () => {
+  const form = (fields: Record<string, string>, headers: Record<string, string>): Promise<Response> =>
+    fetch(`${service.url}/ask`, { method: "POST", headers, body: new URLSearchParams(fields) });
+  const get = async (path: string, headers: Record<string, string> = {}): Promise<string> =>
+    (await fetch(service.url + path, { headers })).text();
+  const authorization = { authorization: `Bearer ${token}` };
+
+  it("asks to sign in, has a form, and shows rows, query, steps and cost", async () => {
+    expect(await get("/ask")).toContain('<a href="/login">sign in</a>');
+    expect(await get("/")).toContain('<a href="/ask">Ask</a>');
+    expect(await get("/ask", authorization)).toContain('<textarea id="question"');
+    expect((await form({ question }, {})).status).toBe(401);
+    model.answer(fenced(right));
+    const answer = await form({ question: `${question} <b>`, dataset: "people" }, authorization);
+    const page = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(page).toContain(`href="/query#${new URLSearchParams({ query: right }).toString()}"`);
+    expect(page).toMatch(/100 in, 10 out.*0\.0002.*name:string.*Gonçalo.*run_query/s);
+    expect(page).toContain("&lt;b&gt;");
+    expect(page).toContain('<option value="people" selected>');
+    expect((await form({ question: " " }, authorization)).status).toBe(400);
+    expect((await form({ question, dataset: "nobody" }, authorization)).status).toBe(404);
+  });
+
+  it("shows a failure as one", async () => {
+    model.answer({ status: 500, body: "broken" });
+    const page = await (await form({ question: "ж".repeat(3_000), dataset: "people" }, authorization)).text();
+    expect(page).toMatch(/class="badge down">failed/);
+    expect(page).not.toContain("Open in the query console");
+  });
+
+  it("says what to set where there is no model, and is in no navigation", async () => {
+    await startOwn({ FEDWAY_CHAT: "" });
+    expect(await get("/ask")).toContain("Set FEDWAY_CHAT to");
+    expect(await get("/")).not.toContain('href="/ask"');
+    expect((await form({ question }, authorization)).status).toBe(404);
+  });
 });
