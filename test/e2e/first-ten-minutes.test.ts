@@ -44,6 +44,8 @@ it("the start says at once what it does, and at its end where to look", () => {
   expect(service.log()).toContain(`${dataDir}/admin-token`);
 });
 
+it("the README is read in some minutes", () => expect(readme.split(/\s+/).length).toBeLessThan(1_200));
+
 it("every step is found in the README", () =>
   expect(steps.map(({ title }) => title[0])).toEqual(["1", "2", "3", "4", "5"]));
 
