@@ -319,6 +319,7 @@ export const modules: readonly Module[] = [
       "geojson",
       "leaflet",
       "topojson-client",
+      "topojson-specification",
       "world-atlas",
     ],
   },

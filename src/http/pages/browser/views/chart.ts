@@ -42,7 +42,7 @@ export function drawChart(place: HTMLElement, given: Cells): () => void {
     const axisName = axis.select.value;
     const series = seriesOf(given, shown, values.select.value).filter((column) => column !== axisName);
     canvas.setAttribute("aria-label", `${shown} chart of ${series.join(", ")} by ${axisName}`);
-    chart = new Chart(canvas, configOf(given, shown, axisName, series));
+    chart = new Chart(canvas, configOf(given, shown, { axis: axisName, series }));
   };
   place.append(kind.label, values.label, axis.label, ...limits(given), frame);
   show();
@@ -58,7 +58,13 @@ function seriesOf({ numbers }: Cells, kind: Kind, chosen: string): readonly stri
   return kind === "pie" ? numbers.slice(0, 1) : numbers;
 }
 
-function configOf({ rows }: Cells, type: Kind, axis: string, series: readonly string[]) {
+interface Shown {
+  /** Column of the labels. */
+  readonly axis: string;
+  readonly series: readonly string[];
+}
+
+function configOf({ rows }: Cells, type: Kind, { axis, series }: Shown) {
   const shown = rows.slice(0, mostRows);
   const text = getComputedStyle(document.body).color;
   return {

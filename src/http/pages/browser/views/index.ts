@@ -35,16 +35,17 @@ const views: Readonly<Record<string, LazyView>> = {
 /** Adds the views chart, map and graph to the result views of YASGUI. */
 export function registerViews(target: typeof Yasr): void {
   for (const [name, view] of Object.entries(views)) {
-    // The type of the registry asks for the interface `Plugin` as a class.
-    target.registerPlugin(name, pluginOf(view) as unknown as Parameters<typeof Yasr.registerPlugin>[1]);
+    // Its method `registerPlugin` does the same, but by its type it takes the browser's own `Plugin`.
+    Object.assign(target.plugins, { [name]: pluginOf(view) });
+    target.defaults.plugins[name] = { enabled: true };
     target.defaults.pluginOrder = [...new Set([...target.defaults.pluginOrder, name])];
   }
 }
 
-const pluginOf = ({ label, icon, fits, draw }: LazyView) =>
+const pluginOf = (view: LazyView) =>
   class implements Plugin<object> {
     readonly priority = 1;
-    readonly label = label;
+    readonly label = view.label;
     readonly #yasr: Yasr;
     #end: (() => void) | undefined;
 
@@ -54,7 +55,7 @@ const pluginOf = ({ label, icon, fits, draw }: LazyView) =>
 
     canHandleResults(): boolean {
       const { results } = this.#yasr;
-      return results !== undefined && !results.hasError() && fits(cells(results));
+      return results !== undefined && !results.hasError() && view.fits(cells(results));
     }
 
     async draw(): Promise<void> {
@@ -62,10 +63,10 @@ const pluginOf = ({ label, icon, fits, draw }: LazyView) =>
       const { results, resultsEl } = this.#yasr;
       if (results === undefined) return;
       const place = document.createElement("section");
-      place.className = `view-${label.toLowerCase()}`;
-      place.setAttribute("aria-label", label);
+      place.className = `view-${view.label.toLowerCase()}`;
+      place.setAttribute("aria-label", view.label);
       resultsEl.replaceChildren(place);
-      this.#end = await draw(place, cells(results));
+      this.#end = await view.draw(place, cells(results));
     }
 
     destroy(): void {
@@ -78,7 +79,7 @@ const pluginOf = ({ label, icon, fits, draw }: LazyView) =>
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
       svg.setAttribute("viewBox", "0 0 24 24");
       svg.setAttribute("aria-hidden", "true");
-      path.setAttribute("d", icon);
+      path.setAttribute("d", view.icon);
       svg.append(path);
       return svg;
     }

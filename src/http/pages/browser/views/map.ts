@@ -1,5 +1,5 @@
 import { wktToGeoJSON } from "betterknown";
-import type { FeatureCollection, Geometry, MultiPolygon, Position } from "geojson";
+import type { Feature, FeatureCollection, Geometry, MultiPolygon, Position } from "geojson";
 import { circleMarker, geoJSON, map } from "leaflet";
 import { feature } from "topojson-client";
 import land from "world-atlas/land-110m.json";
@@ -14,14 +14,15 @@ const mark = { color: "#1f6aab", weight: 2, fillColor: "#2f86d0", fillOpacity: 0
 export function drawMap(place: HTMLElement, given: Cells): () => void {
   const frame = document.createElement("div");
   frame.className = "map";
-  const features = given.rows.slice(0, mostPlaces).flatMap((row) => {
+  const features = given.rows.slice(0, mostPlaces).flatMap((row): Feature[] => {
     const geometry = geometryOf(row, given);
-    return geometry === undefined ? [] : [{ type: "Feature" as const, geometry, properties: { row } }];
+    return geometry === undefined ? [] : [{ type: "Feature", geometry, properties: { row } }];
   });
   place.append(sentence(countOf(features.length, given.rows.length)), frame);
   const drawn = map(frame, { attributionControl: false, worldCopyJump: true, maxZoom: 12 }).setView([20, 0], 1);
   geoJSON(continents(), { style: outline }).addTo(drawn);
-  const places = geoJSON({ type: "FeatureCollection", features } as FeatureCollection, {
+  const collection: FeatureCollection = { type: "FeatureCollection", features };
+  const places = geoJSON(collection, {
     style: mark,
     pointToLayer: (_feature, at) => circleMarker(at, mark),
     onEachFeature: ({ properties }, layer) => layer.bindPopup(() => popup(properties["row"], given)),
@@ -33,12 +34,11 @@ export function drawMap(place: HTMLElement, given: Cells): () => void {
 const countOf = (shown: number, all: number): string =>
   shown === all ? `${all} places.` : `${shown} of ${all} rows have a place that can be drawn here.`;
 
-/** The outline of all land. The file has no types of its own. */
+/** The outline of all land. */
 function continents(): MultiPolygon {
-  const topology = land as unknown as Parameters<typeof feature>[0];
-  const [whole] = (feature(topology, topology.objects["land"] as never) as unknown as FeatureCollection<MultiPolygon>)
-    .features;
-  return { type: "MultiPolygon", coordinates: whole?.geometry.coordinates.map((rings) => rings.map(unbroken)) ?? [] };
+  const shapes = feature(land, land.objects.land).features.map(({ geometry }) => geometry);
+  const polygons = shapes.flatMap((shape) => (shape.type === "MultiPolygon" ? shape.coordinates : []));
+  return { type: "MultiPolygon", coordinates: polygons.map((rings) => rings.map(unbroken)) };
 }
 
 /** Rings that cross 180 degrees go on beyond it, so that no line is drawn across the map. */
@@ -57,11 +57,13 @@ function unbroken(ring: readonly Position[]): Position[] {
 function geometryOf(row: Cells["rows"][number], { places }: Cells): Geometry | undefined {
   if (places === undefined) return undefined;
   if ("wkt" in places) return fromWkt(row[places.wkt]?.value ?? "");
-  const [longitude, latitude] = [row[places.longitude], row[places.latitude]].map((cell) => Number(cell?.value));
-  return isDegrees(longitude, latitude) ? { type: "Point", coordinates: [longitude, latitude] as number[] } : undefined;
+  const [longitude, latitude] = [numberOf(row[places.longitude]), numberOf(row[places.latitude])];
+  return isDegrees(longitude, latitude) ? { type: "Point", coordinates: [longitude, latitude] } : undefined;
 }
 
-const isDegrees = (longitude = Number.NaN, latitude = Number.NaN): boolean =>
+const numberOf = (cell: Cells["rows"][number][string] | undefined): number => Number(cell?.value ?? "none");
+
+const isDegrees = (longitude: number, latitude: number): boolean =>
   Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
 
 const longestWkt = 200_000;
