@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
+import { integer, number, text, texts } from "../shapes.ts";
 
-const text = (description: string) => Type.String({ description });
-const count = (description: string) => Type.Integer({ description });
 const { Optional } = Type;
 
 /** Contribution of one endpoint to one run; counts were seen, absent means unknown. */
@@ -9,16 +8,12 @@ export const SourceReport = Type.Object(
   {
     endpoint: text("Catalogue id, or the URL of an endpoint outside the catalogue."),
     requests: Type.Integer(),
-    cached: Optional(count("Answers that were still known from an earlier request; not among `requests`.")),
+    cached: Optional(integer("Answers that were still known from an earlier request; not among `requests`.")),
     shared: Optional(
-      count("Answers that came with an equal request of another query that was under way; not among `requests`."),
+      integer("Answers that came with an equal request of another query that was under way; not among `requests`."),
     ),
     mirror: Optional(text("The mirror that was asked in its place; its requests are counted here.")),
-    learned: Optional(
-      Type.Array(Type.String(), {
-        description: "What its requests have shown of how it must be asked; kept with its capabilities.",
-      }),
-    ),
+    learned: Optional(texts("What its requests have shown of how it must be asked; kept with its capabilities.")),
     rows: Optional(Type.Integer()),
     setAside: Optional(
       Type.Object(
@@ -29,8 +24,8 @@ export const SourceReport = Type.Object(
         },
       ),
     ),
-    bytes: count("Decoded bytes received."),
-    ms: Type.Number({ description: "Milliseconds from the first request to the last byte so far." }),
+    bytes: integer("Decoded bytes received."),
+    ms: number("Milliseconds from the first request to the last byte so far."),
     status: Type.Enum(["pending", "ok", "partial", "failed", "timeout", "skipped", "silenced", "cancelled"], {
       description:
         "timeout: did not answer within the time it had; skipped: known to be down, not asked; silenced: failed, and SILENT takes that for an answer.",
@@ -54,22 +49,20 @@ export type SourceReport = Static<typeof SourceReport>;
 export const StepReport = Type.Object(
   {
     pattern: Optional(text("As it is asked, without join keys, at most 500 characters; for the query's owner only.")),
-    endpoints: Type.Array(Type.String(), { description: "Who was asked, at most ten of them." }),
-    asked: count("How many endpoints were asked."),
-    estimate: Optional(
-      Type.Number({ description: "Solutions that were expected without join keys, where something was known." }),
-    ),
-    keys: count(
+    endpoints: texts("Who was asked, at most ten of them."),
+    asked: integer("How many endpoints were asked."),
+    estimate: Optional(number("Solutions that were expected without join keys, where something was known.")),
+    keys: integer(
       "Join keys that were sent; 0: the step was asked without them, because it comes first or was expected to have fewer solutions than there are keys.",
     ),
-    whole: count(
+    whole: integer(
       "Requests without join keys. Where keys were sent too: the step had fewer solutions than there were keys, or rows to be joined bound none of them.",
     ),
-    requests: count("Requests that were sent."),
-    rows: count("Rows that came."),
-    bytes: count("Decoded bytes that came."),
-    at: Type.Number({ description: "Milliseconds from the first request of the query to the first of the step." }),
-    ms: Type.Number({ description: "Milliseconds from the first request of the step to its last byte." }),
+    requests: integer("Requests that were sent."),
+    rows: integer("Rows that came."),
+    bytes: integer("Decoded bytes that came."),
+    at: number("Milliseconds from the first request of the query to the first of the step."),
+    ms: number("Milliseconds from the first request of the step to its last byte."),
   },
   { title: "Step" },
 );

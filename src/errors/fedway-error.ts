@@ -1,4 +1,7 @@
 import { errorCatalog, type ErrorCode, type ErrorKind } from "./codes.ts";
+import type { Problem } from "./problem.ts";
+
+export type { Problem } from "./problem.ts";
 
 /** How an endpoint can fail, in the words of the monitoring literature; a closed set, fit for a metric label. */
 export const faultKinds = [
@@ -24,61 +27,19 @@ export const faultKinds = [
 /** How an endpoint failed. */
 export type FaultKind = (typeof faultKinds)[number];
 
-/** Where in the query, or at which endpoint, the failure lies. */
-export interface ErrorWhere {
-  /** 1-based line of the query text. */
-  readonly line?: number;
-  /** 1-based column, in UTF-16 code units, of that line. */
-  readonly column?: number;
-  /** Catalogue id or IRI of the endpoint. */
-  readonly endpoint?: string;
-  /** The triple pattern or group, as SPARQL. */
-  readonly pattern?: string;
-}
+/** Fields of a problem that come from its error. */
+type Shown = "where" | "next" | "fault" | "upstreamStatus" | "retryAfterMs" | "endpoints" | "repairs" | "suggested";
 
-/** A change of a query that mends it. */
-export interface Repair {
-  /** Kind of the fault, such as `prefix-missing`; stable. */
-  readonly kind: string;
-  /** Text of the query that is replaced; empty where something is added. */
-  readonly before: string;
-  readonly after: string;
-  /** False: it is only offered, as it may change what the query means. */
-  readonly applied: boolean;
-  /** One sentence: how it has to be written. */
-  readonly why?: string | undefined;
-}
-
-/** Something known that was probably meant. */
-export interface Suggestion {
-  /** IRI or literal in N-Triples syntax, or the id of an endpoint. */
-  readonly term: string;
-  /** From 0 to 1; larger is better. */
-  readonly score: number;
-  readonly why: string;
-}
-
-/** Everything an error may carry beside its code and message. */
-export interface ErrorDetails {
-  readonly where?: ErrorWhere | undefined;
-  /** One sentence with the reader's next step. */
-  readonly next?: string | undefined;
-  readonly fault?: FaultKind | undefined;
-  /** HTTP status that the endpoint gave. */
-  readonly upstreamStatus?: number | undefined;
-  /** How long to wait before trying again, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
+/** Everything an error may carry beside its code and message; `next` is one sentence. */
+export interface ErrorDetails extends Partial<Pick<Problem, Shown | "suggestions">> {
   /** Moments between which the endpoint is not asked (ISO 8601). */
   readonly leftAlone?: { readonly since: string; readonly until: string } | undefined;
-  /** Catalogue ids that would fit, best first. */
-  readonly endpoints?: readonly string[] | undefined;
-  readonly repairs?: readonly Repair[] | undefined;
-  /** The query with all that is offered; parsed, never run unasked. */
-  readonly suggested?: string | undefined;
-  /** Best first. */
-  readonly suggestions?: readonly Suggestion[] | undefined;
   readonly cause?: unknown;
 }
+
+export type ErrorWhere = NonNullable<Problem["where"]>;
+export type Repair = NonNullable<Problem["repairs"]>[number];
+export type Suggestion = NonNullable<Problem["suggestions"]>[number];
 
 /**
  * The one error type that crosses folder borders. `message` is public: it never holds credentials, internal
@@ -117,18 +78,6 @@ export const cancellation = ({ reason }: AbortSignal): FedwayError =>
 export function libraryMessage(thrown: unknown): string | undefined {
   const isDefect = thrown instanceof TypeError || thrown instanceof RangeError || thrown instanceof ReferenceError;
   return thrown instanceof Error && !isDefect ? thrown.message.replaceAll(/\s+/g, " ") : undefined;
-}
-
-/** A problem document (RFC 9457) with Fedway's extension members. */
-export interface Problem extends Omit<ErrorDetails, "cause"> {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly detail: string;
-  readonly retryable: boolean;
-  /** The id under which the run record is kept. */
-  readonly run?: string | undefined;
 }
 
 /** The problem document of any thrown value; as JSON it has only what is known. */

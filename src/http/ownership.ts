@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { sessionName, sessionPattern } from "../query/records.ts";
 import { clientSignal } from "./exchange.ts";
 import { hasAccess } from "./write-access.ts";
 
@@ -13,10 +14,7 @@ export const viewerOf = (request: FastifyRequest) => ({
   isOperator: hasAccess(request),
 });
 
-const pattern = "^[A-Za-z0-9._~:-]{1,100}$";
-const wellFormed = new RegExp(pattern);
-/** Name of a session, chosen by its owner. */
-export const sessionName = Type.String({ pattern, description: "Letters, digits and . _ ~ : -, at most 100." });
+const wellFormed = new RegExp(sessionPattern);
 export const SessionHeader = Type.Object({ "fedway-session": Type.Optional(sessionName) });
 
 /** For whom a request's work is done: until its client leaves, and within which session and trace. */

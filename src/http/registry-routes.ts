@@ -14,10 +14,10 @@ import {
   CapabilityRecord,
   SchemaAnswer,
   SchemaParameters,
-  SearchAnswer,
   SearchParameters,
   VoidParameters,
 } from "./registry-schemas.ts";
+import { SearchAnswer } from "../registry/search/search-answer.ts";
 import { createVoidDocuments } from "./void-documents.ts";
 import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 

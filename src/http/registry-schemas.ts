@@ -1,7 +1,7 @@
 import { capabilitiesSchema } from "../registry/capabilities/capabilities.ts";
 import { Type } from "typebox";
 import { paging } from "./paging.ts";
-import { view, strictObject, boolean, text, optionalFields } from "./schemas.ts";
+import { view, strictObject, boolean, optionalFields } from "./schemas.ts";
 
 /** Parameters of `GET /api/endpoints/{id}/void`. */
 export const VoidParameters = optionalFields({
@@ -40,36 +40,6 @@ export const SearchParameters = strictObject({
   endpoint: Type.Optional(Type.String({ maxLength: 64, description: "Only this endpoint and its terms." })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, default: 0 })),
-});
-
-const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
-
-/** Answer of `GET /api/search`. */
-export const SearchAnswer = view("SearchAnswer", {
-  total: Type.Integer(),
-  words: Type.Array(Type.String()),
-  matched: Type.Union([Type.Literal("all"), Type.Literal("some")]),
-  complete: boolean("False: some terms were left out of the index for their number."),
-  hits: Type.Array(
-    Type.Object({
-      kind: Type.String(),
-      iri: Type.Optional(Type.String()),
-      id: Type.Optional(Type.String()),
-      title: Type.String(),
-      score: Type.Number(),
-      why: Type.Array(match),
-      endpoints: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          count: Type.Optional(Type.Any()),
-          published: Type.Optional(
-            text("When and from where it was published; the endpoint itself has not been described."),
-          ),
-        }),
-      ),
-      endpointsTotal: Type.Integer(),
-    }),
-  ),
 });
 
 /** Answer of `GET /api/endpoints/{id}/schema`. */

@@ -1,35 +1,21 @@
 import { Type } from "typebox";
-import { elapsedMs } from "../query/run-list.ts";
+import { elapsedMs, RunFilter } from "../query/run-list.ts";
 import { runUnknown } from "../query/query-service.ts";
-import type { RunRecord as Recorded } from "../query/run-log.ts";
 import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { ownerOf, sessionName, viewerOf } from "./ownership.ts";
-import { RunRecord, RunStatus } from "../query/records.ts";
-import { IdPath, NoParameters, nothing, view, documented, optionalFields } from "./schemas.ts";
+import { ownerOf, viewerOf } from "./ownership.ts";
+import { RunRecord } from "../query/records.ts";
+import { IdPath, NoParameters, nothing, view, documented } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
 
 const doc = documented("Queries");
-const words = Type.String({ minLength: 1, maxLength: 500 });
-
-const RunFilter = optionalFields({
-  status: RunStatus,
-  endpoint: Type.Intersect([words], { description: "Catalogue id of an endpoint that was asked." }),
-  client: Type.Intersect([words], { description: "Name of the key of the client." }),
-  session: Type.Intersect([sessionName], { description: "The header Fedway-Session that the query was sent with." }),
-  minMs: Type.Integer({ minimum: 0, maximum: 86_400_000, description: "Least milliseconds taken." }),
-  since: Type.String({ format: "date-time", description: "Earliest start." }),
-  order: Type.Enum(["newest", "longest"], { description: "newest when absent" }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-  cursor: Type.String({ maxLength: 200, description: "`next` of the page before." }),
-});
 
 const RunList = view("RunList", { runs: Type.Array(RunRecord), next: Type.Optional(Type.String()) });
 
 const mostCharacters = 300;
 
 /** A run as lists show it: without steps and notes, its text cut. */
-function listedRun({ steps: _steps, notes: _notes, asked, ...run }: Recorded, nowMs: number): Recorded {
+function listedRun({ steps: _steps, notes: _notes, asked, ...run }: RunRecord, nowMs: number): RunRecord {
   const shown = asked && { ...asked, query: asked.query?.slice(0, mostCharacters), repairs: [] };
   return { ...run, notes: [], asked: shown, elapsedMs: Math.round(elapsedMs(run, nowMs)) };
 }

@@ -1,6 +1,10 @@
 import { Type, type TSchema } from "typebox";
 import { graphPattern, longestGraph } from "./protocol-operation.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
+import { text } from "../shapes.ts";
+
+export { Problem } from "../errors/problem.ts";
+export { boolean, integer, text, texts } from "../shapes.ts";
 
 /** An object without other fields than these. */
 export const strictObject = <const Fields extends Record<string, TSchema>>(fields: Fields) =>
@@ -21,57 +25,6 @@ export const documented = (heading: string) => (operationId: string, summary: st
   summary,
   ...(answer && { response: answers(answer) }),
 });
-
-/** Fields with a word on what they mean. */
-export const text = (description: string) => Type.String({ description });
-export const texts = (description: string) => Type.Array(Type.String(), { description });
-export const integer = (description: string) => Type.Integer({ description });
-export const boolean = (description: string) => Type.Boolean({ description });
-
-/** Problem document (RFC 9457) with Fedway's members. */
-export const Problem = Type.Object(
-  {
-    type: Type.String(),
-    title: Type.String(),
-    status: Type.Integer(),
-    code: text("Stable, machine-readable code."),
-    detail: Type.String(),
-    retryable: boolean("The same request may succeed later."),
-    where: Type.Optional(
-      Type.Object({
-        line: Type.Optional(Type.Integer()),
-        column: Type.Optional(Type.Integer()),
-        endpoint: Type.Optional(Type.String()),
-        pattern: Type.Optional(text("Triple pattern or group, as SPARQL.")),
-      }),
-    ),
-    next: Type.Optional(text("What to do next.")),
-    fault: Type.Optional(Type.String()),
-    upstreamStatus: Type.Optional(Type.Integer()),
-    retryAfterMs: Type.Optional(Type.Number()),
-    endpoints: Type.Optional(Type.Array(Type.String(), { description: "Catalogue ids that would fit." })),
-    repairs: Type.Optional(
-      Type.Array(
-        Type.Object({
-          kind: Type.String(),
-          before: Type.String(),
-          after: Type.String(),
-          applied: boolean("False: only offered, as it may change what the query means."),
-          why: Type.Optional(text("How it has to be written.")),
-        }),
-        { description: "Changes that mend the query." },
-      ),
-    ),
-    suggested: Type.Optional(text("The query with all that is offered; it was not run.")),
-    suggestions: Type.Optional(
-      Type.Array(Type.Object({ term: Type.String(), score: Type.Number(), why: Type.String() }), {
-        description: "What was probably meant, best first.",
-      }),
-    ),
-    run: Type.Optional(Type.String()),
-  },
-  { title: "Problem", description: "What went wrong and what to do about it." },
-);
 
 /** A value of a row, as `jsonTerm` makes it. */
 export const Term = Type.Union(

@@ -6,7 +6,8 @@ import { type AnsweredQuestion, answeredQuestions, otlpTrace } from "../query/se
 import { sessionFigures } from "../query/session-figures.ts";
 import { anyOriginHeaders, sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { callerOf, ownerOf, sessionName } from "./ownership.ts";
+import { sessionName } from "../query/records.ts";
+import { callerOf, ownerOf } from "./ownership.ts";
 import { answersAs, view, documented, integer, optionalFields } from "./schemas.ts";
 
 const SessionPath = Type.Object({ id: sessionName });

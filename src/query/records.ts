@@ -3,11 +3,9 @@ import { type Static, Type } from "typebox";
 import { SourceReport, StepReport } from "../engine/reports.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { Problem, Repair } from "../errors/fedway-error.ts";
-import type { Given } from "../json.ts";
 import type { PlanNote } from "../plan/query-plan.ts";
+import { type Given, integer, number, text, texts } from "../shapes.ts";
 
-const text = (description: string) => Type.String({ description });
-const count = (description: string) => Type.Integer({ description });
 const words = Type.String();
 const { Optional } = Type;
 
@@ -42,20 +40,22 @@ export const ChosenBy = Type.Object(
     seenAt: Optional(text("When the oldest fact was seen by which endpoints were left out; absent: none was.")),
     verifiedAt: Optional(text("Since when all are verified; absent: some are not, lately.")),
     withheld: Optional(
-      Type.Array(words, {
-        description:
-          "Endpoints that were not asked for some patterns, or join keys, because copies of their triples have no match.",
-      }),
+      texts(
+        "Endpoints that were not asked for some patterns, or join keys, because copies of their triples have no match.",
+      ),
     ),
-    refuted: Optional(
-      Type.Array(words, {
-        description: "Endpoints whose facts turned out to be wrong: the answer may lack what they have.",
-      }),
-    ),
+    refuted: Optional(texts("Endpoints whose facts turned out to be wrong: the answer may lack what they have.")),
   },
   { description: "The facts by which sources were chosen." },
 );
 export type ChosenBy = Given<Static<typeof ChosenBy>>;
+
+export const sessionPattern = "^[A-Za-z0-9._~:-]{1,100}$";
+/** Name of a session, chosen by its owner. */
+export const sessionName = Type.String({
+  pattern: sessionPattern,
+  description: "Letters, digits and . _ ~ : -, at most 100.",
+});
 
 const asked = Type.Object(
   {
@@ -79,10 +79,10 @@ export const RunRecord = Type.Object(
     queryHash: Optional(words),
     status: RunStatus,
     partial: Optional(partialKind),
-    rows: Optional(count("Rows or triples of the answer; absent when unknown.")),
-    bytes: count("Decoded bytes received from endpoints."),
-    elapsedMs: Optional(Type.Number({ description: "In lists: of a run under way until now." })),
-    durationMs: Optional(Type.Number({ description: "Absent while the run is under way." })),
+    rows: Optional(integer("Rows or triples of the answer; absent when unknown.")),
+    bytes: integer("Decoded bytes received from endpoints."),
+    elapsedMs: Optional(number("In lists: of a run under way until now.")),
+    durationMs: Optional(number("Absent while the run is under way.")),
     sources: Type.Array(SourceReport),
     steps: Optional(Type.Array(StepReport, { description: "Of a federated plan: what each step took." })),
     code: Optional(Type.Unsafe<ErrorCode>(text("Why the run failed."))),
@@ -135,7 +135,7 @@ export const PlanDescription = Type.Object(
         {
           federation: Optional(words),
           members: Type.Integer(),
-          leftOut: count("Members without a match for any pattern."),
+          leftOut: integer("Members without a match for any pattern."),
           only: Optional(text("The only member.")),
         },
         { description: "Members whose data are one graph for patterns outside of SERVICE." },

@@ -1,24 +1,31 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { OwnedRecord, RunRecord, RunStatus } from "./run-log.ts";
+import { type Static, Type } from "typebox";
+import type { Given } from "../shapes.ts";
+import { type RunRecord, RunStatus, sessionName } from "./records.ts";
+import type { OwnedRecord } from "./run-log.ts";
 
-/** Which runs are listed, and in which order. */
-export interface RunFilter {
-  readonly status?: RunStatus | undefined;
-  /** Catalogue id, or URL of one that has none. */
-  readonly endpoint?: string | undefined;
-  /** Name of a client's key. */
-  readonly client?: string | undefined;
-  /** Session that its owner chose for it. */
-  readonly session?: string | undefined;
-  /** Took, or takes by now, at least so long. */
-  readonly minMs?: number | undefined;
-  /** Began at this moment or later (ISO 8601). */
-  readonly since?: string | undefined;
-  readonly order?: "newest" | "longest" | undefined;
-  readonly limit?: number | undefined;
-  /** `next` of the page before. */
-  readonly cursor?: string | undefined;
-}
+const words = Type.String({ minLength: 1, maxLength: 500 });
+
+/** The runs to list, and their order. */
+export const RunFilter = Type.Partial(
+  Type.Object({
+    status: RunStatus,
+    endpoint: Type.Intersect([words], {
+      description: "Catalogue id of an endpoint that was asked; URL of one without.",
+    }),
+    client: Type.Intersect([words], { description: "Name of the key of the client." }),
+    session: Type.Intersect([sessionName], {
+      description: "The header Fedway-Session that the query was sent with.",
+    }),
+    minMs: Type.Integer({ minimum: 0, maximum: 86_400_000, description: "Least milliseconds taken, by now." }),
+    since: Type.String({ format: "date-time", description: "Earliest start." }),
+    order: Type.Enum(["newest", "longest"], { description: "newest when absent" }),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+    cursor: Type.String({ maxLength: 200, description: "`next` of the page before." }),
+  }),
+  { additionalProperties: false },
+);
+export type RunFilter = Given<Static<typeof RunFilter>>;
 
 /** A page of runs; `next` is absent behind the last one. */
 export interface ListedRuns<Listed = RunRecord> {

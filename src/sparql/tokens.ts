@@ -1,4 +1,4 @@
-import { FedwayError, type ErrorWhere } from "../errors/fedway-error.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 
 /** Kind of a token; `invalid` is a character that starts no SPARQL 1.1 token. */
 type TokenKind = "iri" | "pname" | "blank" | "var" | "string" | "number" | "lang" | "word" | "punct" | "invalid";
@@ -88,7 +88,7 @@ function scanToken(text: string, at: number): Token {
 }
 
 /** Line and column (both from 1) of an offset; CR, LF and CRLF end a line. */
-export function whereAt(text: string, offset: number): Required<Pick<ErrorWhere, "line" | "column">> {
+export function whereAt(text: string, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let lineStart = 0;
   for (const end of text.matchAll(/\r\n?|\n/g)) {

@@ -33,10 +33,11 @@ export const modules: readonly Module[] = [
   { name: "app.ts", imports: "everything", packages: [] },
   { name: "app", imports: "everything", packages: ["pino"] },
   { name: "config", imports: [], packages: [] },
-  { name: "errors", imports: [], packages: [] },
+  { name: "errors", imports: [], packages: ["typebox"] },
   { name: "clock.ts", imports: [], packages: [] },
   { name: "figures.ts", imports: [], packages: [] },
   { name: "json.ts", imports: [], packages: [] },
+  { name: "shapes.ts", imports: [], packages: ["typebox"] },
   { name: "package-file.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [], packages: [] },
@@ -435,7 +436,14 @@ export const modules: readonly Module[] = [
 ];
 
 /** Modules that any other may import. */
-export const ground: readonly string[] = ["errors", "clock.ts", "figures.ts", "json.ts", "package-file.ts"];
+export const ground: readonly string[] = [
+  "errors",
+  "clock.ts",
+  "figures.ts",
+  "json.ts",
+  "package-file.ts",
+  "shapes.ts",
+];
 
 /** Types that any module may name; erased before anything runs. */
 export const typePackages: readonly string[] = ["@rdfjs/types"];

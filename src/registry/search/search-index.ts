@@ -1,6 +1,7 @@
 import type { Catalog, CatalogEntry, EndpointInterface } from "../catalog/catalog.ts";
 import type { EndpointModels } from "../model/endpoint-models.ts";
-import type { KnownCount, TermKind } from "../model/schema.ts";
+import type { TermKind } from "../model/schema.ts";
+import type { Match, SearchAnswer, SearchHit } from "./search-answer.ts";
 import { filterEntries, hasTerm } from "./filter-entries.ts";
 import type { Suggestion } from "../../errors/fedway-error.ts";
 import { indexed, type IndexState, ownFields } from "./index-state.ts";
@@ -11,40 +12,10 @@ import { hasAllWords } from "./text-index.ts";
 import { iriParts } from "../schema/text.ts";
 import { queryWords } from "../words/question-words.ts";
 
+export type { Match, SearchAnswer, SearchHit, TermUse } from "./search-answer.ts";
+
 /** Kinds of search hits. */
 export type HitKind = "endpoint" | "class" | "property";
-
-/** Why something was found: a word of the query and the indexed word or value it met in a field. */
-export interface Match {
-  readonly field: string;
-  readonly term: string;
-  readonly matched: string;
-}
-
-/** An endpoint that has a class or property; the count is of instances or triples, absent when unknown. */
-export interface TermUse {
-  readonly id: string;
-  readonly count?: KnownCount;
-  /** When and from where it was published, where the endpoint itself has not been described. */
-  readonly published?: string;
-}
-
-/** One thing found. */
-export interface SearchHit {
-  readonly kind: HitKind;
-  /** Only for classes and properties. */
-  readonly iri?: string | undefined;
-  /** Only for endpoints. */
-  readonly id?: string | undefined;
-  /** Title of the endpoint; label, else local name, of a class or property. */
-  readonly title: string;
-  /** Larger is better; comparable within one answer only. */
-  readonly score: number;
-  readonly why: readonly Match[];
-  /** Only for classes and properties: the 20 endpoints with the largest counts, unknown last. */
-  readonly endpoints: readonly TermUse[];
-  readonly endpointsTotal: number;
-}
 
 /** A search. */
 export interface SearchRequest {
@@ -59,18 +30,6 @@ export interface SearchRequest {
   /** 1 to 1,000. */
   readonly limit: number;
   readonly offset: number;
-}
-
-/** Search results, best first; ties in the order of kind, then id or IRI. */
-export interface SearchAnswer {
-  readonly total: number;
-  readonly hits: readonly SearchHit[];
-  /** Words that were searched for. */
-  readonly words: readonly string[];
-  /** "some": nothing has all the words, so that the hits have only some of them. */
-  readonly matched: "all" | "some";
-  /** False: terms of some descriptions had no room, or descriptions are still being read after a start. */
-  readonly complete: boolean;
 }
 
 /** Monitored state of an endpoint; "unknown" is not "down". */
