@@ -1,9 +1,12 @@
 // Bundles the query console (src/http/pages/browser with YASGUI) into dist/console/, so that the running service needs none of
-// its packages. Dynamic imports become chunks of their own, which browsers load when it is first used.
-import { readdirSync, rmSync } from "node:fs";
+// its packages. Dynamic imports become chunks of their own, which browsers load when they are first used. The script of /docs is
+// the one that Scalar's plugin serves, with a line that starts it: policies of pages allow no script in them.
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import apiReference from "@scalar/fastify-api-reference";
 import { build } from "esbuild";
+import { fastify } from "fastify";
 
 const inRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const folder = inRoot("dist/console");
@@ -29,3 +32,9 @@ const { metafile } = await build({
 // Chunks of earlier builds.
 const built = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
 for (const file of readdirSync(folder)) if (!built.has(file)) rmSync(`${folder}/${file}`);
+
+const app = fastify().register(apiReference, { routePrefix: "/docs", configuration: { url: "openapi.json" } });
+const { body } = await app.inject("/docs/js/scalar.js");
+const start =
+  'for (const at of document.querySelectorAll("#reference")) Scalar.createApiReference(at, JSON.parse(at.dataset.settings));';
+writeFileSync(`${folder}/reference.js`, `${body}\n${start}\n`);

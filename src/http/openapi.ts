@@ -1,8 +1,10 @@
 import swagger from "@fastify/swagger";
 import { STATUS_CODES } from "node:http";
-import type { FastifySchema } from "fastify";
+import type { FastifyContextConfig, FastifySchema } from "fastify";
 import type { HttpDeps, TypedApp } from "./http-deps.ts";
+import { addExamples } from "./api-examples.ts";
 import { Problem } from "./schemas.ts";
+import { roleOf } from "./write-access.ts";
 
 /** Tags in the order in which people read them; a page of the document follows it. */
 const tags = [
@@ -22,12 +24,16 @@ const lastTags = [
 ];
 
 /** A route's schema with what is for its documentation only. */
-type Documented = FastifySchema & { readonly tags?: readonly string[]; readonly operationId?: string };
+type Documented = FastifySchema & {
+  readonly tags?: readonly string[];
+  readonly operationId?: string;
+  readonly summary?: string;
+};
 
 interface Route {
   readonly url: string;
   readonly method: string | readonly string[];
-  readonly config?: { readonly guarded?: boolean };
+  readonly config?: FastifyContextConfig;
 }
 
 /**
@@ -58,7 +64,8 @@ export async function documentApi(app: TypedApp, { version, config, routes = [] 
       servers: [{ url: config.publicUrl.endsWith(":0") ? "/" : config.publicUrl }],
     },
     transform: ({ schema, url, route }) => ({ schema: schema && documented(schema, route), url }),
-    transformObject: (document) => ("openapiObject" in document ? withComponents(document.openapiObject) : {}),
+    transformObject: (document) =>
+      "openapiObject" in document ? addExamples(withComponents(document.openapiObject)) : {},
   });
 }
 
@@ -70,6 +77,7 @@ function documented(schema: Documented, route: Route): FastifySchema {
     Object.entries(declared).map(([status, answer]) => [status, worded(status, answer)]),
   );
   return {
+    description: `${schema.summary ?? ""}. Role of the caller: ${roleOf(route.config, route.method)}.`,
     ...schema,
     ...(isPage && schema.operationId === undefined && { operationId: pageId(route) }),
     ...(isGuarded && { security: [{ adminToken: [] }] }),

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from "fastify";
 import { mayDo, type Role } from "../clients/client-keys.ts";
 import { clientOf } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -29,10 +29,13 @@ export const openAccess = "off";
 
 type AccessSettings = Pick<HttpSettings, "adminToken" | "publicUrl">;
 
+/** The role that a route needs of who sends this method. */
+export const roleOf = (config: FastifyContextConfig | undefined, method: string | readonly string[]): Role | "none" =>
+  config?.role ?? (config?.guarded === true ? "write" : /^(?:GET|HEAD)/.test(String(method)) ? "read" : "query");
+
 /** Refuses a request below the role that its route needs. @throws FedwayError `TOKEN_REQUIRED`, `ROLE_REFUSED`, `WRITE_REFUSED` */
 export function checkRole(request: FastifyRequest, reply: FastifyReply): void {
-  const { guarded: isGuarded = false, role } = request.routeOptions.config;
-  const needed = role ?? (isGuarded ? "write" : isReading(request) ? "read" : "query");
+  const needed = roleOf(request.routeOptions.config, request.method);
   const problem = needed === "none" ? undefined : accessProblem(request, needed);
   if (problem !== undefined) throw refused(reply, problem, request.routeOptions.url?.endsWith("/sparql"));
 }

@@ -119,16 +119,18 @@ export async function keepPicture({ page }: Visit, name: string): Promise<void> 
 
 interface AxeFinding {
   readonly id: string;
+  readonly impact?: string | null;
   readonly nodes: readonly { readonly html: string }[];
 }
 
 type AxeAnswer = Readonly<Record<"violations" | "passes", readonly AxeFinding[]>>;
 
-/** What axe-core finds wrong with the page as it is now, one line a node. */
-export async function accessibilityFaults({ page }: Visit): Promise<readonly string[]> {
+/** What axe-core finds wrong with the page as it is now, one line a node; critical ones only where the page is not ours. */
+export async function accessibilityFaults({ page }: Visit, only?: "critical"): Promise<readonly string[]> {
   // The page's policy runs no script; this one is run by the browser's driver, outside of it.
   await page.evaluate(axe.source);
   const { violations, passes } = await page.evaluate<AxeAnswer>("axe.run()");
   expect(passes.length).toBeGreaterThan(10);
-  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)}`));
+  const ours = violations.filter(({ impact }) => only === undefined || impact === only);
+  return ours.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)}`));
 }

@@ -41,7 +41,13 @@ const icon = asset("icon", "svg", `<svg xmlns="http://www.w3.org/2000/svg" viewB
 /** Paths of what pages load. */
 export const assetPaths = { stylesheet: pathOf(stylesheet), icon: pathOf(icon) } as const;
 
-let bundle: { readonly js: Asset; readonly css: Asset; readonly chunks: ReadonlyMap<string, Asset> } | undefined;
+interface Bundle {
+  readonly js: Asset;
+  readonly css: Asset;
+  readonly chunks: ReadonlyMap<string, Asset>;
+}
+let bundle: Bundle | undefined;
+let reference: Asset | undefined;
 
 const consoleFolder = packageFile("dist/console/");
 
@@ -57,12 +63,15 @@ const chunks = (): ReadonlyMap<string, Asset> =>
   );
 
 /** Output of `deploy/build-console.mjs`, read when it is first wanted: nothing else needs it. */
-function consoleBundle(): NonNullable<typeof bundle> {
+const consoleBundle = (): Bundle =>
+  (bundle ??= built(() => ({ js: bundled("console.js"), css: bundled("console.css"), chunks: chunks() })));
+const referenceScript = (): Asset => (reference ??= built(() => bundled("reference.js", "reference")));
+
+function built<T>(read: () => T): T {
   try {
-    bundle ??= { js: bundled("console.js"), css: bundled("console.css"), chunks: chunks() };
-    return bundle;
+    return read();
   } catch (cause) {
-    throw new FedwayError("NOT_FOUND", "The query console has not been built.", {
+    throw new FedwayError("NOT_FOUND", "The scripts of the pages have not been built.", {
       cause,
       next: "Build it with npm run build:engine.",
     });
@@ -75,6 +84,9 @@ export function consoleAssets(): { readonly script: string; readonly stylesheet:
   return { script: pathOf(js), stylesheet: pathOf(css) };
 }
 
+/** Path of the script of `/docs`. @throws FedwayError `NOT_FOUND` when it has not been built */
+export const referencePath = (): string => pathOf(referenceScript());
+
 /** Asset of this name, or of the same name with another hash; chunks are whole by their own hash only. */
 function assetOf(file: string): { readonly found: Asset; readonly isCurrent: boolean } | undefined {
   if (file.startsWith("chunk-")) {
@@ -82,9 +94,13 @@ function assetOf(file: string): { readonly found: Asset; readonly isCurrent: boo
     return chunk && { found: chunk, isCurrent: true };
   }
   const [stem, hash, extension] = file.split(".", 3);
-  const all = stem === "console" ? [consoleBundle().js, consoleBundle().css] : [stylesheet, icon];
-  const found = all.find((each) => each.stem === stem && each.extension === extension);
+  const found = assetsOf(stem).find((each) => each.stem === stem && each.extension === extension);
   return found && { found, isCurrent: found.hash === hash };
+}
+
+function assetsOf(stem: string | undefined): readonly Asset[] {
+  if (stem === "reference") return [referenceScript()];
+  return stem === "console" ? [consoleBundle().js, consoleBundle().css] : [stylesheet, icon];
 }
 
 async function bodyIn({ body, compressed }: Asset, coding: ContentCoding): Promise<Buffer> {

@@ -6,20 +6,26 @@ import type { FedwayError } from "../../errors/fedway-error.ts";
 import { type Html, html } from "../../html.ts";
 import { askItem, page } from "./layout.ts";
 
-const policy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const policies = {
+  "default-src": "'none'",
+  "style-src": "'self'",
+  "img-src": "'self' data:",
+  "form-action": "'self'",
+  "base-uri": "'none'",
+  "frame-ancestors": "'none'",
+};
+
+/** The policy of all pages, for one that needs more. */
+export const policyWith = (more: Readonly<Record<string, string>> = {}): string =>
+  Object.entries({ ...policies, ...more })
+    .map((directive) => directive.join(" "))
+    .join("; ");
 
 /** Headers of every page: nothing runs, nothing is loaded from elsewhere, nobody frames it. */
 const pageHeaders: Readonly<Record<string, string>> = {
   ...plainHeaders,
   "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": policy,
+  "Content-Security-Policy": policyWith(),
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cache-Control": "no-cache",

@@ -14,7 +14,7 @@ import { partsOf, splitOver } from "../../registry/schema/split-classes.ts";
 import { catalogPage, exampleEndpoints, mostFederations } from "./catalog-page.ts";
 import { readCatalogFilter } from "./catalog-filter.ts";
 import { consolePage, consolePolicy } from "./console-page.ts";
-import { docsPage } from "./docs-page.ts";
+import { docsPage, docsPolicy } from "./docs-page.ts";
 import { endpointPage, readingOf, type ShownEndpoint } from "./endpoint-page.ts";
 import { federationPage } from "./federation-page.ts";
 import { addAskPage } from "./ask-page.ts";
@@ -229,8 +229,12 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addHelp(app, shell);
     addAskPage(app, shell);
     app.get("/docs", {
-      schema: { tags, summary: "This API as a page to read" },
-      handler: async (request, reply) => sendPage(request, reply, docsPage(app.swagger(), { publicUrl: publicUrl() })),
+      schema: { tags, summary: "This API as a page to read and to try" },
+      handler: async (request, reply) =>
+        sendPage(request, reply, {
+          text: docsPage(app.basePath),
+          headers: { "Content-Security-Policy": docsPolicy(publicUrl()) },
+        }),
     });
   });
 }

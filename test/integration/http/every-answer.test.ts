@@ -76,8 +76,12 @@ async function fault({ url }: Pick<Started, "url">, { path, init }: Sent): Promi
   const { headers, status } = response;
   leaving.abort();
   const policy = headers.get("content-security-policy") ?? "none";
-  // The query console is the one page with a script, which is this service's own.
-  const rest = path === "/query" ? policy.replace("script-src 'self'", "") : policy;
+  // The query console and the API reference are the pages with a script, which is this service's own.
+  const ownScripts: Readonly<Record<string, RegExp>> = {
+    "/query": /script-src 'self'/,
+    "/docs": /script-src 'self'; connect-src 'self' http:\/\/127\.0\.0\.1:\d+$/,
+  };
+  const rest = policy.replace(ownScripts[path] ?? "", "");
   const isPage = headers.get("content-type")?.startsWith("text/html") === true || headers.has("location");
   const isTight = isPage
     ? /^(default-src 'none'|sandbox)/.test(policy) && !/script|https?:/.test(rest)

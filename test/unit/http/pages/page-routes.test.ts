@@ -35,7 +35,6 @@ const pages = [
   "/status",
   incidentPath,
   "/runs/run-1",
-  "/docs",
   "/help",
   "/help/monitoring",
 ];
@@ -127,6 +126,19 @@ describe("assets", () => {
     const style = (await get(assetPaths.stylesheet)).payload;
     expect(style.length).toBeGreaterThan(5000);
     expect(style).not.toMatch(/url\(|@import|https?:/);
+  });
+});
+
+describe("/docs", () => {
+  it("runs one script of this service, which may ask this service only", async () => {
+    const { statusCode, headers, payload } = await get("/docs");
+    expect(statusCode).toBe(200);
+    expect(headers["content-security-policy"]).toBe(
+      `${policy.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'").replace("data:", "data: blob:")}; script-src 'self'; connect-src 'self' http://127.0.0.1:0`,
+    );
+    expect(payload.match(/<script src="\/assets\/reference\.[0-9a-f]{16}\.js"><\/script>/g)).toHaveLength(1);
+    expect(payload.match(/<script/g)).toHaveLength(1);
+    expect(payload).not.toMatch(/<style|<img|<iframe|<[^>]* style=|<[^>]* on[a-z]+=/);
   });
 });
 
