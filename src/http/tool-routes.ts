@@ -10,17 +10,41 @@ import { answers, view, strictObject, documented } from "./schemas.ts";
 
 const doc = documented("Agents");
 
+const texts = { name: Type.String(), description: Type.String({ description: "For the model." }) };
+const argumentsSchema = Type.Any({ description: "JSON Schema of the arguments, an object of scalars." });
+
 const ToolList = view("Tools", {
   tools: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      title: Type.String(),
-      description: Type.String({ description: "What a model is told." }),
-      input: Type.Any({ description: "JSON Schema of the arguments, an object of scalars." }),
-      annotations: Type.Any({ description: "What the tool may change, as in MCP." }),
-    }),
+    Type.Union([
+      view("Tool", {
+        ...texts,
+        title: Type.String(),
+        input: argumentsSchema,
+        annotations: Type.Any({ description: "What the tool may change, as in MCP." }),
+        output: Type.Optional(Type.Any({ description: "JSON Schema of `data` of an answer." })),
+      }),
+      view("OpenAiTool", {
+        type: Type.Literal("function"),
+        function: Type.Object({ ...texts, parameters: argumentsSchema }),
+      }),
+      view("AnthropicTool", { ...texts, input_schema: argumentsSchema }),
+    ]),
   ),
 });
+
+/** A tool as the APIs of models take it. */
+const shapes = {
+  fedway: (tool: ListedTool) => tool,
+  openai: ({ name, description, input }: ListedTool) => ({
+    type: "function",
+    function: { name, description, parameters: { ...input, additionalProperties: false } },
+  }),
+  anthropic: ({ name, description, input }: ListedTool) => ({
+    name,
+    description,
+    input_schema: { ...input, additionalProperties: false },
+  }),
+} as const;
 
 const ToolAnswer = view("ToolAnswer", {
   text: Type.String({ description: "The whole answer for a model to read." }),
@@ -30,6 +54,12 @@ const ToolAnswer = view("ToolAnswer", {
 const ListParameters = strictObject({
   profile: Type.Optional(
     Type.Enum([...toolProfiles], { description: "A set of tools; the configured one by default." }),
+  ),
+  format: Type.Optional(
+    Type.Enum(["fedway", "openai", "anthropic"], {
+      description:
+        "openai: functions of the Chat Completions API; anthropic: tools of the Messages API; fedway, the default: all that is known.",
+    }),
   ),
 });
 
@@ -44,7 +74,8 @@ export function addToolRoutes(app: TypedApp, shell: HttpShell): void {
       querystring: ListParameters,
       response: answers(ToolList),
     },
-    handler: (request, reply) => sendJson(reply, { tools: toolboxOf(request.query.profile).tools }),
+    handler: ({ query: { profile, format = "fedway" } }, reply) =>
+      sendJson(reply, { tools: toolboxOf(profile).tools.map((tool) => shapes[format](tool)) }),
   });
   for (const tool of toolbox.callable) addTool(app, { toolbox, shell }, tool);
 }

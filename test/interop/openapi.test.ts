@@ -40,10 +40,33 @@ const body: NonNullable<operations["queryTable"]["requestBody"]>["content"]["app
   endpoint: endpoint?.id ?? "",
 };
 const { data, error } = await client.POST("/api/query", { body });
+const name: components["schemas"]["Term"] | undefined = data?.rows[0]?.["name"];
 const refused = await client.GET("/api/endpoints/{id}", { params: { path: { id: "nobody" } } });
 const code: string | undefined = refused.error?.code;
-console.log(JSON.stringify({ id: endpoint?.id, rows: data?.rows.length, error, code }));
+const plan = await client.POST("/api/explain", { body });
+const found = await client.POST("/api/tools/find_endpoints", { body: { question: "people" } });
+const ran = await client.POST("/api/tools/run_query", { body: { query: body.query, endpoint: "people" } });
+const checked = await client.POST("/api/tools/check_query", { body: { query: body.query } });
+const tools = await client.GET("/api/tools", { params: { query: { profile: "small" } } });
+const ready = await client.GET("/health/ready");
+const run = await client.GET("/api/runs/{id}", { params: { path: { id: data?.run ?? "" } } });
+console.log(JSON.stringify({
+  id: endpoint?.id, rows: data?.rows.length, name, error, code, plan: plan.data?.kind, run: run.data?.status, ready: ready.data?.ready,
+  tools: tools.data?.tools.length, texts: [found, ran, checked].map((answer) => answer.data?.text.split("\\n").length ?? 0),
+}));
 `;
+
+const seen = {
+  id: "people",
+  rows: 2,
+  name: expect.stringMatching(/^\w+ \w+/u),
+  code: "ENDPOINT_UNKNOWN",
+  plan: "direct",
+  run: "ok",
+  ready: true,
+  tools: 4,
+  texts: [expect.any(Number), expect.any(Number), expect.any(Number)],
+};
 
 describe("the OpenAPI document", () => {
   it(
@@ -60,7 +83,23 @@ describe("the OpenAPI document", () => {
       const compiled = await node("tsc", ...options, ...output, "program.ts").catch(({ stdout }) => ({ stdout }));
       expect(compiled.stdout).toBe("");
       const { stdout } = await run(process.execPath, ["program.js"], { cwd: folder, timeout: longestMs });
-      expect(JSON.parse(stdout)).toEqual({ id: "people", rows: 2, code: "ENDPOINT_UNKNOWN" });
+      expect(JSON.parse(stdout)).toEqual(seen);
+    },
+    longestMs,
+  );
+
+  it(
+    "makes a client of Python that calls the same ten operations",
+    async () => {
+      const words = ["generate", "--path", "openapi.json", "--output-path", "fedway", "--meta", "none"];
+      const made = await run(join(clients, "python/bin/openapi-python-client"), words, { cwd: folder });
+      // Nothing of the document is left out.
+      expect(made.stdout).not.toMatch(/WARNING parsing/u);
+      const python = await run(join(clients, "python/bin/python"), [here("clients/generated.py"), fedway.url, query], {
+        cwd: folder,
+        env: { ...process.env, PYTHONPATH: folder },
+      });
+      expect(JSON.parse(python.stdout)).toEqual(seen);
     },
     longestMs,
   );

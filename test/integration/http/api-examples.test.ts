@@ -62,3 +62,20 @@ it("every required parameter and every body has an example that fits its schema"
   const faults = operations.flatMap((operation) => parameterFaults(operation).concat(bodyFaults(operation)));
   expect(faults).toEqual([]);
 });
+
+it("the tools come as the APIs of models take them", async () => {
+  const list = async (format: string): Promise<readonly object[]> =>
+    ((await (await fetch(`${service.url}/api/tools?profile=small&format=${format}`)).json()) as { tools: object[] })
+      .tools;
+  const name = "find_endpoints";
+  const description = expect.any(String);
+  const parameters = {
+    type: "object",
+    properties: { question: { type: "string" }, limit: { type: "integer", minimum: 1, maximum: 20 } },
+    required: ["question"],
+    additionalProperties: false,
+  };
+  expect((await list("openai"))[0]).toStrictEqual({ type: "function", function: { name, description, parameters } });
+  expect((await list("anthropic"))[0]).toStrictEqual({ name, description, input_schema: parameters });
+  expect((await list("fedway"))[0]).toMatchObject({ name, title: "Find endpoints", annotations: {} });
+});
