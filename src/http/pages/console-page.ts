@@ -44,7 +44,7 @@ const group = (label: string, options: readonly Html[]): Html =>
   options.length === 0 ? html`` : html`<optgroup label="${label}">\n${options}</optgroup>\n`;
 
 const targets = ({ entries, federations }: ShownConsole): Html =>
-  html`<label class="half">Endpoint or federation<select class="target">
+  html`<label class="half"><span class="label">Endpoint or federation</span><select class="target">
 <option value="">None: the SERVICE clauses name the endpoints</option>
 ${group(
   "Federations",
@@ -59,7 +59,7 @@ ${group(
 const example = (target: string, title: string, query: string): Html =>
   html`<li data-for="${target}" hidden><button type="button" data-example="${query}">${title}</button></li>\n`;
 
-const examples = ({ hasExamples }: ShownConsole): Html => html`<ul class="choices">
+const examples = ({ hasExamples }: ShownConsole): Html => html`<ul class="tags choices">
 ${hasExamples ? example("none", "Artists from Iceland: three endpoints", exampleQueries.threeEndpoints) : ""}${example("none", "One row from no endpoint", "SELECT ?one WHERE { VALUES ?one { 1 } }")}${example("none", "Uptime of the endpoints, from the registry", exampleQueries.registry)}${example("endpoint", "Classes", classesQuery)}${example("endpoint", "Ten triples", tenTriples)}${readyQueries(hasExamples).map(({ federation, title, query }) => example(federation ?? "federation", title, query))}</ul>`;
 
 const tenTriples = "SELECT * WHERE {\n  ?subject ?property ?value .\n}\nLIMIT 10";

@@ -38,8 +38,8 @@ export function progressText({ sources = [] }: Partial<RunRecord> = {}, elapsedM
   const ended = sources.filter(({ status }) => status !== "pending").length;
   const asked =
     sources.length === 0
-      ? "No endpoint has been asked yet"
-      : `${ended} of ${amountText(sources.length, "endpoint")} answered`;
+      ? "No endpoint asked yet"
+      : `${amountText(sources.length, "endpoint")} asked, ${ended} answered`;
   return `${(elapsedMs / 1000).toFixed(1)} s${received}. ${asked}.`;
 }
 
@@ -81,7 +81,7 @@ export function problemHtml({ title, detail, code, next, ...problem }: ShownProb
   return html`<p><strong>${title}</strong>: ${detail}</p><p>${next}</p>
 ${list(repairs.map(({ before, after, why }) => html`<code>${before}</code> → <code>${after}</code> ${why}`))}
 ${list(suggestions.slice(0, 5).map(({ term, why }) => html`<code>${term}</code> (${why})`))}
-${list(actions, "choices")}<p class="meta">${joined(place, ", ")}</p>`;
+${list(actions, "tags choices")}<p class="meta">${joined(place, ", ")}</p>`;
 }
 
 /** The query with all repairs, where each has one place in it. */

@@ -27,7 +27,8 @@ export function cells(results: Parser): Cells {
 
 function read(results: Parser): Cells {
   const rows = results.getBindings() ?? [];
-  const columns = results.getVariables();
+  // An ASK has no variables, whatever the type says.
+  const columns = rows.length === 0 ? [] : results.getVariables();
   const numeric = columns.filter((column) => holds(rows, column, isNumber));
   const places = placesOf(rows, columns, numeric);
   const degrees: readonly string[] = places === undefined ? [] : Object.values(places);
