@@ -17,6 +17,7 @@ import {
   Paging,
 } from "./catalog-schemas.ts";
 import { anyOriginHeaders, flat, sendJson } from "./common-headers.ts";
+import { foundEntries } from "./found-entries.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument } from "./rdf-body.ts";
 import { nextOf, offsetOf, pageAt } from "./paging.ts";
@@ -59,7 +60,7 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
 const withoutFolder = <Named extends { readonly file: string }>(named: Named): Named =>
   isAbsolute(named.file) ? { ...named, file: basename(named.file) } : named;
 
-function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): void {
+function addEndpointList(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints", {
     schema: {
       ...doc("listEndpoints", "List or search the endpoints of the catalogue"),
@@ -69,9 +70,9 @@ function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): v
     handler: async (request, reply) => {
       const { limit = 100, cursor, ...wanted } = request.query;
       const offset = offsetOf(cursor);
-      const { hits, ...found } = search.filterEntries(catalog, { ...wanted, limit, offset });
+      const { hits, federations: _, ...found } = await foundEntries(shell, { ...wanted, limit, offset });
       const endpoints: object[] = [];
-      for (const { entry, status, why } of hits) endpoints.push({ ...(await view.entry(entry, status)), why });
+      for (const { entry, status, why } of hits) endpoints.push({ ...(await shell.view.entry(entry, status)), why });
       return sendJson(reply, { ...found, endpoints, next: nextOf(offset + limit, found.total) });
     },
   });

@@ -22,6 +22,7 @@ import type { WebhookService } from "../monitor/webhook-service.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import type { AcceptedAdapter, EditableCatalog } from "../registry/catalog/catalog.ts";
+import type { Linker } from "../registry/linking/linker.ts";
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { ValueIndex } from "../registry/values/value-index.ts";
@@ -67,6 +68,8 @@ export interface HttpDeps {
   readonly queries: QueryService;
   readonly catalog: EditableCatalog;
   readonly search: SearchIndex;
+  /** Ranks endpoints for words; absent: words are looked up in entries only. */
+  readonly linker?: Pick<Linker, "findEndpoints"> | undefined;
   readonly models: EndpointModels;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness" | "request">;
   readonly capabilities: Pick<CapabilityService, "get" | "request">;

@@ -59,7 +59,7 @@ export function readCatalogFilter(query: URLSearchParams): EntryFilter {
   return {
     ...given,
     limit: numberOf(query, "limit", { least: 1, most: 200, usual: pageSize }),
-    offset: numberOf(query, "offset", { least: 0, most: 1_000_000, usual: 0 }),
+    offset: numberOf(query, "cursor", { least: 0, most: 1_000_000, usual: 0 }),
   };
 }
 
@@ -71,7 +71,7 @@ export function filterParameters({ limit, offset, ...wanted }: EntryFilter): URL
     if (value !== undefined) parameters.set(name, value);
   }
   if (limit !== pageSize) parameters.set("limit", String(limit));
-  if (offset > 0) parameters.set("offset", String(offset));
+  if (offset > 0) parameters.set("cursor", String(offset));
   return parameters;
 }
 

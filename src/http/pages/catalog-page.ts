@@ -1,7 +1,8 @@
-import type { CatalogEntry, EndpointInterface, Federation } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry, EndpointInterface } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
 import type { Heartbeat } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
+import type { foundEntries } from "../found-entries.ts";
 import {
   catalogPath,
   catalogPathBy,
@@ -18,13 +19,10 @@ import { badge, consolePath, option, page, toCopy } from "./layout.ts";
 /** Content of the catalogue page. */
 interface ShownCatalog {
   readonly filter: EntryFilter;
-  readonly found: EntryPage;
+  readonly found: Awaited<ReturnType<typeof foundEntries>>;
   readonly descriptionOf: (entry: CatalogEntry) => EntryDescription | undefined;
   /** How many endpoints the catalogue has in all. */
   readonly all: number;
-  /** The first of them, by id. */
-  readonly federations: readonly (Pick<Federation, "id" | "title"> & { readonly total: number })[];
-  readonly allFederations: number;
   readonly publicUrl: string;
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;
@@ -132,6 +130,13 @@ function undecidedText({ found }: ShownCatalog): Html {
 `;
 }
 
+function togetherText({ found: { federations } }: ShownCatalog): Html {
+  if (federations.length === 0) return html``;
+  const links = federations.map(({ id, title }) => html`<a href="/federations/${id}">${title}</a>`);
+  return html`<p>What you look for lies at several members of ${joined(links, ", ")}.</p>
+`;
+}
+
 function nothing({ all, filter, found }: ShownCatalog): Html {
   if (all === 0) return html`<p class="card">The catalogue is empty.</p>`;
   if (found.total > 0)
@@ -148,30 +153,14 @@ function results(shown: ShownCatalog): Html {
   const { size } = filterParameters(filter);
   const asJson = size === 0 ? "/api/endpoints" : `/api/endpoints?${filterParameters(filter).toString()}`;
   return html`<section aria-labelledby="found">
-<div class="found"><h2 id="found">${heading}</h2>${filter.q === undefined && hits.length > 1 ? html`<span class="small muted">by id</span>` : ""}<a class="small" href="${asJson}">as JSON</a></div>
-${undecidedText(shown)}${
+<div class="found"><h2 id="found">${heading}</h2>${filter.q === undefined && hits.length > 1 ? html`<span class="small muted">working ones first</span>` : ""}<a class="small" href="${asJson}">as JSON</a></div>
+${undecidedText(shown)}${togetherText(shown)}${
   hits.length === 0
     ? nothing(shown)
     : html`<ol class="hits">
 ${hits.map((hit) => hitItem(hit, descriptionOf(hit.entry)))}</ol>
 `
 }${pager(shown)}</section>
-`;
-}
-
-/** Federations that the page names: to count the members of one takes a search. */
-export const mostFederations = 20;
-
-function federationList({ federations, allFederations }: ShownCatalog): Html {
-  if (federations.length === 0) return html``;
-  return html`<section class="card" aria-labelledby="federations"><h2 id="federations">Federations</h2>
-<p class="small muted">Each answers a query without <code>SERVICE</code> from all of its members.</p>
-<ul class="plain">
-${federations.map(
-  ({ id, title, total }) =>
-    html`<li><a href="/federations/${id}">${title}</a>, ${amountText(total, "endpoint")}</li>\n`,
-)}</ul>
-${allFederations > federations.length ? html`<p><a href="/api/federations">All ${numberText(allFederations)} as JSON</a></p>` : ""}</section>
 `;
 }
 
@@ -199,7 +188,7 @@ export function catalogPage(shown: ShownCatalog): string {
 ${heartbeatBanner(shown.heartbeat)}${searchForm(shown)}<div class="columns"><div>
 ${results(shown)}</div>
 <div>
-${tryIt(shown)}${federationList(shown)}${pointers(shown)}</div></div>`,
+${tryIt(shown)}${pointers(shown)}</div></div>`,
   });
 }
 

@@ -1,8 +1,10 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
+import type { HealthState } from "../../monitor/monitor.ts";
 import { domainOf } from "../../monitor/subjects.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { foundEntries } from "../found-entries.ts";
 import { unseen } from "../monitor-routes.ts";
 import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
@@ -11,7 +13,7 @@ import { hasAccess } from "../write-access.ts";
 import { addAsking, addLogin } from "./login.ts";
 import { addAssets } from "./assets.ts";
 import { partsOf, splitOver } from "../../registry/schema/split-classes.ts";
-import { catalogPage, exampleEndpoints, mostFederations } from "./catalog-page.ts";
+import { catalogPage, exampleEndpoints } from "./catalog-page.ts";
 import { readCatalogFilter } from "./catalog-filter.ts";
 import { consolePage, consolePolicy } from "./console-page.ts";
 import { docsPage, docsPolicy } from "./docs-page.ts";
@@ -35,29 +37,31 @@ const hasExamples = (hosted: HttpShell["hosted"]): boolean => exampleEndpoints.e
 
 const nowOf = ({ now = Date.now }: HttpShell): number => now();
 
+const stateOrder: readonly HealthState[] = ["up", "degraded", "flapping", "unknown", "down"];
+
+function workingFirst({ catalog, monitor }: HttpShell): readonly CatalogEntry[] {
+  const ranks = new Map(monitor.all().map(({ endpoint, state }) => [endpoint, stateOrder.indexOf(state)]));
+  const rankOf = ({ id }: CatalogEntry): number => ranks.get(id) ?? stateOrder.indexOf("unknown");
+  return catalog.entries.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
 const otherPages = [
   { path: "/watches", text: "Watched queries" },
   { path: "/jobs", text: "Jobs in the background" },
 ];
 
 function addCatalog(app: TypedApp, shell: HttpShell): void {
-  const { search, catalog, hosted, monitor, view, publicUrl } = shell;
+  const { catalog, hosted, monitor, view, publicUrl } = shell;
   app.get("/", {
     schema: { tags, summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
     handler: async (request, reply) => {
       const filter = readCatalogFilter(searchOf(request));
-      const found = search.filterEntries(catalog, filter);
+      const found = await foundEntries(shell, filter, workingFirst(shell));
       const text = catalogPage({
         filter,
         found,
         descriptionOf: (entry) => view.description(entry),
         all: catalog.entries.length,
-        federations: catalog.federations.slice(0, mostFederations).map((each) => ({
-          id: each.id,
-          title: each.title,
-          total: catalog.membersOf(each).length,
-        })),
-        allFederations: catalog.federations.length,
         publicUrl: publicUrl(),
         hasExamples: hasExamples(hosted),
         heartbeat: monitor.heartbeat(),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { shardRoutes, type ShardService } from "../../../shards/src/service/routes.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
@@ -17,6 +18,9 @@ const nowhere: Sent = { path: "/nowhere", init: { headers: { Accept: "text/html"
 const startBelow = (): Promise<Started> =>
   start({
     ...pageDeps({ count: 30 }),
+    routes: [
+      shardRoutes({ datasets: [], dataset: () => undefined, endpoint: () => undefined } as unknown as ShardService),
+    ],
     config,
     monitor: createFakeMonitor({ endpoints: pageEntries(0), nowMs: fakeNowMs }),
     jobs: { get: async () => job, list: async () => [job], cancel: async () => true, watch: () => () => undefined },

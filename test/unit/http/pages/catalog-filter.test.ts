@@ -13,9 +13,9 @@ describe("read", () => {
   shouldRead("q=&keyword=&status=&interface=&class=&property=", { limit: 25, offset: 0 }, "/");
   shouldRead("q=+a+%26+b+", { q: "a & b", limit: 25, offset: 0 }, "/?q=a+%26+b");
   shouldRead(
-    "status=up&interface=tpf&keyword=x&offset=50&limit=10",
+    "status=up&interface=tpf&keyword=x&cursor=50&limit=10",
     { keyword: "x", status: "up", interface: "tpf", limit: 10, offset: 50 },
-    "/?keyword=x&status=up&interface=tpf&limit=10&offset=50",
+    "/?keyword=x&status=up&interface=tpf&limit=10&cursor=50",
   );
   shouldRead("class=foaf:Person&fbclid=1", { class: "foaf:Person", limit: 25, offset: 0 }, "/?class=foaf%3APerson");
 });
@@ -29,7 +29,7 @@ describe("refused", () => {
     );
   shouldRefuse("status=uo", '"status" has a value that is not known.');
   shouldRefuse("interface=SPARQL", '"interface" has a value that is not known.');
-  shouldRefuse("offset=-1", '"offset" is no number from 0 to 1000000.');
+  shouldRefuse("cursor=-1", '"cursor" is no number from 0 to 1000000.');
   shouldRefuse("limit=201", '"limit" is no number from 1 to 200.');
   shouldRefuse(`q=${"q".repeat(501)}`, '"q" is longer than 500 characters.');
 });

@@ -187,7 +187,7 @@ describe("refusals", () => {
   shouldRefuse("/incidents/none", 404, "INCIDENT_UNKNOWN");
   shouldRefuse("/runs/none", 404, "RUN_UNKNOWN", "Ask for the record soon after the answer");
   shouldRefuse("/status?sort=uptme", 400, "Did you mean uptime?");
-  shouldRefuse("/?offset=x", 400, "REQUEST_INVALID");
+  shouldRefuse("/?cursor=x", 400, "REQUEST_INVALID");
 
   it("an unknown path leads a browser to the list of routes", async () => {
     const { payload } = await get("/nothing/here", { headers: { accept: "text/html" } });
@@ -304,17 +304,49 @@ describe("the catalogue", () => {
       /Found by title <mark>ancient<\/mark>.*keyword <mark>coins/,
     ));
 
+  it("finds what the agents' tool finds, before what has the words, and says why", async () => {
+    const hit = { title: "The north", status: "up", score: 1, terms: [], mentions: [] } as const;
+    const linker = {
+      findEndpoints: async () => ({
+        endpoints: [
+          { ...hit, id: "dark", why: [{ field: "class", term: "insulin", matched: "Hormone" }] },
+          { ...hit, id: "north", federation: { members: 9, matching: ["gone", "people"] }, why: [] },
+        ],
+        total: 2,
+        ranking: "lexical" as const,
+        complete: true,
+      }),
+    };
+    const text = await textOf("/?q=ancient", { linker });
+    const shown = [...text.matchAll(/<h3><a href="\/endpoints\/([^"]*)"/g)].map(([, id]) => id);
+    expect(shown.slice(0, 3)).toStrictEqual(["dark", "gone", "people"]);
+    expect(shown.length).toBeGreaterThan(3);
+    expect(text).toContain("Found by class <mark>Hormone</mark>");
+    expect(text).toContain('lies at several members of <a href="/federations/north">The north</a>');
+    const down = await textOf("/?q=ancient&status=down", { linker });
+    expect(down.match(/<h3>/g)?.length).toBeGreaterThan(0);
+    expect(down).not.toContain('href="/endpoints/dark"');
+  });
+
+  it("puts working endpoints first", async () => {
+    const text = await textOf("/?limit=200");
+    const states = [...text.matchAll(/<\/h3><span class="badge (\w+)"/g)].map(([, state = ""]) => state);
+    const order = ["up", "degraded", "flapping", "unknown", "down"];
+    expect(new Set(states).size).toBeGreaterThan(2);
+    expect(states).toStrictEqual(states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
+  });
+
   it("keeps filters in forms and pages", async () => {
     const text = await textOf("/?q=dataset&interface=sparql");
     expect(text).toContain('value="dataset"');
     expect(text).toContain('<option value="sparql" selected>');
-    expect(text).toContain('href="/?q=dataset&amp;interface=sparql&amp;offset=25"');
+    expect(text).toContain('href="/?q=dataset&amp;interface=sparql&amp;cursor=25"');
     expect(text).toContain("1 to 25 of 60");
   });
 
   it("says that nothing fits, and that a page is beyond the last", async () => {
     expect(await textOf("/?q=xyzzy")).toContain("No endpoint fits all of this.");
-    expect(await textOf("/?offset=1000")).toContain("There is no such page.");
+    expect(await textOf("/?cursor=1000")).toContain("There is no such page.");
   });
 
   it("shows the README's first query where its endpoints are hosted", async () => {

@@ -1,0 +1,38 @@
+import type { LinkedEndpoint } from "../registry/linking/linked-hit.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { EntryFilter, EntryPage } from "../registry/search/search-index.ts";
+import type { HttpDeps } from "./http-deps.ts";
+
+interface Found extends EntryPage {
+  /** Those whose members are needed together, for words only. */
+  readonly federations: readonly LinkedEndpoint[];
+}
+
+/** As many as the linker ranks. */
+const mostLinked = 100;
+const mostWorded = 1_000;
+
+/**
+ * Endpoints that fit a filter. Words are ranked as `find_endpoints` ranks them, before what only has the words in its
+ * entry; each hit says why it was found. @throws FedwayError `REQUEST_INVALID`
+ */
+export async function foundEntries(
+  { search, catalog, linker }: Pick<HttpDeps, "search" | "catalog" | "linker">,
+  { q, ...filter }: EntryFilter,
+  entries: readonly CatalogEntry[] = catalog.entries,
+): Promise<Found> {
+  if (q === undefined || q.trim() === "") return { ...search.filterEntries({ entries }, filter), federations: [] };
+  const linked = (await linker?.findEndpoints({ question: q, limit: mostLinked }))?.endpoints ?? [];
+  const worded = search.filterEntries({ entries }, { q, limit: mostWorded, offset: 0 }).hits;
+  const reasons = new Map([
+    ...worded.map(({ entry, why }) => [entry.id, why] as const),
+    ...linked.flatMap((hit) => idsOf(hit).map((id) => [id, hit.why] as const)),
+  ]);
+  const ids = new Set([...linked.flatMap(idsOf), ...worded.map(({ entry }) => entry.id)]);
+  const ranked = [...ids].flatMap((id) => catalog.byId(id) ?? []);
+  const found = search.filterEntries({ entries: ranked }, filter);
+  const hits = found.hits.map((hit) => ({ ...hit, why: [...(reasons.get(hit.entry.id) ?? []), ...hit.why] }));
+  return { ...found, hits, federations: linked.filter(({ federation }) => federation !== undefined) };
+}
+
+const idsOf = ({ id, federation }: LinkedEndpoint): readonly string[] => federation?.matching ?? [id];
