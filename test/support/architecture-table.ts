@@ -274,7 +274,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("html.ts", "clients", "query", "registry", "monitor", "rdf", "hosting", "results", "views"),
       { module: "engine", files: ["reports.ts"] },
-      { module: "registry/model", files: ["endpoint-models.ts"], typesOnly: true },
+      { module: "registry/model", files: ["endpoint-models.ts", "joins.ts"] },
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
       {

@@ -89,6 +89,13 @@ const pageFederations: readonly Federation[] = [
   },
 ];
 
+/** Also from `people` to an endpoint with a hostile title. */
+const [, toOthers = sampleDescription.linksets[0]] = sampleDescription.linksets;
+const linksets = (id: string) => [
+  ...sampleDescription.linksets,
+  ...(toOthers ? [{ ...toOthers, targetEndpoint: id === "people" ? "hostile" : "people" }] : []),
+];
+
 /** What the page tests of the HTTP shell look at; `count` made-up endpoints stand beside the five special ones. */
 export function pageDeps(
   options: { readonly count?: number } & Pick<Partial<FakeMonitorOptions>, "heartbeat"> = {},
@@ -110,7 +117,7 @@ export function pageDeps(
   const described = new Set(["people", "undescribed"]);
   const known = describedModels({
     entries: catalog.entries,
-    descriptions: [...described].map((id) => [id, { ...sampleDescription, id }]),
+    descriptions: [...described].map((id) => [id, { ...sampleDescription, id, linksets: linksets(id) }]),
     statusOf: (id) => monitor.health(id)?.state ?? "unknown",
   });
   const none = async () => Promise.reject(new Error("no jobs in this test"));

@@ -12,6 +12,7 @@ import { catalogPathBy } from "./catalog-filter.ts";
 import { numberText, latencyText } from "../../figures.ts";
 import { momentOf } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
+import { schemaPicture } from "./link-pictures.ts";
 import { fact, table } from "./layout.ts";
 import {
   type Capabilities,
@@ -87,7 +88,7 @@ ${published === undefined || published.terms.size === 0 ? "" : publishedBody(pub
   const view = schemaView(description, { detail: "summary", maxTokens: budget, parts });
   const part = partSentence(parts);
   return html`<p>From ${sourceTexts[description.source]}, ${momentOf(description.finishedAt)}. ${freshnessTexts[freshness.state]}</p>
-${part === undefined ? "" : html`<p>${part}</p>\n`}${description.namedGraphs === undefined ? "" : unionNote}${viewHtml(descriptionView(view.json))}<details><summary>As agents read it</summary>
+${part === undefined ? "" : html`<p>${part}</p>\n`}${description.namedGraphs === undefined ? "" : unionNote}${schemaPicture(description)}${viewHtml(descriptionView(view.json))}<details><summary>As agents read it</summary>
 <pre tabindex="0" role="group" aria-label="Schema summary">${view.text}</pre></details>
 <p><a href="/api/endpoints/${id}/schema?detail=lines&amp;format=text">Classes with their properties</a></p>`;
 }

@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
-import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
 import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";
@@ -10,6 +10,7 @@ import { maintenanceBody } from "./maintenance-forms.ts";
 import { numberText } from "../../figures.ts";
 import { moment, heartbeatBanner } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
+import { type FoundLink, linksTable } from "./link-pictures.ts";
 import { evidenceTable, incidentTable } from "./incident-page.ts";
 import { badge, consolePath, fact, page, section, toCopy } from "./layout.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -29,6 +30,8 @@ export interface ShownEndpoint {
   readonly nowMs: number;
   readonly asker: Asker;
   readonly publicUrl: string;
+  readonly links: readonly FoundLink[];
+  readonly federations: readonly Federation[];
 }
 
 const licenceOf = ({ license }: CatalogEntry): Html =>
@@ -82,6 +85,12 @@ ${evidenceTable(newest.evidence)}</details>`
 }`;
 }
 
+const federationList = (federations: readonly Federation[]): Html =>
+  federations.length === 0
+    ? html`<p class="muted">It belongs to none.</p>`
+    : html`<ul class="plain">
+${federations.map(({ id, title }) => html`<li><a href="/federations/${id}">${title}</a></li>\n`)}</ul>`;
+
 const documents = ({ entry: { id }, data }: ShownEndpoint): Html => html`<ul class="plain">
 <li><a href="/endpoints/${id}/owner">For its owner</a>: evidence, how it is asked, badges</li>
 <li><a href="/api/endpoints/${id}">Catalogue entry as JSON</a>, <a href="/api/endpoints/${id}?format=turtle">as Turtle</a></li>
@@ -107,11 +116,13 @@ ${heartbeatBanner(shown.heartbeat)}<div class="columns"><div>
 ${readSection("Availability", shown.availability, (value) => availabilityBody(value, nowMs))}
 ${readSection("Incidents", shown.incidents, (value) => incidentsBody(value, nowMs))}
 ${readSection("Data", shown.data, (value) => dataBody(value, asker))}
+${section("links", "Links with other endpoints", linksTable(shown.links))}
 ${readSection("Capabilities", shown.capabilities, (value) => capabilitiesBody(value, asker))}
 </div>
 <div>
 ${section("facts", "About", html`${factsOf(entry)}${keywordTags(entry.keywords)}`)}
 ${section("ask", "Ask it", howToAsk(shown))}
+${section("federations", "Federations", federationList(shown.federations))}
 ${readSection("Score", shown.score, scoreBody)}
 ${readSection("Maintenance", shown.maintenance, (value) => maintenanceBody(value, nowMs, asker))}
 ${section("documents", "For programs", documents(shown))}

@@ -5,7 +5,10 @@ import { iriParts } from "../../registry/schema/text.ts";
 import { type Html, html } from "../../html.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { exampleQueries } from "./example-queries.ts";
-import { amountText, numberText } from "../../figures.ts";
+import type { HourSummary } from "../../monitor/monitor.ts";
+import { amountText, numberText, percentText } from "../../figures.ts";
+import { noData } from "./figures.ts";
+import { type FoundLink, linkQuery, membersPicture } from "./link-pictures.ts";
 import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
 
 /** Content of a federation's page. */
@@ -15,6 +18,7 @@ interface ShownFederation {
   /** Ids that the federation names and the catalogue does not have. */
   readonly missing: readonly string[];
   readonly split: readonly SplitClass[];
+  readonly links: readonly FoundLink[];
   /** It is the federation of the example endpoints, which are hosted here. */
   readonly isExample: boolean;
   readonly publicUrl: string;
@@ -24,6 +28,8 @@ interface ShownFederation {
 interface ShownMember {
   readonly entry: CatalogEntry;
   readonly status: EndpointStatus;
+  /** Of the last 24 hours, from memory. */
+  readonly hours: readonly HourSummary[];
   /** Undefined when it has not been described. */
   readonly terms: TermCounts | undefined;
 }
@@ -34,8 +40,19 @@ const countCells = (terms: TermCounts | undefined): Html => {
   return html`<td class="n">${shown(terms.classes)}</td><td class="n">${shown(terms.properties)}</td>`;
 };
 
-const memberRow = ({ entry, status, terms }: ShownMember): Html =>
-  html`<tr><th scope="row"><a href="/endpoints/${entry.id}">${entry.title}</a></th><td>${badge(status)}</td>${countCells(terms)}</tr>
+function uptimeOf(hours: readonly HourSummary[]): Html | string {
+  const sum = (count: (hour: HourSummary) => number): number => hours.reduce((all, hour) => all + count(hour), 0);
+  const probes = sum((hour) => hour.probes);
+  return probes === 0
+    ? noData
+    : percentText(
+        sum((hour) => hour.good),
+        probes,
+      );
+}
+
+const memberRow = ({ entry, status, hours, terms }: ShownMember): Html =>
+  html`<tr><th scope="row"><a href="/endpoints/${entry.id}">${entry.title}</a></th><td>${badge(status)}</td><td class="n">${uptimeOf(hours)}</td>${countCells(terms)}</tr>
 `;
 
 function membersBody({ members, missing }: ShownFederation): Html {
@@ -45,7 +62,7 @@ function membersBody({ members, missing }: ShownFederation): Html {
       ? html`<p>It has no member in the catalogue.</p>`
       : table({
           name: "Members",
-          heads: ["Endpoint", "State", "#Classes", "#Properties"],
+          heads: ["Endpoint", "State", "#Up, 24 h", "#Classes", "#Properties"],
           rows: members.map(memberRow),
         })
   }${
@@ -103,13 +120,14 @@ const examples: ReadyQuery = {
 export const readyQueries = (hasExamples: boolean): readonly ReadyQuery[] =>
   hasExamples ? [examples, ...general] : general;
 
-function askBody({ federation: { id }, isExample, publicUrl }: ShownFederation): Html {
+function askBody({ federation: { id }, links, isExample, publicUrl }: ShownFederation): Html {
+  const ready = isExample ? readyQueries(true) : [linkQuery(links) ?? [], readyQueries(false)].flat();
   const command = ({ query }: ReadyQuery): string =>
     `curl -s '${publicUrl}/federations/${id}/sparql' -H 'Accept: text/csv' \\\n  --data-urlencode 'query=${query}'`;
   return html`<p>Its SPARQL route here is <a href="/federations/${id}/sparql"><code>/federations/${id}/sparql</code></a>. No <code>SERVICE</code> is needed: each pattern is asked at every member, and their answers are one graph.</p>
-${readyQueries(isExample).map(
-  (each) => html`<h3>${each.title}</h3>
-<p><a href="${consolePath(each.query, { federation: id })}">Open this query in the console</a></p>
+${ready.map(
+  (each, at) => html`<h3>${each.title}</h3>
+<p><a${at === 0 ? html` class="button"` : ""} href="${consolePath(each.query, { federation: id })}">Open in the query console</a></p>
 ${toCopy(each.title, command(each))}
 `,
 )}`;
@@ -135,6 +153,14 @@ export function federationPage(shown: ShownFederation): string {
 <p class="lead">${description ?? html`<span class="muted">No description was given.</span>`}</p>
 <div class="columns"><div>
 ${section("members", amountText(members.length, "member"), membersBody(shown))}
+${section(
+  "links",
+  "What they share",
+  membersPicture(
+    members.map(({ entry }) => entry),
+    shown.links,
+  ),
+)}
 ${split.length === 0 ? "" : section("split", "What is split", splitBody(split))}
 ${section("ask", "Ask it", askBody(shown))}
 </div>

@@ -1,6 +1,6 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
-import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
 import type { HealthState } from "../../monitor/monitor.ts";
 import { domainOf } from "../../monitor/subjects.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
@@ -27,6 +27,7 @@ import { incidentPage } from "./incident-page.ts";
 import { sendPage, sendRefusalPage } from "./page-reply.ts";
 import { addRunPages } from "./runs-page.ts";
 import { addUnsubscribe } from "./unsubscribe-page.ts";
+import { linksAmong, linksOf } from "./link-pictures.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
 import { addListPages } from "./list-pages.ts";
 import { searchOf } from "./list-page.ts";
@@ -119,8 +120,16 @@ async function shownEndpoint(shell: HttpShell, entry: CatalogEntry, mayAsk: bool
     nowMs: nowOf(shell),
     asker: { id, endpointApi: `${publicUrl()}/api/endpoints/${id}`, mayAsk },
     publicUrl: publicUrl(),
+    links: linksOf(shell.models, id),
+    federations: federationsOf(shell, id),
   };
 }
+
+const mostFederations = 200;
+
+/** Federations that an endpoint belongs to, of the first 200 of the catalogue. */
+const federationsOf = ({ catalog }: HttpShell, id: string): readonly Federation[] =>
+  catalog.federations.slice(0, mostFederations).filter((each) => catalog.membersOf(each).some((one) => one.id === id));
 
 function addEndpoint(app: TypedApp, shell: HttpShell): void {
   app.get("/endpoints/:id", {
@@ -152,7 +161,13 @@ function addFederation(app: TypedApp, shell: HttpShell): void {
       const { hits } = search.filterEntries({ entries }, { limit: entries.length, offset: 0 });
       const text = federationPage({
         federation,
-        members: hits.map(({ entry, status }) => ({ entry, status, terms: search.termCounts(entry.id) })),
+        members: hits.map(({ entry, status }) => ({
+          entry,
+          status,
+          hours: shell.monitor.health(entry.id)?.hours ?? [],
+          terms: search.termCounts(entry.id),
+        })),
+        links: linksAmong(shell.models, entries),
         missing: federation.members.filter((each) => catalog.byId(each) === undefined),
         split: splitOver(entries, shell),
         isExample: id === "examples" && hasExamples(hosted),

@@ -28,6 +28,7 @@ const pages = [
   "/",
   "/?q=proteins",
   "/federations",
+  "/federations/north",
   "/watches",
   "/endpoints/people",
   "/endpoints/hostile",
@@ -353,6 +354,38 @@ describe("the catalogue", () => {
     const hosted = { contentTypes: [] } as unknown as ReturnType<HttpDeps["hosted"]>;
     expect(await textOf("/", { hosted: () => hosted })).toContain("LIMIT 12&#39;");
     expect(await textOf("/")).not.toContain("LIMIT 12");
+  });
+});
+
+describe("a federation", () => {
+  it("draws the links of its members, and has them in a table", async () => {
+    const text = await textOf("/federations/north");
+    const picture = /<svg class="graph".*?<\/svg>/s.exec(text)?.[0] ?? "";
+    expect(picture.match(/<g class="node">/g)?.length).toBeGreaterThan(4);
+    expect(picture).toContain("<title>People of the north to &lt;script&gt;");
+    expect(picture).toContain(">owl:sameAs, 7</text>");
+    expect(text).toMatch(/People of the north<\/a><\/th><td>owl:sameAs<\/td><td><a href="\/endpoints\/hostile">/);
+    expect(text).toContain("owl:sameAs: from ");
+    expect(text).toMatch(/class="button" href="\/query#federation=north&amp;query=SELECT/);
+  });
+
+  it("says how long its members were up, and what nobody measured", async () => {
+    const text = await textOf("/federations/north");
+    expect(rowOf(text, "People of the north")).toMatch(/\d %/);
+    expect(rowOf(text, "Coins that nobody has probed")).toContain("no data");
+  });
+});
+
+describe("an endpoint", () => {
+  it("draws its classes, and names its federations and links", async () => {
+    const text = await textOf("/endpoints/people");
+    const picture = /<svg class="graph".*?<\/svg>/s.exec(text)?.[0] ?? "";
+    expect(picture.match(/<g class="node">/g)).toHaveLength(2);
+    expect(picture).toContain('<text class="detail"');
+    expect(picture).toContain(">not counted</text>");
+    expect(text).toContain('<a href="/federations/north">');
+    expect(text).toMatch(/Links with other endpoints.*<a href="\/endpoints\/hostile">/s);
+    expect(await textOf("/endpoints/dark")).toContain("No link to another endpoint is known.");
   });
 });
 
