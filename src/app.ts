@@ -275,7 +275,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
 async function startWork(parts: ServedParts, command: CommandWork | undefined): Promise<void> {
   const { config, jobs, metrics, registry, monitoring, shards, watches } = parts;
   const kinds = [registry, monitoring, watches, ...(shards ? [shards] : [])].flatMap((part) => part.kinds);
-  const work = config.role !== "web" && (command?.jobs ?? true);
+  const work = config.role !== "web" && (command === undefined || (command.jobs ?? []));
   await jobs.start(measured(kinds, metrics), { work });
   if (command === undefined) await startRepeated(parts);
   await shards?.start();

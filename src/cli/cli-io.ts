@@ -1,9 +1,7 @@
-import type { DescribedOnce, DescribeOnceOptions } from "../registry/compute/describe-once.ts";
 import type { forwardMcpStdio } from "../mcp/forward-stdio.ts";
 import type { Readable, Writable } from "node:stream";
 import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
 import type { Refreshed } from "../registry/published/refresh-published.ts";
-import type { DescribeOptions } from "../registry/compute/describer.ts";
 import { type Command, InvalidArgumentError } from "commander";
 
 /** What the service of one command does, beside answering it. */
@@ -23,9 +21,6 @@ export interface CliApp {
   startMessage(url: string): string;
   close(): Promise<void>;
 }
-
-/** How far a description has come. */
-export type DescribeProgress = Parameters<NonNullable<DescribeOptions["onProgress"]>>[0];
 
 /** Who holds the data folder; without `url` it cannot be talked to. */
 export interface FolderHolder {
@@ -51,11 +46,6 @@ export interface CliIo {
   openApp(overrides?: Readonly<Record<string, string>>): Promise<CliApp>;
   /** The running process that holds the environment's data folder; undefined when nobody does. */
   folderHolder(): Promise<FolderHolder | undefined>;
-  /**
-   * Describes an endpoint, by URL or by the id it has in the catalogue's files.
-   * @throws FedwayError `REQUEST_INVALID`, `ENDPOINT_UNKNOWN`, `ADDRESS_REFUSED`; `ENDPOINT_*` when no query was answered
-   */
-  describe(target: string, options: DescribeOnceOptions): Promise<DescribedOnce>;
   /** Checks catalogue folders, the environment's when none is named. @throws FedwayError `CATALOG_INVALID` */
   checkCatalog(folders: readonly string[]): Promise<CatalogReport>;
   /** Takes a collection of published facts into the environment's catalogue folder. @throws FedwayError `REQUEST_INVALID` */

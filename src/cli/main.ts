@@ -26,20 +26,15 @@ function interruption(): AbortSignal {
 
 /** Sends the client's key where a command sends no token of its own, and waits as long as the service does. */
 const withKey: typeof fetch = async (input, init) => {
-  await (patient ??= patience());
+  await (patience ??= loadPatience());
   const headers = new Headers(init?.headers);
   const { clientKey } = configOf();
   if (clientKey !== undefined && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${clientKey}`);
   return fetch(input, { ...init, headers });
 };
 
-let patient: Promise<void> | undefined;
-/** Node's own fetch gives up after five minutes. */
-async function patience(): Promise<void> {
-  const { Agent, install, setGlobalDispatcher } = await import("undici");
-  setGlobalDispatcher(new Agent({ headersTimeout: 0, bodyTimeout: 0 }));
-  install();
-}
+let patience: Promise<void> | undefined;
+const loadPatience = async (): Promise<void> => (await import("./patient-fetch.ts")).waitPatiently();
 
 // What a command does not need is not loaded.
 const io: CliIo = {
@@ -64,10 +59,6 @@ const io: CliIo = {
     const { dataFolderHolder } = await import("../store/data-folder.ts");
     const holder = await dataFolderHolder(dataDir);
     return holder === "unknown" ? {} : holder;
-  },
-  async describe(target, options) {
-    const { describeOnce } = await import("../app/describe-once.ts");
-    return describeOnce(configOf(), target, options);
   },
   async checkCatalog(folders) {
     const { checkCatalogFiles } = await import("../app/catalog-files.ts");

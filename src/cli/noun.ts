@@ -1,6 +1,9 @@
 import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { visible } from "../html.ts";
+import { type View } from "../views/view.ts";
+import { viewText } from "../views/view-text.ts";
 import { parsedJson } from "../json.ts";
 import { tableLines } from "./answer-table.ts";
 import { type CliIo, examples, exitCodes, httpUrl } from "./cli-io.ts";
@@ -21,13 +24,31 @@ interface NounText {
 
 /** Adds a noun, such as `runs`. Returns what adds its commands, each with `--url`. */
 export function addNoun(program: Command, name: string, { about, help }: NounText) {
-  const noun = program
-    .command(name)
-    .description(about)
-    .addHelpText("after", examples(...help));
-  return (usage: string, text: string): Command =>
-    noun.command(usage).description(text).option("--url <url>", "ask this running service", httpUrl);
+  const noun =
+    program.commands.find((each) => each.name() === name) ??
+    program
+      .command(name)
+      .description(about)
+      .addHelpText("after", examples(...help));
+  return (usage: string, text: string): Command => serviceOption(noun.command(usage).description(text));
 }
+
+/** Adds `--url`. */
+export const serviceOption = (command: Command): Command =>
+  command.option("--url <url>", "ask this running service", httpUrl);
+
+/** Writes a view as text for people. */
+export const writeView = (io: CliIo, view: View): Promise<void> => write(io.stdout, `${visible(viewText(view))}\n`);
+
+/** What a command does that shows one item: as text, or with `--json` as it came. */
+export const showAction =
+  (collection: string, viewOf: (item: Readonly<Record<string, unknown>>) => View) =>
+  async (io: CliIo, id: string, { url, json }: ServiceOptions): Promise<number> => {
+    const item = await askService(io, { url, path: `${collection}/${encodeURIComponent(id)}` });
+    if (json) return writeJson(io, item);
+    await writeView(io, viewOf(item));
+    return exitCodes.ok;
+  };
 
 /** A list of the API, and how it is shown. */
 interface Listing<Item> {

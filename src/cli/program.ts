@@ -16,6 +16,9 @@ import { runExplain, runQuery, runServe } from "./commands.ts";
 import { addKeys } from "./keys-program.ts";
 import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./service.ts";
+import { addCompletion } from "./completion.ts";
+import { addInit } from "./init-command.ts";
+import { addNouns, addProbe, addStatus } from "./nouns-program.ts";
 import { addMaintenance } from "./maintenance-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addWatches } from "./watches-program.ts";
@@ -134,20 +137,27 @@ export async function runCli(
   program.addHelpText("after", () =>
     examples("serve", "query query.rq --format csv", "explain query.rq", "describe people", "catalog check"),
   );
-  addServe(program, io, running);
-  addQuery(program, running);
+  addServe(program.commandsGroup("Run it:"), io, running);
+  addInit(program, running);
+  addBackup(program, running);
+  addCompletion(program, running);
+  addQuery(program.commandsGroup("Query:"), running);
   addExplain(program, running);
   addAgentCommands(program, running);
   addAsk(program, running);
+  addRuns(program, running);
+  addNouns(program.commandsGroup("Endpoints:"), running, ["endpoints", "federations", "incidents", "jobs"]);
   addDescribe(program, running);
+  addProbe(program, running);
+  addStatus(program, running);
   addCatalog(program, running);
-  addBackup(program, running);
+  addMaintenance(program.commandsGroup("Operate:"), running);
   addExport(program, running);
   addKeys(program, running);
   addWatches(program, running);
-  addRuns(program, running);
-  addMaintenance(program, running);
+  program.commandsGroup("Benchmarks:");
   for (const add of plugins) add(program, running);
+  addNouns(program, running, ["shards"]);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

@@ -1,11 +1,11 @@
 import type { Writable } from "node:stream";
 import cliProgress from "cli-progress";
-import type { DescribeProgress } from "./cli-io.ts";
+import type { JobProgress } from "../jobs/job-queue.ts";
 import { oneLine } from "./output.ts";
 
 /** Shows how far a long command has come. */
 export interface ProgressDisplay {
-  show(progress: DescribeProgress): void;
+  show(progress: JobProgress): void;
   /** Clears what was shown; nothing is written after it. */
   end(): void;
 }
@@ -47,7 +47,7 @@ function createBar(stream: Writable): ProgressDisplay {
 }
 
 function createLines(stream: Writable): ProgressDisplay {
-  let latest: DescribeProgress | undefined;
+  let latest: JobProgress | undefined;
   const timer = setInterval(() => {
     if (latest !== undefined) stream.write(`${oneLine(latest.stage)} ${unitsText(latest)}${figuresText(latest)}\n`);
   }, lineEveryMs);
@@ -61,10 +61,10 @@ function createLines(stream: Writable): ProgressDisplay {
 }
 
 /** Empty for a single unit: the name of the stage says enough. */
-const unitsText = ({ done, total }: DescribeProgress): string =>
+const unitsText = ({ done, total }: JobProgress): string =>
   total === undefined || total <= 1 ? "" : `${done}/${total} `;
 
-function figuresText({ figures = {} }: DescribeProgress): string {
+function figuresText({ figures = {} }: JobProgress): string {
   const texts = Object.entries(figures).map(([name, value]) => `${value} ${name}`);
   return texts.length === 0 ? "" : `(${texts.join(", ")})`;
 }

@@ -1,103 +1,129 @@
-import type { DescribedOnce } from "../registry/compute/describe-once.ts";
 import type { CatalogFinding, CatalogReport } from "../registry/catalog/check-catalog.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { amountText } from "../figures.ts";
+import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
-import { oneLine, pour, write, checkOutputFile, writeOutputFile } from "./output.ts";
+import { afterwards, endpointJobs, runJob, withEndpoint } from "./endpoint-jobs.ts";
+import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
+import { type Service, withService } from "./service.ts";
 
-/** Formats of `fedway describe`; "json" is the description as a value, the others are RDF views of it. */
-export const descriptionFormats = ["turtle", "ntriples", "jsonld", "json"] as const;
-
-/** How a description is written down. */
-export interface DescriptionStyle {
-  readonly format: (typeof descriptionFormats)[number];
-  /** "agent": everything, with how it is known; "planner": only what planners may rely on. */
-  readonly view: "agent" | "planner";
-  readonly variant: "standard" | "extended";
-  /** Text for people and language models instead of a format. */
-  readonly summary: boolean;
-}
+/** RDF formats of `fedway describe`. */
+export const descriptionFormats = ["turtle", "ntriples", "jsonld"] as const;
 
 /** Options of `fedway describe`. */
-interface DescribeCommandOptions extends Partial<DescriptionStyle> {
+interface DescribeOptions {
+  readonly format?: string;
+  readonly view?: string;
+  readonly variant?: string;
+  readonly summary?: boolean;
   readonly maxRequests?: number;
   readonly timeout?: number;
   readonly retrieve?: boolean;
   readonly partial?: boolean;
   readonly output?: string;
+  readonly url?: string;
 }
 
 /**
- * `fedway describe`: the description of one endpoint to standard output or into a file. One that is unfinished is
- * written too and is a failure, unless `--partial` was given. Resolves to the exit code.
- * @throws UsageError, FedwayError
+ * `fedway describe`: has the service describe one endpoint and writes the description to standard output or into a file. One
+ * that is unfinished is written too and is a failure, unless `--partial` was given. Resolves to the exit code.
+ * @throws UsageError, RemoteProblem, FedwayError
  */
-export async function runDescribe(io: CliIo, target: string, options: DescribeCommandOptions): Promise<number> {
-  const style = styleOf(options);
-  const { output } = options;
+export async function runDescribe(io: CliIo, target: string, options: DescribeOptions): Promise<number> {
+  const { output, url, maxRequests: requests, timeout: ms, retrieve } = options;
+  const documents = documentsOf(options);
   if (output !== undefined) await checkOutputFile(output);
-  const described = await describeWithProgress(io, target, options);
-  const { descriptionText } = await import("./description-text.ts");
-  const body = descriptionText(described.description, style);
-  if (output === undefined) await pour(body, io.stdout);
-  else await writeOutputFile(output, body);
-  for (const note of notesOn(described)) await write(io.stderr, `${oneLine(note)}\n`);
-  if (URL.parse(target) === null) {
-    await write(
-      io.stderr,
-      `note: it is not kept; POST /api/endpoints/${oneLine(target)}/describe has a service describe it and keep that\n`,
-    );
-  }
-  if (described.interrupted) return exitCodes.interrupted;
-  return described.description.unfinished && options.partial !== true ? exitCodes.failed : exitCodes.ok;
+  const search = searchOf({ requests, ms, retrieve: retrieve === false ? false : undefined });
+  return withService(io, { url, jobs: endpointJobs }, (service) =>
+    withEndpoint(service, target, async (id) => {
+      const at = `/api/endpoints/${encodeURIComponent(id)}`;
+      const { result, state } = await jobWithProgress(io, { service, path: `${at}/describe${search}` });
+      if (isSummary(result) && result.answered === 0) throw silent(target);
+      if (state === "cancelled") await write(io.stderr, "Interrupted: the description is unfinished.\n");
+      const paths = documents.map((path) => at + path);
+      const body = await described(service, paths).catch((error: unknown) => {
+        if (state !== "cancelled") throw error;
+      });
+      if (body !== undefined) await deliver(io, body, options);
+      return isSummary(result) ? closing(io, result, options) : exitCodes.interrupted;
+    }),
+  );
 }
 
-/** What is not said takes its default; what would be without effect is refused. */
-function styleOf({ format, view, variant, summary = false }: DescribeCommandOptions): DescriptionStyle {
-  if (summary && (format ?? view ?? variant) !== undefined) {
+async function deliver(io: CliIo, body: string, { output, summary = false }: DescribeOptions): Promise<void> {
+  if (output === undefined) await write(io.stdout, summary ? visible(body) : body);
+  else await writeOutputFile(output, Buffer.from(body));
+}
+
+async function closing(io: CliIo, found: Summary, { partial = false }: DescribeOptions): Promise<number> {
+  for (const note of notesOn(found)) await write(io.stderr, `${oneLine(note)}\n`);
+  return found.unfinished && !partial ? exitCodes.failed : exitCodes.ok;
+}
+
+/** The paths below an endpoint's whose answers are written. @throws UsageError for an option without effect */
+function documentsOf({ format, view, variant, summary = false }: DescribeOptions): readonly string[] {
+  if (!summary) return [`/void${searchOf({ format: format ?? "turtle", view, variant, whole: true })}`];
+  if ((format ?? view ?? variant) !== undefined)
     throw new UsageError("--summary is text of its own; leave out --format, --view and --variant");
-  }
-  if (format === "json" && (view ?? variant) !== undefined) {
-    throw new UsageError("--view and --variant are about RDF; leave them out with --format json");
-  }
-  return { format: format ?? "turtle", view: view ?? "agent", variant: variant ?? "standard", summary };
+  return ["summary", "lines"].map((detail) => `/schema${searchOf({ detail, format: "text", maxTokens: 4_000 })}`);
 }
 
-async function describeWithProgress(
+function searchOf(given: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? "" : `?${search.toString()}`;
+}
+
+/** Also after an interruption: what the run has found by then. */
+async function described(service: Service, paths: readonly string[]): Promise<string> {
+  const texts: string[] = [];
+  for (const path of paths) texts.push(await (await service.ask(path, afterwards())).text());
+  return texts.join("\n");
+}
+
+/** Has a job run and shows how far it is. */
+export async function jobWithProgress(
   io: CliIo,
-  target: string,
-  { maxRequests, timeout, retrieve }: DescribeCommandOptions,
-): Promise<DescribedOnce> {
+  asked: Parameters<typeof runJob>[1],
+): Promise<Awaited<ReturnType<typeof runJob>>> {
   // The other commands start without it.
   const { createProgressDisplay } = await import("./progress.ts");
   const display = createProgressDisplay(io.stderr);
   try {
-    return await io.describe(target, {
-      signal: io.interrupted,
-      budget: {
-        ...(maxRequests !== undefined && { requests: maxRequests }),
-        ...(timeout !== undefined && { ms: timeout }),
-      },
-      retrieve: retrieve ?? true,
-      onProgress: (progress) => display.show(progress),
-    });
+    return await runJob(io, asked, (progress) => display.show(progress));
   } finally {
     display.end();
   }
 }
 
-function notesOn({ description, retrieved, interrupted }: DescribedOnce): readonly string[] {
-  const { classPartitions, propertyPartitions, cost, unfinished, unknown, retrievedFrom } = description;
-  const notes: string[] = [];
-  if (retrievedFrom !== undefined) notes.push(`note: uses the publisher's description at ${retrievedFrom}`);
-  for (const { from, reason } of retrieved?.quarantined ?? []) notes.push(`note: ${from} was set aside: ${reason}`);
-  for (const { from, reason } of retrieved?.contradicted ?? []) notes.push(`note: ${from} was not used: ${reason}`);
+interface Summary {
+  readonly unfinished: boolean;
+  readonly classes: number;
+  readonly properties: number;
+  /** Requests that were answered. */
+  readonly answered: number;
+  readonly cost: { readonly requests: number; readonly ms: number };
+  readonly retrieved?: Readonly<
+    Record<"quarantined" | "contradicted", readonly Readonly<Record<"from" | "reason", string>>[]>
+  >;
+}
+
+const isSummary = (value: unknown): value is Summary =>
+  typeof value === "object" && value !== null && "classes" in value && "cost" in value;
+
+const silent = (target: string): FedwayError =>
+  new FedwayError("ENDPOINT_FAILED", "The endpoint answered none of the queries.", {
+    next: `fedway probe ${target} shows what it answers.`,
+  });
+
+function notesOn({ classes, properties, cost, unfinished, retrieved }: Summary): readonly string[] {
   const seconds = (cost.ms / 1000).toFixed(1);
-  notes.push(
-    `${classPartitions.length} classes and ${propertyPartitions.length} properties found with ${cost.requests} requests in ${seconds} s`,
-  );
-  if (interrupted) notes.push("Interrupted: the description is unfinished.");
-  else if (unfinished) notes.push("The description is unfinished: a larger --max-requests or --timeout may find more.");
-  if (unknown.length > 0) notes.push(`Not found out: ${unknown.length} facts, listed with --format json`);
-  return notes;
+  return [
+    ...(retrieved?.quarantined ?? []).map(({ from, reason }) => `note: ${from} was set aside: ${reason}`),
+    ...(retrieved?.contradicted ?? []).map(({ from, reason }) => `note: ${from} was not used: ${reason}`),
+    `${amountText(classes, "class")} and ${amountText(properties, "property", "properties")} found with ${amountText(cost.requests, "request")} in ${seconds} s`,
+    ...(unfinished ? ["The description is unfinished: a larger --max-requests or --timeout may find more."] : []),
+  ];
 }
 
 /** `fedway catalog check`: what is wrong with catalogue files, a line each. Resolves to the exit code. */

@@ -22,12 +22,13 @@ export function addDescribe(program: Command, running: Running): void {
         "extended",
       ]),
     )
-    .option("-s, --summary", "a short text: counts, and a line a class with its properties")
+    .option("-s, --summary", "a short text: counts, and a line for each class with its properties")
     .option("-o, --output <file>", "write to this file, replacing it at the end")
     .option("-n, --max-requests <number>", "most requests that are sent (1000 and those for the publisher's)", requests)
     .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds (one hour)", milliseconds)
     .option("--no-retrieve", "do not look for the publisher's description, only compute")
     .option("--partial", "a description that is unfinished is a success too")
+    .option("--url <url>", "ask this running service", httpUrl)
     .addHelpText("after", () =>
       examples(
         "describe people --summary",

@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
 import type { RunRecord } from "../query/run-log.ts";
 import { type CliIo, exitCodes, milliseconds, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, itemAction, type ServiceOptions, writeList } from "./noun.ts";
+import { addNoun, type ServiceOptions, showAction, writeList } from "./noun.ts";
+import { runView } from "../views/run-view.ts";
 import { write } from "./output.ts";
 import { withService } from "./service.ts";
 
@@ -20,13 +21,17 @@ export function addRuns(program: Command, running: Running): void {
     .option("-n, --limit <number>", "most runs, up to 100 (50)", wholeNumber)
     .option("--json", "as JSON")
     .action(running(listRuns));
-  command("show <run>", "the record of a run, as JSON").action(running(itemAction("GET", "runs")));
+  command("show <run>", "how a run went")
+    .option("--json", "its record as JSON")
+    .action(running(showAction("runs", (record) => (isRun(record) ? runView(record) : { title: "No run." }))));
   command("cancel <run>", "end a run; its client gets the error CANCELLED").action(running(cancelRun));
 }
 
 interface RunsOptions extends ServiceOptions {
   readonly longest?: boolean;
 }
+
+const isRun = (value: object): value is RunRecord => "sources" in value && "notes" in value;
 
 const columns = {
   run: ({ id }: RunRecord) => id,

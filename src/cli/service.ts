@@ -22,6 +22,8 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
   /** Text as it is; anything else becomes JSON. */
   readonly body?: string | object;
+  /** Ends it; an interruption of the command when absent. */
+  readonly signal?: AbortSignal;
   /** Sent with the key in `FEDWAY_KEY` only, though the admin token is known. */
   readonly asClient?: boolean;
 }
@@ -102,8 +104,10 @@ function held(holder: FolderHolder): FedwayError {
 
 /** The service at a URL; `own` is the token of one in this process. */
 function serviceAt(io: CliIo, url: string, own?: string): Service {
-  const { interrupted: signal } = io;
-  const send = async (path: string, { asClient = false, ...asked }: Asked = {}): Promise<Response> => {
+  const send = async (
+    path: string,
+    { asClient = false, signal = io.interrupted, ...asked }: Asked = {},
+  ): Promise<Response> => {
     const token = own ?? (asClient ? undefined : await io.adminToken(url));
     return io.fetch(`${url}${path}`, { ...requestOf(asked, token), signal }).catch((error: unknown) => {
       throw unreachable(error, signal);
@@ -134,7 +138,8 @@ export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
   });
 }
 
-const isCode = (value: unknown): value is ErrorCode => typeof value === "string" && value in errorCatalog;
+/** A code of the catalogue of errors. */
+export const isCode = (value: unknown): value is ErrorCode => typeof value === "string" && value in errorCatalog;
 const isProblem = (value: unknown): value is Problem =>
   typeof value === "object" && value !== null && "code" in value && isCode(value.code) && "detail" in value;
 

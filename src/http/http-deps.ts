@@ -71,7 +71,7 @@ export interface HttpDeps {
   /** Ranks endpoints for words; absent: words are looked up in entries only. */
   readonly linker?: Pick<Linker, "findEndpoints"> | undefined;
   readonly models: EndpointModels;
-  readonly descriptions: Pick<DescriptionService, "get" | "freshness" | "request">;
+  readonly descriptions: Pick<DescriptionService, "get" | "begun" | "freshness" | "request">;
   readonly capabilities: Pick<CapabilityService, "get" | "request">;
   readonly values: Pick<ValueIndex, "examples">;
   readonly linksets: Pick<LinksetService, "request">;

@@ -45,8 +45,17 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const { id } = request.params;
+      const { again, retrieve, ...budget } = request.query;
       knownEntry(shell, id);
-      return sendAccepted(reply, await descriptions.request(id, { priority: 1, again: request.query.again ?? false }));
+      return sendAccepted(
+        reply,
+        await descriptions.request(id, {
+          priority: 1,
+          again,
+          retrieve,
+          ...(Object.keys(budget).length > 0 && { budget }),
+        }),
+      );
     },
   });
   app.post("/api/endpoints/:id/capabilities", {

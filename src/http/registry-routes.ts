@@ -32,7 +32,7 @@ export function knownEntry({ catalog }: Pick<HttpShell, "catalog">, id: string):
 
 async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescription> {
   knownEntry(shell, id);
-  const description = await shell.descriptions.get(id);
+  const description = (await shell.descriptions.get(id)) ?? (await shell.descriptions.begun(id));
   if (description) return description;
   throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`, {
     next: `POST /api/endpoints/${id}/describe has it described.`,
@@ -51,8 +51,8 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const { id } = request.params;
-      const { view = "agent", variant = "standard", maxTokens, format } = request.query;
-      const isWhole = view === "planner" || variant === "extended";
+      const { view = "agent", variant = "standard", maxTokens, format, whole = false } = request.query;
+      const isWhole = whole || view === "planner" || variant === "extended";
       const wanted = graphFormat({ format, accept: request.headers.accept });
       const description = await knownDescription(shell, id);
       const url = descriptionUrl(publicUrl(), id);

@@ -17,6 +17,7 @@ export const VoidParameters = optionalFields({
     default: 2000,
     description: "Budget of the standard agent view as Turtle; the others are given whole, whatever it is.",
   }),
+  whole: boolean("The standard agent view without a budget, too."),
   format: Type.String({ maxLength: 100, description: "turtle, ntriples, jsonld or a media type; wins over Accept." }),
 });
 
@@ -56,6 +57,13 @@ export const SchemaAnswer = view("Schema", {
 /** Body of `POST /api/endpoints/{id}/describe`. */
 export const DescribeParameters = strictObject({
   again: Type.Optional(boolean("Start from nothing instead of going on.")),
+  retrieve: Type.Optional(boolean("false: the publisher's description is not looked for.")),
+  requests: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, description: "Most requests to the endpoint; 1,000 when absent." }),
+  ),
+  ms: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 86_400_000, description: "Time limit in milliseconds; an hour when absent." }),
+  ),
 });
 
 /** Parameters of `POST /api/endpoints/{id}/linksets`. */

@@ -327,22 +327,23 @@ export const modules: readonly Module[] = [
   {
     name: "cli",
     imports: [
-      ...whole("html.ts", "query", "registry", "rdf", "results", "views"),
+      ...whole("html.ts", "query", "registry", "results", "views"),
       {
         module: "agent",
         files: ["tool.ts", "ask/ask-answer.ts"],
         typesOnly: true,
       },
       { module: "mcp", typesOnly: true },
+      { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "watch", files: ["read-collection.ts"] },
     ],
-    packages: ["commander", "cli-progress"],
+    packages: ["commander", "cli-progress", "undici"],
   },
   // The command line's program builds the service when it answers without a server.
   {
     name: "cli/main.ts",
     imports: whole("cli", "app.ts", "app", "config", "mcp", "store"),
-    packages: ["undici"],
+    packages: [],
   },
   { name: "cli/bin.ts", imports: whole("cli/main.ts"), packages: [] },
   // The benchmark factory, a package beside the service: only `app/` imports it.

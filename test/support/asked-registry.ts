@@ -206,7 +206,12 @@ export async function openAskedRegistry(
     ...known,
     catalog,
     monitor,
-    descriptions: { ...descriptionReader, freshness: async () => ({ state: "fresh" }), request: rejected },
+    descriptions: {
+      ...descriptionReader,
+      begun: async () => undefined,
+      freshness: async () => ({ state: "fresh" }),
+      request: rejected,
+    },
     capabilities: { get: capabilityReader.get, request: rejected },
     dataset: { endpoint: pool.endpoint({ id: "registry", source, memoryMb: 192 }), vocabulary: vocabularyQuads },
   };

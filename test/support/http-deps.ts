@@ -62,7 +62,12 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     catalog,
     ...modelsOf(catalog),
     monitor,
-    descriptions: { get: async () => undefined, freshness: async () => ({ state: "none" }), request: noJobs },
+    descriptions: {
+      get: async () => undefined,
+      begun: async () => undefined,
+      freshness: async () => ({ state: "none" }),
+      request: noJobs,
+    },
     capabilities: { get: async () => undefined, request: noJobs },
     values: { examples: () => [] },
     linksets: { request: noJobs },

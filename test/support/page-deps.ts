@@ -127,6 +127,7 @@ export function pageDeps(
     ...known,
     descriptions: {
       get: async (id) => (described.has(id) ? { ...sampleDescription, id } : undefined),
+      begun: async () => undefined,
       freshness: async (id) => (described.has(id) ? { state: "unfinished" } : { state: "none" }),
       request: none,
     },

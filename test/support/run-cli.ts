@@ -27,7 +27,6 @@ export interface Setup {
   readonly interrupted?: AbortSignal;
   readonly holder?: FolderHolder;
   readonly adminToken?: string;
-  readonly describe?: CliIo["describe"];
   readonly report?: (folders: readonly string[]) => CatalogReport;
   readonly refreshCatalog?: CliIo["refreshCatalog"];
   readonly backup?: CliIo["backup"];
@@ -76,7 +75,6 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
     interrupted: setup.interrupted ?? new AbortController().signal,
     folderHolder: async () => setup.holder,
-    describe: setup.describe ?? unexpected,
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
     refreshCatalog: setup.refreshCatalog ?? unexpected,
     backup: setup.backup ?? unexpected,

@@ -1,7 +1,7 @@
 import { unknownId } from "../../errors/unknown-id.ts";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
-import { toFedwayError } from "../../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { Handover, jobKind } from "../../jobs/job-kind.ts";
 import type { EnqueueOptions, Job, JobContext, JobQueue } from "../../jobs/job-queue.ts";
 import type { LocalDispatch } from "../../outbound/local-answer.ts";
@@ -56,7 +56,11 @@ const politeBudget: DescribeBudget = { requests: 300, ms: 15 * 60_000, bytes: 64
 /** How a description is asked for. */
 interface RequestOptions extends Pick<EnqueueOptions, "priority"> {
   /** Start from nothing instead of going on with unfinished work. The lists come first, and wait for no long description. */
-  readonly again?: boolean;
+  readonly again?: boolean | undefined;
+  /** false: the publisher's description is not looked for. */
+  readonly retrieve?: boolean | undefined;
+  /** Default: the describer's. */
+  readonly budget?: DescribeBudget;
   /** An automatic description of a public endpoint: keep to a small budget, and ask nothing more afterwards. */
   readonly isPolite?: boolean;
 }
@@ -67,6 +71,8 @@ const payload = Type.Object({
   id: catalogId,
   again: Type.Optional(Type.Boolean()),
   isPolite: Type.Optional(Type.Boolean()),
+  retrieve: Type.Optional(Type.Boolean()),
+  budget: Type.Optional(Type.Object({ requests: Type.Optional(Type.Number()), ms: Type.Optional(Type.Number()) })),
   /** The retrieved publisher's description, carried over to the result. */
   retrieved: Type.Optional(Type.Unknown()),
 });
@@ -96,7 +102,9 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
   const describe: Describe = async (asked, context) => {
     const { id, isPolite = false, onlyLists } = asked;
-    const parts = { ...options, budget: isPolite ? politeBudget : undefined, get, put, target: target(id) };
+    const retriever = asked.retrieve === false ? undefined : options.retriever;
+    const budget = isPolite ? politeBudget : asked.budget;
+    const parts = { ...options, retriever, budget, get, put, target: target(id) };
     const result = await describeEndpoint(parts, asked, context);
     if (!onlyLists || !result.unfinished) await options.readMore?.(id, isPolite);
     return result;
@@ -108,26 +116,22 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
      * Asks for a description to be made or gone on with; a job that is waiting or running already is returned.
      * @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (its interface cannot be asked), `STORE_FAILED`
      */
-    async request(id: string, { priority, again = false, isPolite }: RequestOptions = {}): Promise<Job> {
+    async request(id: string, { priority, ...how }: RequestOptions = {}): Promise<Job> {
       target(id);
-      const asked = { id, ...(isPolite && { isPolite }), ...(again && { again }) };
-      return jobs.enqueue(again ? listsName : kindName, asked, { id: `describe.${id}`, priority });
+      return jobs.enqueue(how.again ? listsName : kindName, askedRun(id, how), { id: `describe.${id}`, priority });
     },
     get,
+    /** What is known of an endpoint whose first description is not finished. @throws FedwayError `STORE_FAILED` */
+    begun: (id: string): Promise<VoidDescription | undefined> => begun(options, id),
     /** The latest work on a description, in milliseconds since the epoch, also of a run that found little. @throws FedwayError `STORE_FAILED` */
     async lastRun(id: string) {
-      const work = await descriptions.loadWork(id);
-      const last = work?.endpoint === catalog.byId(id)?.url ? work : await get(id);
+      const last = (await begun(options, id)) ?? (await get(id));
       if (last === undefined) return undefined;
       const { startedAt, finishedAt, unfinished } = last;
       return { startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt), unfinished };
     },
     async freshness(id: string): Promise<Freshness> {
-      const description = await get(id);
-      if (description === undefined) return { state: "none" };
-      const { finishedAt, unfinished } = description;
-      const ageMs = Math.max(0, clock.now() - Date.parse(finishedAt));
-      return { state: unfinished ? "unfinished" : ageMs > maxAgeMs ? "stale" : "fresh", finishedAt, ageMs };
+      return freshnessOf(await get(id), clock.now());
     },
     /** Keeps a description that was made elsewhere, e.g. with links found on request. */
     put,
@@ -143,6 +147,27 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
 }
 
+/** What is not said is left out. */
+const askedRun = (id: string, { again, isPolite, retrieve, budget }: RequestOptions) => ({
+  id,
+  ...(isPolite && { isPolite }),
+  ...(again && { again }),
+  ...(retrieve === false && { retrieve }),
+  ...(budget && { budget }),
+});
+
+function freshnessOf(description: VoidDescription | undefined, nowMs: number): Freshness {
+  if (description === undefined) return { state: "none" };
+  const { finishedAt, unfinished } = description;
+  const ageMs = Math.max(0, nowMs - Date.parse(finishedAt));
+  return { state: unfinished ? "unfinished" : ageMs > maxAgeMs ? "stale" : "fresh", finishedAt, ageMs };
+}
+
+async function begun({ descriptions, catalog }: DescriptionServiceOptions, id: string) {
+  const work = await descriptions.loadWork(id);
+  return work !== undefined && work.endpoint === catalog.byId(id)?.url ? work : undefined;
+}
+
 type Describe = (asked: AskedRun, context: JobContext) => Promise<Summary>;
 
 function describeKind(describe: Describe, onlyLists: boolean) {
@@ -153,14 +178,14 @@ function describeKind(describe: Describe, onlyLists: boolean) {
       const found = { retrieved, ...(await describe({ ...asked, onlyLists }, context)) };
       // A small endpoint is described by now.
       if (!onlyLists || !found.unfinished) return found;
-      const { id, isPolite } = asked;
-      return new Handover(kindName, { id, isPolite, retrieved: found.retrieved });
+      return new Handover(kindName, { ...asked, again: undefined, retrieved: found.retrieved });
     },
     concurrency,
   });
 }
 
-interface RunOptions extends DescriptionServiceOptions {
+interface RunOptions extends Omit<DescriptionServiceOptions, "retriever"> {
+  readonly retriever: VoidRetriever | undefined;
   readonly budget: DescribeBudget | undefined;
   readonly target: RunTarget;
   readonly get: (id: string) => Promise<VoidDescription | undefined>;
@@ -173,7 +198,7 @@ interface AskedRun extends Static<typeof payload> {
 
 /** Retrieves, then computes what is missing; what was found stays, also when the run fails half-way. */
 async function describeEndpoint(options: RunOptions, asked: AskedRun, context: JobContext) {
-  const { descriptions, target, budget } = options;
+  const { descriptions, target, budget, retriever } = options;
   const { id, again, onlyLists } = asked;
   const { signal } = context;
   // A later attempt goes on with the work of the one before.
@@ -191,12 +216,13 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
   let lists = completeLists(known);
   let triples: readonly ReadTriple[] | undefined;
   const { description, retrieved, failure } = await runDescription(
-    { ...options, target: { ...target, capabilities } },
+    { ...options, retriever, target: { ...target, capabilities } },
     {
       signal,
       known,
       budget,
       onlyLists,
+      onRetrieved: refuseGone,
       onTriples(read) {
         triples = read;
       },
@@ -222,6 +248,13 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
   return summary(id, description, retrieved);
 }
 
+/** The describer would wait a long time for a host that is not there. @throws FedwayError `ENDPOINT_UNREACHABLE` */
+function refuseGone({ description, records }: RetrievedVoid): void {
+  const isSilent = records.every(({ outcome, httpStatus }) => outcome === "failed" && httpStatus === undefined);
+  if (description !== undefined || records.length === 0 || !isSilent) return;
+  throw new FedwayError("ENDPOINT_UNREACHABLE", "No request to the endpoint was answered.");
+}
+
 /** Stores a result. One that lacks something does not replace one that is whole; it waits as work for the next run. */
 async function publish({ descriptions, get, put }: RunOptions, id: string, result: VoidDescription): Promise<void> {
   if (result.unfinished) await descriptions.saveWork(id, result);
@@ -238,8 +271,9 @@ type Summary = ReturnType<typeof summary>;
 
 /** The job's result; `retrieved` is absent when the run went on from earlier work. */
 function summary(id: string, description: VoidDescription, retrieved: RetrievedVoid | undefined) {
-  const { unfinished, classPartitions, propertyPartitions, cost } = description;
-  const counts = { classes: classPartitions.length, properties: propertyPartitions.length };
+  const { unfinished, classPartitions, propertyPartitions, cost, records } = description;
+  const answered = records.filter(({ outcome }) => outcome === "ok" || outcome === "partial").length;
+  const counts = { classes: classPartitions.length, properties: propertyPartitions.length, answered };
   if (retrieved === undefined) return { id, unfinished, ...counts, cost };
   const { step, checks, quarantined, contradicted } = retrieved;
   return { id, unfinished, ...counts, cost, retrieved: { step, checks, quarantined, contradicted } };

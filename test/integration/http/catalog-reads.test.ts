@@ -38,6 +38,7 @@ describe("the list of endpoints", () => {
     const app = await start({
       descriptions: {
         get: async (id) => (id === "beta" ? sampleDescription : undefined),
+        begun: async () => undefined,
         freshness: async () => ({ state: "fresh" }),
         request: async () => Promise.reject(new Error("not here")),
       },

@@ -9,6 +9,7 @@ const config = { ...fakeSettings, adminToken: token };
 const described: string[] = [];
 const descriptions = {
   get: async () => undefined,
+  begun: async () => undefined,
   freshness: async () => ({ state: "none" }) as const,
   request: async (id: string) => {
     described.push(id);

@@ -102,6 +102,7 @@ describe("a run", () => {
       unfinished: false,
       classes: 2,
       properties: 2,
+      answered: 2,
       cost: sampleDescription.cost,
       retrieved: { checks: [], quarantined: [], contradicted: [] },
     });
