@@ -14,8 +14,10 @@ const inputs = globSync(["package.json", "package-lock.json", ...sources], { wit
   .map(({ parentPath, name }) => `${parentPath}/${name}`);
 const stamp = "dist/.built";
 const fingerprint = inputs
-  .map((path) => ({ path, ...statSync(path) }))
-  .map(({ path, size, mtimeMs }) => `${path} ${size} ${mtimeMs}`)
+  .map((path) => {
+    const { size, mtimeMs } = statSync(path);
+    return `${path} ${size} ${mtimeMs}`;
+  })
   .toSorted()
   .join("\n");
 
