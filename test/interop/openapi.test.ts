@@ -59,7 +59,7 @@ console.log(JSON.stringify({
 const seen = {
   id: "people",
   rows: 2,
-  name: expect.stringMatching(/^\w+ \w+/u),
+  name: expect.stringMatching(/^\p{L}+ \p{L}+$/u),
   code: "ENDPOINT_UNKNOWN",
   plan: "direct",
   run: "ok",
