@@ -68,12 +68,11 @@ const isNode = (value: unknown): value is Node => typeof value === "object" && v
 const nodesIn = (value: unknown): readonly (readonly [string, Node])[] =>
   Object.entries(isNode(value) ? value : {}).flatMap(([name, each]) => (isNode(each) ? [[name, each] as const] : []));
 
+/** Of JSON and forms, which every tool can send. */
 const bodyExample = (operationId: string, mediaType: string): unknown =>
   /\bjson$|x-www-form-urlencoded$/.test(mediaType) && mediaType !== "application/ld+json"
     ? (bodies[operationId] ?? (operationId.startsWith("query") ? { query } : undefined))
-    : mediaType === "application/sparql-query"
-      ? query
-      : undefined;
+    : undefined;
 
 /** The document with its examples. */
 export function addExamples(document: Node): Node {
