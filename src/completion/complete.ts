@@ -22,7 +22,7 @@ export function createCompletion({ catalog, models }: { readonly catalog: Catalo
     const { from, to, place } = query;
     const ids = place.service === undefined ? target : serviceIds(place.service, catalog);
     const scope = await known(ids ?? []);
-    const why = scope.length === 0 ? whyUnknown(place.service, ids) : undefined;
+    const why = scope.length === 0 && ofEndpoints.has(place.slot) ? whyUnknown(place.service, ids) : undefined;
     const found = optionsAt(query, scope, catalog);
     const [first, ...others] = found;
     const isWritten = others.length === 0 && first?.insert === request.query.slice(from, to);
@@ -32,6 +32,9 @@ export function createCompletion({ catalog, models }: { readonly catalog: Catalo
     return { from, to, kind: first.kind, options: shown, isIncomplete, ...(why && { why }) };
   };
 }
+
+/** Slots for which endpoints have something. */
+const ofEndpoints: ReadonlySet<string> = new Set(["predicate", "object", "data", "expression"]);
 
 function tryRead(text: string, position: number): ReadQuery | string {
   try {

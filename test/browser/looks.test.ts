@@ -20,6 +20,7 @@ const pages: Readonly<Record<string, string>> = {
   "status-by-latency": "/status?sort=latency&order=desc",
   incident: `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`,
   run: "/runs/run-hostile",
+  ask: "/ask",
   help: "/help",
   guide: "/help/monitoring",
   login: "/login",

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useStageOf, type Visit } from "../browser/browser-fixture.ts";
 import { named, queriesOf } from "./clients/clients.ts";
@@ -66,6 +67,27 @@ describe("YASGUI at another origin", () => {
     expect(await shown(`SELECT * { ${named}`)).toMatch(/QUERY_SYNTAX.*"line": ?1.*"next"/su);
     expect(await shown(`SELECT * { ${named} }`)).toMatch(/SERVICE_REQUIRED.*SERVICE <\w+>/su);
     expect(await shown(`SELECT * { SERVICE <people> { ${named} } } LIMIT 2`)).toBe(2);
+  });
+
+  it("completes queries by the snippet of the guide", async () => {
+    const guide = await readFile(new URL("../../deploy/guide/yasgui.md", import.meta.url), "utf8");
+    const [, snippet = ""] = /```javascript skip\n(.*?)```/su.exec(guide) ?? [];
+    const { page } = await stage.visit("/yasgui");
+    await page.evaluate(
+      `globalThis.Yasgui = { Yasqe }; ${snippet.replaceAll("http://127.0.0.1:3000", fedway.url)}
+      yasqe.destroy(); document.getElementById("editor").replaceChildren();
+      globalThis.own = new Yasgui.Yasqe(document.getElementById("editor"), { persistenceId: null, value: "SELECT * { SERVICE " });
+      own.focus(); own.setCursor(0, 19);`,
+    );
+    await page.keyboard.type("<peo");
+    await page.locator(".CodeMirror-hint", { hasText: "people" }).first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type(" { ?p foa");
+    await page.locator(".CodeMirror-hint", { hasText: "foaf:" }).first().waitFor();
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("own.getValue()")).toBe(
+      "PREFIX foaf: <http://xmlns.com/foaf/0.1/>\nSELECT * { SERVICE <people> { ?p foaf:",
+    );
   });
 
   it("asks nobody else, and complains of nothing but answers that are refused", () => {
