@@ -32,7 +32,7 @@ function render(piece: Piece): string {
   return text;
 }
 
-/** Template tag: what is put in is escaped unless it is `Html` itself. */
+/** Template tag: pieces are escaped unless they are `Html`. */
 export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
   let text = strings[0] ?? "";
   for (let at = 0; at < pieces.length; at++) text += render(pieces[at]) + (strings[at + 1] ?? "");

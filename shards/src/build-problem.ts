@@ -77,7 +77,7 @@ export async function solved(
   parts: SolveParts,
 ): Promise<SolvedInterpretation> {
   const solution = await chooseRules(problem, { ...parts, reading });
-  // A search that was cut off returns what it has found. A cancelled build has no result.
+  // A search that was cut off returns its findings so far. A cancelled build has no result.
   parts.signal.throwIfAborted();
   const { queries, candidates } = problem;
   return { solution, candidates: candidates.length, applicability: applicability(queries, reading) };

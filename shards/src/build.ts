@@ -41,7 +41,7 @@ import type { OpenStore } from "./verify/answer-store.ts";
 /** How shards are built. */
 export interface BuildOptions {
   readonly solver: AnswerSetSolver;
-  /** Ends the build; what was written stays, and the next build resumes from it. */
+  /** Ends the build; written files stay, and the next build resumes from them. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BuildProgress) => void;
   /** Milliseconds since the epoch. */

@@ -68,7 +68,7 @@ async function textOf(folder: string, what: keyof typeof names): Promise<string>
 
 const missing = (name: string, cause?: unknown): FedwayError =>
   new FedwayError("SHARDS_UNKNOWN", `There is no ${name} in this folder.`, {
-    next: "Build the shards again: what is there stays, what is missing is added.",
+    next: "Build the shards again: existing files stay, missing ones are added.",
     cause,
   });
 

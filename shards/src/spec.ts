@@ -187,7 +187,7 @@ const optionalFields = {
   minShardTriples: wholeNumber(1, 1_000_000_000),
   /** Folder of the result; absent: the data folder's place for this dataset. */
   output: text,
-  /** Whether the ids of the shards, which stand in their URLs, say what is in them; default `readable`. */
+  /** Style of the shards' ids in URLs: `readable` ids show their content; default `readable`. */
   ids: choice(["readable", "opaque"]),
   /** What shards are about, by their keys, instead of a sentence that is made of their classes and properties. */
   topics: texts,
@@ -199,7 +199,7 @@ const optionalFields = {
 
 type Undefinable<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
 
-/** What is to be built, as it was written; paths are as written too. */
+/** The shards to build, as written; paths are as written too. */
 export type ShardSpec = ValuesOf<typeof requiredFields & typeof defaultedFields> &
   Undefinable<ValuesOf<typeof optionalFields>>;
 
@@ -224,7 +224,7 @@ function unknownField(name: string, known: readonly string[], what: string): Fed
 }
 
 /**
- * Reads what is to be built from JSON that was parsed. Paths are not looked at: see `locateSpec`.
+ * Reads the shards to build from parsed JSON. Paths are not looked at: see `locateSpec`.
  * @throws FedwayError `REQUEST_INVALID` that names the field
  */
 export function readShardSpec(json: unknown): ShardSpec {

@@ -32,7 +32,7 @@ const Option = Type.Object(
   { title: "CompletionOption" },
 );
 
-/** What fits at a cursor. */
+/** Completion at a cursor. */
 export const Completion = Type.Object(
   {
     from: offset("First UTF-16 code unit of what an option takes the place of."),

@@ -36,7 +36,7 @@ const keywordsIn: Readonly<Record<string, string>> = {
 const withoutVariables: ReadonlySet<string> = new Set(["start", "prefix", "base", "tail", "limit", "end"]);
 const withNames: ReadonlySet<string> = new Set(["subject", "predicate", "object"]);
 
-/** What fits at a cursor, the likeliest kind first. */
+/** Options at a cursor, the likeliest kind first. */
 export function optionsAt(
   query: ReadQuery,
   scope: Scope,
@@ -86,7 +86,7 @@ function comparedProperty({ before, triples, typed, place: { slot } }: ReadQuery
   return triples.find(({ object }) => object === variable)?.predicate;
 }
 
-/** What was typed, without the sign that opens it, in lower case. */
+/** The typed text, without the sign that opens it, in lower case. */
 const bareText = ({ typed }: ReadQuery): string => typed.replace(/^(?:<|[?$]|"{1,3}|'{1,3})/, "").toLowerCase();
 
 /** First those of which a text begins with what was typed, then those of which one contains it. */

@@ -5,7 +5,7 @@ import { type Token, tokenize } from "../sparql/tokens.ts";
 
 /** Where a token stands. */
 interface Place {
-  /** What may stand there: a part of a triple, or by the clause. */
+  /** Role of the place: a part of a triple, or of the clause. */
   readonly slot: string;
   /** The keyword that began the clause. */
   readonly word?: string;
@@ -20,7 +20,7 @@ interface Place {
 
 /** A query around the cursor. Subjects and objects are as they are written, predicates are IRIs. */
 export interface ReadQuery {
-  /** What is completed, and of that what stands before the cursor. */
+  /** Start of the completed text, and its part before the cursor. */
   readonly from: number;
   readonly to: number;
   readonly typed: string;
@@ -68,7 +68,7 @@ class Reader {
     const slot = kind === "word" ? slots.get(text) : undefined;
     if (slot !== undefined) this.now = { ...this.#fresh(), slot, word: text };
     else if (kind === "punct") this.#sign(text);
-    // Only a predicate is written so: what was taken for an object is its subject.
+    // Only a predicate is written so: the supposed object is its subject.
     else if (text === "A" && now.slot === "end")
       this.now = { ...now, subject: now.object, predicate: text, slot: "object" };
     else if (kind !== "word" && kind !== "invalid" && kind !== "lang") this.term(text);

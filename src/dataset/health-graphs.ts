@@ -7,7 +7,7 @@ import { iriOf, type Naming } from "./endpoint-graphs.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** State and availability of an endpoint (DQV): one measurement a metric and window; what is not known has none. */
+/** State and availability of an endpoint (DQV): one measurement a metric and window; unknown ones have none. */
 export function availabilityQuads({ health, windows }: Availability, naming: Naming): readonly RDF.Quad[] {
   const writer = new QuadWriter();
   const { endpoint, state, sinceMs, last } = health;

@@ -8,8 +8,8 @@ import { noteStatus, sourceReport } from "./executor.ts";
 import { interleave } from "./interleave.ts";
 
 /**
- * A clause whose target is a variable, as it is asked at the endpoint that a value names: what may be asked is not decided by
- * who evaluates. @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `FUNCTION_UNKNOWN`
+ * A clause whose target is a variable, as it is asked at the endpoint that a value names: permission is not decided by
+ * the evaluator. @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `FUNCTION_UNKNOWN`
  */
 export type ClauseAt = (clause: FederatedClause, iri: string, signal: AbortSignal) => Promise<FederatedClause>;
 

@@ -35,7 +35,7 @@ interface ProberOptions {
 }
 
 const earlyEveryMs = 30_000;
-/** Probes that processes which leave probing to others ask for; what is stored is who asked. */
+/** Probes that processes which leave probing to others ask for; the stored value is the process that asked. */
 const requestPrefix = "monitor/wanted/";
 const requestTtlMs = 60_000;
 const mostRequests = 200;

@@ -44,7 +44,7 @@ const graceMs = 60_000;
 export type SharedIncidents = ReturnType<typeof createSharedIncidents>;
 
 /**
- * Nothing is kept here: what is to be is worked out from the endpoints' records, which every process has in memory, and the
+ * Nothing is kept in this module: the wanted state is worked out from the endpoints' records, which every process has in memory, and the
  * record of the host or the network is brought to that by compare-and-set. So it does not matter which process does it, nor
  * how often, nor what one that crashed has left.
  */

@@ -97,7 +97,7 @@ export class RequestLog {
     return { requests: requests - cost.requests, bytes: bytes - cost.bytes, ms: ms - cost.ms };
   }
 
-  /** Bounds of the next answer: it takes no more than what is left. */
+  /** Bounds of the next answer: it takes no more than the remaining budget. */
   get #bounds() {
     const { timeoutMs, maxBytes } = this.#options.limits;
     const { bytes, ms } = this.#left;

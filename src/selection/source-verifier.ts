@@ -34,7 +34,7 @@ interface NarrowOptions extends AskOptions {
 }
 
 interface VerifyOptions extends AskOptions {
-  /** A `mark`: only what is asked after it counts. Absent: what was asked within the interval counts too. */
+  /** A `mark`: only later answers count. Absent: answers within the interval count too. */
   readonly since?: number | undefined;
 }
 

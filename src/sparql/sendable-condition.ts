@@ -220,8 +220,8 @@ function regexPart(subject: Subject, part: string, flags: string): Implied | und
 }
 
 /**
- * The text could be in STR of a number, boolean, moment or duration, each of which some engines spell anew: what is received
- * need not be what was tested.
+ * The text could be in STR of a number, boolean, moment or duration, each of which some engines spell anew: the received text
+ * need not be the tested one.
  */
 const mayBeComputed = (text: string): boolean =>
   /^[-+.:\dTZEePYMDHS]*$/u.test(text) || ["true", "false", "INF", "NaN"].some((word) => word.includes(text));

@@ -116,11 +116,11 @@ export function offsetAt(text: string, line: number, column: number): number {
 export function syntaxError(
   text: string,
   offset: number,
-  told: { message: string; next?: string | undefined },
+  problem: { message: string; next?: string | undefined },
 ): FedwayError {
-  return new FedwayError("QUERY_SYNTAX", told.message, {
+  return new FedwayError("QUERY_SYNTAX", problem.message, {
     where: whereAt(text, offset),
-    ...(told.next !== undefined && { next: told.next }),
+    ...(problem.next !== undefined && { next: problem.next }),
   });
 }
 

@@ -36,7 +36,7 @@ export class Series<Child> {
 
 /** A child of a histogram. */
 interface Timer {
-  /** Seconds; what is no number is not counted. */
+  /** Seconds; values that are no numbers are not counted. */
   observe(seconds: number): void;
 }
 
@@ -56,7 +56,7 @@ const seriesOf = <Child>(metric: Labelled<Child>, wrap = (child: Child): Child =
     (labels) => metric.remove(...labels),
   );
 
-/** prom-client throws at what is no number. */
+/** prom-client throws at values that are no numbers. */
 const finite = (child: Timer): Timer => ({
   observe(duration) {
     if (Number.isFinite(duration)) child.observe(duration);

@@ -109,9 +109,9 @@ export function faultLog(log: Pick<Logger, "warn">, text: string): (error: unkno
 interface LineSink {
   /** Keeps short texts until it is flushed. */
   write(text: string): unknown;
-  /** Begins to write what it keeps. */
+  /** Begins to write its held lines. */
   flush(): void;
-  /** Writes what it keeps before it returns. */
+  /** Writes its held lines before it returns. */
   flushSync(): void;
 }
 

@@ -28,7 +28,7 @@ interface WatchedMonitor {
 const kinds = ["down", "degraded", "flapping", "network", "certificate", "drift"] as const;
 const states = ["up", "degraded", "flapping", "down", "unknown"] as const;
 
-/** Probes, and what they have found. */
+/** Probes, and their findings. */
 export function createMonitorMetrics(instruments: Instruments) {
   const probes = instruments.counts("fedway_probes_total", "Probes of endpoints by what they found", ["outcome"]);
   const durations = instruments.timers("fedway_probe_seconds", "Duration of probes", ["outcome"]);

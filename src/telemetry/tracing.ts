@@ -35,7 +35,7 @@ export interface Tracer {
 
 /** A tracer that sends its spans somewhere. */
 export interface Tracing extends Tracer {
-  /** Sends what is left, for a limited time. */
+  /** Sends the remaining spans, for a limited time. */
   close(): Promise<void>;
 }
 

@@ -31,7 +31,7 @@ const clientLabel = (owner = "anonymous"): string =>
 
 const breakerValue = { closed: 0, "half-open": 1, open: 2 } as const;
 
-/** Requests that come in, and what they make go out. */
+/** Incoming requests, and the outgoing ones that they cause. */
 export function createTrafficMetrics(instruments: Instruments) {
   const { timers, counts, levels } = instruments;
   const http = timers("fedway_http_request_seconds", "Duration of HTTP requests", ["route", "method", "status"]);

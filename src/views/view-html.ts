@@ -66,7 +66,7 @@ const tableHtml = (name: string, { columns, rows }: Table, pathOf: PathOf): Html
     ),
   });
 
-/** What one state looks like; the text carries the meaning, mark and colour repeat it. */
+/** Mark of one state; the text carries the meaning, mark and colour repeat it. */
 export const badge = (state: string, text = state): Html => html`<span class="badge ${state}">${text}</span>`;
 
 interface TableContent {

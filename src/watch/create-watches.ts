@@ -43,13 +43,13 @@ const runKind = "watch-run";
 /** The watched queries of this service. */
 export type Watches = ReturnType<typeof createWatches>;
 
-/** Runs saved queries on their schedules, and opens incidents of kind `drift` where their answers are not what they were. */
+/** Runs saved queries on their schedules, and opens incidents of kind `drift` where their answers have changed. */
 export function createWatches(options: WatchesOptions) {
   const core = createCore(options);
   const { watches, now, get, list, share } = core;
 
   /**
-   * Adds a watch, or changes the one with this id; what was learned stays while it asks the same. Without an id none that asks
+   * Adds a watch, or changes the one with this id; its baseline stays while it asks the same. Without an id none that asks
    * something else is changed. @throws FedwayError
    */
   async function save(given: WatchDefinition, origin: Watch["origin"] = "api"): Promise<Watch> {
@@ -86,7 +86,7 @@ export function createWatches(options: WatchesOptions) {
       const { after } = await watches.change(id, (current) => current && accepted(current));
       return after ?? get(id);
     },
-    /** Watches the queries of these folders, and no others that came from folders. Resolves to what was left out. */
+    /** Watches the queries of these folders, and no others that came from folders. Resolves to the files left out. */
     async follow(folders: readonly string[], baseUrl: string): Promise<QueryCollection["problems"]> {
       const found = await Promise.all(folders.map((folder) => readCollection(folder, baseUrl)));
       const problems = found.flatMap((each) => each.problems);

@@ -113,7 +113,7 @@ function judges({ status, terms, described }: Outcome, kind: string): boolean {
 const runText = (when: string, { status, size, run = "", atMs, why }: Run): string =>
   `${when} ${new Date(atMs).toISOString()}: ${why ?? `${status}, size ${size}`}; run ${run}`.slice(0, 300);
 
-/** The watch after a run at an endpoint: what it has learned, and its deviations. */
+/** The watch after a run at an endpoint, with its updated baseline and deviations. */
 export function advance(watch: Watch, outcome: Outcome, endpoint: string): Watch {
   const { columns: _columns, terms: _terms, described: _described, ...run } = outcome;
   const found = deviationsOf(watch.baseline, outcome);

@@ -52,7 +52,7 @@ export async function runOnce(watch: Watch, signal: AbortSignal, options: Runner
     const why = outcome.status === "failed" ? trouble() : undefined;
     return said(why === undefined ? outcome : notRun(now(), why));
   } catch (error) {
-    // Such as an endpoint that has left the catalogue, or a service that is too busy; what is tried again is thrown.
+    // Such as an endpoint that has left the catalogue, or a service that is too busy; retryable errors are thrown.
     if (!(error instanceof FedwayError) || againOn.has(error.code)) throw error;
     return said(notRun(now(), error.message));
   }

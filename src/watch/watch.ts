@@ -74,7 +74,7 @@ export interface WatchDefinition {
   readonly everyMs?: number | undefined;
 }
 
-/** A saved query with what it answers normally, and what it answered lately. */
+/** A saved query with its normal answer, and its latest ones. */
 export interface Watch extends WatchDefinition {
   readonly id: string;
   readonly name: string;

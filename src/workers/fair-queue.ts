@@ -37,7 +37,7 @@ export class FairQueue<T extends object | string> {
     return this.#served.get(client) ?? 0;
   }
 
-  /** Counts an item of the client as served that need not wait; what is returned ends that, as `done` of a turn. */
+  /** Counts an item of the client as served that need not wait; the returned function ends that, as `done` of a turn. */
   serve(client: string): () => void {
     this.#served.set(client, this.servedOf(client) + 1);
     return () => this.#leave(client);

@@ -36,7 +36,7 @@ export interface EnginesOptions {
   readonly json?: boolean;
 }
 
-/** `fedway evaluate engines`: also shows what was measured when it is interrupted. Resolves to the exit code. @throws UsageError, FedwayError */
+/** `fedway evaluate engines`: also shows its measurements when it is interrupted. Resolves to the exit code. @throws UsageError, FedwayError */
 export async function runEngines(io: CliIo, folder: string, options: EnginesOptions): Promise<number> {
   const { html, json = false } = options;
   if (html !== undefined) await checkOutputFile(html, "--html");

@@ -25,7 +25,7 @@ export function addEngines(evaluate: Command, running: Running): void {
       wholeNumber,
       0,
     )
-    .option("-o, --out <folder>", "keeps what was measured; started again, only the rest is measured")
+    .option("-o, --out <folder>", "keep the measurements here; started again, only the rest is measured")
     .option("--html <file>", "also write the table as a page to this file, replacing it at the end")
     .option("--json", "the table as JSON")
     .addHelpText("after", () =>

@@ -8,7 +8,7 @@ import { addScoring } from "./score-program.ts";
 export function addEvaluate(program: Command, running: Running): void {
   const evaluate = program
     .command("evaluate")
-    .description("ask agents the questions of a benchmark package, and score what they did")
+    .description("ask agents the questions of a benchmark package, and score their runs")
     .addHelpText("after", () => examples("evaluate run .fedway/packages/harbour --trace agent.jsonl --out runs/agent"));
   addRun(evaluate, running);
   addScoring(evaluate, running);

@@ -43,7 +43,7 @@ interface Counted extends Pick<Cell, "bucket"> {
   graphs: number;
 }
 
-/** Numbers cells in the order of their statements, and counts what is in them. */
+/** Numbers cells in the order of their statements, and counts their triples. */
 export class CellCounter {
   /** At the subject of the last statement. */
   readonly cursor: SubjectCursor;
@@ -83,7 +83,7 @@ export class CellCounter {
     return number;
   }
 
-  /** The set of classes of the object; 0 for literals and for what has no class. */
+  /** The set of classes of the object; 0 for literals and things without a class. */
   #objectSetOf({ bytes, predicateEnd, objectEnd }: Statement): number {
     const from = predicateEnd + 1;
     if (bytes[from] !== less || bytes[objectEnd - 1] !== greater) return 0;

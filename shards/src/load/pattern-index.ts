@@ -143,7 +143,7 @@ function bytesOf(term: string | undefined): Buffer | undefined {
   return canonical === undefined ? undefined : Buffer.from(canonical);
 }
 
-/** A term in N-Triples syntax as the reader of statements writes it; undefined for what is no IRI or literal. */
+/** A term in N-Triples syntax as the reader of statements writes it; undefined for anything but an IRI or literal. */
 function canonicalTerm(text: string): string | undefined {
   if (text.startsWith("_:") || /[\r\n]/u.test(text)) return undefined;
   try {

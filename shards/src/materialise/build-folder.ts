@@ -18,7 +18,7 @@ export function placeOf(target: string) {
     /** Folder that becomes the target. */
     result,
     shards: join(result, "shards"),
-    /** Where what was in the target waits to be removed. */
+    /** Folder in which the target's former content waits to be removed. */
     replaced: `${full}.replaced`,
   };
 }
@@ -90,11 +90,11 @@ const bootId = (): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** The fingerprint of what is gathered in a folder; undefined when there is nothing to resume. */
+/** The fingerprint of the data gathered in a folder; undefined when there is nothing to resume. */
 export const readPlan = async (folder: string): Promise<string | undefined> =>
   (await readNote(folder, names.plan, isPlan))?.fingerprint;
 
-/** Notes what is gathered in a folder from now on. */
+/** Notes the data gathered in a folder from now on. */
 export const writePlan = (folder: string, fingerprint: string): Promise<void> =>
   writeNote(join(folder, names.plan), { fingerprint });
 

@@ -116,7 +116,7 @@ async function gathered(place: BuildFolder, plan: GatherPlan, isWhole: boolean):
   const facts: CellFacts[] = [];
   for (const slice of plan.slices.keys()) {
     const found = await sliceFacts({ parts: place.parts, plan, slice }, false);
-    if (found === undefined) throw new Error(`what was gathered of slice ${slice} is gone`);
+    if (found === undefined) throw new Error(`the gathered data of slice ${slice} are gone`);
     facts.push(found);
   }
   const { learned: cells, places } = mergeCells(facts);

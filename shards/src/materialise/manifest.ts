@@ -137,7 +137,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const found = parsedAs(await manifestText(join(folder, manifestName)), isObject);
   if (found === undefined || found["version"] !== 1) throw damaged("is damaged, or of another version");
   if (!isManifest(found))
-    throw damaged(`has a field "${faultIn(found, manifestFields)}" that is not what it has to be`);
+    throw damaged(`has a field "${faultIn(found, manifestFields)}" that has another form than it must have`);
   if (fitsTogether(found)) return found;
   throw damaged("has names that are there twice, or numbers that do not fit together");
 }

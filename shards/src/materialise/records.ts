@@ -38,7 +38,7 @@ export class RecordWriter {
     if (used > 0) writeAll(this.#files[file]!, this.#buffers[file]!.subarray(0, used));
   }
 
-  /** Writes what is left. */
+  /** Writes the rest. */
   finish(): void {
     for (let file = 0; file < this.#files.length; file += 1) this.#flush(file);
     this.close();

@@ -51,7 +51,7 @@ export async function sortPart(
 }
 
 const samplesPerPart = 16;
-/** Splitters are made of this much of a line; what is equal in it cannot be parted. */
+/** Splitters are made of this much of a line; lines equal in it cannot be parted. */
 const maxSplitterBytes = 64 * 1024;
 
 /** Lines at even distances among a sample that is sorted. */

@@ -8,7 +8,7 @@ import type { AppendLines } from "./sort-part.ts";
 
 const script = new URL("./build-thread.ts", import.meta.url);
 
-/** Each takes 40 to 60 MB; what is read and written in sequence does not get quicker with more. */
+/** Each takes 40 to 60 MB; sequential reading and writing does not get quicker with more. */
 const mostThreads = 4;
 
 /**

@@ -16,7 +16,7 @@ Licence: <${licence}>${citation === undefined ? "" : `\nCite as: ${citation}`}${
 | \`audit.json\` | doubts about gold queries: name, evidence, place in the query. Flagged questions stay; give scores with and without them |
 | \`copies.json\` | signatures of the gold answers over altered copies of the data: a query that is right by luck is wrong there |
 | \`queries.jsonl\` | original \`query\`, \`gold\` federated query (each pattern at the shards with matches), \`trivial\` federation (each pattern at all shards), gold \`answer\` with signature and ties, \`fanOut\`, \`rules\`, \`outcome\`, \`strata\`, shards without which the answer is another one (\`needed\`) |
-| \`endpoints.json\`, \`void/\` | the endpoints: what they are about, and VoID with and without extensions |
+| \`endpoints.json\`, \`void/\` | the endpoints: their topics, and VoID with and without extensions |
 | \`build/\` | the shards, their rules and their report |
 | \`exports/\` | the same for t2s-metrics, text2sparql-client, QALD and SHACL |
 | \`manifest.json\` | versions, checksums of all files, and how many queries have which outcome |

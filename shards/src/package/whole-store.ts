@@ -116,7 +116,7 @@ async function answerOf(store: AnswerStore, query: string, signal: AbortSignal):
   return readSolutions(json);
 }
 
-/** The solutions of an answer in SPARQL results JSON; none for what is no such answer. */
+/** The solutions of an answer in SPARQL results JSON; none for other answers. */
 export function readSolutions({ head, results }: Readonly<Record<string, unknown>>): Answer & { kind: "bindings" } {
   const columns: unknown = isObject(head) ? head["vars"] : undefined;
   const solutions: unknown = isObject(results) ? results["bindings"] : undefined;

@@ -92,7 +92,7 @@ function lookOf({ touched, implied }: QueryReport, key: string): Look {
   return implied.includes(key) ? "missed" : "nothing";
 }
 
-/** In the other modes rules need not cover what they keep apart. */
+/** In the other modes rules need not cover the triples that they separate. */
 const touchOnly = ({ touched }: QueryReport, key: string): Look => (touched.includes(key) ? "both" : "nothing");
 
 function panel(queries: readonly QueryReport[], shards: ShardReport["shards"], look: typeof lookOf): Html {

@@ -13,7 +13,7 @@ import {
 export interface ComparedFigure {
   readonly id: string;
   readonly title: string;
-  /** Exactly what was counted. */
+  /** The exact count. */
   readonly definition: string;
   /** Shares are fractions of 1. */
   readonly unit: "number" | "share";
@@ -23,7 +23,7 @@ export interface ComparedFigure {
   readonly published: PublishedFigure | undefined;
 }
 
-/** A figure as it was published: what is undefined was not. */
+/** A figure as it was published; undefined: it was not. */
 export interface PublishedFigure {
   readonly mean?: number;
   readonly median?: number;

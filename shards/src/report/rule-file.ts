@@ -71,7 +71,7 @@ function heading({ mode, solution }: RuleFileInput, { criteria }: Numbered): rea
     "%",
     "% The candidate rules, the queries and the chosen rules; the files named above are included.",
     `%   clingo ${ruleFileName}`,
-    "%       checks the choice: satisfiable, with the costs below, when it is what it is said to be, else unsatisfiable",
+    "%       checks the choice: satisfiable, with the costs below, if the claim holds, else unsatisfiable",
     `%   clingo ${ruleFileName} -c check=0 --opt-strategy=usc`,
     "%       searches for the best choice itself; there may be several that are equally good",
     `% Mode ${mode}, reading ${quote(reading.name)}: ${cost} rules, ${proven ? "proven to be the fewest" : `at least ${lowerBound}`}.`,

@@ -123,7 +123,7 @@ export interface ShardReport {
   readonly precedence: Precedence;
   readonly reading: Interpretation;
   readonly predicted: boolean;
-  /** `criteria`: what was minimised, in order; not in paper mode. */
+  /** `criteria`: minimised ones, in order; not in paper mode. */
   readonly optimum: Pick<Solution, "cost" | "lowerBound" | "proven" | "criteria" | "trouble">;
   readonly rules: readonly RuleReport[];
   /** Numbered from 1 by key. `share`: of all triples, 0 to 1; absent where there are none. */
@@ -162,7 +162,7 @@ function lackOfShards(only: string | undefined, isCovered: boolean): string {
   if (only === undefined) return "No triple of the data matches any of its patterns.";
   const where = `All its matches lie in one shard, ${only}`;
   return isCovered
-    ? `${where}: the rules that cover it do not take apart what it matches, or other rules claim the triples first.`
+    ? `${where}: the rules that cover it do not separate its matches, or other rules claim the triples first.`
     : `${where}, and no chosen rule covers it.`;
 }
 

@@ -19,13 +19,13 @@ export const numberText = (value: number): string => whole.format(value);
 export const amountText = (value: number, one: string, several = `${one}s`): string =>
   `${numberText(value)} ${value === 1 ? one : several}`;
 
-/** A fraction of 1 as `4.84 %`; what is not all is never 100 %, what is not nothing never 0 %. */
+/** A fraction of 1 as `4.84 %`; less than all is never 100 %, more than nothing never 0 %. */
 export function shareText(share: number): string {
   if (share === 0 || share === 1) return `${share * 100} %`;
   return `${Math.min(99.99, Math.max(0.01, share * 100)).toFixed(2)} %`;
 }
 
-/** `3.7`, or of several observations `mean 3.7, median 4, 2 to 8`; what is not known is not said. */
+/** `3.7`, or of several observations `mean 3.7, median 4, 2 to 8`; unknown figures are left out. */
 export function figureText({ mean, median, min, max }: PublishedFigure, unit: ComparedFigure["unit"]): string {
   const text = (value: number): string => (unit === "share" ? shareText(value) : decimal.format(value));
   const range = min === undefined || max === undefined ? undefined : `${text(min)} to ${text(max)}`;

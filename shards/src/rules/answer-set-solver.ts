@@ -10,7 +10,7 @@ export interface AnswerSet {
 
 /** How one program is solved. */
 export interface SolveOptions {
-  /** Stops the search; what was found until then is the result. */
+  /** Stops the search; the findings until then are the result. */
   readonly signal?: AbortSignal | undefined;
   /** Stops the search after this time, counted from its start; waiting for an earlier program does not count. */
   readonly timeoutMs?: number;
@@ -57,7 +57,7 @@ export interface AnswerSetSolver {
 }
 
 /**
- * The words of a solver that failed: what is known without it is used then. @throws any other error
+ * The words of a solver that failed: facts known without it are used then. @throws any other error
  */
 export function solverTrouble(error: unknown): string {
   if (error instanceof FedwayError && error.code === "SOLVER_FAILED") return error.message;

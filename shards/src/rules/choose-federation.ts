@@ -64,7 +64,7 @@ function openSession(instance: FederationInstance, options: ChooseOptions) {
     /** The solver's words when it failed. */
     trouble: () => trouble,
     ask: async (aims: Aims, more: readonly string[] = ["--opt-strategy=usc"]): Promise<Answer> => {
-      // Half of what is left: later questions get their share, too.
+      // Half of the remaining time: later questions get their share, too.
       const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
       const { signal, solver } = options;
       const settings = { timeoutMs, options: more, signal };

@@ -12,7 +12,7 @@ export interface ChooseOptions {
   /** The reading that the candidates come from; it is only handed on. */
   readonly reading: Interpretation;
   readonly solver: AnswerSetSolver;
-  /** Ends the search; what was found until then is the solution. */
+  /** Ends the search; the findings until then are the solution. */
   readonly signal?: AbortSignal | undefined;
   /** The same after this time. */
   readonly timeoutMs: number;
@@ -29,7 +29,7 @@ export function chooseRules(problem: Problem, options: ChooseOptions): Promise<S
   return placement === undefined ? chooseCover(problem, options) : chooseFederation(problem, placement, options);
 }
 
-/** A cover of an instance, by the numbers of its rules, and what is known about its size. */
+/** A cover of an instance, by the numbers of its rules, and facts about its size. */
 interface Cover {
   readonly chosen: readonly number[];
   readonly lowerBound: number;

@@ -77,7 +77,7 @@ function sharesOf({ places, claims, shards }: Places): Pick<Conditions, "grown" 
   };
 }
 
-/** How many of the weakest conditions each other one is compared with; what is kept beyond need costs only room. */
+/** How many of the weakest conditions each other one is compared with; superfluous ones cost only room. */
 const mostCompared = 64;
 
 /** A set that includes another one is parted when that is: it says nothing new. */

@@ -14,7 +14,7 @@ export interface ShardQuery {
 /** A place in a triple. */
 export type TriplePlace = "subject" | "predicate" | "object";
 
-/** A triple pattern as the placement of triples sees it: what is constant. N-Triples terms; undefined for variables. */
+/** A triple pattern as the placement of triples sees it: its constants. N-Triples terms; undefined for variables. */
 export interface Pattern {
   readonly subject?: string | undefined;
   readonly predicate?: string | undefined;
@@ -101,11 +101,11 @@ export interface Solution {
   readonly seconds: number;
   /** Minimised criteria, in order; not in paper mode, which has but one criterion. */
   readonly criteria?: readonly Criterion[] | undefined;
-  /** The solver's words when it failed; what was found without it is the solution. */
+  /** The solver's words when it failed; findings without it are the solution. */
   readonly trouble?: string | undefined;
 }
 
-/** A named objective of the solver (`shards/objectives.lp`) and what it came to. */
+/** A named objective of the solver (`shards/objectives.lp`) and its value. */
 export interface Criterion {
   readonly name:
     | "fewest_unfederated"

@@ -29,7 +29,7 @@ interface QueryAnswersInput extends Omit<CellData, "cells"> {
 
 /**
  * Undefined for data that cannot be asked: see `openCellAnswers`.
- * @param options `totalMs`: what is not known after it, for what is needed and for the sources each, is undefined
+ * @param options `totalMs`: answers not found within it, for needs and for sources each, are undefined
  */
 export async function openQueryAnswers(
   { queries, cells: { cells, touches }, ...data }: QueryAnswersInput,
@@ -159,7 +159,7 @@ async function openCellAnswers(data: CellData, options: CellAnswersOptions) {
     await writeFile(path, await quadsOf(data, options));
     const store = await options.openStore([{ path, format: "n-quads", gzip: false }], options.signal);
     return {
-      /** @param untilMs what is asked later than this, by `performance.now()`, is unknown */
+      /** @param untilMs answers to later questions, by `performance.now()`, are unknown */
       rows: (query: QueryFeatures, cells: readonly number[], untilMs: number) =>
         rowsFrom(store, { query, cells, untilMs, signal: options.signal }),
       async close(): Promise<void> {

@@ -13,7 +13,7 @@ export function coverersOf({ rules, queries }: CoverInstance): readonly (readonl
 }
 
 /**
- * Drops what cannot matter for the size of a minimum cover, until nothing changes:
+ * Drops parts that cannot matter for the size of a minimum cover, until nothing changes:
  * - a rule whose queries another rule covers as well (of equal ones the first in canonical order stays);
  * - a query whose rules include all the rules of another query (whoever covers that one covers it);
  * - a rule that is the only one left for a query is in, and its queries are done.

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** `opaque` ids say nothing of what is in a shard: an agent that sees URLs has to find out by asking. */
+/** `opaque` ids say nothing about a shard's content: an agent that sees URLs has to find out by asking. */
 export type ShardNaming = "readable" | "opaque";
 
 const longestName = 40;

@@ -135,7 +135,7 @@ export async function runBuild(
 const generous = { timeoutMs: 120_000, memoryMb: 3_584, maxAnswerBytes: 512 * 1024 * 1024 };
 
 /**
- * Verifies a finished folder against what it was made of.
+ * Verifies a finished folder against its inputs.
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `DISK_FULL`; the signal's reason when it is aborted
  */
 export async function verifyFolder(path: string, options: VerifyCommand & WithStores): Promise<Verification> {

@@ -15,7 +15,7 @@ export const DatasetPath = Type.Object({
   dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
 });
 
-/** Packages of datasets: having one made, and reading what is in it. */
+/** Packages of datasets: having one made, and reading its files. */
 export function addPackages(app: TypedApp, shards: ShardService): void {
   const url = "/api/shards/:dataset/package";
   app.post(url, {

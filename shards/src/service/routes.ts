@@ -18,7 +18,7 @@ import { addPackages, DatasetPath, tags } from "./package-routes.ts";
 import { guarded } from "../../../src/http/write-access.ts";
 import { type Static, Type } from "typebox";
 
-/** Shards: what is hosted, and building more. */
+/** Shards: hosted ones, and building more. */
 export type ShardService = ReturnType<typeof createShardService<HostedEndpoint>>["service"];
 
 /** Shards of datasets: what there is, their data and reports, their endpoints, and having more of them built. */

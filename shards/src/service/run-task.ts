@@ -19,7 +19,7 @@ interface RunOptions {
   readonly onProgress: (progress: JobProgress) => void;
 }
 
-/** How long a task may take to stop before it is killed; what it has written stays either way. */
+/** How long a task may take to stop before it is killed; written files stay either way. */
 const stopMs = 10_000;
 
 /**

@@ -76,7 +76,7 @@ export function createShardService<Endpoint extends Closable>(parts: ShardServic
       buildKind({ config, jobs, runTask, onBuilt: rescan }),
       ...[verifyJobs, packageJobs].map((each) => each.kind({ config, host, runTask })),
     ],
-    /** Puts what is hosted into the catalogue and follows what other processes build; once the queue has started. */
+    /** Puts hosted shards into the catalogue and follows other processes' builds; once the queue has started. */
     async start(): Promise<void> {
       await register();
       looking = every(rescanEveryMs, look, { clock: systemClock, onFault: parts.onFault, firstAfterMs: rescanEveryMs });

@@ -93,7 +93,7 @@ const undef = "UNDEF";
 const mostCharacters = 1_000_000;
 
 /**
- * Solutions in SPARQL results JSON as rows of inline data, in the order of `variables`: what is not bound is UNDEF.
+ * Solutions in SPARQL results JSON as rows of inline data, in the order of `variables`: unbound variables are UNDEF.
  * Undefined when a term cannot be written such that it is the same term, as blank nodes cannot, or there is too much of it.
  * Also when a variable is bound nowhere: Oxigraph 0.5.11 takes what is empty in any case out of a query, and then gives no
  * row where COUNT is to give 0.

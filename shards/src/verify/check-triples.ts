@@ -19,7 +19,7 @@ interface TripleSides {
 /** Limits and progress. */
 interface TripleCheckOptions {
   readonly signal: AbortSignal;
-  /** Aborts when there is no time left: what was not compared by then is unknown. */
+  /** Aborts when there is no time left: triples not compared by then are unknown. */
   readonly timeUp: AbortSignal;
   readonly onPart: (done: number, total: number) => void;
 }

@@ -40,7 +40,7 @@ export interface VerifyOptions {
   /** For all answers together: queries that it does not suffice for are unknown. Default: as long as it takes. */
   readonly answersTime?: AnswersTime | undefined;
   /**
-   * Aborts when the time for all of it is over: what was not looked at by then is unknown, and no error. A store that is
+   * Aborts when the time for all of it is over: parts not checked by then are unknown, and no error. A store that is
    * being loaded is waited for.
    */
   readonly timeUp?: AbortSignal | undefined;

@@ -16,7 +16,7 @@ const queryStart =
 
 /**
  * The parts of a text that may be the query alone, most of it first: the whole; what follows reasoning tags; the only code
- * fence with a query in it; what is left without prose before and behind it. Prose is only what cannot be a broken part of
+ * fence with a query in it; the rest without prose before and behind it. Prose cannot be a broken part of
  * the query: no braces, no variables, no IRIs in it.
  */
 export function* querySlices(text: string): Generator<QuerySlice> {

@@ -108,7 +108,7 @@ function joinsOfPart(parts: readonly QueryPart[], part: QueryPart): readonly Joi
   return [...joinsOfSide(parts, { side, wrapper }), ...later, ...within];
 }
 
-/** The clauses behind a part for other endpoints: what is to blame may stand on the left of the join. */
+/** The clauses behind a part for other endpoints: the cause may stand on the left of the join. */
 function sidesBehind(parts: readonly QueryPart[], part: QueryPart) {
   const clauses = new Set(
     parts

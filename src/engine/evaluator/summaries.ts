@@ -11,7 +11,7 @@ import { certainIn } from "./keyed-operation.ts";
 import { type LeafClause, leafOf } from "./leaf.ts";
 import { call, termOf } from "./operations.ts";
 
-// Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: what is sent is then
+// Where solutions are those of leaves, put together by UNION or not, their endpoints can summarise them: an answer is then
 // a row a group, or the first solutions of each, in the place of all. Whether an endpoint may is decided by its leaf
 // (`../demand.ts`). Undefined where no summary is possible.
 

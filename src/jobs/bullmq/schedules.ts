@@ -20,7 +20,7 @@ const stuckMs = 60_000;
 /** Schedules over a link. */
 export async function openSchedules({ link, kinds, keeping, prefix }: ScheduleOptions) {
   const told = new Map<string, JobSchedule>();
-  /** Another value after Redis has lost all data: what is missing then was lost, and not taken back. */
+  /** Another value after Redis has lost all data: missing schedules were lost, and not withdrawn. */
   const readEpoch = async (): Promise<unknown> => {
     const key = `${prefix}jobs:epoch`;
     await link.command("set", key, randomUUID(), "NX");

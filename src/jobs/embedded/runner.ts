@@ -131,7 +131,7 @@ export class Runner {
     }
   }
 
-  /** Does a step again and again while the store fails: what is known must not be lost. Gives up when the run is lost, or the queue closes. */
+  /** Repeats a step while the store fails: an outcome must not be lost. Gives up when the run is lost, or the queue closes. */
   async #stored(run: Run, step: () => Promise<void>): Promise<void> {
     const { clock, onFault } = this.#options;
     const { signal } = this.#closing;

@@ -98,7 +98,7 @@ export class CapabilityService {
     this.version += 1;
   }
 
-  /** Takes in what is stored: at the start, and what other processes have probed since. @throws FedwayError `STORE_FAILED` */
+  /** Reads stored capabilities: at the start, and those that other processes have probed since. @throws FedwayError `STORE_FAILED` */
   async refresh(): Promise<void> {
     if ((await this.#known.refresh()).length > 0) this.version += 1;
   }

@@ -4,7 +4,7 @@ import type { FedwayError } from "../../errors/fedway-error.ts";
 import type { ProbeOutcome } from "./capabilities.ts";
 import type { Answered, Failed } from "../request-log.ts";
 
-/** Undefined when an answer is the right one, else what came instead, in one line. */
+/** Undefined when an answer is the right one, else the unexpected one, in one line. */
 export type Judge = (answer: WholeAnswer) => string | undefined;
 
 const longest = 200;
@@ -99,7 +99,7 @@ export function outcomeOf(attempt: Answered<WholeAnswer> | Failed, judge: Judge)
   }
   const instead = judge(answer);
   if (instead === undefined) return { verdict: "right", durationMs };
-  // Rows that are said to be missing do not make what is there wrong.
+  // Rows reported missing do not make the received ones wrong.
   if (answer.partial !== undefined) return { verdict: "failed", detail: oneLine(answer.partial.detail), durationMs };
   return { verdict: "wrong", detail: instead, durationMs };
 }

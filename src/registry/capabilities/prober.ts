@@ -82,7 +82,7 @@ interface Asking {
   readonly maxRows?: number;
 }
 
-/** Ends a run early; what was found until then counts. */
+/** Ends a run early; findings until then count. */
 class StopProbing extends Error {}
 
 /** One run at one endpoint. */
@@ -141,7 +141,7 @@ class Run {
     return outcomeOf(await this.#ask(probe, asking), probe.judge);
   }
 
-  /** The same; what is not right counts only when the endpoint still answers afterwards. @throws StopProbing */
+  /** The same; a wrong answer counts only when the endpoint still answers afterwards. @throws StopProbing */
   async #confirmed(probe: Probe, asking?: Asking): Promise<ProbeOutcome> {
     const outcome = await this.#try(probe, asking);
     if (outcome.verdict !== "right") await this.#stillThere();

@@ -76,7 +76,7 @@ function wantedOf(given: string): Pick<Wanted, "parts" | "words"> {
   return { parts: telling(parts), words: telling(start.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []) };
 }
 
-/** A query for what has all words of a text in its label, as `?s`, `?p` and `?v`; undefined for a text without words. */
+/** A query for nodes with all words of a text in their label, as `?s`, `?p` and `?v`; undefined for a text without words. */
 export function textQuery(
   { syntax, site }: TextSearch,
   given: string,

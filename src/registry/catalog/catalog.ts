@@ -98,7 +98,7 @@ export interface CatalogProblem {
 
 /** Read access to the catalogue: a live view, whose parts are replaced when it changes. */
 export interface Catalog {
-  /** Grows with every change; what is derived from the catalogue is as old as the version it was derived from. */
+  /** Grows with every change; derived data are as old as the version they were derived from. */
   readonly version: number;
   /** Entries by id, in id order. */
   readonly entries: readonly CatalogEntry[];
@@ -125,7 +125,7 @@ export interface CatalogDocument {
   readonly quads: readonly RDF.Quad[];
   /** For `If-Match`. */
   readonly etag: string;
-  /** ISO 8601; absent for files and what comes with the service. */
+  /** ISO 8601; absent for files and built-in documents. */
   readonly changedAt?: string;
 }
 

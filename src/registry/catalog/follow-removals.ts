@@ -4,10 +4,10 @@ import type { EditableCatalog } from "./catalog.ts";
 /** Parts to clean up after endpoints leave the catalogue. */
 interface RemovalOptions {
   readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "onChange">;
-  /** Drops what is kept of an endpoint; called again when it has failed, also half-way. */
+  /** Drops the stored data of an endpoint; called again when it has failed, also half-way. */
   readonly remove: (id: string) => Promise<unknown>;
   readonly clock: Clock;
-  /** Called with every failure, and with what was given up. */
+  /** Called with every failure, and with abandoned work. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -44,11 +44,11 @@ export function followRemovals({ catalog, remove, clock, onFault }: RemovalOptio
     open.set(id, own);
     for (let tries = 1; !(await attempt(id)) && !own.signal.aborted; tries++) {
       if (tries === mostTries || open.size > mostWaiting) {
-        onFault(new Error(`What is kept of the removed endpoint "${id}" could not be dropped, and stays.`));
+        onFault(new Error(`The stored data of the removed endpoint "${id}" could not be deleted, and stay.`));
         break;
       }
       await sleep(retryMs[Math.min(tries, retryMs.length) - 1] ?? 0, { clock, signal: own.signal });
-      // What is there now may be what was learnt of it since it came back.
+      // The present data may be newer, of an endpoint that has returned.
       if (own.signal.aborted || catalog.byId(id) !== undefined) break;
     }
     if (open.get(id) === own) open.delete(id);

@@ -272,7 +272,7 @@ class OpenCatalog implements EditableCatalog {
   }
 }
 
-/** The document of what comes with the service. */
+/** The document of a built-in entry. */
 function builtInDocument(kind: Name["kind"], item: CatalogEntry | Federation): CatalogDocument {
   const { id, title, description = "" } = item;
   const url = "url" in item ? { url: item.url } : {};

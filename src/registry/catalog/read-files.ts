@@ -31,7 +31,7 @@ const filesPerTurn = 50;
 const maxCharacters = 256_000_000;
 
 /**
- * Reads catalogue files, one endpoint or federation a file; what is no entry becomes a problem.
+ * Reads catalogue files, one endpoint or federation a file; other documents become problems.
  * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read or there are too many files
  */
 export async function readCatalogFiles(

@@ -29,7 +29,7 @@ export interface CatalogFiles {
 
 /**
  * Lays the changes over the files: a change or deletion hides the file with its id. Ids and URLs are unique in what is
- * shown: changes come before files, older changes before newer ones, files in reading order. What cannot be shown is a
+ * shown: changes come before files, older changes before newer ones, files in reading order. An entry that cannot be shown is a
  * problem. The result depends on nothing else, so a restart shows the same.
  */
 export function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Overlay[]): Resolution {
@@ -48,7 +48,7 @@ class Resolution {
   readonly federations: Federation[] = [];
   readonly problems: CatalogProblem[];
   readonly drift: CatalogDrift[] = [];
-  /** Where what is shown comes from, by `documentKey`. */
+  /** Origin of each shown document, by `documentKey`. */
   readonly shown = new Map<string, CatalogFile | Overlay>();
   /** The file of each id, hidden ones included, by `documentKey`. */
   readonly fileOf = new Map<string, CatalogFile>();

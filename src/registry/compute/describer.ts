@@ -65,7 +65,7 @@ export interface DescribeBudget {
 export interface DescribeOptions {
   readonly signal: AbortSignal;
   readonly budget?: DescribeBudget | undefined;
-  /** A retrieved description or a checkpoint of an earlier run: what it has is not asked again. */
+  /** A retrieved description or a checkpoint of an earlier run: its facts are not asked again. */
   readonly known?: VoidDescription | undefined;
   /** End once classes and properties are listed, unless the endpoint is small enough to be read whole. */
   readonly onlyLists?: boolean | undefined;
@@ -92,14 +92,14 @@ interface DescriberOptions {
 
 const defaultBudget = { requests: 1000, ms: 3_600_000, bytes: 512 * 1024 * 1024 } as const;
 
-/** Computes what is missing in a dataset's description by asking its endpoint (registry method, section 3). */
+/** Computes the missing facts of a dataset's description by asking its endpoint (registry method, section 3). */
 export type Describer = ReturnType<typeof createDescriber>;
 
 /** Creates the describer; it keeps no state between runs. */
 export function createDescriber(options: DescriberOptions) {
   return {
     /**
-     * Resolves also when the endpoint fails: what was found stays, `unfinished` says that a later run should go on.
+     * Resolves also when the endpoint fails: findings stay, `unfinished` says that a later run should go on.
      * No count is "exact" and no list complete unless two independent ways agree.
      * @throws FedwayError `CANCELLED` when the signal aborts, after a last checkpoint; `ADDRESS_REFUSED`
      */

@@ -11,7 +11,7 @@ type Frame = Pick<
 
 const mostLinksets = 20_000;
 
-/** The description of what is in a fact base. Values are snapshots: later changes of the base do not show. */
+/** The description of a fact base. Values are snapshots: later changes of the base do not show. */
 export function buildDescription(base: FactBase, { known, ...frame }: Frame): VoidDescription {
   const {
     retrievedFrom,

@@ -59,7 +59,7 @@ interface Partition extends Readonly<Known>, Readonly<Counts> {
 
 type IsWanted = (fact: Pick<Known, "status">) => boolean;
 
-/** The facts of a description, a retrieved one or a checkpoint: what was measured, or what its publisher claims. */
+/** The facts of a description, a retrieved one or a checkpoint: measured ones, or its publisher's claims. */
 export function restoredFacts(known: VoidDescription | undefined, kind: "measured" | "claimed"): FactBase {
   const base = emptyFacts();
   if (known === undefined) return base;

@@ -20,7 +20,7 @@ const mostAsks = 20;
 /** Queries that may fail in a row before splitting is given up. */
 const patience = 2;
 
-/** Level 3 for one key: split by property, and ASK. What they find are bounds, and the key stays not fully known. */
+/** Level 3 for one key: split by property, and ASK. Their findings are bounds, and the key stays not fully known. */
 export async function fallBack(run: Run, kind: FactKind, failed: FailedKey): Promise<void> {
   const split = await splitByProperty(run, kind, failed);
   if (!split && kind.name === "classProperties") await askProperties(run, failed);

@@ -15,7 +15,7 @@ const leastLimit = 25;
 
 const tasks = { c: "class list", p: "property list", g: "graph list" } as const;
 
-/** A list that has been made, and what is left to do about it. */
+/** A finished list, and the remaining work on it. */
 interface StartedList extends AnsweredList {
   /** All counts came with it: finishing takes a few queries only. */
   readonly light: boolean;

@@ -40,7 +40,7 @@ export interface KeyObservation {
   readonly observation: Observation;
 }
 
-/** Where an answer came from and what it was asked for. */
+/** Origin of an answer, and its question. */
 interface AnswerContext {
   readonly kind: FactKind;
   /** The key of a query that named only one. */
@@ -52,7 +52,7 @@ interface AnswerContext {
   readonly counted: boolean;
 }
 
-/** The groups in an answer; what may not be written into queries is left out and counted in `flawed` and `skipped`. */
+/** The groups in an answer; terms that queries cannot hold are left out and counted in `flawed` and `skipped`. */
 export function readObservation(answer: WholeAnswer, context: AnswerContext): Observation {
   const groups = new Map<string, Map<string, Group>>();
   const flawed = new Set<string>();

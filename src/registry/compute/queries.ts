@@ -14,7 +14,7 @@ export interface Dialect {
   readonly named: boolean;
   /** A triple that lies in several graphs comes several times: solutions are made distinct before they are counted. */
   readonly repeats: boolean;
-  /** DISTINCT and COUNT(DISTINCT) do what they should; without them only solutions are counted. */
+  /** DISTINCT and COUNT(DISTINCT) work correctly; without them only solutions are counted. */
   readonly countDistinct: boolean;
 }
 
@@ -237,7 +237,7 @@ export function rowCapQuery(rows: (typeof probedRows)[number]): string {
   return `SELECT ?a0 WHERE { ${digits.map((values, at) => `VALUES ?a${at} { ${values} }`).join(" ")} }`;
 }
 
-/** Data-free probes (registry method, section 7) with what they must give. */
+/** Data-free probes (registry method, section 7) with their expected answers. */
 export const probes = {
   /** 3 rows. */
   values: "SELECT ?x WHERE { VALUES ?x { 1 2 3 } }",

@@ -36,7 +36,7 @@ interface FinishedRun {
   readonly failure?: unknown;
 }
 
-/** Looks for the publisher's description, unless something is known already, then computes what is missing. Never throws. */
+/** Looks for the publisher's description, unless something is known already, then computes the missing facts. Never throws. */
 export async function runDescription(
   { retriever, describer, clock, target }: RunParts,
   { onRetrieved, onDescribed, ...options }: RunOptions,

@@ -16,7 +16,7 @@ export interface ListTotal {
   readonly record: number;
 }
 
-/** One run of the describer, and what it has learnt of its endpoint. */
+/** One run of the describer, with its knowledge of the endpoint. */
 export interface Run {
   readonly target: DescribeTarget;
   readonly session: Session;
@@ -33,7 +33,7 @@ export interface Run {
   readonly mostKeys: number;
   /** Characters of all keys in one query. */
   readonly mostText: number;
-  /** Rows taken in so far, which bounds what is kept. */
+  /** Rows taken in so far, which bounds memory. */
   rowsSeen: number;
   /** Answers contradicted each other: nothing found from now on is called exact or complete. */
   inconsistent: boolean;
@@ -99,7 +99,7 @@ export async function askCount({ session }: Run, query: string): Promise<Counted
   return { value: second === undefined ? countOf(row?.get("n")) : undefined, sound: outcome.sound, record };
 }
 
-/** Keeps a count of the whole dataset beside what is known of it. */
+/** Keeps a count of the whole dataset beside its other facts. */
 export function keepTotal({ base }: Run, name: DatasetCount, count: Count): void {
   // "At least none" says nothing.
   if (count.status === "lowerBound" && count.value === 0) return;

@@ -51,7 +51,7 @@ export class Todo {
     return this.#openTasks.has(task);
   }
 
-  /** The task is over; `reason` says what it could not find out. */
+  /** The task is over; `reason` names the facts it could not find out. */
   close(task: Task, reason?: Reason): void {
     this.#openTasks.delete(task);
     if (reason) this.note({ what: task, ...reason });
@@ -108,7 +108,7 @@ function workOf(kind: FactKind, keys: readonly string[] | undefined): readonly s
 
 /** Facts that an earlier description settled. */
 interface Earlier {
-  /** Names of what it left to do. */
+  /** Names of its remaining tasks. */
   readonly work: ReadonlySet<string>;
   /** Facts that it could not find out and that are not asked for again. */
   readonly facts: ReadonlyMap<string, UnknownFact>;

@@ -51,7 +51,7 @@ export async function readExampleFolder(folder: string, baseUrl: string): Promis
 
 /**
  * The examples in one file: Turtle with SHACL executables, or lines of JSON with `question`, `query` and optionally
- * `endpoints` (ids or URLs), `outcome` and `feedback`. Never fails: what is wrong is its problem.
+ * `endpoints` (ids or URLs), `outcome` and `feedback`. Never fails: faults become its problem.
  */
 export async function readExampleFile(file: string, baseUrl: string): Promise<ExampleFile> {
   try {

@@ -61,7 +61,7 @@ function membershipsIn(catalog: Catalog): ReadonlyMap<string, readonly string[]>
   return new Map([...byMember].map(([id, all]) => [id, all.map(({ key }) => key)]));
 }
 
-/** Adds the federations to what is known of their members. */
+/** Adds the federations to the facts of their members. */
 export function withFederations<Known>(
   known: ReadonlyMap<string, Known>,
   federations: Pick<KnownFederations, "keysOf">,

@@ -33,7 +33,7 @@ export interface LinkedEndpoint {
   readonly status: EndpointStatus;
   /** Larger is better; comparable within one answer only. */
   readonly score: number;
-  /** Classes, properties and words of the entry that the question has; what is nearest in meaning where it has none. */
+  /** Classes, properties and words of the entry that the question has; the nearest ones in meaning where it has none. */
   readonly why: readonly Match[];
   /** Classes and properties that the question may mean, best first. */
   readonly terms: readonly HitTerm[];

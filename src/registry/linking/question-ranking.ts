@@ -14,7 +14,7 @@ export interface RankingSources extends GraphSources {
   readonly values?: Pick<ValueIndex, "find" | "isComplete"> | undefined;
 }
 
-/** A question, ranked over what is known now. */
+/** A question, ranked over present knowledge. */
 export interface QuestionRanking {
   /** Endpoints, and federations by their keys, best first. */
   readonly endpoints: readonly Pick<RankedEndpoint, "id" | "score">[];
@@ -114,7 +114,7 @@ function cosinesIn({ question, vectors }: Meaning, { id, nodes }: SchemaGraph): 
   return nodes.map((_, at) => vectors.cosine(id, at, question));
 }
 
-/** Endpoints whose terms are compared one by one: the best by words, and as many by what they are about. */
+/** Endpoints whose terms are compared one by one: the best by words, and as many by their topic. */
 const mostCompared = 100;
 
 /** How near endpoints are to a question, by id. */
@@ -133,7 +133,7 @@ const nearTerms = 3;
 /** Weight of the text about an endpoint, beside the mean of its nearest terms. */
 const aboutShare = 0.5;
 
-/** The mean of its three nearest terms and, less, of what it is about; of an endpoint without terms that alone. */
+/** The mean of its three nearest terms and, with less weight, of its topic; of an endpoint without terms that alone. */
 function withTerms(about: number, near: ReturnType<TextVectors["nearest"]>): number {
   const nearest = near.filter(({ at }) => at !== aboutPlace).slice(0, nearTerms);
   if (nearest.length === 0) return about;

@@ -78,7 +78,7 @@ export class EndpointModels {
     return this.#models.values();
   }
 
-  /** Grows with every change of what is known of terms. */
+  /** Grows with every change of known terms. */
   get version(): number {
     return this.#version;
   }
@@ -98,7 +98,7 @@ export class EndpointModels {
     for (const { id, published } of this.#models.values()) if (published?.terms.has(publishedKey(kind, iri))) yield id;
   }
 
-  /** Sets these entries, with what was published about them, and forgets all other endpoints. */
+  /** Sets these entries, with published facts about them, and forgets all other endpoints. */
   setEntries(entries: readonly CatalogEntry[], publishedOf?: (id: string) => PublishedFacts | undefined): void {
     const ids = new Set(entries.map(({ id }) => id));
     for (const id of this.#models.keys()) if (!ids.has(id)) this.remove(id);
@@ -125,7 +125,7 @@ export class EndpointModels {
     this.#change(id, { described, version: described && version });
   }
 
-  /** Sets or, with undefined, removes what was read of an endpoint's data. */
+  /** Sets or, with undefined, removes the data read from an endpoint. */
   setRead<Part extends ReadPart>(id: string, part: Part, found: EndpointModel[Part]): void {
     if (this.#models.get(id)?.[part] !== found) this.#change(id, { [part]: found });
   }

@@ -41,7 +41,7 @@ class ModelKeeper {
   readonly #models: EndpointModels;
   readonly #parts: KeptParts;
   readonly #ignore: readonly (() => void)[];
-  /** Read what is stored of one endpoint beside its description, or of all. */
+  /** Reads the stored data of one endpoint beside its description, or of all. */
   readonly #read: readonly ((id?: string) => Promise<void>)[];
   readonly #first: Promise<void>;
   #isClosed = false;
@@ -108,7 +108,7 @@ class ModelKeeper {
 
   async #takeStored(id: string, description: VoidDescription | undefined): Promise<void> {
     const { store } = this.#parts;
-    // What was known counts no longer from now on.
+    // Earlier facts do not count from now on.
     this.#take(id, description);
     if (description === undefined) await store.delete(versionPrefix + id);
     else await store.put(versionPrefix + id, description.finishedAt);

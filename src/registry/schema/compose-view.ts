@@ -64,7 +64,7 @@ export interface ViewLines {
   readonly total: number;
   /** Name of the lines, in the plural. */
   readonly unit: string;
-  /** How to get what was left out. */
+  /** How to get the omitted parts. */
   readonly more: string;
   /** Stands before the notice of lines that were left out, in views that are no plain text. */
   readonly notice?: (omitted: number) => string;

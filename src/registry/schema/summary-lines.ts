@@ -15,7 +15,7 @@ import { plainText } from "./text.ts";
 const topClasses = 15;
 const mostValues = 12;
 
-/** Detail "summary": counts, what is unknown, the largest classes. */
+/** Detail "summary": counts, unknown facts, the largest classes. */
 export function summaryLines(content: ViewContent): ViewLines {
   const { description } = content;
   const facts = [...countLines(content), ...listLines(description), unknownLine(description)].flat();

@@ -58,7 +58,7 @@ const datasetIri = ({ dataset }: VoidDescription): string =>
 const isTold = ({ property }: PropertyPartition): boolean => property !== rdf.type;
 const isNameable = (iri: string): boolean => iri.length <= longestName && isWritable(iri);
 
-/** A count that may be taken for what it is. */
+/** A count that may be taken at its word. */
 const sure = (count: Count | undefined): number | undefined =>
   count?.status === "exact" || count?.status === "claimed" ? count.value : undefined;
 

@@ -87,7 +87,7 @@ export function createSearchIndex(models: EndpointModels, options: SearchIndexOp
   const statusOf = options.statusOf ?? (() => "unknown" as const);
   const state = indexed(models);
   return {
-    /** Grows with every change of what is known of terms. */
+    /** Grows with every change of known terms. */
     get version(): number {
       return models.version;
     },

@@ -21,7 +21,7 @@ export interface ReadValues {
 
 const mostKeys = 100;
 
-/** The groups of an endpoint, by what was read of it. */
+/** The groups of an endpoint, by the values read from it. */
 export function keysOf(endpoint: string, { harvest, rows }: ReadValues): readonly KeyGroup[] {
   const groups = new Map<string, KeyGroup & { readonly found: Set<string> }>();
   for (const [iri, literal, classAt, propertyAt] of rows) {

@@ -86,7 +86,7 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
   const rowsOfOthers = (id: string): number =>
     byEndpoint.entries().reduce((sum, [other, { rows }]) => sum + (other === id ? 0 : rows.length), 0);
   return {
-    /** Replaces what is known of an endpoint; undefined removes it. */
+    /** Replaces the values of an endpoint; undefined removes them. */
     set(id: string, harvest: Harvest | undefined): void {
       if (harvest === undefined) {
         byEndpoint.delete(id);

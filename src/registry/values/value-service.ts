@@ -27,7 +27,7 @@ interface ValueServiceOptions {
   readonly mayHarvest: (id: string) => boolean;
   /** Lets values be found by their meaning. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
-  /** Called with what went wrong in the background; the index goes on with what it has. */
+  /** Called with background failures; the index goes on with its present values. */
   readonly onFault: (error: unknown) => void;
 }
 

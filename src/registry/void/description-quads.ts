@@ -244,7 +244,7 @@ function* writeRest(view: NotedView, description: VoidDescription): Generator<RD
   yield* writer.take();
 }
 
-/** Writes what the builder of a shard said of it, in Fedway's own terms, beside what was found by asking. */
+/** Writes the builder's statements about a shard, in Fedway's own terms, beside facts found by asking. */
 function writeBuilt({ writer, base }: View, description: VoidDescription): void {
   const { dataset, built, propertyPartitions } = description;
   const positions = new Map(propertyPartitions.map(({ property }, at) => [property, at + 1]));

@@ -17,7 +17,7 @@ import type { RetrievedVoid, VoidRetriever } from "./void-retriever.ts";
 
 /** How current a stored description is. */
 export interface Freshness {
-  /** "unfinished": work is left, so what is there is not all that could be found. */
+  /** "unfinished": work is left, so more could be found. */
   readonly state: "none" | "fresh" | "stale" | "unfinished";
   /** ISO 8601. */
   readonly finishedAt?: string;
@@ -196,7 +196,7 @@ interface AskedRun extends Static<typeof payload> {
   readonly onlyLists: boolean;
 }
 
-/** Retrieves, then computes what is missing; what was found stays, also when the run fails half-way. */
+/** Retrieves, then computes the missing facts; findings stay, also when the run fails half-way. */
 async function describeEndpoint(options: RunOptions, asked: AskedRun, context: JobContext) {
   const { descriptions, target, budget, retriever } = options;
   const { id, again, onlyLists } = asked;
@@ -241,7 +241,7 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
       },
     },
   );
-  // A cancelled run goes on later from its checkpoint; any other failure must not take along what was found.
+  // A cancelled run goes on later from its checkpoint; any other failure must not discard the findings.
   if (failure !== undefined && signal.aborted) throw toFedwayError(failure);
   await publish(options, id, named(description));
   if (failure !== undefined) throw toFedwayError(failure);

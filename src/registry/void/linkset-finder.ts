@@ -73,7 +73,7 @@ const limits = { timeoutMs: 10_000, maxRows: 1000, maxBytes: 2 * 1024 * 1024 };
 /** How searches for links are marked among the records. */
 const level = 6;
 
-/** The requests of one search, and what they could not find out. */
+/** The requests of one search, and the facts they could not find out. */
 class Search extends RequestLog {
   readonly unknown: UnknownFact[] = [];
 
@@ -228,7 +228,7 @@ interface Presence {
   readonly record: number;
   /** All were asked for; else single ones were. */
   readonly counted: boolean;
-  /** A second way, counting, agrees with what was listed. */
+  /** A second way, counting, agrees with the list. */
   readonly whole: boolean;
 }
 

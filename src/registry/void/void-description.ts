@@ -200,7 +200,7 @@ const descriptionSchema = exactly({
   cost: exactly({ requests: quantity, bytes: quantity, ms: quantity }),
 });
 
-/** Read-only throughout; what is optional may also be undefined. */
+/** Read-only throughout; optional fields may also be undefined. */
 export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object

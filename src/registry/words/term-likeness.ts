@@ -13,13 +13,13 @@ export const termDifferences = {
   words: "some of the same words",
 } as const;
 
-/** How like two IRIs are, from 0 to 1, and in what they differ. */
+/** Similarity of two IRIs, from 0 to 1, and their difference. */
 export interface TermLikeness {
   readonly kind: keyof typeof termDifferences;
   readonly score: number;
 }
 
-/** An IRI that is compared with many others: what is made of it is made once. */
+/** An IRI that is compared with many others: its parts are computed once. */
 export interface ComparedIri {
   readonly iri: string;
   readonly folded: string;

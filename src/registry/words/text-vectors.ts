@@ -126,7 +126,7 @@ export class TextVectors {
   }
 
   async #embedAll(): Promise<void> {
-    // What is set together is embedded together, and others have their turn between two batches.
+    // Texts set together are embedded together, and others have their turn between two batches.
     await setImmediate();
     while (this.#wanted.size > 0 && !this.#closing.signal.aborted) {
       await this.#embedSome(this.#closing.signal);

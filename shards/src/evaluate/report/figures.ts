@@ -8,7 +8,7 @@ import { everyQuestion, type GroupSummary, type MetricSummary } from "../score/s
 
 const decimal = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 
-/** A value in its unit; what is not known is never 0. */
+/** A value in its unit; an unknown value is never 0. */
 export function valueText(value: number | null | undefined, unit: Metric["unit"]): string {
   if (value === null || value === undefined) return "unknown";
   if (unit === "share") return shareText(value);
@@ -63,7 +63,7 @@ export function verdictText({ right, outcome, final }: QuestionScore): string {
   return final.fault ?? `wrong, F1 ${decimal.format(final.accuracy?.f1 ?? 0)}`;
 }
 
-/** `p = 0.012`; what is smaller than a thousandth is not written as 0. */
+/** `p = 0.012`; a value below a thousandth is not written as 0. */
 export const probabilityText = (p: number | null): string =>
   p === null ? "unknown" : p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
 

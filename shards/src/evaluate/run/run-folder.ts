@@ -7,7 +7,7 @@ import { type Guard, isCount, isObject, isShape, isText, parsedAs } from "../../
 import { lockTarget } from "../../target-lock.ts";
 import type { QuestionRecord } from "../records.ts";
 
-/** `run.json`: what is asked, and of whom. */
+/** `run.json`: the questions, and the model that is asked. */
 export interface RunDescription {
   /** Checksum of the package's manifest, which has those of all its files. */
   readonly package: { readonly dataset: string; readonly sha256: string };

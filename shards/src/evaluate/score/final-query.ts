@@ -26,7 +26,7 @@ export interface Targets {
   readonly federation: string;
 }
 
-/** A query as the store of the whole dataset is asked it, and the shards it names, by id; or what is wrong with it. */
+/** A query as the store of the whole dataset is asked it, and the shards it names, by id; or its fault. */
 export type ReadFinal =
   | { readonly text: string; readonly named: readonly string[] }
   | { readonly fault: QueryFault; readonly why: string; readonly named: readonly string[] };

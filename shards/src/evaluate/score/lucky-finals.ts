@@ -32,7 +32,7 @@ export async function luckyFinals(
         if (!golds.has(query.id)) golds.set(query.id, await goldOf(query, { store, signal: opening.signal }));
         const gold = golds.get(query.id);
         const found = await answerFinal(readFinal(final, targets), { store, signal: opening.signal });
-        // What has no answer there shows nothing.
+        // A query without an answer there shows nothing.
         if (gold !== undefined && !("fault" in found) && !accuracyOf(gold, found).set) lucky.add(key);
       }
     } finally {

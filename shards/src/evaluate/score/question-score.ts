@@ -29,7 +29,7 @@ export interface QuestionScore extends Omit<QuestionRecord, "calls" | "final" | 
   readonly tokens: QuestionRecord["tokens"] | null;
   /** Null without any call: of traces that have none, and of missing records. */
   readonly figures: Figures | null;
-  /** Queries by what is wrong with them; those that nothing is wrong with are not here. */
+  /** Queries by fault; right ones are not included. */
   readonly faults: Readonly<Partial<Record<QueryFault, number>>>;
   /** Other calls that failed. */
   readonly toolErrors: number;
@@ -78,7 +78,7 @@ function figuresOf(read: readonly ReadCall[], { pkg, query: { touched } }: Score
   const offered = pkg.endpoints.map(({ id }) => id);
   const { informed: _, validity: __, ...figures } = sessionFigures(calls, { offered, holding: touched });
   const queries = read.filter(({ call }) => call.query !== undefined);
-  // What was refused asked no endpoint.
+  // A refused query asked no endpoint.
   const isKnown = (name: "endpoints" | "requests" | "bytes"): boolean =>
     queries.every(({ call }) => call[name] !== undefined || call.outcome === "failed");
   return {

@@ -160,7 +160,7 @@ function quotedFault(field: string): string | undefined {
 /**
  * The entries of a JSON array of objects with `id`, `sparql` (or `query`, `text`) and `question`. A value that is no object
  * becomes an entry without text.
- * @throws FedwayError `REQUEST_INVALID` for what is no JSON array
+ * @throws FedwayError `REQUEST_INVALID` for anything but a JSON array
  */
 export function entriesFromJson(text: string, only: EntryFilter = {}): readonly QueryEntry[] {
   const value = parsed(text);

@@ -58,7 +58,7 @@ const rules: readonly (readonly [part: Scope, CountName, whole: Scope, CountName
   ["datatypes", "triples", "holder", "triples"],
 ];
 
-/** Something that is counted, and what it is a part of. */
+/** A counted part, and its whole. */
 interface CountedPart {
   readonly scope: Scope;
   /** Ending of the names of its counts, e.g. ` of <http://...>`. */
@@ -130,7 +130,7 @@ function compare({ counts }: CountedPart, part: Side<CountName>, whole: Side<Cou
     if (whole.name !== "pairs") outer[whole.name] = undefined;
     return false;
   }
-  // What was seen at least is there: the whole lacked some of it.
+  // A lower bound was seen: the whole lacked some of it.
   if (whole.name !== "pairs") outer[whole.name] = { ...other, status: "lowerBound" };
   return true;
 }
