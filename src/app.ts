@@ -51,7 +51,7 @@ export interface App {
   readonly catalog: Catalog;
   /** The tools of agents. */
   toolbox(profile?: ToolProfile): Toolbox;
-  /** What MCP offers of them. */
+  /** Tools and resources for MCP. */
   mcpParts(profile?: ToolProfile): McpParts;
   /** The token of changes. */
   readonly adminToken: string;
@@ -282,7 +282,7 @@ async function startWork(parts: ServedParts, command: CommandWork | undefined): 
   await (command === undefined ? monitoring.monitor.start() : monitoring.monitor.load());
 }
 
-/** What is done again and again, and what waits for the first query. */
+/** Starts recurring work, and work that waits for the first query. */
 async function startRepeated(parts: ServedParts): Promise<void> {
   const { config, jobs, registry, monitoring, evaluators, watches } = parts;
   if (config.role !== "worker" && config.limits.evaluatorsStart === "service") evaluators.start();

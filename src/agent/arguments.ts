@@ -34,7 +34,7 @@ const longestText = 250_000;
 /** Faults that an error names. */
 const mostFaults = 5;
 
-/** What is read of the schema of one argument. */
+/** The part of an argument's schema that is read. */
 interface ScalarSchema {
   readonly type: "string" | "integer" | "number" | "boolean";
   readonly enum?: readonly string[];

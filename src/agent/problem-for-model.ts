@@ -2,7 +2,7 @@ import type { ErrorCode } from "../errors/codes.ts";
 import type { Problem } from "../errors/fedway-error.ts";
 import type { Hint } from "./tool.ts";
 
-/** What a model does next where the problem's own advice is for people and HTTP clients; the first that can be said. */
+/** Next steps for a model where the problem's own advice is for people and HTTP clients; the first possible one is shown. */
 const advice: Partial<Record<ErrorCode, readonly string[]>> = {
   ENDPOINT_UNKNOWN: ["{find_endpoints} gives the ids of endpoints that fit a question."],
   DESCRIPTION_UNKNOWN: [

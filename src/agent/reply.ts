@@ -20,7 +20,7 @@ export interface Reply {
   readonly repaired?: string | undefined;
   /** The query with the changes that are offered. */
   readonly suggested?: string | undefined;
-  /** What to do now, instead of what the cause advises. */
+  /** Next step, in place of the cause's own. */
   readonly next?: string | undefined;
   /** The same for programs, without cause and next step, which are added; undefined is shown as null. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -80,8 +80,8 @@ interface Line {
 }
 
 /**
- * What is wrong, where, what would mend it and what to do next, in at most 150 tokens. What helps most is never left out for what
- * only adds to it: the first repair comes before the next step, then what is nearest, then the place.
+ * Cause, place, repair and next step, in at most 150 tokens. The most helpful part is never left out for an
+ * addition to it: the first repair comes before the next step, then the nearest terms, then the place.
  */
 function problemLines(problem: Problem, said: readonly string[], next: string) {
   const { code, detail, repairs = [], suggestions = [], endpoints = [] } = problem;

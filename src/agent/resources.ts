@@ -12,7 +12,7 @@ import { resultUri } from "./results/show-result.ts";
 import { skillText } from "./skill.ts";
 import { type Caller, type Hint, holderOf } from "./tool.ts";
 
-/** What a resource holds. */
+/** Content of a resource. */
 interface ResourceContent {
   readonly uri: string;
   readonly mimeType: string;

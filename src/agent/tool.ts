@@ -10,27 +10,27 @@ import { type Reply, writeReply } from "./reply.ts";
  */
 export type Hint = (sentence: string) => string | undefined;
 
-/** Who calls a tool, in the words of the shell that was asked. */
+/** Caller of a tool, as its shell knows it. */
 export interface Caller {
   /** Aborted when the client no longer waits for the answer. */
   readonly signal: AbortSignal;
-  /** Whose handles it may use and gets; the same for all calls of one client. */
+  /** Owner of the handles that it may use and gets; the same for all calls of one client. */
   readonly owner: string;
   /** The call that this one is part of, such as a question; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
   /** Counts the call towards the limit of its client. @throws FedwayError `RATE_LIMITED` */
   readonly count?: (() => void) | undefined;
-  /** The conversation that the call belongs to, where the client tells one. */
+  /** Conversation that the call belongs to, where the client names one. */
   readonly session?: string | undefined;
   /** Called with the progress of long calls. */
   readonly onProgress?: ((message: string) => void) | undefined;
   /** `context` of the span that the call belongs to. */
   readonly trace?: unknown;
-  /** What the client calls this call. */
+  /** The client's name of this call. */
   readonly callId?: string | undefined;
 }
 
-/** Whose handles a caller gets: behind one address, clients that say their sessions have their own. */
+/** Holder of a caller's handles: behind one address, clients that name their sessions have their own. */
 export const holderOf = ({ owner, session }: Pick<Caller, "owner" | "session">): string =>
   session === undefined ? owner : JSON.stringify([owner, session]);
 
@@ -39,7 +39,7 @@ export interface ToolCall extends Caller {
   readonly hint: Hint;
 }
 
-/** What a tool says. Clients pass on the text or the data to their model, so each holds all of the answer. */
+/** Answer of a tool. Clients pass on the text or the data to their model, so each holds all of the answer. */
 export interface ToolAnswer {
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export const toolProfiles = ["full", "small", "builder", "paper", "benchmark"] a
 /** Name of a set of tools. */
 export type ToolProfile = (typeof toolProfiles)[number];
 
-/** What clients may know of a tool's effects (MCP tool annotations). */
+/** Effects of a tool, for clients (MCP tool annotations). */
 export interface ToolAnnotations {
   /** It changes nothing that others see. */
   readonly readOnlyHint: boolean;

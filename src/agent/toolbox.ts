@@ -50,7 +50,7 @@ interface ToolboxOptions {
   readonly admission?: Pick<Admission, "enter"> | undefined;
 }
 
-/** What a call waits for when too much is under way; the admission has its own limit too. */
+/** Longest wait of a call when too much is under way; the admission has its own limit too. */
 const waitMs = 10_000;
 
 /**

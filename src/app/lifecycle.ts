@@ -8,11 +8,11 @@ interface Beginning {
   readonly startWork: () => Promise<void>;
   /** Begins to answer; resolves to the URL. */
   readonly answer: () => Promise<string>;
-  /** Tells others where it answers. */
+  /** Announces the URL of the service to others. */
   readonly announce: (url: string) => Promise<void>;
 }
 
-/** A service begins once and ends once, and whatever was opened for it is closed in reverse order. */
+/** A service begins once and ends once, and everything opened for it is closed in reverse order. */
 export class Lifecycle {
   readonly #closings: Closing[] = [];
   #beginning: Promise<string> | undefined;

@@ -21,7 +21,7 @@ interface Opened {
   readonly log: Logger;
 }
 
-/** What calls are let in by. */
+/** Admission of calls. */
 export type Door = Awaited<ReturnType<typeof openAdmission>>;
 
 /** Named clients, the admission of calls, and the limit of what one client may cost a minute; undefined when there is none. */

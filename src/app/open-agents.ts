@@ -32,7 +32,7 @@ import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
 import { termToText } from "../results/terms.ts";
 import type { Registry } from "./open-registry.ts";
 
-/** What the tools are made of. */
+/** Parts of the tools. */
 interface AgentParts {
   readonly settings: Config["agents"] & Pick<Config["limits"], "maxRows">;
   readonly onDefect: (error: unknown) => void;
@@ -90,7 +90,7 @@ export function openAgents(parts: AgentParts) {
     /** These tools alone, in this order. @throws FedwayError `REQUEST_INVALID` for one that is not there */
     toolboxOf: (only: readonly string[]): Toolbox =>
       createToolbox(chosenTools(only, tools, off), { profile: "full", ...shared }),
-    /** What MCP offers of them. */
+    /** Tools and resources for MCP. */
     mcpParts,
     /** Loaded when somebody asks: most processes never serve MCP. */
     mcp: async (): Promise<McpHttpHandler> => {

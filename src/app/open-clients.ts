@@ -73,7 +73,7 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   const embedder = openEmbedder(config.embeddings, json);
   return {
     sparql,
-    /** What answers queries: also the mirror of an endpoint that fails or is slow. */
+    /** The client for queries: also asks the mirror of an endpoint that fails or is slow. */
     mirrored: createMirroredClient({ client: sparql, now: steadyClock.now }),
     documents,
     asker: createAsker({ client: sparql, documents, clock: steadyClock }),
@@ -168,7 +168,7 @@ interface ExecutorParts {
 }
 
 /**
- * What executes plans: federated ones are evaluated here, or at the remote engine of the configuration; and what verifies their
+ * Executors of plans (federated ones in evaluators, or at the remote engine of the configuration), and the verifier of their
  * sources: facts that it finds wrong are counted and logged.
  */
 export function openExecutors({ config, clients, registry, log, metrics }: ExecutorParts, evaluators: Evaluators) {

@@ -10,10 +10,10 @@ import { createProbe } from "../query/probe.ts";
 import type { QueryRequest } from "../query/query-service.ts";
 import type { Registry } from "./open-registry.ts";
 
-/** What asks endpoints about a query. */
+/** Diagnosis of queries, by asking endpoints. */
 export type Diagnosis = ReturnType<typeof openDiagnosis>;
 
-/** What explains empty answers, by the planner and the executors of the query service. */
+/** Explanations of empty answers, by the planner and the executors of the query service. */
 export function openDiagnosis(
   { agents }: Pick<Config, "agents">,
   registry: Registry,

@@ -17,7 +17,7 @@ import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Foundation, Registry } from "./open-registry.ts";
 
-/** What monitoring is opened over. */
+/** Parts that monitoring needs. */
 interface MonitoringParts extends Foundation {
   readonly registry: Registry;
   readonly metrics: Metrics;
@@ -61,7 +61,7 @@ export function openMonitoring(parts: MonitoringParts) {
     },
     /** To be handed to a queue that works. */
     schedules: monitor.schedules,
-    /** What is known of the endpoints, for plans. */
+    /** State of the endpoints, for plans. */
     availability: applied.availability,
     /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
     publish: (options: { readonly reviewed: boolean }): Promise<Snapshot> => publishSnapshot(published, options),

@@ -36,13 +36,13 @@ import type { Clients } from "./open-clients.ts";
 import { openExamples } from "./open-examples.ts";
 import type { State } from "./open-state.ts";
 
-/** What registry, monitor and shards are opened over. */
+/** Parts that registry, monitor and shards need. */
 export interface Foundation {
   readonly config: Config;
   readonly log: Logger;
   readonly state: State;
   readonly clients: Clients;
-  /** What this process hosts itself. */
+  /** Endpoints hosted by this process. */
   readonly local: LocalDispatch;
   readonly jobs: JobQueue;
 }
@@ -92,13 +92,13 @@ const knownParts =
   (id: string): readonly Part[] =>
     partsOf(id, { built: models.get(id)?.described?.built }, { models, catalog });
 
-/** What monitoring says of an endpoint. */
+/** Monitored state of an endpoint. */
 interface Health {
   readonly statusOf: (id: string) => EndpointStatus;
   readonly inMaintenance: (id: string) => boolean;
 }
 
-/** Whether endpoints are described automatically. */
+/** True if endpoints are described automatically. */
 export const describesDue = ({ facts, monitor }: Config): boolean => facts && monitor.enabled;
 
 const droppedLog =
@@ -106,7 +106,7 @@ const droppedLog =
   (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
 
-/** What was read of endpoints' data, and of which endpoints values may be. */
+/** Harvests of endpoints' data, and the endpoints that may be harvested. */
 function openHarvests({ config, state: { store } }: Foundation, onDropped: ReturnType<typeof droppedLog>) {
   const { rows, except } = config.agents.harvest;
   const mayHarvest = (id: string): boolean => rows > 0 && !except.includes(id);
@@ -139,7 +139,7 @@ export async function openRegistry(foundation: Foundation, health: Health) {
   const finder = createLinksetFinder({ asker, clock: steadyClock });
   const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
   await capabilities.refresh();
-  // The first thing that goes on by itself, so nothing may fail after it.
+  // The first background work to start, so nothing may fail after it.
   const keeper = await keepModels(models, { store, catalog, descriptions, ...harvesting, clock: systemClock, onFault });
   const due = openDue(foundation, { catalog, descriptions, ...health, onFault });
   const lacksSubqueries = (id: string): boolean => capabilities.view(id)?.lacks.has("subquery") ?? false;

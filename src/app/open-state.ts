@@ -20,16 +20,16 @@ import { databaseFile } from "./backup-state.ts";
 /** The service's state, wherever it is kept. */
 export interface State {
   readonly store: Store;
-  /** Whether documents can be stored. */
+  /** Health of writing documents. */
   readonly writes: Pick<ReturnType<typeof watchWrites>, "fault" | "listen">;
   /** No other process works on it. */
   readonly soleOwner: boolean;
-  /** Tells other processes of this machine where the service answers. */
+  /** Announces the URL of the service to other processes of this machine. */
   announce(url: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What all keys of the service begin with, so that it can share a Redis with others. */
+/** Prefix of all keys of the service, so that it can share a Redis with others. */
 export const redisPrefix = "fedway:";
 
 /**
@@ -77,7 +77,7 @@ export const logWriteFaults = ({ writes }: State, log: Pick<Logger, "error" | "w
     else log.warn("the store can be written to again");
   });
 
-/** What a store advises those who use it is of no use to those who start a service. */
+/** Drops the store's advice for its users, which does not help those who start a service. */
 function unreachable(error: unknown): unknown {
   if (!(error instanceof FedwayError) || error.code !== "STORE_FAILED") return error;
   return new FedwayError(error.code, error.message, {
@@ -96,7 +96,7 @@ export function openJobs(
   return new EmbeddedJobQueue({ store, onFault });
 }
 
-/** What a watch over the state tells and needs. */
+/** Result and needs of a watch over the state. */
 interface WatchedState {
   readonly log: Logger;
   readonly state: State;

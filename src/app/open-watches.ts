@@ -6,7 +6,7 @@ import type { Diagnosis } from "./open-diagnosis.ts";
 import type { openMonitoring } from "./open-monitoring.ts";
 import type { Foundation, Registry } from "./open-registry.ts";
 
-/** What watches are opened over. */
+/** Parts that watches need. */
 interface WatchParts extends Pick<Foundation, "config" | "state" | "jobs">, Pick<Diagnosis, "explainer" | "check"> {
   readonly registry: Pick<Registry, "catalog" | "search">;
   readonly monitoring: Pick<ReturnType<typeof openMonitoring>, "monitor" | "isCutOff">;
@@ -50,7 +50,7 @@ const troubleOf =
     return last?.ok === false ? `The latest probe of ${id} failed.` : undefined;
   };
 
-/** What the diagnosis of an empty answer has found to have solutions, else what the check of the query offers. */
+/** A repair that the diagnosis of an empty answer found to have solutions, else an offer of the query's check. */
 const mending =
   ({ explainer, check }: WatchParts): WatchesOptions["mend"] =>
   async ({ query, endpoint, federation }, signal) => {

@@ -41,7 +41,7 @@ function factsText({ known, seenAt, verifiedAt = "never", withheld = [] }: NonNu
 /** Endpoints that a header names. */
 const namedAtMost = 5;
 
-/** Whether a client takes trailers, and can be sent them. */
+/** True if a client takes trailers, and its protocol allows them. */
 export const takesTrailers = ({ raw }: Pick<FastifyRequest, "raw">): boolean =>
   raw.httpVersion !== "1.0" && /(?:^|,)\s*trailers\s*(?:[,;]|$)/i.test(String(raw.headers["te"] ?? ""));
 

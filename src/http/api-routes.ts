@@ -87,7 +87,7 @@ async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRe
   return withText(analyzed);
 }
 
-/** A failed run is the table that it has, with its problem as `diagnosis`; what is refused before is a problem. */
+/** A failed run is the table that it has, with its problem as `diagnosis`; a request refused before is a problem. */
 const failedTable = {
   content: { "application/problem+json": { schema: Problem }, "application/json": { schema: TabularAnswer } },
 };

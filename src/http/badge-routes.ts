@@ -27,7 +27,7 @@ const BadgeView = view("Badge", {
 type Badge = Static<typeof BadgeView>;
 
 const grey = "595959";
-/** Dark enough for white text; what is in no state here is grey. */
+/** Dark enough for white text; an unknown state is grey. */
 const colors: Readonly<Record<string, string>> = {
   up: "207a3c",
   down: "b3261e",

@@ -25,11 +25,11 @@ export function withoutBase(target: string, base: string): string {
   return `${name}${path.slice(base.length).replace(/^(?!\/)/, "/")}`;
 }
 
-/** A path of this service as clients see it; what is no path, or has the base already, stays. */
+/** A path of this service as clients see it; other texts, and paths that have the base already, stay. */
 const withBase = (path: string, base: string): string =>
   /^\/(?![/\\])/.test(path) && !isBelow(path, base) ? `${base}${path}` : path;
 
-/** What in a page leads to a path of this service. Foreign text cannot look like it: its quotes are entities. */
+/** Links in a page to paths of this service. Foreign text cannot look like one: its quotes are entities. */
 const links = /(?<= (?:href|src|action|formaction)=")\/[^"]*/g;
 
 /** A page whose links to paths of this service go below the base path. */

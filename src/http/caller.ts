@@ -7,13 +7,13 @@ import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { isToken, openAccess, signedInAs } from "./write-access.ts";
 
-/** Who a request is from: decided once, before anything else is done for it. */
+/** Sender of a request: decided once, before anything else is done for it. */
 export interface HttpCaller {
-  /** Whose runs, sessions and turns: `key:NAME`, `user:NAME` of a proxy's header, `admin`, or an address. */
+  /** Owner of runs, sessions and turns: `key:NAME`, `user:NAME` of a proxy's header, `admin`, or an address. */
   readonly owner: string;
   /** Undefined: it may do nothing. */
   readonly role: Role | undefined;
-  /** What showed it; `wrong`: a token that is not ours, which counts as none. */
+  /** Evidence for the owner; `wrong`: a token that is not ours, which counts as none. */
   readonly by: "nothing" | "wrong" | "token" | "password" | "session" | "header";
   /** Site that a browser sent it for; "unknown" also for programs that are no browsers. */
   readonly site: "own" | "foreign" | "unknown";
@@ -100,7 +100,7 @@ function createHeaderCheck({ clientHeader, clientHeaderRole, trustProxy }: HttpS
   };
 }
 
-/** Whether a peer is one of the proxies that are named by address; a number of proxies names none. */
+/** Returns a check if a peer is one of the proxies that are named by address; a number of proxies names none. */
 function createPeerCheck(trustProxy: HttpSettings["trustProxy"]): (peer: string) => boolean {
   const known = new BlockList();
   for (const range of typeof trustProxy === "object" ? trustProxy : []) {

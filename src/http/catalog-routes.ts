@@ -56,7 +56,7 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-/** Where files lie on the server is nobody's business; changes have no folder. */
+/** Never expose the server's folders; changes have none. */
 const withoutFolder = <Named extends { readonly file: string }>(named: Named): Named =>
   isAbsolute(named.file) ? { ...named, file: basename(named.file) } : named;
 

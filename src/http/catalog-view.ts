@@ -8,7 +8,7 @@ import type { HttpDeps } from "./http-deps.ts";
 type Kind = CatalogDocument["kind"];
 type Named = CatalogEntry | Federation;
 
-/** What an endpoint is about, and whether it was Fedway that said so. */
+/** Description of an endpoint, and its author: Fedway or the entry. */
 export interface EntryDescription {
   readonly text: string;
   readonly generated: boolean;
@@ -73,7 +73,7 @@ const named = (catalog: HttpDeps["catalog"], kind: Kind, id: string): Named | un
   kind === "endpoint" ? catalog.byId(id) : catalog.federation(id);
 
 /**
- * Who said something, and when. The catalogue parses a document to tell, so this is asked once an entry; entries are
+ * Author and time of statements. The catalogue parses a document for that, so this is asked once an entry; entries are
  * replaced, never changed.
  */
 function createOrigins(catalog: HttpDeps["catalog"]) {

@@ -19,7 +19,7 @@ interface WriteRoute {
 }
 type WriteRequest = FastifyRequest<WriteRoute>;
 
-/** What the handlers of one kind of document work with. */
+/** Parts that the handlers of one kind of document need. */
 interface Writing extends HttpShell {
   readonly kind: CatalogDocument["kind"];
 }

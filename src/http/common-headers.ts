@@ -68,7 +68,7 @@ const mostTags = 20;
 
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
 
-/** Whether If-None-Match names a tag (RFC 9110, section 13.1.2: compared weakly). */
+/** True if If-None-Match names a tag (RFC 9110, section 13.1.2: compared weakly). */
 export function hasTag(header: string | undefined, etag: string): boolean {
   const tags = new Set((header ?? "").split(",", mostTags).map(opaque));
   return tags.has("*") || tags.has(opaque(etag));

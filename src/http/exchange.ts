@@ -6,7 +6,7 @@ import type { HttpDeps } from "./http-deps.ts";
 
 type ObservedRequest = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
 
-/** What is kept of one request until its response is over. */
+/** State of one request until its response is over. */
 interface Exchange {
   readonly startedMs: number;
   /** Bytes the connection had carried before this response. */

@@ -62,7 +62,7 @@ interface AdapterWanted {
   readonly owner: string;
 }
 
-/** What the HTTP shell is built from. */
+/** Parts of the HTTP shell. */
 export interface HttpDeps {
   readonly config: HttpSettings;
   readonly queries: QueryService;
@@ -90,7 +90,7 @@ export interface HttpDeps {
   /** Named clients and their keys. */
   readonly clients: ClientKeys;
   readonly quotas: Pick<Quotas, "use" | "admit" | "settle">;
-  /** What clients may cost; absent: anything. */
+  /** Limits of clients; absent: none. */
   readonly limiter?: RateLimiter | undefined;
   /** Routes of plugins. */
   readonly routes?: readonly PluginRoutes[] | undefined;
@@ -110,7 +110,7 @@ export interface HttpDeps {
   readonly tracer?: Tracer | undefined;
 }
 
-/** What the routes work with. */
+/** Parts that the routes need. */
 export interface HttpShell extends HttpDeps {
   readonly view: CatalogView;
   readonly sendProblem: SendProblem;
@@ -129,7 +129,7 @@ export interface PluginRoutes {
   readonly addSparqlRoutes?: (scope: TypedApp, shell: HttpShell) => void;
 }
 
-/** What routes are added to: their schemas type the requests. */
+/** App that routes are added to: their schemas type the requests. */
 export type TypedApp = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,

@@ -26,7 +26,7 @@ const limits = {
   streams: 500,
   /** How often a sign of life is sent, so that proxies keep the connection, and what was missed is made up for. */
   quietMs: 15_000,
-  /** What browsers wait before they connect again. */
+  /** Delay of browsers before they connect again. */
   retryMs: 2_000,
   /** Not taken by the client; one that lags behind gets the latest state when it has caught up. */
   pendingBytes: 65_536,
@@ -128,7 +128,7 @@ export function addJobEvents(app: TypedApp, { jobs }: HttpShell, unknownJob: () 
 
 interface Following {
   readonly raw: FastifyReply["raw"];
-  /** What of a job the client may see. */
+  /** The part of a job that the client may see. */
   readonly view: (job: Job) => object;
   readonly id: string;
   readonly jobs: HttpShell["jobs"];

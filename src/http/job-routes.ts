@@ -96,7 +96,7 @@ function addCancelling(app: TypedApp, { jobs }: HttpShell): void {
       if (await jobs.cancel(id)) return sendNothing(reply);
       if ((await jobs.get(id)) === undefined) throw unknownJob();
       throw new FedwayError("JOB_FINISHED", "Only a job that waits or runs can be cancelled.", {
-        next: `GET /api/jobs/${id} gives what came of it.`,
+        next: `GET /api/jobs/${id} gives its result.`,
       });
     },
   });

@@ -40,6 +40,6 @@ function behind(found: readonly Job[], { atMs, id }: ReturnType<typeof placeOf>)
   return at === -1 ? found.filter((job) => placeOfJob(job).atMs <= atMs) : found.slice(at + 1);
 }
 
-/** Tells where to look for the job that was asked for; the work has not been done yet. */
+/** Points to the job; its work has not been done yet. */
 export const sendAccepted = (reply: FastifyReply, job: Job): FastifyReply =>
   sendJson(reply.headers({ ...uncached, Location: `/api/jobs/${job.id}` }), job, 202);

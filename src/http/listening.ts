@@ -23,7 +23,7 @@ export function createMetricsServer({ config, metrics, logger }: HttpDeps, port:
         return;
       }
       answer(metrics, request, response).catch((error: unknown) => {
-        logger?.error({ err: error }, "the metrics cannot be told");
+        logger?.error({ err: error }, "the metrics are not available");
         response.destroy();
       });
     },

@@ -209,7 +209,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 const isoIf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : iso(ms));
 
-/** An observation as the JSON API shows it: moments in ISO 8601, durations in milliseconds; what is undefined is left out. */
+/** An observation as the JSON API shows it: moments in ISO 8601, durations in milliseconds; undefined fields are left out. */
 const observationView = ({ atMs, ...rest }: Observation): object => ({ at: iso(atMs), ...rest });
 
 const hourView = ({ fromMs, ...rest }: HourSummary): object => ({ from: iso(fromMs), ...rest });
@@ -260,7 +260,7 @@ const maintenanceView = ({ fromMs, toMs, ...rest }: MaintenanceWindow): object =
   to: iso(toMs),
 });
 
-/** Whether the monitor runs. */
+/** State of the monitor itself. */
 const heartbeatView = ({ enabled, alive, lastMs, gaps, offline }: Heartbeat): object => ({
   enabled,
   alive,

@@ -5,10 +5,10 @@ import { sessionName, sessionPattern } from "../query/records.ts";
 import { clientSignal } from "./exchange.ts";
 import { hasAccess } from "./write-access.ts";
 
-/** Whose runs and sessions a request may see and makes: its client's, the admin's, else its address's. */
+/** Owner of the runs and sessions that a request may see and makes: its client, the admin, else its address. */
 export const ownerOf = ({ caller }: FastifyRequest): string => caller.owner;
 
-/** Who looks at runs, or cancels them. */
+/** Viewer of runs, who may also cancel them. */
 export const viewerOf = (request: FastifyRequest) => ({
   owner: ownerOf(request),
   isOperator: hasAccess(request),

@@ -12,7 +12,7 @@ interface Reading {
   readonly next?: string;
 }
 
-/** What the web framework refuses by itself, in our words. */
+/** Refusals of the web framework, in Fedway's words. */
 const frameworkErrors: Readonly<Record<string, Reading>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: "MEDIA_TYPE_UNSUPPORTED",
@@ -80,7 +80,7 @@ export const withoutLeave = (headers: Record<string, string>): Record<string, st
 /** Answers with the problem document of `thrown` and, when given, more headers. */
 export type SendProblem = (reply: FastifyReply, thrown: unknown, more?: Readonly<Record<string, string>>) => void;
 
-/** What is ours to mend goes to the log with its cause; the client gets no internals. */
+/** Faults of the service go to the log with their cause; the client gets no internals. */
 export function createProblemSender(context: {
   readonly runOf: (error: unknown) => string | undefined;
   readonly log: HttpLog | undefined;
@@ -94,7 +94,7 @@ export function createProblemSender(context: {
     if (error.code === "INTERNAL") {
       context.log?.error({ id: reply.request.id, err: error.cause ?? error, run }, "unexpected error");
     }
-    // A second failure, after the answer has begun, can be sent to nobody.
+    // A second failure, after the answer has begun, cannot be sent.
     if (reply.raw.headersSent) return;
     const { status, headers, body } = problemReply(error, run);
     if (!reply.sent) reply.hijack();

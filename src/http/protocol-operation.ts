@@ -9,7 +9,7 @@ export interface ProtocolBody {
   readonly bytes: Buffer;
 }
 
-/** What arrives at a SPARQL route (SPARQL 1.1 Protocol, section 2.1). */
+/** A message to a SPARQL route (SPARQL 1.1 Protocol, section 2.1). */
 export interface ProtocolMessage {
   readonly method: string;
   /** Query part of the request target, without `?`, as Node delivers it. */
@@ -43,7 +43,7 @@ export interface DescriptionOperation extends AnswerParameters {
   readonly kind: "description";
 }
 
-/** What a message asks for. */
+/** Operation of a message. */
 type Operation = QueryOperation | DescriptionOperation;
 
 const parameterNames = new Set([

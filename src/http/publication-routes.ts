@@ -93,7 +93,7 @@ function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
   });
 }
 
-/** What leaves the service about endpoints: the feed, snapshots, messages that were given up. */
+/** Publications about endpoints: the feed, snapshots, messages that were given up. */
 export function addPublicationRoutes(app: TypedApp, shell: HttpShell): void {
   addFeed(app, shell);
   addSnapshot(app, shell);

@@ -22,7 +22,7 @@ interface RateLimiterOptions {
   readonly store?: Pick<Store, "get" | "put"> | undefined;
 }
 
-/** What a client may cost. */
+/** Limits of clients. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /**
@@ -71,7 +71,7 @@ export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }
       charge(key, bucket, 1);
       return 0;
     },
-    /** Takes tokens for what a request has cost beyond its own one; what is not there delays the client's next requests. */
+    /** Takes tokens for what a request has cost beyond its own one; a lack delays the client's next requests. */
     charge(address: string, tokens: number): void {
       const key = clientKey(address);
       if (tokens > 0) charge(key, filled(key), tokens);
@@ -164,7 +164,7 @@ function parseCommon(text: string | undefined): readonly [tokens: number, filled
 const fullFormLength = 8;
 
 /**
- * What tells clients apart, of `request.ip`: an IPv6 customer has a whole /64, so its first four groups are the client;
+ * Key of a client, from `request.ip`: an IPv6 customer has a whole /64, so its first four groups are the client;
  * IPv4-mapped addresses are IPv4.
  */
 export function clientKey(address: string): string {

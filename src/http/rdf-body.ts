@@ -144,7 +144,7 @@ export function graphFormat({ format = "", accept }: FormatParameters): ResultFo
   return found;
 }
 
-/** Whether a page for people is wanted more than any RDF format, as browsers do. */
+/** True if a page for people is preferred to any RDF format, as browsers do. */
 export function prefersPage(accept: string | undefined): boolean {
   const ranges = acceptedRanges(accept ?? "");
   const first = ranges.find((range) => isPage(range) || negotiateFormat("quads", { accept: range }) !== undefined);

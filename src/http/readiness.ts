@@ -23,14 +23,14 @@ interface Check {
   readonly detail?: string;
 }
 
-/** Whether the service can answer queries now, with one entry a thing that was looked at. */
+/** Readiness for queries, with one entry for each check. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, Check>>;
 }
 
 /**
- * Whether queries can be answered now. A store that fails does not stop them, neither does a monitor that is silent, nor a
+ * Readiness for queries. A store that fails does not stop them, neither does a monitor that is silent, nor a
  * network that cannot be reached: all are shown and change nothing.
  */
 export function readiness(parts: ReadinessParts): Readiness {
@@ -59,9 +59,9 @@ function stateCheck({ stateWatch: watch, writeFault }: ReadinessParts): Check {
     return { ok: false, detail: `writes fail since ${iso(sinceMs)}: ${reason} Queries are answered all the same` };
   }
   if (watch?.lostAtMs !== undefined) {
-    return { ok: true, detail: `was lost at ${iso(watch.lostAtMs)}: what was changed over the API before is gone` };
+    return { ok: true, detail: `was lost at ${iso(watch.lostAtMs)}: earlier changes over the API are gone` };
   }
-  // Nobody watches a data folder: what is not known is not said to be well.
+  // A data folder is not watched: an unknown state is not called good.
   return { ok: true, detail: watch === undefined ? "in the data folder" : "shared, and there" };
 }
 

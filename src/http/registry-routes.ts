@@ -82,7 +82,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const { entries } = catalog;
-      // Told without counts: reading every stored description for one page would be work without bounds.
+      // Without counts: reading every stored description for one page would be work without bounds.
       const quads = catalogVoid({ publicUrl: publicUrl(), title: "Fedway", entries, described: () => undefined });
       return sendQuads(reply, quads, graphFormat({ accept: request.headers.accept }));
     },
@@ -162,7 +162,7 @@ function addSearch(app: TypedApp, { search }: HttpShell): void {
   });
 }
 
-/** Descriptions, schemas, capabilities and search: what is known of the endpoints, to read. */
+/** Descriptions, schemas, capabilities and search: the knowledge about endpoints, to read. */
 export function addRegistryRoutes(app: TypedApp, shell: HttpShell): void {
   addVoid(app, shell);
   addVocabulary(app, shell);

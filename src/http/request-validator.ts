@@ -48,7 +48,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const propertiesOf = (schema: TSchema): Readonly<Record<string, unknown>> =>
   "properties" in schema && isObject(schema.properties) ? schema.properties : {};
 
-/** What a keyword of the schema of a field says, where that is a text. */
+/** Text of a schema keyword of a field. */
 function textIn(schema: TSchema, field: string, keyword: "type" | "description"): string | undefined {
   const properties = propertiesOf(schema);
   const found = Object.hasOwn(properties, field) ? properties[field] : undefined;
@@ -61,7 +61,7 @@ const converters: Readonly<Record<string, (text: string) => unknown>> = {
   boolean: (text) => (text === "true" || text === "false" ? text === "true" : text),
 };
 
-/** What is written as another type is left as it is, and refused: `offset=true` is no 1. */
+/** Values written as another type are left as they are, and refused: `offset=true` is no 1. */
 function converted(schema: TSchema, input: unknown): unknown {
   if (!isObject(input)) return input;
   return Object.fromEntries(

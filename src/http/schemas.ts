@@ -48,7 +48,7 @@ export const Term = Type.Union(
 /** Schemas by status; not by their types, which are those of the use cases. */
 type Answers = Readonly<Record<number, object>>;
 
-/** The answer of a route, for its documentation; what is sent is typed by the use case. Errors are added to every route. */
+/** The answer of a route, for its documentation; the sent value is typed by the use case. Errors are added to every route. */
 export const answers = (success: TSchema): Answers => ({ 200: success });
 
 /** An answer in other formats than JSON, and as JSON where `json` is given, for its documentation. */

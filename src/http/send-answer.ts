@@ -69,7 +69,7 @@ function giveBackSent(response: ServerResponse, pieces: readonly Buffer[]): void
   });
 }
 
-/** What happens when the body breaks: a problem document as long as nothing went out, else a visible cut. */
+/** Handles a body that breaks: a problem document as long as nothing went out, else a visible cut. */
 const failing =
   (reply: FastifyReply, onEarly: OnEarlyFailure) =>
   (error: unknown): void => {
@@ -100,7 +100,7 @@ function writeStream(
     if (!response.write(chunk, memory?.writing(chunk))) body.pause();
   });
   response.on("drain", () => body.resume());
-  // Tells of what has happened to the body before, too: one that has failed already emits nothing any more.
+  // Also reports earlier events of the body: one that has failed already emits nothing any more.
   finished(body, { writable: false }, (error) => {
     if (error) return fail(error);
     start();

@@ -53,7 +53,7 @@ const limits = {
 
 const largeBodyBytes = 32_768;
 
-/** The framework takes a bare number for "nobody", so a number of proxies becomes a rule about their distance. */
+/** The framework takes a bare number for no proxies, so a number of proxies becomes a rule about their distance. */
 function trusted(
   setting: HttpSettings["trustProxy"],
 ): boolean | string[] | ((address: string, hop: number) => boolean) {
@@ -104,7 +104,7 @@ function build({ config }: HttpDeps): TypedApp {
   app.server.maxConnections = limits.connections;
   app.server.headersTimeout = limits.headersMs;
   app.setValidatorCompiler(requestValidator);
-  // Response schemas document; what is sent is never cut down to them.
+  // Response schemas document; answers are never cut down to them.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   return app.withTypeProvider<TypeBoxTypeProvider>();
 }

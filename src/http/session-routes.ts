@@ -35,7 +35,7 @@ const FiguresView = view("Session", {
   tools: Type.Record(Type.String(), Type.Integer(), { description: "Calls of other tools." }),
   outcomes: Type.Record(Type.String(), Type.Integer(), { description: "Queries by outcome." }),
   validity: share("Share of the queries that parse."),
-  informed: share("Share of the queries before which a tool told what endpoints hold."),
+  informed: share("Share of the queries before which a tool showed the contents of endpoints."),
   consultation: share("Share of the endpoints with matches (holding) that were contacted."),
   allEndpoints: share("Share of the planned queries that name all endpoints."),
   trivial: share("Share of the answered queries that name all endpoints where fewer gave rows."),

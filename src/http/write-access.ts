@@ -40,7 +40,7 @@ export function checkRole(request: FastifyRequest, reply: FastifyReply): void {
   if (problem !== undefined) throw refused(reply, problem, request.routeOptions.url?.endsWith("/sparql"));
 }
 
-/** The error, after its head: what is left of a refused body is not read, so the connection cannot be used again. */
+/** The error, after its head: the rest of a refused body is not read, so the connection cannot be used again. */
 export function refused({ raw }: FastifyReply, problem: FedwayError, takesBasic = false): FedwayError {
   raw.setHeader("Connection", "close");
   const challenges = takesBasic ? ['Bearer realm="fedway"', 'Basic realm="fedway"'] : 'Bearer realm="fedway"';
@@ -48,7 +48,7 @@ export function refused({ raw }: FastifyReply, problem: FedwayError, takesBasic 
   return problem;
 }
 
-/** Whether a request may do, or see, what needs a role. */
+/** True if a request has the role that an action needs. */
 export const hasAccess = (request: FastifyRequest, needed: Role = "write"): boolean =>
   accessProblem(request, needed) === undefined;
 
@@ -65,7 +65,7 @@ function accessProblem(request: FastifyRequest, needed: Role): FedwayError | und
   return isChange && by === "session" && site !== "own" && !isReading(request) ? foreign() : undefined;
 }
 
-/** What is known by an address is nothing for pages of other sites that the browser there has open. @throws FedwayError `WRITE_REFUSED` */
+/** Access by an address does not extend to pages of other sites that the browser there has open. @throws FedwayError `WRITE_REFUSED` */
 export async function refuseForeign({ caller }: FastifyRequest): Promise<void> {
   if (caller.site === "foreign") throw foreign();
 }
@@ -95,7 +95,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 /** In the same time for every wrong text; digests have one length. */
 const areEqual = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right));
 
-/** Whether a text is the admin token. */
+/** True if a text is the admin token. */
 export const isToken = (given: string, adminToken: string): boolean =>
   adminToken !== openAccess && areEqual(given, adminToken);
 
@@ -123,7 +123,7 @@ const linkMs = 3_600_000;
 const linkText = (untilMs: number, token: string): string =>
   `${untilMs}.${createHmac("sha256", token).update(`fedway-sign-in ${untilMs}`).digest("base64url")}`;
 
-/** What signs in for an hour, without telling the token: for the link of the start message. */
+/** Code that signs in for an hour, without revealing the token: for the link of the start message. */
 export const signInCode = (adminToken: string, nowMs = Date.now()): string => linkText(nowMs + linkMs, adminToken);
 
 /** Takes each code once. */

@@ -13,16 +13,16 @@ import type { Caller, Hint, ToolAnswer } from "../agent/tool.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 
-/** What a server tells and does. */
+/** Tools and resources of a server. */
 export interface McpParts {
   readonly toolbox: Toolbox;
   readonly resources: AgentResources;
   readonly version: string;
 }
 
-/** Who a connection or request comes from. */
+/** Origin of a connection or request. */
 export interface McpClient extends Pick<Caller, "owner" | "session" | "trace" | "count"> {
-  /** Where each request has a server of its own, which hears of no cancellation but that of its connection. */
+  /** Where each request has a server of its own, which is notified of no cancellation but that of its connection. */
   readonly calls?: CallsUnderWay | undefined;
   /** Name of the connection of an HTTP client. */
   readonly connection?: string | undefined;
@@ -74,7 +74,7 @@ export function createMcpServer(parts: McpParts, client: McpClient): Server {
   return server;
 }
 
-/** Whose cancellations count. */
+/** Key of the peer whose cancellations count. */
 const peerOf = ({ owner, session, connection }: McpClient): string =>
   JSON.stringify([owner, session === undefined ? { connection } : { session }]);
 

@@ -27,12 +27,12 @@ async function chunksOf(request: IncomingMessage): Promise<readonly Buffer[]> {
   return chunks;
 }
 
-/** Who asks, and for which tools; the configured ones when no profile is named. */
+/** Client of a request and its profile of tools; the configured one when none is named. */
 export interface McpHttpClient extends McpClient {
   readonly profile?: ToolProfile | undefined;
 }
 
-/** Serves MCP requests of HTTP clients, each by itself. */
+/** Serves MCP requests of HTTP clients, each independently. */
 export interface McpHttpHandler {
   /** Answers a request whose body has not been read; resolves when the answer is out. */
   handle(request: IncomingMessage, response: ServerResponse, client: McpHttpClient): Promise<void>;
@@ -50,7 +50,7 @@ export function createHttpHandler(
   const calls = createCallsUnderWay();
   const clients = new WeakMap<object, McpHttpClient>();
   const handler = createMcpHandler(
-    ({ authInfo }) => serverFor((authInfo?.extra && clients.get(authInfo.extra)) ?? { owner: "nobody" }),
+    ({ authInfo }) => serverFor((authInfo?.extra && clients.get(authInfo.extra)) ?? { owner: "unknown" }),
     { maxRequestBodySize: mostBodyBytes, maxSubscriptions: 256 },
   );
   const serve = toNodeHandler(handler, { maxRequestBodySize: mostBodyBytes, onerror: onDefect });

@@ -24,7 +24,7 @@ interface AdmissionOptions {
   readonly onLeave?: (client: string, cost: CallCost) => void;
 }
 
-/** What a call has cost: requests sent to endpoints, rows of its answers, time under way. */
+/** Cost of a call: requests sent to endpoints, rows of its answers, time under way. */
 interface CallCost {
   readonly requests: number;
   readonly rows: number;
@@ -33,7 +33,7 @@ interface CallCost {
 
 /** A call that asks to be let in. */
 export interface Entrant {
-  /** Whose call it is. */
+  /** Client of the call. */
   readonly client?: string | undefined;
   /** Name of a call that is no query, such as that of its tool. */
   readonly what?: string | undefined;
@@ -41,7 +41,7 @@ export interface Entrant {
   readonly characters: number;
   /** Milliseconds that it would wait. */
   readonly timeoutMs: number;
-  /** Aborted when nobody wants the answer any more. */
+  /** Aborted when the answer is not needed any more. */
   readonly signal: AbortSignal;
 }
 

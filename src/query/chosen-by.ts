@@ -4,7 +4,7 @@ import type { ChosenBy } from "./records.ts";
 import type { Run } from "./run-log.ts";
 import type { Refutation, SourceVerifier } from "./proven-answer.ts";
 
-/** Whether an answer may lack what an endpoint has after all. */
+/** True if an answer may lack data that an endpoint has. */
 export function isTouched(
   { exclusions, withheld, startedAt }: Pick<Run, "exclusions" | "withheld" | "startedAt">,
   { endpoint, patterns, since }: Refutation,

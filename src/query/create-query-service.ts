@@ -30,7 +30,7 @@ import {
   toTabularAnswer,
 } from "./table.ts";
 
-/** What the use case is made of. */
+/** Parts of the use case. */
 export interface QueryServiceOptions {
   readonly direct: Executor<DirectPlan>;
   readonly federated: Executor<FederatedPlan>;

@@ -10,7 +10,7 @@ import { cellsOfRow, isOfNothing } from "./table.ts";
 
 /** The size of an answer without rows but for its variables: what formats put around it. */
 const emptyBytes = 1_024;
-/** What a format puts around the name of a variable, and UTF-8 makes of its characters. */
+/** Bytes that a format adds to a variable's name, and bytes of a character in UTF-8. */
 const [nameBytes, characterBytes] = [32, 4];
 
 /** More bytes than an answer to this query has that has no row. */
@@ -23,7 +23,7 @@ function mostEmptyBytes(query: string): number {
 
 /**
  * An answer that is over, or has more bytes than one without rows: so it is known whether it is of nothing before any of it
- * leaves. An answer whose rows nobody has counted may be of nothing.
+ * leaves. An answer with uncounted rows may be of nothing.
  */
 export async function heldAnswer(answer: AnswerBytes, query: string): Promise<Attempted<AnswerBytes>> {
   const { body, rows, end } = answer;

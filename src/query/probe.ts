@@ -18,11 +18,11 @@ export interface ProbeRequest {
   readonly timeoutMs: number;
   /** Aborted with a `FedwayError`. */
   readonly signal: AbortSignal;
-  /** Whose query it is about, so that clients take turns. */
+  /** Owner of the query it is about, so that clients take turns. */
   readonly owner?: string | undefined;
   /** Of the call that asks. */
   readonly budget?: RequestBudget | undefined;
-  /** False: everybody is asked, whatever is known. Default true. */
+  /** False: all endpoints are asked, regardless of facts. Default true. */
   readonly prune?: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface ProbeAnswer {
   readonly byFacts: boolean;
 }
 
-/** What probes are run by: the planner and executors of the query service. */
+/** Planner and executors of the query service, for probes. */
 interface ProbeOptions {
   readonly planner: Planner;
   readonly direct: Executor<DirectPlan>;
@@ -48,7 +48,7 @@ interface ProbeOptions {
 export type Probe = ReturnType<typeof createProbe>;
 
 /**
- * Runs SELECT queries as the query service does, with the same plans, guard and limits, but leaves no run record: nobody has
+ * Runs SELECT queries as the query service does, with the same plans, guard and limits, but leaves no run record: no client
  * sent them. An endpoint that fails fails the probe.
  */
 export function createProbe({ planner, direct, federated, sources: verifier, now }: ProbeOptions) {

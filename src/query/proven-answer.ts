@@ -5,7 +5,7 @@ import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
 import { allExclusions, type Exclusions } from "../plan/source-selection.ts";
 import type { StartedRun } from "./start-run.ts";
 
-/** What one endpoint answered. */
+/** Answer of one endpoint. */
 interface WholeAnswer {
   readonly requests: number;
   readonly bytes: number;
@@ -27,7 +27,7 @@ export interface Refutation {
 
 /** Asks endpoints whether they have matches; `selection/` fits. */
 export interface SourceVerifier {
-  /** Tells what is asked from now on from all that was asked before. */
+  /** Separates questions from now on from all earlier ones. */
   mark(): number;
   /** The plan without members that have no match; `ask` names some that stay. */
   narrow(plan: FederatedPlan, options: AskOptions & { readonly ask: readonly string[] }): Promise<FederatedPlan>;
@@ -121,7 +121,7 @@ async function missedNow(resting: Exclusions | undefined, asking: Asking): Promi
   return [...missing, ...unasked];
 }
 
-/** Whether rows could be given that are not in the true answer if what the plan leaves out had matches. */
+/** True if rows outside the true answer could be given, should the endpoints that the plan leaves out have matches. */
 function isVerifiedFirst(plan: DirectPlan | FederatedPlan, resting: Exclusions | undefined): boolean {
   if (resting === undefined) return false;
   return resting.decisive || (plan.kind === "direct" ? plan : plan.over)?.nonMonotone === true;

@@ -32,24 +32,24 @@ export interface QueryRequest {
   /** Wanted time limit in milliseconds; the service's own limit holds when it is lower. */
   readonly timeoutMs?: number | undefined;
   readonly strict: boolean;
-  /** Take what can be had when an endpoint fails; "subset": only rows that are certain. */
+  /** Allow partial results when an endpoint fails; "subset": only rows that are certain. */
   readonly partial: PartialAnswers;
-  /** Whether endpoints are left out by facts. Default true. */
+  /** Leave out endpoints by facts. Default true. */
   readonly prune?: Prune | undefined;
   /** Rows of a SELECT say which endpoints they came from, in a variable `fedway_from` behind the others. */
   readonly provenance?: boolean | undefined;
   /** No answer of an endpoint will do that is kept from an earlier query (Cache-Control: no-cache). Default false. */
   readonly fresh?: boolean | undefined;
   readonly signal: AbortSignal;
-  /** Whose query it is, such as an address: owners take turns where queries wait, and see the text in the run's record. */
+  /** Owner of the query, such as an address: owners take turns where queries wait, and see the text in the run's record. */
   readonly owner?: string | undefined;
   /** The call that the query is part of, such as that of a tool; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
   /** Session id chosen by the client; groups its queries, never shown to others. */
   readonly session?: string | undefined;
-  /** What it is meant to answer, where that may be kept with its text. */
+  /** Question that it answers, where that may be kept with its text. */
   readonly question?: string | undefined;
-  /** What was mended in `text` before, for the run's record. */
+  /** Earlier repairs of `text`, for the run's record. */
   readonly repairs?: readonly Repair[] | undefined;
   /** `context` of the span that the run belongs to. */
   readonly trace?: unknown;
@@ -72,12 +72,12 @@ export interface QueryAnswer {
   /** Content coding that the body already has; "identity" when plain. */
   readonly contentEncoding: string;
   readonly body: Buffer | Readable;
-  /** What is known at the first byte; the final record is at `/api/runs/{id}`. */
+  /** Status at the first byte; the final record is at `/api/runs/{id}`. */
   readonly status: RunStatus;
   /** Of an answer that is known to be partial at its first byte. */
   readonly partial?: PartialKind | undefined;
   readonly notes: readonly PlanNote[];
-  /** What is known at the first byte of the facts by which endpoints were left out. */
+  /** Facts by which endpoints were left out, as known at the first byte. */
   readonly facts?: ChosenBy | undefined;
   readonly timings: QueryTimings;
   /** Of a body that streams: how the run ends, soon after the body. It never rejects. */

@@ -8,7 +8,7 @@ import { type OwnedRecord, ownerDigest, type RunLog, type RunRecord, shownTo } f
 import { type ListedRuns, pageOf, type RunFilter } from "./run-list.ts";
 import type { shareRuns } from "./shared-runs.ts";
 
-/** Who looks at runs, or ends them. */
+/** A client that looks at runs, or ends them. */
 export interface Viewer {
   readonly owner: string;
   /** Sees and ends the runs of all clients. */
@@ -127,7 +127,7 @@ function watchRequests(store: NonNullable<RunControlOptions["store"]>, end: (id:
   };
   return store.watch(requestPrefix, (change) => {
     if (change?.version === 0) return;
-    // The store counts its own failures; who asked sees that nothing came of it.
+    // The store counts its own failures; the caller sees that the run goes on.
     void (change === undefined ? heedAll() : heed(change.key)).catch(() => {});
   });
 }

@@ -34,7 +34,7 @@ export interface ListedRuns<Listed = RunRecord> {
 }
 
 interface Place {
-  /** When the first page was asked for: what is under way is as old on each page. */
+  /** When the first page was requested: pending runs are equally old on each page. */
   readonly atMs: number;
   readonly rank: number;
   readonly id: string;

@@ -32,7 +32,7 @@ export interface RunEnd {
   readonly error?: FedwayError;
 }
 
-/** What the log works with. */
+/** Options of the log. */
 interface RunLogOptions {
   /** Records kept; the oldest are dropped. */
   readonly keep: number;
@@ -46,7 +46,7 @@ interface RunLogOptions {
   readonly onFinish: (run: Run, durationMs: number) => void;
 }
 
-/** What all runs of one plan were asked; kept once for them all. */
+/** Query that all runs of one plan share; kept once for them all. */
 export interface PlannedQuery extends Pick<AskedQuery, "query" | "endpoint" | "federation"> {
   /** SHA-256 of the text. */
   readonly hash: string;
@@ -61,9 +61,9 @@ export class Run {
   readonly sources = new Map<string, SourceReport>();
   readonly steps: StepReports = new Map();
   plan: QueryPlan;
-  /** What the answer leaves out by facts. */
+  /** Parts left out of the answer by facts. */
   exclusions: Exclusions | undefined;
-  /** What its members were not asked for by copies of their triples. */
+  /** Questions that copies of triples spared its members. */
   readonly withheld = new Withheld();
   facts: Omit<ChosenBy, "refuted"> | undefined;
   /** Endpoints whose facts turned out to be wrong. */
@@ -117,7 +117,7 @@ const none: readonly string[] = [];
 
 /** The records of the latest runs, in bounded memory. */
 export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
-  // A ring: the id of a run tells its place.
+  // A ring: the id of a run shows its position.
   const runs: Run[] = [];
   let next = 0;
   let running = 0;
@@ -161,7 +161,7 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
       call?.cancel(reason);
       return call !== undefined;
     },
-    /** What is kept at the places from `from` to before `to`. */
+    /** Records at the positions from `from` to before `to`. */
     records: kept,
     /** Runs that are not finished. */
     get running(): number {
@@ -213,7 +213,7 @@ export function ownerDigest(owner: string | undefined): string | undefined {
   return owner === undefined ? undefined : createHash("sha256").update(owner).digest("hex").slice(0, 32);
 }
 
-/** What the reader of an answer with this status should know; of its sources, what is known by now. */
+/** Notes for the reader of an answer with this status; notes on sources as known by now. */
 export function notesOf(
   plan: QueryPlan,
   status: RunStatus | undefined,
@@ -236,7 +236,7 @@ export function brokenOff(error: FedwayError): RunEnd {
   return { status: error.code === "CANCELLED" ? "cancelled" : "failed", error };
 }
 
-/** What can be said at the first byte: a verdict on a whole answer, `running` on one that still streams. */
+/** Status at the first byte: a verdict on a whole answer, `running` for one that still streams. */
 export function firstByteEnd(
   plan: QueryPlan,
   bounds: Contributions,

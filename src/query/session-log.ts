@@ -19,7 +19,7 @@ interface SessionLogOptions {
   readonly budget?: SessionUse | undefined;
 }
 
-/** What the calls of a session have used. */
+/** Use of a session's calls. */
 export interface SessionUse {
   readonly requests: number;
   readonly rows: number;
@@ -179,7 +179,7 @@ function shareSessions({ store, name, sessions }: Shared) {
   });
   return {
     ...parts,
-    /** What the others know. @throws FedwayError `STORE_FAILED` */
+    /** Sessions known to the other processes. @throws FedwayError `STORE_FAILED` */
     async others(key: string): Promise<readonly Session[]> {
       const stored = await store.list(`session/${key}/`, { limit: 100 });
       return stored.flatMap((document) => (document.key.endsWith(`/${name}`) ? [] : parsePart(document.value)));
@@ -220,7 +220,7 @@ function callOf({ id, startedAt, durationMs = 0, plan, planned, sources, end, re
   };
 }
 
-/** What cannot be read holds no calls. */
+/** Parses a part; an unreadable one holds no calls. */
 function parsePart(text: string): readonly Session[] {
   const part = parsedJson(text);
   return isSession(part) ? [part] : [];

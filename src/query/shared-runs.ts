@@ -5,10 +5,10 @@ import type { OwnedRecord } from "./run-log.ts";
 import { createWriteBehind, writeAfterMs } from "./write-behind.ts";
 import { parsedJson } from "../json.ts";
 
-/** What is shared, and where. */
+/** Options of sharing runs. */
 export interface SharedRunsOptions {
   readonly store: Pick<Store, "get" | "put" | "list">;
-  /** What the log keeps at the places from `from` to before `to`. */
+  /** Records of the log at the positions from `from` to before `to`. */
   readonly records: (from: number, to: number) => readonly OwnedRecord[];
   /** Longest time that a query may take. */
   readonly timeoutMs: number;
@@ -84,7 +84,7 @@ interface LogPosition {
   readonly place: number;
 }
 
-/** Who has a run, and where; undefined for what is no id of a shared run. */
+/** Process and position of a run; undefined for an id that is not of a shared run. */
 function placeOf(id: string): LogPosition | undefined {
   const [, place = "", owner = ""] = /^([0-9a-z]{1,6})-([0-9a-f]{8})-[0-9a-f-]{36}$/.exec(id) ?? [];
   return owner === "" ? undefined : { owner, place: Number.parseInt(place, 36) };
@@ -121,7 +121,7 @@ function lengthOf({ sources, notes, steps = [], detail = "", asked }: OwnedRecor
   return texts.reduce((sum, length) => sum + length, detail.length + (asked?.query?.length ?? 0) + 300);
 }
 
-/** What cannot be read holds no record. */
+/** Parses a page; an unreadable one holds no records. */
 function parsePage(text = "[]"): readonly OwnedRecord[] {
   const page = parsedJson(text);
   return Array.isArray(page) ? page.filter(isRecord) : [];

@@ -2,7 +2,7 @@ import { clientOf } from "../clients/client-name.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import type { Run, RunRecord } from "./run-log.ts";
 
-/** What the log says of a slow query. */
+/** Logged facts of a slow query. */
 interface SlowRun extends Pick<RunRecord, "queryHash" | "client" | "status" | "code"> {
   readonly run: string;
   readonly plan: QueryPlan["kind"];

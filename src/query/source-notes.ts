@@ -1,7 +1,7 @@
 import type { SourceReport } from "../engine/reports.ts";
 import type { PlanNote } from "../plan/query-plan.ts";
 
-/** What the reader should know of how the sources of an answer were asked. */
+/** Notes for the reader on how the sources of an answer were asked. */
 export const sourceNotes = (sources: readonly SourceReport[]): readonly PlanNote[] =>
   [setAsideNote, silencedNote, mirrorNote].flatMap((noteOf) => sources.flatMap(noteOf));
 

@@ -14,7 +14,7 @@ import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff } from
 import { canAddRows } from "../engine/completeness.ts";
 import { type SessionLog, textHash } from "./session-log.ts";
 
-/** What all runs of one service share. */
+/** Parts shared by all runs of one service. */
 export interface RunContext extends QueryServiceOptions {
   readonly log: RunLog;
   readonly sessions: SessionLog;
@@ -114,7 +114,7 @@ export class StartedRun {
     this.#run.refuted = [];
   }
 
-  /** What its members were not asked for by copies of their triples. */
+  /** Questions that copies of triples spared its members. */
   get withheld(): Withheld {
     return this.#run.withheld;
   }
@@ -125,7 +125,7 @@ export class StartedRun {
     return chosenBy(this.plan, left, this.#context.sources);
   }
 
-  /** What the answer leaves out by facts, be it while it is evaluated. */
+  /** Parts left out of the answer by facts, also while it is evaluated. */
   get #resting(): Exclusions | undefined {
     return allExclusions([this.#run.exclusions, this.withheld.exclusions(false)]);
   }
@@ -241,7 +241,7 @@ const cutOff =
 interface DeadlineOptions {
   readonly timeoutMs: number;
   readonly message?: string;
-  /** What helps against it. */
+  /** Advice against it. */
   readonly next?: string;
   readonly clock?: Clock;
 }

@@ -36,13 +36,13 @@ export interface TabularAnswer {
 export const noTable: Table = { columns: [], rows: [], truncated: false };
 
 /**
- * Whether a query has aggregates without GROUP BY, so that it has one row even where its patterns have no solutions.
+ * True if a query has aggregates without GROUP BY, so that it has one row even where its patterns have no solutions.
  * Words in strings count too: a true result is worth a question, no more.
  */
 export const mayCountNothing = (query: string): boolean =>
   /\b(?:COUNT|SUM|AVG|MIN|MAX|SAMPLE|GROUP_CONCAT)\s*\(/i.test(query) && !/\bGROUP\s+BY\b/i.test(query);
 
-/** Whether a whole answer looks like that of patterns without solutions: no rows, ASK false, or aggregates that are 0 or unbound. */
+/** True if a whole answer looks like that of patterns without solutions: no rows, ASK false, or aggregates that are 0 or unbound. */
 export function isOfNothing(query: string, { boolean, rows }: Pick<Table, "boolean" | "rows">): boolean {
   if (boolean !== undefined) return !boolean;
   const [row, ...others] = rows;
@@ -112,7 +112,7 @@ interface Table {
   readonly boolean?: boolean | undefined;
   /** There were more rows than wanted; the rest was not asked for. */
   readonly truncated: boolean;
-  /** What ended the stream of rows early. */
+  /** Error that ended the stream of rows early. */
   readonly error?: FedwayError;
 }
 

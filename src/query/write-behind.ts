@@ -1,4 +1,4 @@
-/** What is changed again and again is written this long after a change, and later when there is much to write or the store is away. */
+/** Delay of writing frequently changed data after a change; longer when there is much to write or the store is away. */
 export const writeAfterMs = 200;
 const writeLaterMs = 1_000;
 const fewKeys = 4;

@@ -161,7 +161,7 @@ async function tellSeveral(outcomes: readonly BuildResult[]): Promise<Told> {
   };
 }
 
-/** `fedway shards verify`: a line a check; what does not hold is a failure. Resolves to the exit code. @throws FedwayError */
+/** `fedway shards verify`: a line a check; one that does not hold is a failure. Resolves to the exit code. @throws FedwayError */
 export async function runShardVerify(io: ShardIo, folder: string, options: VerifyCommandOptions): Promise<number> {
   const commands = await io.shards();
   const { input: inputs = [], answers = true, timeout } = options;

@@ -11,7 +11,7 @@ import type { AskAnswer, AskRequest } from "./ask-answer.ts";
 import { Asking } from "./asking.ts";
 import type { ChatMode } from "./prompt.ts";
 
-/** What the reference agent is made of. */
+/** Parts of the reference agent. */
 export interface AskOptions {
   readonly api: ModelApi;
   readonly mode: ChatMode;
@@ -56,8 +56,8 @@ export function createAskAgent(options: AskOptions) {
   const admission = new Admission({ maxConcurrent: mostAtOnce, callRequests: options.callRequests });
   return {
     /**
-     * Looks for endpoints and terms, has a query written, runs it, and tells the model what went wrong, for as many rounds
-     * as wanted. Failures, also the model's, are part of the answer.
+     * Looks for endpoints and terms, has a query written, runs it, and reports faults to the model, for the given number of
+     * rounds. Failures, also the model's, are part of the answer.
      * @throws FedwayError `SERVICE_BUSY` when too many questions are being answered, `CANCELLED` when the client has left
      */
     async ask(request: AskRequest, caller: Caller): Promise<AskAnswer> {

@@ -34,7 +34,7 @@ export interface AskSetup {
 /** Why there was no further turn. */
 export type Stop = "answered" | "submitted" | "unknown" | "rounds" | "turns" | "tokens" | "time" | "model";
 
-/** What was done for a question, in order. */
+/** Steps taken for a question, in order. */
 export interface Step {
   /** A tool, or "model". */
   readonly step: string;
@@ -64,7 +64,7 @@ export interface AskAnswer {
   /** The same as data. */
   readonly result: ToolAnswer["data"] | null;
   readonly diagnosis: Problem | null;
-  /** What the question names, by the labels of the data, and its query does not. */
+  /** Entities that the question names, by the labels of the data, and its query does not. */
   readonly dropped: readonly Entity[];
   readonly model: string;
   /** Joins the runs of this question. */
@@ -104,7 +104,7 @@ function droppedOf(named: readonly Entity[], query: string): readonly Entity[] {
   return [...groups.values()].flatMap((group) => (group.some(isUsed) ? [] : group.slice(0, 1)));
 }
 
-/** What a query came to. */
+/** Outcome of a query. */
 export interface Outcome {
   readonly query: string;
   readonly status: AskAnswer["status"];
@@ -116,7 +116,7 @@ const outcomes: ReadonlySet<string> = new Set(["ok", "empty", "partial", "failed
 
 type ResultFields = Pick<AskAnswer, "status" | "query" | "text" | "result" | "diagnosis" | "dropped">;
 
-/** What a question came to: the last query's result, unless the model does not know, or something failed. */
+/** Result of a question: the last query's result, unless the model does not know, or something failed. */
 export function resultOf(
   { stopped, last, named }: { stopped: Stop; last: Outcome | undefined; named: readonly Entity[] },
   problem: Problem | undefined,
@@ -131,7 +131,7 @@ export function resultOf(
   return { ...known, status, text: [shown.text, ...left].join("\n"), diagnosis: shown.problem ?? null };
 }
 
-/** What is said where there is no result. */
+/** Texts where there is no result. */
 const unknownText: Readonly<Record<Stop, string>> = {
   answered: "",
   submitted: "The query was submitted; it was not run.",
@@ -162,7 +162,7 @@ export function writtenQuery(given: unknown): string | undefined {
 export const submitTool = "submit_final_query";
 const queryTools: ReadonlySet<string> = new Set(["run_query", "run_sparql_query", submitTool]);
 
-/** What is noted of a tool's call. */
+/** Record of a tool's call. */
 export function stepOf(tool: string, given: unknown, { data, problem }: ToolAnswer): Partial<Step> {
   const { status, run = problem?.run } = data;
   return {
@@ -180,7 +180,7 @@ export function statusOf({ data, problem }: ToolAnswer): Outcome["status"] {
   return isOutcome(status) && problem === undefined ? status : "failed";
 }
 
-/** Whether that answer is whole and not empty, or has rows. */
+/** True if that answer is whole and not empty, or has rows. */
 export function isAnswer(shown: ToolAnswer): boolean {
   const { rows_received: received, rows } = shown.data;
   const hasRows = typeof received === "number" ? received > 0 : Array.isArray(rows) && rows.length > 0;

@@ -273,7 +273,7 @@ export class Asking {
     return this.#request.setup ? toolbox.tools : toolbox.tools.filter(({ name }) => !isRunTool(name));
   }
 
-  /** What is left for the next completion; its own input is counted already. */
+  /** Tokens left for the next completion; its own input is counted already. */
   #tokensLeft(): number {
     const next = requestTokens({ messages: this.#messages, tools: this.#offered() });
     return this.#options.mostTokens - this.#tokens.input - this.#tokens.output - next;

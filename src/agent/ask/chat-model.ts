@@ -31,7 +31,7 @@ export interface WantedCall {
   readonly given: string;
 }
 
-/** What the model answered. */
+/** The model's answer. */
 export interface ChatReply {
   readonly text: string;
   /** The first few. */

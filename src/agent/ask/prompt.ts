@@ -43,7 +43,7 @@ export const feedbackPrompt = (text: string, mode: ChatMode): string =>
     mode === "grammar" ? "Reply with another query." : "Reply with a corrected query, or with UNKNOWN.",
   ].join("\n");
 
-/** What is said to a reply that has neither a query nor a call. */
+/** Reply to a text that has neither a query nor a call. */
 export const nothingToRun = "That is no SPARQL query. Reply with the query alone, or with UNKNOWN.";
 
 /** Characters of one answer that a model is shown. */
@@ -56,7 +56,7 @@ export function quoted(text: string): string {
   return `<data>\n${shown}\n</data>`;
 }
 
-/** Whether a reply says that the model does not know. */
+/** True if a reply says that the model does not know. */
 export const saysUnknown = (reply: string): boolean =>
   /^\W*(?:UNKNOWN|I (?:do not|don['’]t) know)\b/.test(answerOf(reply));
 

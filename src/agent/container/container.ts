@@ -27,7 +27,7 @@ export interface ContainerAnswer {
   /** Rows of the query; null: unknown. */
   readonly rows: number | null;
   readonly notes: readonly string[];
-  /** What can be chosen next. */
+  /** Lists of next choices. */
   readonly lists: readonly NumberedList[];
   /** A pattern that `end` has to close. */
   readonly open?: string | undefined;

@@ -19,7 +19,7 @@ export const operators = ["=", "!=", "<=", ">=", "<", ">", "contains"] as const;
 export interface Test {
   readonly column: string;
   readonly operator: (typeof operators)[number];
-  /** What the column is compared with: a value as it was typed, or another column. */
+  /** Value to compare the column with, as it was typed, or another column. */
   readonly value?: string | undefined;
   readonly other?: string | undefined;
 }
@@ -83,7 +83,7 @@ export interface Inner {
   readonly draft: Draft;
 }
 
-/** What steps have made so far. */
+/** Result of the steps so far. */
 export interface Draft {
   readonly columns: Column[];
   readonly triples: Triple[];

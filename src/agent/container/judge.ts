@@ -18,16 +18,16 @@ export type AskRows = (request: {
   readonly budget?: RequestBudget | undefined;
 }) => Promise<readonly (readonly (string | null)[])[]>;
 
-/** What steps are judged by. */
+/** Parts that steps are judged by. */
 export interface JudgeParts {
   readonly queries: Pick<QueryService, "explain">;
   readonly ask: AskRows;
 }
 
-/** Who calls. */
+/** Caller of a step. */
 export interface ContainerCall {
   readonly owner: string;
-  /** Whose drafts it may change; the owner's when absent. */
+  /** Holder of the drafts that it may change; the owner's when absent. */
   readonly holder?: string;
   readonly signal: AbortSignal;
   /** Of the call, for questions to endpoints. */

@@ -2,7 +2,7 @@ import { createPrefixTable, descriptionIris, type PrefixTable } from "../../regi
 import { iriParts } from "../../registry/schema/text.ts";
 import { type GrammarSource, type Place, placesOf, termsOf } from "../grammar/places.ts";
 
-/** What the values of a column are, which decides how they are compared. */
+/** Kind of a column's values, which decides how they are compared. */
 export type ColumnKind = "number" | "date" | "text" | "other" | "node";
 
 /** A property that a node can be asked for, at an endpoint that has it for the node's class. */

@@ -1,5 +1,5 @@
 /**
- * What a rule derives: a text as it stands, a rule by its name, all of these in order, one of these, one or nothing, or
+ * Derivation of a rule: a literal text, a rule by its name, all of these in order, one of these, one or nothing, or
  * characters of a set (`a-z0-9`, `^"` for all but a quote; written alike in GBNF and in regular expressions).
  */
 export type Expression =
@@ -122,7 +122,7 @@ function shared(sorted: readonly string[]): Expression | undefined {
   return endsHere ? maybe(choice) : choice;
 }
 
-/** What all texts of a sorted list begin with is what its first and last do; never half of a surrogate pair. */
+/** Common start of a sorted list of texts, from its first and last; never half of a surrogate pair. */
 function commonStart(first: string, last: string): string {
   let length = 0;
   while (length < first.length && first[length] === last[length]) length++;

@@ -110,7 +110,7 @@ interface Building {
 
 /**
  * The places of these items. Properties that lead to a place become links, also between sources: the endpoint of one
- * tells the class of its values, another one has that class, or a linkset says so.
+ * has the class of its values, another one has that class, or a linkset says so.
  */
 export function placesOf(
   sources: readonly GrammarSource[],
@@ -182,7 +182,7 @@ function kindsOf(properties: readonly KnownProperty[], write: (iri: string) => s
   return { numbers: of("numbers"), dates: of("dates"), texts: of("texts"), others: of("others") };
 }
 
-/** What a source is called in comments. */
+/** Name of a source in comments. */
 export const titleOf = ({ id, description, published }: GrammarSource): string => {
   const title = description.title === undefined ? "" : `, ${description.title}`;
   const source = published === undefined ? "" : ` (not described; ${published}; there may be more)`;

@@ -4,7 +4,7 @@ import { type Grammar, type GrammarDialect, writeGrammar } from "./grammar.ts";
 import { type GrammarSource, placesOf, termsOf, type Terms, titleOf } from "./places.ts";
 import { grammarRules } from "./sparql-rules.ts";
 
-/** What a grammar is made for. */
+/** A request for a grammar. */
 export interface GrammarRequest {
   /** One endpoint, or the members of a federation. */
   readonly sources: readonly GrammarSource[];

@@ -34,7 +34,7 @@ interface Context {
   readonly sources: readonly GrammarSource[];
   /** Patterns stand in SERVICE groups. */
   readonly asFederation: boolean;
-  /** What each query begins with. */
+  /** Start of each query. */
   readonly prologue: string;
 }
 
@@ -210,7 +210,7 @@ function shapesOf(place: Place, lists: Lists, { link, valueLink, define }: Onwar
   return new Map(shapes.map((shape) => [shape, define(`${shape}-${name}`, all("?x", head, patterns[shape]))]));
 }
 
-/** What a node lacks: a value, or a link within its source. */
+/** Expression for a missing value of a node, or a missing link within its source. */
 function absence(place: Place, { values }: Lists): Expression | undefined {
   const own = place.links.filter(({ to }) => to.source === place.source);
   const forth = oneOf(own.filter(({ back }) => !back).map(({ property }) => property));

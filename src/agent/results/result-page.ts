@@ -13,7 +13,7 @@ const lastRows = 3;
 /** How rows are written. */
 export type RowFormat = "csv" | "json";
 
-/** What to show of an answer. */
+/** Part of an answer to show. */
 interface PageRequest {
   /** Rows before the first one shown. */
   readonly offset: number;

@@ -46,7 +46,7 @@ export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 10
       const bytes = bytesOf(query, answer);
       if (bytes > maxBytes / 4) return undefined;
       const expiresAtMs = now() + ttlMs;
-      // The time in the handle tells an expired one from one that never was.
+      // The time in the handle distinguishes an expired one from one that never was.
       const id = `${randomBytes(9).toString("base64url")}.${Math.floor(expiresAtMs / 1000).toString(36)}`;
       const entry: Entry = { id, owner, query, answer, keptAtMs: now(), expiresAtMs, bytes };
       kept.purgeStale();

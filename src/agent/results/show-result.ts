@@ -15,7 +15,7 @@ interface Showing {
   readonly hint: Hint;
   /** The query was not run again. */
   readonly isCached?: boolean;
-  /** What was mended in the query before it was run. */
+  /** Repairs of the query before it was run. */
   readonly repairs?: readonly Repair[] | undefined;
 }
 
@@ -118,7 +118,7 @@ function dataOf(answer: TabularAnswer) {
   };
 }
 
-/** What of how many rows: unknown is not 0. */
+/** Shown rows and their total: unknown is not 0. */
 function countText(answer: TabularAnswer, { shown, last }: ResultPage, offset: number): string {
   const { boolean, rows, status } = answer;
   if (boolean !== undefined) return `answer: ${boolean}`;

@@ -53,7 +53,7 @@ function shown({ next, valid, plan, problem, cost, repeatOf, ...checked }: Check
 const planText = (plan: CheckedQuery["plan"]) =>
   plan && { ...plan, notes: plan.notes.map(({ code, message }) => `${code}: ${message}`) };
 
-/** What other parts there are of what the query asks one for. */
+/** Notes on other parts of the data that the query asks one endpoint for. */
 const partsOf = (plan: CheckedQuery["plan"]) => plan?.notes.filter(({ code }) => code === "PART_ASKED") ?? [];
 
 const costText = (cost: CheckedQuery["cost"]): readonly string[] => (cost === undefined ? [] : [`cost: ${cost}`]);

@@ -19,7 +19,7 @@ import type { Reply } from "../reply.ts";
 import { defineTool } from "../tool.ts";
 import { unlikeKeys, unlikeText } from "../../diagnosis/why/unlike-keys.ts";
 
-/** What endpoints are described from. */
+/** Sources of an endpoint's description. */
 export interface DescribeParts {
   readonly catalog: Catalog;
   readonly models: EndpointModels;
@@ -217,7 +217,7 @@ export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {
   throw unknownId("endpoint", name, catalog);
 }
 
-/** What is known of its data. @throws FedwayError `DESCRIPTION_UNKNOWN` */
+/** Known data of an endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
 export async function knownDescription(
   descriptions: DescribeParts["descriptions"],
   id: string,

@@ -94,7 +94,7 @@ function showRun(
   };
 }
 
-/** What is said of a run that nothing is wrong with. */
+/** Texts for runs without a problem. */
 const verdicts: Readonly<Record<RunRecord["status"], string>> = {
   running: "The run is not finished yet.",
   ok: "Nothing is missing: each endpoint gave its whole answer.",

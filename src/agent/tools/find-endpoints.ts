@@ -57,9 +57,9 @@ function shownHit(hit: LinkedEndpoint, mostTokens: number) {
     return of === "entity" ? `${plainText(term, 200)} ${name}` : `${name} is a value of ${bracketedIri(property)}`;
   });
   const reasons = [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons);
-  const told = [title === id ? "" : title, description].filter((text) => text !== "").join(". ");
+  const about = [title === id ? "" : title, description].filter((text) => text !== "").join(". ");
   const lines = [
-    `${id} (${kind}${status === "down" ? ", down" : ""})${told === "" ? "" : `: ${told}`}`,
+    `${id} (${kind}${status === "down" ? ", down" : ""})${about === "" ? "" : `: ${about}`}`,
     ...(classes.length === 0 && reasons.length > 0 ? [`  matches ${reasons.join(", ")}`] : []),
     ...classes.map(({ line }) => `  ${line}`),
     ...values.map((value) => `  ${value}`),

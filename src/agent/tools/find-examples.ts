@@ -74,7 +74,7 @@ function shown({ question, query, targets, origin, outcome, feedback }: Example,
   };
 }
 
-/** The lines of a query stay; what is invisible or moves the cursor goes, and so does what would end a fence. */
+/** The lines of a query stay; invisible characters, cursor movements and ends of fences are removed. */
 const codeText = (query: string): string =>
   query
     .replaceAll(/\r\n?/g, "\n")

@@ -23,7 +23,7 @@ export function joinText(join: KnownJoin, table: PrefixTable): string {
   return `${verb}: ${join.with} on ${join.back ? "its " : ""}${table.short(join.property).text}${kind}${links}${same}`;
 }
 
-/** Whether a property says that two IRIs name one thing. */
+/** True if a property says that two IRIs name one thing. */
 export const isIdentity = (iri: string): boolean => identities.has(iri);
 
 const identities: ReadonlySet<string> = new Set([

@@ -12,7 +12,7 @@ import { showResult } from "../results/show-result.ts";
 import type { Reply } from "../reply.ts";
 import { defineTool, holderOf, type ToolCall } from "../tool.ts";
 
-/** What queries of agents are run with. */
+/** Parts for running agents' queries. */
 export interface RunQueryParts {
   readonly queries: Pick<QueryService, "table">;
   readonly results: ResultStore;
@@ -20,7 +20,7 @@ export interface RunQueryParts {
   readonly check?: QueryCheck | undefined;
   /** Keeps how queries ended that were meant to answer a question; absent: nothing is kept. */
   readonly keepExample?: ((pair: RawExample) => Promise<void>) | undefined;
-  /** Most rows that are asked for, whatever is shown of them. */
+  /** Maximum of requested rows, independent of the rows shown. */
   readonly maxRows: number;
 }
 

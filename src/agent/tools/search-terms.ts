@@ -92,7 +92,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 type Answer = Awaited<ReturnType<Linker["searchTerms"]>>;
 
-/** One answer in lines; what is named just so comes before what a word is in. */
+/** One answer in lines; terms of exactly this name come before terms that contain the word. */
 function answerOf({ terms: best, total, entities: hits, unanswered }: Answer) {
   const terms = best.map(termOf);
   const entities = hits.map(entityOf);

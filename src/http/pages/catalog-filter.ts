@@ -43,7 +43,7 @@ function numberOf(query: URLSearchParams, name: string, range: { least: number; 
 }
 
 /**
- * What a person filters by, in the parameters of `GET /api/endpoints`; parameters that are not known are ignored, as links
+ * Filter of a person, in the parameters of `GET /api/endpoints`; unknown parameters are ignored, as links
  * pick some up on their way. @throws FedwayError `REQUEST_INVALID`
  */
 export function readCatalogFilter(query: URLSearchParams): EntryFilter {

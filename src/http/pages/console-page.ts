@@ -66,7 +66,7 @@ const tenTriples = "SELECT * WHERE {\n  ?subject ?property ?value .\n}\nLIMIT 10
 const classesQuery =
   "SELECT ?class (COUNT(?thing) AS ?things) WHERE {\n  ?thing a ?class .\n}\nGROUP BY ?class\nORDER BY DESC(?things)\nLIMIT 50";
 
-/** What the script adds to each tab of YASGUI: above the editor, and between editor and result. */
+/** Parts that the script adds to each tab of YASGUI: above the editor, and between editor and result. */
 const panel = (shown: ShownConsole): Html => html`<template id="panel">
 <div class="ask filters">
 ${targets(shown)}<div class="half examples"><span class="label">Examples</span>${examples(shown)}</div>

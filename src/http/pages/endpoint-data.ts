@@ -21,14 +21,14 @@ import {
   type ProbeOutcome,
 } from "../../registry/capabilities/capabilities.ts";
 
-/** What is known of an endpoint's data, and how current it is. */
+/** Known data of an endpoint, and their age. */
 export interface ShownData {
   readonly id: string;
   readonly description: VoidDescription | undefined;
   readonly freshness: Freshness;
   /** Classes that lie here and elsewhere. */
   readonly parts: readonly Part[];
-  /** What others say of the data. */
+  /** Published facts about the data. */
   readonly published: PublishedFacts | undefined;
 }
 
@@ -127,7 +127,7 @@ function rowCapText({ rowCap, rowCapSilent, wholeRows }: Capabilities): Html | s
   return wholeRows === undefined ? notProbed : `not at ${numberText(wholeRows)} rows`;
 }
 
-/** What queries have shown since. */
+/** Facts that queries have shown since. */
 function learnedFact({ learned }: Capabilities): Html {
   if (learned === undefined) return html``;
   const { method, accept = {}, lacksValues, at } = learned;
@@ -139,7 +139,7 @@ function learnedFact({ learned }: Capabilities): Html {
   return fact("Learned from queries", html`${found.join("; ")}, ${momentOf(at)}`);
 }
 
-/** What probes found, construct by construct. */
+/** Probed capabilities, construct by construct. */
 export function capabilitiesBody(capabilities: Capabilities | undefined, asker: Asker): Html {
   if (capabilities === undefined) {
     return html`<p class="muted">Nothing has been probed yet.</p>

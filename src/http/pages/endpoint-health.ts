@@ -131,7 +131,7 @@ function drawing(values: readonly (number | undefined)[], top: number, label: st
   }${dots === "" ? "" : html`<path class="dot" d="${dots}"/>`}</svg>`;
 }
 
-/** What a latency chart shows. */
+/** Content of a latency chart. */
 interface LatencyChart {
   readonly scale: StripScale;
   readonly summaries: readonly HourSummary[];

@@ -15,7 +15,7 @@ import { evidenceTable, incidentTable } from "./incident-page.ts";
 import { badge, consolePath, fact, page, section, toCopy } from "./layout.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 
-/** What the page of an endpoint shows. */
+/** Content of an endpoint's page. */
 export interface ShownEndpoint {
   readonly entry: CatalogEntry;
   readonly description: EntryDescription | undefined;
@@ -130,7 +130,7 @@ ${section("documents", "For programs", documents(shown))}
   });
 }
 
-/** What came of reading something that one section of a page shows: the rest of the page is worth having without it. */
+/** Result of reading the data of one section; a failure leaves the rest of the page. */
 type Reading<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
 
 /** Waits for a value; errors of ours become a reading that failed, others are thrown. */
@@ -143,7 +143,7 @@ export async function readingOf<Value>(promise: Promise<Value>): Promise<Reading
   }
 }
 
-/** What `show` makes of the value; a plain word where it could not be read, so that it is not taken for nothing. */
+/** Shows the value; says so in plain words where it could not be read, so that it is not taken for nothing. */
 export const readSection = <Value>(heading: string, reading: Reading<Value>, show: (value: Value) => Html): Html =>
   section(heading.toLowerCase(), heading, reading.ok ? show(reading.value) : notRead);
 

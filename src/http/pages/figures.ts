@@ -24,7 +24,7 @@ export function day(ms: number): Html {
 /** A moment in ISO 8601 that came from a document. */
 export const momentOf = (text: string): Html => moment(Date.parse(text));
 
-/** Said loudly where states are shown that nobody keeps up to date; nothing while the monitor runs. */
+/** Warns where shown states are not kept up to date; nothing while the monitor runs. */
 export function heartbeatBanner({ enabled, alive, lastMs, offline }: Heartbeat): Html {
   if (!enabled) {
     return html`<div class="banner"><p><strong>Monitoring is switched off.</strong> ${
@@ -41,7 +41,7 @@ export function heartbeatBanner({ enabled, alive, lastMs, offline }: Heartbeat):
   if (alive) return html``;
   return html`<div class="banner down"><p><strong>${
     lastMs === undefined ? "Monitoring has not started." : html`Monitoring stopped at ${moment(lastMs)}.`
-  }</strong> What is shown here is not up to date: nobody probes the endpoints now.</p></div>
+  }</strong> The states are not up to date: the endpoints are not probed now.</p></div>
 `;
 }
 
@@ -56,7 +56,7 @@ export function heartbeatFacts({ enabled, lastMs, gaps }: Heartbeat): Html {
   }
   const newest = gaps.toSorted((left, right) => right.fromMs - left.fromMs).slice(0, mostGaps);
   const lost = gaps.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - fromMs), 0);
-  return html`<p>${last} In the last 90 days nobody probed for ${durationText(lost)}.</p>
+  return html`<p>${last} In the last 90 days probes were missing for ${durationText(lost)}.</p>
 <details><summary>${amountText(gaps.length, "gap")} in the record</summary>
 <ul>
 ${newest.map(({ fromMs, toMs }) => html`<li>${moment(fromMs)} to ${moment(toMs)} (${durationText(Math.max(0, toMs - fromMs))})</li>\n`)}</ul></details>`;

@@ -5,7 +5,7 @@ import { faultList, faultText, moment, faultWords } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { badge, fact, page, section, table } from "./layout.ts";
 
-/** What the page of an incident shows. */
+/** Content of an incident's page. */
 interface ShownIncident {
   readonly incident: Incident;
   /** Title of an endpoint; undefined when that has left the catalogue. */
@@ -163,7 +163,7 @@ const causeOf = (incident: Incident): Html => {
   return html`${kind === "down" ? "" : `${kind} `}${fault === undefined ? "" : faultText(fault)}`;
 };
 
-/** What an incident is of. */
+/** Subject of an incident. */
 function subjectLink(incident: Incident, titleOf: (endpoint: string) => string): Html {
   const subject = subjectOf(incident);
   if (subject.kind === "network") {

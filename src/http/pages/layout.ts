@@ -9,7 +9,7 @@ const version = packageVersion();
 /** Parts of the site that the navigation leads to. */
 export type SitePart = "endpoints" | "federations" | "query" | "ask" | "status" | "runs" | "help" | "docs";
 
-/** What is put into the frame that all pages share. */
+/** Content of the frame that all pages share. */
 interface PageContent {
   readonly title: string;
   /** The part of the site that this page is the top of. */

@@ -21,7 +21,7 @@ import { IdPath, documented } from "../schemas.ts";
 
 const tokenForm = Type.Object({ token: Type.String({ maxLength: 512 }) });
 
-/** What is wrong with what was sent. */
+/** Fault of a sign-in. */
 type Mistake = "token" | "link";
 
 const mistakes: Readonly<Record<Mistake, string>> = {
@@ -121,7 +121,7 @@ const works = {
   capabilities: { button: "Probe it", done: "probed" },
 } as const;
 
-/** Who looks at the page of which endpoint. */
+/** Viewer of an endpoint's page. */
 export interface Asker {
   readonly id: string;
   /** URL of the endpoint in the JSON API, for commands. */

@@ -21,7 +21,7 @@ export const policyWith = (more: Readonly<Record<string, string>> = {}): string 
     .map((directive) => directive.join(" "))
     .join("; ");
 
-/** Headers of every page: nothing runs, nothing is loaded from elsewhere, nobody frames it. */
+/** Headers of every page: nothing runs, nothing is loaded from elsewhere, and it cannot be framed. */
 const pageHeaders: Readonly<Record<string, string>> = {
   ...plainHeaders,
   "Content-Type": "text/html; charset=utf-8",
@@ -69,7 +69,7 @@ ${ids.map((id) => html`<li><a href="/endpoints/${id}"><code>${id}</code></a></li
 const linked = (next: string): Html =>
   next.startsWith("/docs ") ? html`<a href="/docs">/docs</a>${next.slice("/docs".length)}` : html`${next}`;
 
-/** What a person sees instead of a problem document. */
+/** Page in place of a problem document. */
 function refusalPage(error: FedwayError): string {
   const { title, status } = error.kind;
   const { endpoints = [], next } = error.details;

@@ -218,7 +218,7 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-/** What goes wrong on the way to a page is answered with a page. */
+/** Errors on the way to a page are answered with a page. */
 function answerWithPages(app: TypedApp, { logger }: HttpShell): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toHttpError(thrown);

@@ -25,14 +25,14 @@ const shownAtOnce = 50;
 const again = html`<meta http-equiv="refresh" content="5">
 `;
 
-/** What the page of all runs shows. */
+/** Content of the page of all runs. */
 interface ShownRuns {
   readonly listed: ListedRuns;
   readonly filter: RunFilter;
   /** Loads again and again. */
   readonly isLive: boolean;
   readonly isOperator: boolean;
-  /** Who looks. */
+  /** Owner of the view. */
   readonly owner: string;
   readonly nowMs: number;
 }

@@ -15,7 +15,7 @@ import { createStrips, hourScale, stripKey } from "./strip.ts";
 import { windowList } from "./maintenance-forms.ts";
 import { choiceOf } from "./catalog-filter.ts";
 
-/** What the status page shows. */
+/** Content of the status page. */
 interface ShownStatus {
   readonly filter: StatusFilter;
   readonly all: readonly EndpointHealth[];
@@ -25,7 +25,7 @@ interface ShownStatus {
   readonly incidents: readonly Incident[] | undefined;
   /** Windows that have not ended. */
   readonly maintenance: readonly MaintenanceWindow[];
-  /** What is wrong with the service's own storage. */
+  /** Problem of the service's own storage. */
   readonly storeProblem?: string | undefined;
   readonly nowMs: number;
 }
@@ -189,7 +189,7 @@ function maintenance({ maintenance: windows, titleOf, nowMs }: ShownStatus): Htm
 type StatusSort = "name" | "state" | "uptime" | "latency" | "since";
 type SortOrder = "asc" | "desc";
 
-/** What a person wants of the status page. */
+/** Filter of the status page. */
 export interface StatusFilter {
   readonly sort: StatusSort;
   readonly order: SortOrder;

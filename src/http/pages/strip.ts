@@ -1,7 +1,7 @@
 import type { HourSummary } from "../../monitor/monitor.ts";
 import { type Html, html } from "../../html.ts";
 
-/** What one cell of a strip says: every probe was good, some were, none was, nobody probed. */
+/** Meaning of one cell of a strip: every probe was good, some were, none was, or there was none. */
 export type CellLevel = "good" | "mixed" | "bad" | "none";
 
 /** Equal spans of time, one beside the other. */
@@ -10,7 +10,7 @@ export interface StripScale {
   readonly fromMs: number;
   readonly spanMs: number;
   readonly cells: 25 | 90;
-  /** What the spans are, in the singular. */
+  /** Name of the spans, in the singular. */
   readonly unit: "hour" | "day";
 }
 
@@ -59,7 +59,7 @@ export function summariesBySpan<Summary extends Probes>(
 export const levelsOf = (scale: StripScale, summaries: readonly Probes[]): readonly CellLevel[] =>
   summariesBySpan(scale, summaries).map((summary) => (summary === undefined ? "none" : levelOf(summary)));
 
-/** Trouble stands out: what is worse is taller. The heights tell what the colours tell. */
+/** Trouble stands out: worse cells are taller. Heights repeat the colours. */
 const shapes: Readonly<Record<CellLevel, { readonly style: string; readonly top: number }>> = {
   none: { style: "o", top: 8 },
   good: { style: "g", top: 4 },
@@ -120,7 +120,7 @@ export function createStrips(scale: StripScale, size?: "large"): (summaries: rea
 const sample = (level: CellLevel, text: string): Html =>
   html`<li><svg viewBox="0 0 1 ${height}" preserveAspectRatio="none" aria-hidden="true">${pathsOf([level])}</svg>${text}</li>`;
 
-/** What the cells of strips mean. */
+/** Legend of strips. */
 export const stripKey = (
   unit: StripScale["unit"] | "span",
 ): Html => html`<ul class="key" aria-label="What the strips mean">

@@ -5,7 +5,7 @@ import { badge } from "./layout.ts";
 import { listPage } from "./list-page.ts";
 import { type CellLevel, drawStrip } from "./strip.ts";
 
-/** What the page of watched queries shows. */
+/** Content of the page of watched queries. */
 interface ShownWatches {
   readonly watches: readonly Watch[];
   /** Path of the open incident about a drift. */

@@ -54,7 +54,7 @@ describe("readiness", () => {
   });
   shouldSay("lost", "state", watch({ lostAtMs: atMs }), {
     ok: true,
-    detail: `was lost at ${at}: what was changed over the API before is gone`,
+    detail: `was lost at ${at}: earlier changes over the API are gone`,
   });
 
   shouldSay("probing", "monitor", read(), { ok: true, detail: `last probed at ${at}` });

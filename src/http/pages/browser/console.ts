@@ -90,7 +90,7 @@ function moveAddButton(): void {
   Reflect.set(tabElements, "addTabEl", undefined);
 }
 
-// YASGUI draws and selects a tab after it tells of it.
+// YASGUI draws and selects a tab after its event.
 const completeLater = (): void => queueMicrotask(complete);
 yasgui.on("tabSelect", completeLater);
 yasgui.on("tabAdd", completeLater);

@@ -81,7 +81,7 @@ describe("what is kept of an endpoint", () => {
     expect(removed.length).toBeLessThan(40);
     await clock.advance(23 * hourMs);
     expect(removed).toHaveLength(40);
-    expect(String(faults.at(-1))).toContain('endpoint "b" could not be dropped');
+    expect(String(faults.at(-1))).toContain('endpoint "b" could not be deleted');
   });
 
   it("stays when the endpoint is back before it could be dropped", async () => {

@@ -109,7 +109,7 @@ describe("reasons why a query is not federated", () => {
     ));
   it("its rules are shadowed", () =>
     expect(reasonWith({ touched: [[], ["base"], [], []] as never })?.reason).toMatch(
-      /^All its matches lie in one shard, base: the rules that cover it do not take apart/,
+      /^All its matches lie in one shard, base: the rules that cover it do not separate/,
     ));
   it("no rule covers it", () =>
     expect(
