@@ -50,7 +50,7 @@ function shown(cell: string, longest: number): string {
   return characters.length > longest ? `${characters.slice(0, longest - 1).join("")}…` : characters.join("");
 }
 
-/** What no term is, is shown as it came. */
+/** Cells that are no terms are shown as they came. */
 function valueOf(cell: string): string {
   try {
     return termFromText(cell).value;

@@ -4,7 +4,7 @@ import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
 import type { Refreshed } from "../registry/published/refresh-published.ts";
 import { type Command, InvalidArgumentError } from "commander";
 
-/** What the service of one command does, beside answering it. */
+/** Background work of the service of one command. */
 export interface CommandWork {
   /** Kinds of the jobs that it runs. */
   readonly jobs?: readonly string[];
@@ -44,7 +44,7 @@ export interface CliIo {
   readonly reference: readonly { readonly name: string; readonly default: string; readonly meaning: string }[];
   /** Builds the service from the environment, in which `overrides` win; without them, for one command: quiet, on a free port. */
   openApp(overrides?: Readonly<Record<string, string>>): Promise<CliApp>;
-  /** The running process that holds the environment's data folder; undefined when nobody does. */
+  /** The running process that holds the environment's data folder; undefined when it is free. */
   folderHolder(): Promise<FolderHolder | undefined>;
   /** Checks catalogue folders, the environment's when none is named. @throws FedwayError `CATALOG_INVALID` */
   checkCatalog(folders: readonly string[]): Promise<CatalogReport>;

@@ -116,7 +116,7 @@ function pathOf({
   return `${place}/sparql?${search.toString()}`;
 }
 
-/** The record of a run; empty when it is not to be had. */
+/** The record of a run; empty when it is not available. */
 async function recordOf(service: Service, run: string | null): Promise<Partial<RunRecord>> {
   if (run === null) return {};
   const response = await service
@@ -140,7 +140,7 @@ async function deliver(io: CliIo, response: Response, format: string | undefined
   if (!contentType.startsWith("text/")) await write(io.stdout, "\n");
 }
 
-/** A partial answer is a success only for those who asked for what can be had. */
+/** A partial answer is a success only if partial results were allowed. */
 async function closing(io: CliIo, record: Partial<RunRecord>, { partial, subset }: QueryOptions): Promise<number> {
   const { status = "ok", partial: kind } = record;
   if (status === "ok" || status === "empty") return exitCodes.ok;

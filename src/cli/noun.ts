@@ -74,7 +74,7 @@ export async function writeList<Item>(
   return answer;
 }
 
-/** What a command does that lists all there is. */
+/** Action of a command that lists everything. */
 export const listAction =
   <Item>(listing: Listing<Item>) =>
   async (io: CliIo, options: ServiceOptions): Promise<number> => {
@@ -147,7 +147,7 @@ export async function sendAndWrite(io: CliIo, asked: AskedOfService): Promise<nu
   return exitCodes.ok;
 }
 
-/** What a command about one item does: `DELETE keys/{id}`, `POST watches/{id}/run`. */
+/** Action of a command on one item: `DELETE keys/{id}`, `POST watches/{id}/run`. */
 export const itemAction =
   (method: "GET" | "POST" | "DELETE", collection: string, suffix = "") =>
   (io: CliIo, id: string, { url }: ServiceOptions): Promise<number> =>

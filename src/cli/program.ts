@@ -75,7 +75,7 @@ function addQuery(program: Command, running: Running): void {
     )
     .option("-t, --timeout <ms>", "time limit in milliseconds", milliseconds)
     .option("--provenance", "say of each row which endpoints it came from, in a column fedway_from")
-    .option("--partial", "take what can be had when an endpoint fails")
+    .option("--partial", "allow partial results when an endpoint fails")
     .option("--subset", "like --partial, but only where every row is certain to be in the true answer")
     .addHelpText("after", () =>
       examples(

@@ -126,7 +126,7 @@ function notesOn({ classes, properties, cost, unfinished, retrieved }: Summary):
   ];
 }
 
-/** `fedway catalog check`: what is wrong with catalogue files, a line each. Resolves to the exit code. */
+/** `fedway catalog check`: faults of catalogue files, a line each. Resolves to the exit code. */
 export async function runCatalogCheck(
   io: CliIo,
   folders: readonly string[],

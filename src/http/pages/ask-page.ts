@@ -13,7 +13,7 @@ import { sendPrivatePage } from "./page-reply.ts";
 const tags = ["Pages"];
 const longestQuestion = 4_000;
 
-/** What was asked, as the form has it. */
+/** The question and its options, as the form has them. */
 interface Asked {
   readonly question: string;
   readonly dataset: string;
