@@ -121,7 +121,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
       return jobs.enqueue(how.again ? listsName : kindName, askedRun(id, how), { id: `describe.${id}`, priority });
     },
     get,
-    /** What is known of an endpoint whose first description is not finished. @throws FedwayError `STORE_FAILED` */
+    /** The description so far of an endpoint whose first one is not finished. @throws FedwayError `STORE_FAILED` */
     begun: (id: string): Promise<VoidDescription | undefined> => begun(options, id),
     /** The latest work on a description, in milliseconds since the epoch, also of a run that found little. @throws FedwayError `STORE_FAILED` */
     async lastRun(id: string) {
@@ -147,7 +147,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
 }
 
-/** What is not said is left out. */
+/** Payload of a run; unset options are left out. */
 const askedRun = (id: string, { again, isPolite, retrieve, budget }: RequestOptions) => ({
   id,
   ...(isPolite && { isPolite }),
