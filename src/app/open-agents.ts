@@ -140,7 +140,7 @@ function observeTools({ sessions }: QueryService, tracer: Tracer | undefined): T
       end(code, requests) {
         span?.end(code);
         const informs = code === undefined && informingTools.has(tool);
-        const ms = steadyClock.now() - startedMs;
+        const ms = Math.round(steadyClock.now() - startedMs);
         if (!queryTools.has(tool)) sessions.used({ owner, session, tool, informs, ms, requests, code });
       },
     };

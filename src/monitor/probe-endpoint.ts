@@ -66,7 +66,7 @@ async function tryOnce(trying: Trying): Promise<Finding | undefined> {
   const fault = await faultIn(trying);
   if (fault === "none of its own" || trying.signal.aborted) return undefined;
   // A clock that was set meanwhile must not make a duration of hours, or one below zero.
-  const ms = Math.min(Math.max(0, clock.now() - startedMs), trying.timeoutMs);
+  const ms = Math.min(Math.max(0, Math.ceil(clock.now() - startedMs)), trying.timeoutMs);
   return { ok: fault === undefined, ms, ...fault, tries: 1 };
 }
 

@@ -111,7 +111,7 @@ async function readWhole(request: AskRequest, options: AskerOptions): Promise<Wh
     partial: answer.partial ?? end.partial,
     mediaType,
     bytes: end.decodedBytes,
-    durationMs: clock.now() - startedMs,
+    durationMs: Math.round(clock.now() - startedMs),
     requests: answer.requests,
   };
 }

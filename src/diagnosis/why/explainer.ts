@@ -128,7 +128,7 @@ async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: Pr
     problem,
     questions: prober?.asked ?? 0,
     requests: prober?.requests ?? 0,
-    durationMs: options.now() - startedAt,
+    durationMs: Math.round(options.now() - startedAt),
     complete: prober?.spent === undefined,
     isFinal: prober?.spent !== "time" && problem?.code !== "EMPTY_UNDECIDED",
   });
