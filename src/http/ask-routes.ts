@@ -98,14 +98,20 @@ declare module "fastify" {
   }
 }
 
-/** `POST /api/ask`, where a model is configured. Guarded, as each question costs the operator tokens. */
+/** `POST /api/ask` and the text2sparql API; without a model both say so. Guarded, as each question costs the operator tokens. */
 export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   app.decorate("hasModel", shell.ask !== undefined);
   const { ask: agent } = shell;
   if (agent === undefined) {
-    app.post("/api/ask", { ...guarded, schema: { hide: true } }, () => {
-      throw withoutModel();
-    });
+    const refusal = {
+      ...guarded,
+      schema: { hide: true },
+      handler: () => {
+        throw withoutModel();
+      },
+    };
+    app.post("/api/ask", refusal);
+    app.get("/api/text2sparql", refusal);
     return;
   }
   app.post("/api/ask", {

@@ -70,11 +70,17 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** Admin token of the shell over fakes. */
+export const stageToken = "a-token-of-these-tests";
+
 /** Starts the shell over fakes, and the browser, for a test file. */
-export function useStage(options: Parameters<typeof pageDeps>[0] = {}): Stage {
+export function useStage(
+  options: Parameters<typeof pageDeps>[0] = {},
+  more: Parameters<typeof createFakeDeps>[0] = {},
+): Stage {
   return useStageOf(async () => {
-    const config = { ...fakeSettings, adminToken: "a-token-of-these-tests" };
-    const server = await createHttpServer(await createFakeDeps({ ...pageDeps(options), config }));
+    const config = { ...fakeSettings, adminToken: stageToken };
+    const server = await createHttpServer(await createFakeDeps({ ...pageDeps(options), config, ...more }));
     return { url: await server.listen(), close: () => server.close(0) };
   });
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { fakeNowMs } from "../support/http-deps.ts";
-import { accessibilityFaults, keepPicture, looks, useStage } from "./browser-fixture.ts";
+import { signInCode } from "../../src/http/write-access.ts";
+import { listedThings } from "../support/listed-things.ts";
+import { accessibilityFaults, keepPicture, looks, stageToken, useStage, type Visit } from "./browser-fixture.ts";
 
-const stage = useStage();
+const stage = useStage({}, listedThings);
 
 const pages: Readonly<Record<string, string>> = {
   catalogue: "/",
@@ -14,6 +16,8 @@ const pages: Readonly<Record<string, string>> = {
   "endpoint-unknown-state": "/endpoints/dark",
   federations: "/federations",
   jobs: "/jobs",
+  shards: "/shards",
+  runs: "/runs",
   watches: "/watches",
   federation: "/federations/north",
   status: "/status",
@@ -34,23 +38,49 @@ const expected = (path: string): readonly string[] =>
     ? ["Failed to load resource: the server responded with a status of 404 (Not Found)"]
     : [];
 
+/** The page as it is now fits its window, keeps to its policy and pleases axe-core. */
+async function shouldLookWell(visit: Visit, name: string, complaints: readonly string[] = []): Promise<void> {
+  const { page, strays } = visit;
+  await keepPicture(visit, name);
+  const sizes = await page.evaluate<{ scrollWidth: number; clientWidth: number; styled: string }>(
+    `({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
+       styled: getComputedStyle(document.body).display })`,
+  );
+  // The stylesheet came: without it nothing here would mean much.
+  expect(sizes.styled).toBe("flex");
+  expect(sizes.scrollWidth).toBeLessThanOrEqual(sizes.clientWidth);
+  expect(visit.complaints).toStrictEqual(complaints);
+  expect(strays).toStrictEqual([]);
+  // Last: axe-core leaves the page changed.
+  expect(await accessibilityFaults(visit)).toStrictEqual([]);
+  await page.context().close();
+}
+
+const eachLook = Object.keys(looks) as readonly (keyof typeof looks)[];
+
 describe.each(Object.entries(pages))("%s", (name, path) => {
-  it.each(Object.keys(looks) as readonly (keyof typeof looks)[])("%s", async (look) => {
-    const visit = await stage.visit(path, looks[look]);
-    const { page, complaints, strays } = visit;
-    await keepPicture(visit, `${name}-${look}`);
-    const sizes = await page.evaluate<{ scrollWidth: number; clientWidth: number; styled: string }>(
-      `({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
-         styled: getComputedStyle(document.body).display })`,
-    );
-    // The stylesheet came: without it nothing here would mean much.
-    expect(sizes.styled).toBe("flex");
-    expect(sizes.scrollWidth).toBeLessThanOrEqual(sizes.clientWidth);
-    expect(complaints).toStrictEqual(expected(path));
-    expect(strays).toStrictEqual([]);
-    // Last: axe-core leaves the page changed.
-    expect(await accessibilityFaults(visit)).toStrictEqual([]);
-    await page.context().close();
+  it.each(eachLook)("%s", async (look) => {
+    await shouldLookWell(await stage.visit(path, looks[look]), `${name}-${look}`, expected(path));
+  });
+});
+
+describe("signed in", () => {
+  const signedIn = async (look: keyof typeof looks, path: string): Promise<Visit> => {
+    const visit = await stage.visit(`/login?token=${signInCode(stageToken)}`, looks[look]);
+    await visit.page.goto(`${stage.url}${path}`);
+    return visit;
+  };
+
+  it.each(eachLook)("jobs with progress and errors, %s", async (look) => {
+    await shouldLookWell(await signedIn(look, "/jobs"), `jobs-operator-${look}`);
+  });
+
+  it.each(eachLook)("the answer to a question, %s", async (look) => {
+    const visit = await signedIn(look, "/ask");
+    await visit.page.getByLabel("Question").fill("What are the names of the people of the north?");
+    await visit.page.getByRole("button", { name: "Ask" }).click();
+    await visit.page.getByRole("link", { name: "Open in the query console" }).waitFor();
+    await shouldLookWell(visit, `ask-answer-${look}`);
   });
 });
 

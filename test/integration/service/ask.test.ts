@@ -350,6 +350,9 @@ it("the route needs the admin token, and says what to set where there is no mode
   await startOwn({ FEDWAY_CHAT: "" });
   const missing = { code: "NOT_FOUND", next: expect.stringContaining("FEDWAY_CHAT_MODEL") };
   expect(await ask()).toMatchObject({ status: 404, answer: missing });
+  const headers = { Authorization: `Bearer ${token}` };
+  const compared = await fetch(`${service.url}/api/text2sparql?question=x&dataset=people`, { headers });
+  expect([compared.status, await compared.json()]).toMatchObject([404, missing]);
 });
 
 describe("the page of questions", () => {
