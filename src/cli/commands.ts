@@ -2,11 +2,12 @@ import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts"
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { RemoteProblem, type Service, unreachable, withService } from "./service.ts";
-import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
+import { oneLine, pour, write, writeNote, writeProblem, checkOutputFile, writeOutputFile } from "./output.ts";
 import { readAnswer } from "./noun.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
+import { isTerminal, startSpinner, styled } from "./terminal.ts";
 import type { PlanDescription } from "../query/explain.ts";
 import { planText } from "../views/plan-view.ts";
 import type { RunRecord } from "../query/run-log.ts";
@@ -32,7 +33,7 @@ interface QueryOptions {
 }
 
 async function refuse(io: CliIo, problem: Problem, query: string): Promise<number> {
-  await write(io.stderr, problemText(problem, query));
+  await writeProblem(io, problem, query);
   return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.failed;
 }
 
@@ -55,7 +56,7 @@ const forPipe = "text/csv, text/turtle;q=0.9, application/sparql-results+json;q=
 
 /** @throws UsageError for a format that is not known */
 function acceptOf(io: CliIo, format: string | undefined): string {
-  if (format === undefined) return isTerminal(io) ? forTerminal : forPipe;
+  if (format === undefined) return isTerminal(io.stdout) ? forTerminal : forPipe;
   const named = (["bindings", "boolean", "quads"] as const).flatMap(
     (kind) => formatNamed(format, kind)?.mediaType ?? [],
   );
@@ -64,20 +65,19 @@ function acceptOf(io: CliIo, format: string | undefined): string {
   throw new UsageError(`"${format}" is no format; known are ${names}, and their media types`);
 }
 
-const isTerminal = ({ stdout }: CliIo): boolean => "isTTY" in stdout && stdout.isTTY === true;
-
 /** `fedway query`: the answer to standard output as it arrives. Resolves to the exit code. */
 export async function runQuery(io: CliIo, argument: string, options: QueryOptions): Promise<number> {
   const accept = acceptOf(io, options.format);
   const text = await queryText(argument, io);
   return asking(io, { text, url: options.url }, async (service) => {
     const headers = { "Content-Type": "application/sparql-query", Accept: accept };
-    const response = await service.ask(pathOf(options), { headers, body: text, asClient: true });
+    const stopSpinner = startSpinner(io.stderr);
+    const response = await service.ask(pathOf(options), { headers, body: text, asClient: true }).finally(stopSpinner);
     const record = async (): Promise<Partial<RunRecord>> => recordOf(service, response.headers.get("Fedway-Run"));
     const notes = response.headers.get("Fedway-Notes")?.split(",") ?? [];
     // The header has their codes only.
     const messages = notes.length === 0 ? [] : ((await record()).notes ?? []).map(({ message }) => message);
-    for (const note of messages.length > 0 ? messages : notes) await write(io.stderr, `note: ${oneLine(note)}\n`);
+    for (const note of messages.length > 0 ? messages : notes) await writeNote(io, note);
     await deliver(io, response, options.format).catch(async (error: unknown) => {
       const { code, detail } = await record();
       throw code === undefined
@@ -133,9 +133,9 @@ const isRecord = (value: unknown): value is Partial<RunRecord> =>
 async function deliver(io: CliIo, response: Response, format: string | undefined): Promise<void> {
   const body = response.body === null ? Buffer.alloc(0) : Readable.fromWeb(response.body);
   const contentType = response.headers.get("Content-Type") ?? "";
-  if (!isTerminal(io)) return pour(body, io.stdout);
+  if (!isTerminal(io.stdout)) return pour(body, io.stdout);
   const isTable = format === undefined && contentType.startsWith("text/tab-separated-values");
-  if (isTable) return pour(Readable.from(tableLines(body)), io.stdout);
+  if (isTable) return pour(Readable.from(tableLines(body, io.stdout)), io.stdout);
   await pour(body, io.stdout);
   if (!contentType.startsWith("text/")) await write(io.stdout, "\n");
 }
@@ -148,7 +148,8 @@ async function closing(io: CliIo, record: Partial<RunRecord>, { partial, subset 
     kind === "uncertain"
       ? " (uncertain): some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data"
       : ": rows may be missing";
-  await write(io.stderr, `The answer is ${status}${effect}.\n`);
+  const style = status === "partial" ? "yellow" : "red";
+  await write(io.stderr, `${styled(io.stderr, style, `The answer is ${status}${effect}.`)}\n`);
   return status === "partial" && (partial || subset) ? exitCodes.ok : exitCodes.failed;
 }
 

@@ -8,6 +8,7 @@ import { parsedJson } from "../json.ts";
 import { tableLines } from "./answer-table.ts";
 import { type CliIo, examples, exitCodes, httpUrl } from "./cli-io.ts";
 import { pour, write } from "./output.ts";
+import { styledState } from "./terminal.ts";
 import { type Asked, unreachable, withService } from "./service.ts";
 
 /** Options of commands that ask a running service. */
@@ -38,7 +39,10 @@ export const serviceOption = (command: Command): Command =>
   command.option("--url <url>", "ask this running service", httpUrl);
 
 /** Writes a view as text for people. */
-export const writeView = (io: CliIo, view: View): Promise<void> => write(io.stdout, `${visible(viewText(view))}\n`);
+export const writeView = ({ stdout }: CliIo, view: View): Promise<void> =>
+  write(stdout, `${visible(viewText(view)).replaceAll(stateInText, (state) => styledState(stdout, state))}\n`);
+
+const stateInText = /(?<=^(?:run|\s*(?:state|status):) )\w+/gm;
 
 /** What a command does that shows one item: as text, or with `--json` as it came. */
 export const showAction =
@@ -88,17 +92,11 @@ const cellsOf = <Item>(item: Item, columns: Listing<Item>["columns"]): readonly 
 /** As long as a sentence about what changed. */
 const longestCell = 200;
 
-/** Lines are cut to the width of the terminal. */
 async function writeTable(io: CliIo, rows: readonly (readonly string[])[]): Promise<void> {
-  const width = "columns" in io.stdout ? Number(io.stdout.columns) : Number.POSITIVE_INFINITY;
-  const cut = (line: string): string =>
-    line.length > width
-      ? `${Array.from(line)
-          .slice(0, width - 1)
-          .join("")}…\n`
-      : line;
   const text = rows.map((row) => row.join("\t")).join("\n");
-  await pour(Readable.from(tableLines(Buffer.from(text), longestCell)).map(cut), io.stdout);
+  const states = rows[0]?.find((name) => name === "state" || name === "status");
+  const lines = tableLines(Buffer.from(text), io.stdout, { longest: longestCell, ...(states && { states }) });
+  await pour(Readable.from(lines), io.stdout);
 }
 
 /** Writes a value as JSON. Resolves to the exit code. */

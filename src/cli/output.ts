@@ -4,7 +4,9 @@ import { visible } from "../html.ts";
 import { constants } from "node:fs";
 import { access, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { UsageError } from "./cli-io.ts";
+import { asCommands } from "./advice.ts";
+import { type CliIo, UsageError } from "./cli-io.ts";
+import { styled } from "./terminal.ts";
 import type { Problem } from "../errors/fedway-error.ts";
 
 /** Writes text; resolves when it is handed over. A reader that has left (EPIPE) is fine. */
@@ -67,15 +69,25 @@ function pointer(query: string, line: number, column: number | undefined): reado
   return [`  ${label}${shown}`, `  ${" ".repeat(label.length - 2)}| ${" ".repeat(Math.max(0, column - 1 - from))}^`];
 }
 
+/** Writes a note about an answer to standard error. */
+export const writeNote = ({ stderr }: CliIo, text: string): Promise<void> =>
+  write(stderr, `${styled(stderr, "dim", `note: ${asCommands(oneLine(text))}`)}\n`);
+
+/** Writes a problem to standard error, what happened in red. */
+export async function writeProblem({ stderr }: CliIo, problem: Problem, query?: string): Promise<void> {
+  const [first = "", ...rest] = problemText(problem, query).split("\n");
+  await write(stderr, [styled(stderr, "red", first), ...rest].join("\n"));
+}
+
 /** A problem as text for people: code, what happened, where, and what to do next. */
-export function problemText(problem: Problem, query: string | undefined): string {
+export function problemText(problem: Problem, query?: string): string {
   const { line, column, endpoint } = problem.where ?? {};
   const lines = [`${problem.code}: ${problem.title}`, problem.detail];
   if (line !== undefined) lines.push(`at line ${line}${column === undefined ? "" : `, column ${column}`}`);
   if (line !== undefined && query !== undefined) lines.push(...pointer(query, line, column));
   if (endpoint !== undefined) lines.push(`endpoint: ${endpoint}`);
   if (problem.endpoints && problem.endpoints.length > 0) lines.push(`endpoints: ${problem.endpoints.join(", ")}`);
-  if (problem.next !== undefined) lines.push(`next: ${problem.next}`);
+  if (problem.next !== undefined) lines.push(`next: ${asCommands(problem.next)}`);
   if (problem.run !== undefined) lines.push(`run: ${problem.run}`);
   return `${visible(lines.join("\n"))}\n`;
 }

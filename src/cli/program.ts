@@ -14,8 +14,9 @@ import {
 } from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
 import { addKeys } from "./keys-program.ts";
-import { oneLine, write, problemText } from "./output.ts";
+import { oneLine, write, writeProblem } from "./output.ts";
 import { RemoteProblem } from "./service.ts";
+import { styled } from "./terminal.ts";
 import { addCompletion } from "./completion.ts";
 import { addInit } from "./init-command.ts";
 import { addNouns, addProbe, addStatus } from "./nouns-program.ts";
@@ -102,10 +103,10 @@ function addExplain(program: Command, running: Running): void {
 async function codeOf(error: unknown, io: CliIo): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError) {
-    await write(io.stderr, `error: ${oneLine(error.message)}\n`);
+    await write(io.stderr, `${styled(io.stderr, "red", `error: ${oneLine(error.message)}`)}\n`);
     return exitCodes.usage;
   }
-  await write(io.stderr, problemText(error instanceof RemoteProblem ? error.problem : toProblem(error), undefined));
+  await writeProblem(io, error instanceof RemoteProblem ? error.problem : toProblem(error));
   if (io.interrupted.aborted) return exitCodes.interrupted;
   const misused = error instanceof FedwayError && error.code === "CONFIG_INVALID";
   return misused ? exitCodes.usage : exitCodes.failed;
@@ -133,6 +134,7 @@ export async function runCli(
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, show) => show(styled(io.stderr, "red", text)),
     });
   program.addHelpText("after", () =>
     examples("serve", "query query.rq --format csv", "explain query.rq", "describe people", "catalog check"),

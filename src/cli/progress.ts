@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import cliProgress from "cli-progress";
 import type { JobProgress } from "../jobs/job-queue.ts";
 import { oneLine } from "./output.ts";
+import { isTerminal } from "./terminal.ts";
 
 /** Shows how far a long command has come. */
 export interface ProgressDisplay {
@@ -14,7 +15,7 @@ const lineEveryMs = 5_000;
 
 /** A bar on a terminal, elsewhere a line every five seconds. */
 export function createProgressDisplay(stream: Writable): ProgressDisplay {
-  return "isTTY" in stream && stream.isTTY === true ? createBar(stream) : createLines(stream);
+  return isTerminal(stream) ? createBar(stream) : createLines(stream);
 }
 
 function createBar(stream: Writable): ProgressDisplay {

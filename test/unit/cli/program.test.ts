@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
@@ -103,7 +104,7 @@ describe("query", () => {
     const shown = await cli(["query", "ASK {}"], { fetch: inTsv(tsv), isTerminal: true });
     expect(accepted(shown)).toMatch(/^text\/tab-separated-values, text\/turtle/);
     const cut = `http://a.example/${"x".repeat(42)}\u2026`;
-    expect(shown.out).toBe(
+    expect(stripVTControlCharacters(shown.out)).toBe(
       `name${" ".repeat(58)}n\n${"-".repeat(60)}  --\nZo\u00eb "Z"${" ".repeat(53)}  12\n${cut}\n`,
     );
     const piped = await cli(["query", "ASK {}"], { fetch: inTsv(tsv) });
@@ -113,7 +114,7 @@ describe("query", () => {
     const named = await cli(["query", "ASK {}", "-f", "tsv"], { fetch: inTsv(tsv), isTerminal: true });
     expect([named.out, accepted(named)]).toEqual([tsv, "text/tab-separated-values"]);
     const empty = await cli(["query", "ASK {}"], { fetch: inTsv("?a\t?b\n"), isTerminal: true });
-    expect(empty.out).toBe("a  b\n-  -\n(no rows)\n");
+    expect(stripVTControlCharacters(empty.out)).toBe("a  b\n-  -\n(no rows)\n");
   });
 });
 

@@ -1,0 +1,30 @@
+const id = String.raw`([\w.~%{}-]*[\w}])`;
+const nouns = "(endpoints|federations|runs|jobs|incidents|shards)";
+
+/** What HTTP clients and agents are advised to use, and the command that does the same; the first that fits counts. */
+const commands: readonly (readonly [pattern: string, command: string])[] = [
+  [`POST /api/endpoints/${id}/describe`, "fedway describe $1"],
+  [`POST /api/endpoints/${id}/capabilities`, "fedway probe $1"],
+  [`DELETE /api/runs/${id}`, "fedway runs cancel $1"],
+  [`GET /api/watches/${id}`, "fedway watches show $1"],
+  [String.raw`(?:GET )?/api/endpoints\?property=IRI`, "fedway terms IRI"],
+  [`(?:GET )?/api/${nouns}/${id}(?!/)`, "fedway $1 show $2"],
+  [`(?:GET )?/api/(${nouns.slice(1, -1)}|keys|watches|maintenance)(?![/?])`, "fedway $1 list"],
+  ["(?:GET )?/api/status", "fedway status"],
+  ["find_endpoints", "fedway find"],
+  ["search_terms", "fedway terms"],
+  ["check_query", "fedway check"],
+  ["run_query", "fedway query"],
+  ["partial=true", "--partial"],
+  ["partial=subset", "--subset"],
+  ["prune=false", "--no-prune"],
+  ["prune=trust", "--prune trust"],
+];
+
+const patterns = commands.map(
+  ([pattern, command]) => [new RegExp(`(?<![\\w/])${pattern}\\b(?!/)`, "g"), command] as const,
+);
+
+/** Advice for users of the command line: routes, tools and parameters become commands and options. */
+export const asCommands = (text: string): string =>
+  patterns.reduce((all, [pattern, command]) => all.replaceAll(pattern, command), text);
