@@ -315,7 +315,7 @@ describe("the state of an answer", () => {
   it("is that of a federation, too, whose members the plan shows", async () => {
     const visit = await stage.visit("/federations/examples");
     const { page } = visit;
-    await page.getByRole("link", { name: "Open this query in the console" }).first().click();
+    await page.getByRole("link", { name: "Open in the query console" }).first().click();
     await page.locator("html[data-console=ready]").waitFor();
     expect(await target(page)).toBe("federation:examples");
     expect(await run(page)).toBe("ok");

@@ -82,6 +82,7 @@ describe("with the mouse", () => {
 
   it("a federation leads to its members, with what is known of them", async () => {
     const { page } = await stage.visit("/");
+    await page.getByRole("link", { name: "Federations" }).click();
     await page.getByRole("link", { name: "The <b>north</b> and what is said of it" }).click();
     expect(pathOf(page)).toBe("/federations/north");
     const row = async (name: string): Promise<string> =>
@@ -89,8 +90,8 @@ describe("with the mouse", () => {
         .split(/\s*\t\s*/)
         .slice(1)
         .join(" ");
-    expect(await row("Coins that nobody has probed")).toBe("unknown unknown unknown");
-    expect(await row("People of the north")).toMatch(/^up (≥ )?\d+ (≥ )?\d+$/);
+    expect(await row("Coins that nobody has probed")).toBe("unknown no data unknown unknown");
+    expect(await row("People of the north")).toMatch(/^up [\d.]+ % (≥ )?\d+ (≥ )?\d+$/);
     expect(await page.locator("#main").innerText()).toContain("not in the catalogue: nowhere.");
     await page.getByRole("link", { name: "People of the north" }).click();
     expect(await heading(page)).toBe("People of the north");

@@ -14,6 +14,8 @@ const settings = {
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
   defaultOpenAllTags: false,
   operationTitleSource: "summary",
+  customCss: `nav[aria-label="Site"] { padding: 0.6rem 0.8rem; border-bottom: 1px solid var(--scalar-border-color); }
+nav[aria-label="Site"] a { color: var(--scalar-color-1); }`,
 };
 
 /**

@@ -154,5 +154,5 @@ ${table({
   heads: ["Construct", "Answer", "#Took", "Instead"],
   rows: probedConstructs.map((construct) => verdictRow(construct, constructs[construct])),
 })}<dl class="facts">
-${fact("Request methods", listed(methods))}${fact("Formats", listed(formats))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}</dl>`;
+${fact("Request methods", listed(methods))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}${fact("Formats", listed(formats), true)}</dl>`;
 }

@@ -127,7 +127,7 @@ function askBody({ federation: { id }, links, isExample, publicUrl }: ShownFeder
   return html`<p>Its SPARQL route here is <a href="/federations/${id}/sparql"><code>/federations/${id}/sparql</code></a>. No <code>SERVICE</code> is needed: each pattern is asked at every member, and their answers are one graph.</p>
 ${ready.map(
   (each, at) => html`<h3>${each.title}</h3>
-<p><a${at === 0 ? html` class="button"` : ""} href="${consolePath(each.query, { federation: id })}">Open in the query console</a></p>
+<p class="act"><a${at === 0 ? html` class="button"` : ""} href="${consolePath(each.query, { federation: id })}">Open in the query console</a></p>
 ${toCopy(each.title, command(each))}
 `,
 )}`;

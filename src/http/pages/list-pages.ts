@@ -91,8 +91,8 @@ function addJobs(app: TypedApp, { jobs }: HttpShell): void {
         ],
         columns: [
           { head: "Job", cell: ({ id = "" }) => html`<a href="/api/jobs/${id}">${id}</a>` },
-          { head: "Kind", cell: (job) => job.kind },
           { head: "State", cell: ({ state: now = "waiting" }) => badge(stateBadges[now], now) },
+          { head: "Kind", cell: (job) => job.kind },
           { head: "Asked for", cell: ({ createdAt = "" }) => momentOf(createdAt) },
           { head: "Took", cell: tookOf },
           { head: "#Attempts", cell: ({ attempts }) => attempts },

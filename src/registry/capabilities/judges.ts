@@ -34,7 +34,9 @@ function exactly(term: RDF.Term | undefined): string {
 }
 
 const shown = (lines: readonly string[]): string =>
-  oneLine(`${lines.length} row${lines.length === 1 ? "" : "s"}: ${lines.slice(0, 5).join(" | ")}`);
+  oneLine(
+    `${lines.length} row${lines.length === 1 ? "" : "s"}${lines.length === 0 ? "" : `: ${lines.slice(0, 5).join(" | ")}`}`,
+  );
 
 function compared(got: readonly string[], expected: readonly string[]): string | undefined {
   const same = JSON.stringify(got.toSorted()) === JSON.stringify(expected.toSorted());

@@ -49,7 +49,7 @@ describe("a whole endpoint", () => {
     const { constructs, ...rest } = capabilities;
     const wrong = Object.entries(constructs).filter(([, { verdict }]) => verdict !== "right");
     expect(wrong.map(([name, { verdict, detail }]) => [name, verdict, detail])).toEqual([
-      ["zeroLengthPath", "wrong", "0 rows:"],
+      ["zeroLengthPath", "wrong", "0 rows"],
     ]);
     expect(Object.keys(constructs)).toHaveLength(13);
     expect(rest).toEqual({
@@ -140,7 +140,7 @@ const misreadings: readonly [ProbedConstruct, (query: string) => string, string]
   ["minus", (query) => query.replace(/MINUS \{[^}]*\}[^}]*\}/u, ""), "3 rows: 1 | 2 | 3"],
   ["subquery", (query) => query.replace("ORDER BY ?x LIMIT 2", "LIMIT 3"), "3 rows:"],
   ["optional", (query) => query.replace("OPTIONAL", ""), "1 row: 1, 10"],
-  ["notExists", (query) => query.replace("NOT EXISTS", "EXISTS"), "0 rows:"],
+  ["notExists", (query) => query.replace("NOT EXISTS", "EXISTS"), "0 rows"],
   ["blankNodes", (query) => query.replace("BNODE()", "UUID()"), "1 row: NamedNode urn:uuid:"],
   ["typedLiterals", (query) => query.replace('"x"@en', '"x"@de'), "3 rows:"],
   ["aggregateTruth", (query) => query.replace("COUNT(*)", "(COUNT(*) / 10)"), "1 row: 10000"],
