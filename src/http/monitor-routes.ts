@@ -1,16 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { healthStates } from "../monitor/monitor.ts";
-import type {
-  EndpointHealth,
-  HealthState,
-  Availability,
-  Heartbeat,
-  HourSummary,
-  Incident,
-  MaintenanceWindow,
-  Observation,
-} from "../monitor/monitor.ts";
+import type { Availability, Incident } from "../monitor/monitor.ts";
 import { kindOf, subjectOf } from "../monitor/subjects.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
@@ -22,6 +13,7 @@ import {
   MaintenanceList,
   MaintenanceRecord,
   MaintenanceBody,
+  shown,
   StatusAnswer,
 } from "./monitor-schemas.ts";
 import { firstOf, placeOf } from "./paging.ts";
@@ -30,9 +22,6 @@ import { answers, IdPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const doc = documented("Availability");
-
-const countOf = (all: readonly EndpointHealth[], wanted: HealthState): number =>
-  all.filter(({ state }) => state === wanted).length;
 
 function addStatus(app: TypedApp, { monitor }: HttpShell): void {
   app.get("/api/status", {
@@ -43,9 +32,11 @@ function addStatus(app: TypedApp, { monitor }: HttpShell): void {
     handler: (_request, reply) => {
       const all = monitor.all();
       return sendJson(reply.headers(uncached), {
-        heartbeat: heartbeatView(monitor.heartbeat()),
-        counts: Object.fromEntries(healthStates.map((state) => [state, countOf(all, state)])),
-        endpoints: all.map(healthView),
+        heartbeat: shown(monitor.heartbeat()),
+        counts: Object.fromEntries(
+          healthStates.map((name) => [name, all.filter(({ state }) => state === name).length]),
+        ),
+        endpoints: all.map(({ hours: _hours, ...health }) => shown(health)),
       });
     },
   });
@@ -61,9 +52,12 @@ function addAvailability(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const entry = knownEntry(shell, request.params.id);
-      const [availability, score] = await Promise.all([monitor.availability(entry.id), monitor.score(entry.id)]);
-      const shown = availabilityView(availability ?? unseen(entry));
-      return sendJson(reply.headers(uncached), { ...shown, score: score ?? { parts: [] } });
+      const [found, score = { parts: [] }] = await Promise.all([
+        monitor.availability(entry.id),
+        monitor.score(entry.id),
+      ]);
+      const { health, ...record } = found ?? unseen(entry);
+      return sendJson(reply.headers(uncached), shown({ ...health, ...record, score }));
     },
   });
 }
@@ -146,7 +140,7 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
       response: answers(MaintenanceList),
     },
     handler: async (_request, reply) =>
-      sendJson(reply.headers(uncached), { maintenance: (await monitor.maintenance()).map(maintenanceView) }),
+      sendJson(reply.headers(uncached), { maintenance: shown(await monitor.maintenance()) }),
   });
   app.get("/api/endpoints/:id/maintenance", {
     schema: {
@@ -156,7 +150,7 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const { id } = knownEntry(shell, request.params.id);
-      return sendJson(reply.headers(uncached), { maintenance: (await monitor.maintenance(id)).map(maintenanceView) });
+      return sendJson(reply.headers(uncached), { maintenance: shown(await monitor.maintenance(id)) });
     },
   });
 }
@@ -180,7 +174,7 @@ function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
         ...(reason !== undefined && { reason }),
       });
       void reply.header("Location", `/api/maintenance/${window.id}`);
-      return sendJson(reply.headers(uncached), maintenanceView(window), 201);
+      return sendJson(reply.headers(uncached), shown(window), 201);
     },
   });
   app.delete("/api/maintenance/:id", {
@@ -204,67 +198,18 @@ export function addMonitorRoutes(app: TypedApp, shell: HttpShell): void {
   addMaintenanceChanges(app, shell);
 }
 
-/** A moment in ISO 8601. */
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-const isoIf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : iso(ms));
-
-/** An observation as the JSON API shows it: moments in ISO 8601, durations in milliseconds; undefined fields are left out. */
-const observationView = ({ atMs, ...rest }: Observation): object => ({ at: iso(atMs), ...rest });
-
-const hourView = ({ fromMs, ...rest }: HourSummary): object => ({ from: iso(fromMs), ...rest });
-
-/** The state of an endpoint, without its hours. */
-const healthView = (health: EndpointHealth): object => ({
-  endpoint: health.endpoint,
-  url: health.url,
-  state: health.state,
-  since: isoIf(health.sinceMs),
-  streak: health.streak,
-  last: health.last && observationView(health.last),
-  incident: health.incident,
-  maintenanceUntil: isoIf(health.maintenanceUntilMs),
-});
-
-/** The record of an endpoint. */
-const availabilityView = ({ health, windows, days }: Availability): object => ({
-  ...healthView(health),
-  windows: windows.map(({ firstMs, ...rest }) => ({ ...rest, first: isoIf(firstMs) })),
-  hours: health.hours.map(hourView),
-  days: days.map(hourView),
-});
-
 /** An incident; with its evidence when it is shown alone. */
 function incidentView(incident: Incident, whole: boolean): object {
-  const { startedMs, openedMs, reopenedMs, closedMs, evidence, endpoint, url, ...rest } = incident;
+  const { endpoint, url, evidence, ...rest } = incident;
   const { kind, ...subject } = subjectOf(incident);
   return {
-    ...rest,
+    ...shown(rest),
     kind: kindOf(incident),
     subject: kind,
     ...subject,
     endpoint: kind === "endpoint" ? endpoint : undefined,
     url: kind === "network" ? undefined : url,
-    state: closedMs === undefined ? "open" : "closed",
-    started: iso(startedMs),
-    opened: iso(openedMs),
-    reopened: isoIf(reopenedMs),
-    closed: isoIf(closedMs),
-    evidence: whole ? evidence.map(observationView) : undefined,
+    state: incident.closedMs === undefined ? "open" : "closed",
+    evidence: whole ? shown(evidence) : undefined,
   };
 }
-
-const maintenanceView = ({ fromMs, toMs, ...rest }: MaintenanceWindow): object => ({
-  ...rest,
-  from: iso(fromMs),
-  to: iso(toMs),
-});
-
-/** State of the monitor itself. */
-const heartbeatView = ({ enabled, alive, lastMs, gaps, offline }: Heartbeat): object => ({
-  enabled,
-  alive,
-  last: isoIf(lastMs),
-  gaps: gaps.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
-  offline: offline && { since: iso(offline.sinceMs), incident: offline.incident },
-});

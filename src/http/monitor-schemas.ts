@@ -1,128 +1,79 @@
-import { Type } from "typebox";
-import { healthStates } from "../monitor/monitor.ts";
+import { type TObject, type TSchema, Type } from "typebox";
+import {
+  Availability,
+  EndpointHealth,
+  healthStates,
+  Heartbeat,
+  Incident,
+  IncidentKind,
+  MaintenanceWindow,
+  Score,
+} from "../monitor/monitor.ts";
 import { paging } from "./paging.ts";
-import { view, strictObject } from "./schemas.ts";
+import { view, strictObject, boolean, text } from "./schemas.ts";
 
-const moment = Type.String({ format: "date-time" });
-const state = Type.Union(
-  healthStates.map((name) => Type.Literal(name)),
-  {
-    description:
-      "degraded: slow by its own history, or many probes fail; flapping: goes down again and again; unknown: never probed, not for three intervals, or only while the service had no network.",
-  },
-);
-const faults = Type.Any({ description: "Number of faults by kind." });
+/** Names of moments, such as atMs; p50Ms and the like are durations. */
+const nameOfMoment = /^(?!p\d)(.+)Ms$/;
+const shownName = (name: string): string => name.replace(nameOfMoment, "$1");
 
-const Observation = view("Observation", {
-  at: moment,
-  ok: Type.Boolean(),
-  ms: Type.Number(),
-  fault: Type.Optional(Type.String()),
-  status: Type.Optional(Type.Integer()),
-  detail: Type.Optional(Type.String()),
-  tries: Type.Integer(),
-  source: Type.String({ description: "turn (counts in uptime), early." }),
-  maintenance: Type.Optional(Type.Boolean()),
-  offline: Type.Optional(Type.Boolean({ description: "Made while this service could not reach the network." })),
-});
+/** A record of the monitor as the JSON API shows it: `atMs`, milliseconds since the epoch, is `at` in ISO 8601. */
+export function shown(record: object): object {
+  if (Array.isArray(record)) return record.map(shownValue);
+  const fields = Object.entries(record).map(([name, value]: [string, unknown]) => {
+    const isMoment = typeof value === "number" && nameOfMoment.test(name);
+    return isMoment ? [shownName(name), new Date(value).toISOString()] : [name, shownValue(value)];
+  });
+  return Object.fromEntries(fields);
+}
 
-const healthFields = {
-  endpoint: Type.String(),
-  url: Type.String(),
-  state,
-  since: Type.Optional(moment),
-  streak: Type.Integer({ description: "Probes in a row that speak for another state." }),
-  last: Type.Optional(Observation),
-  incident: Type.Optional(Type.String()),
-  maintenanceUntil: Type.Optional(moment),
-};
+const shownValue = (value: unknown): unknown => (typeof value === "object" && value !== null ? shown(value) : value);
 
-const span = Type.Object({
-  from: moment,
-  probes: Type.Integer(),
-  good: Type.Integer(),
-  p50Ms: Type.Optional(Type.Number()),
-  faults,
-});
+/** Schemas of the fields of such records. */
+const shownFields = ({ properties }: TObject): Record<string, TSchema> =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => {
+      const its = nameOfMoment.test(name) ? { ...field, type: "string", format: "date-time" } : shownSchema(field);
+      return [shownName(name), Type.IsOptional(field) ? Type.Optional(its) : its];
+    }),
+  );
+
+function shownSchema(schema: TSchema): TSchema {
+  if (Type.IsArray(schema)) return { ...schema, items: shownSchema(schema.items) };
+  return Type.IsObject(schema) ? { ...schema, ...Type.Object(shownFields(schema)) } : schema;
+}
 
 /** Answer of `GET /api/endpoints/{id}/availability`. */
 export const AvailabilityRecord = view("Availability", {
-  ...healthFields,
-  windows: Type.Array(
-    Type.Object({
-      window: Type.String({ description: "24h, 7d, 30d or 90d: up to now, from the full hour in which it begins." }),
-      probes: Type.Integer(),
-      good: Type.Integer(),
-      uptime: Type.Optional(Type.Number({ description: "Good probes of all probes, 0 to 1; absent without a probe." })),
-      p50Ms: Type.Optional(Type.Number()),
-      p90Ms: Type.Optional(Type.Number()),
-      p99Ms: Type.Optional(Type.Number()),
-      faults,
-      first: Type.Optional(
-        Type.String({ format: "date-time", description: "Beginning of the first hour with a probe." }),
-      ),
-    }),
-  ),
-  hours: Type.Array(span),
-  days: Type.Array(span),
-  score: Type.Any({ description: "Points of 100, and what each of them comes from." }),
-});
-
-const heartbeat = Type.Object({
-  enabled: Type.Boolean(),
-  alive: Type.Boolean(),
-  last: Type.Optional(moment),
-  gaps: Type.Array(Type.Object({ from: moment, to: moment })),
-  offline: Type.Optional(
-    Type.Object(
-      { since: moment, incident: Type.String() },
-      { description: "This service cannot reach the network; probes of endpoints beyond it say nothing." },
-    ),
-  ),
+  ...shownFields(EndpointHealth),
+  ...shownFields(Type.Omit(Availability, ["health"])),
+  score: Score,
 });
 
 /** Answer of `GET /api/status`. */
 export const StatusAnswer = view("Status", {
-  heartbeat,
-  counts: Type.Object({
-    up: Type.Integer(),
-    degraded: Type.Integer(),
-    flapping: Type.Integer(),
-    down: Type.Integer(),
-    unknown: Type.Integer(),
-  }),
-  endpoints: Type.Array(Type.Object(healthFields)),
+  heartbeat: shownSchema(Heartbeat),
+  counts: Type.Object(Object.fromEntries(healthStates.map((state) => [state, Type.Integer()]))),
+  endpoints: Type.Array(shownSchema(Type.Omit(EndpointHealth, ["hours"]))),
 });
 
 /** Parameters of `GET /api/incidents`. */
 export const IncidentFilter = strictObject({
   endpoint: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "Catalogue id." })),
-  open: Type.Optional(Type.Boolean({ description: "Only those that are open, or only those that are not." })),
+  open: Type.Optional(boolean("Only those that are open, or only those that are not.")),
   ...paging,
 });
 
 /** One incident. */
 export const IncidentRecord = view("Incident", {
-  id: Type.String(),
-  kind: Type.String({ description: "down, degraded, flapping, network, certificate, drift." }),
-  summary: Type.Optional(Type.String()),
-  notes: Type.Optional(Type.Array(Type.String(), { description: "Evidence that is text." })),
-  repair: Type.Optional(Type.String({ description: "What mends it, e.g. a query." })),
-  subject: Type.Union(["endpoint", "host", "network"].map((name) => Type.Literal(name))),
-  partly: Type.Optional(Type.Boolean({ description: "Of an incident of the network: only a part of the hosts." })),
-  endpoint: Type.Optional(Type.String({ description: "Of an incident of one endpoint: its id." })),
-  host: Type.Optional(Type.String({ description: "Of an incident of a host: its name." })),
-  endpoints: Type.Optional(Type.Array(Type.String(), { description: "Of an incident of a host: who failed alike." })),
+  ...shownFields(Incident),
+  kind: IncidentKind,
+  subject: Type.Enum(["endpoint", "host", "network"]),
+  partly: Type.Optional(boolean("Of an incident of the network: only a part of the hosts.")),
+  endpoint: Type.Optional(text("Of an incident of one endpoint: its id.")),
+  host: Type.Optional(text("Of an incident of a host: its name.")),
   url: Type.Optional(Type.String()),
-  state: Type.String(),
-  started: moment,
-  opened: moment,
-  reopened: Type.Optional({ ...moment, description: "When it opened again, soon after it had closed." }),
-  closed: Type.Optional(moment),
-  closedBy: Type.Optional(Type.String()),
-  fault: Type.Optional(Type.String()),
-  faults,
-  evidence: Type.Optional(Type.Array(Observation)),
+  state: Type.Enum(["open", "closed"]),
+  evidence: Type.Optional(shownSchema(Incident.properties.evidence)),
 });
 
 /** Answer of `GET /api/incidents`. */
@@ -145,13 +96,7 @@ export const MaintenanceBody = strictObject({
 });
 
 /** A maintenance window. */
-export const MaintenanceRecord = view("Maintenance", {
-  id: Type.String(),
-  endpoint: Type.String(),
-  from: moment,
-  to: moment,
-  reason: Type.Optional(Type.String()),
-});
+export const MaintenanceRecord = shownSchema(MaintenanceWindow);
 
 /** Answer of the routes that list maintenance windows. */
 export const MaintenanceList = view("MaintenanceList", { maintenance: Type.Array(MaintenanceRecord) });
@@ -164,7 +109,12 @@ export const SnapshotParameters = strictObject({
 /** Answer of `GET /api/webhooks/muted`. */
 export const MutedMessages = view("MutedMessages", {
   muted: Type.Array(
-    Type.Object({ id: Type.String(), receiver: Type.String(), endpoint: Type.String(), since: moment }),
+    Type.Object({
+      id: Type.String(),
+      receiver: Type.String(),
+      endpoint: Type.String(),
+      since: Type.String({ format: "date-time" }),
+    }),
   ),
 });
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { type Change, createCollection } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
 import { type HourBucket, hourMs, hourOf, type Hours, hourSchema, readHour, storedDurations } from "./hour-buckets.ts";
-import type { DaySummary, FaultCounts, WindowName, WindowSummary } from "./monitor.ts";
+import type { FaultCounts, HourSummary, WindowName, WindowSummary } from "./monitor.ts";
 import { addBins, type Counts, quantiles } from "./sketch.ts";
 
 /** The hours of endpoints for 90 days, one document an endpoint and day. Every method throws FedwayError `STORE_FAILED`. */
@@ -115,8 +115,8 @@ function windowsOf(hours: readonly HourBucket[], latest: number): readonly Windo
 }
 
 /** Days (UTC) with turns, oldest first, the running one included. */
-function daysOf(hours: readonly HourBucket[]): readonly DaySummary[] {
-  return Array.from(Map.groupBy(hours, dayOf), ([day, inIt]): DaySummary => {
+function daysOf(hours: readonly HourBucket[]): readonly HourSummary[] {
+  return Array.from(Map.groupBy(hours, dayOf), ([day, inIt]): HourSummary => {
     const sum = emptySum();
     for (const hour of inIt) add(sum, hour);
     const { n: probes, good, faults, durations } = sum;

@@ -4,14 +4,12 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { createCollection } from "../store/collection.ts";
 import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
-import type { MaintenanceWindow } from "./monitor.ts";
+import { MaintenanceWindow } from "./monitor.ts";
 
 /** Maintenance windows, in the store and in memory. */
 export type MaintenanceRepository = ReturnType<typeof createMaintenance>;
 
-const schema = Type.Unsafe<MaintenanceWindow>(
-  Type.Object({ id: Type.String(), endpoint: Type.String(), fromMs: Type.Number(), toMs: Type.Number() }),
-);
+const schema = Type.Unsafe<MaintenanceWindow>(MaintenanceWindow);
 const mostReason = 300;
 const mostWindows = 100;
 const longestMs = 366 * 24 * 3_600_000;

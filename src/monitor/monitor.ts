@@ -1,104 +1,102 @@
+import { type Static, Type } from "typebox";
 import type { FaultKind } from "../errors/fedway-error.ts";
+import { boolean, type Given, integer, number, text, texts } from "../shapes.ts";
+
+const { Optional } = Type;
 
 /** Faults by kind; kinds that did not occur are absent. */
 export type FaultCounts = Readonly<Partial<Record<FaultKind, number>>>;
+const faults = Type.Unsafe<FaultCounts>(
+  Type.Record(Type.String(), Type.Integer(), { description: "Number of faults by kind; absent: none." }),
+);
+const fault = Type.Unsafe<FaultKind>(text("Kind of the (first) fault; absent where nothing failed."));
 
 /** One look at an endpoint. */
-export interface Observation {
-  /** Milliseconds since the epoch, whole. */
-  readonly atMs: number;
-  readonly ok: boolean;
-  /** Duration of the try that decided, in milliseconds. */
-  readonly ms: number;
-  /** Absent when `ok`. */
-  readonly fault?: FaultKind | undefined;
-  /** HTTP status, where one came. */
-  readonly status?: number | undefined;
-  /** Public text about the unexpected answer, at most 300 characters. */
-  readonly detail?: string | undefined;
-  /** Tries it took; more than one when the first one failed in transport. */
-  readonly tries: number;
-  /**
-   * `turn`: a scheduled probe. `early`: a probe that proxied traffic called for. Only turns count in uptime and
-   * percentiles, as the others come more often when there is trouble.
-   */
-  readonly source: "turn" | "early";
-  /** Made inside a maintenance window: counts nowhere. */
-  readonly maintenance?: true | undefined;
-  /** Made while this service could not reach the network: counts nowhere. */
-  readonly offline?: true | undefined;
-}
+export const Observation = Type.Object(
+  {
+    atMs: Type.Integer(),
+    ok: Type.Boolean(),
+    ms: number("Duration of the try that decided, in milliseconds."),
+    fault: Optional(fault),
+    status: Optional(integer("HTTP status, where one came.")),
+    detail: Optional(text("The unexpected answer, at most 300 characters.")),
+    tries: integer("Tries it took; more than one when the first one failed in transport."),
+    source: Type.Enum(["turn", "early"], {
+      description:
+        "turn: a scheduled probe (only these count in uptime and percentiles); early: called for by proxied traffic.",
+    }),
+    maintenance: Optional(Type.Literal(true, { description: "Made inside a maintenance window: counts nowhere." })),
+    offline: Optional(
+      Type.Literal(true, { description: "Made while this service could not reach the network: counts nowhere." }),
+    ),
+  },
+  { title: "Observation" },
+);
+export type Observation = Given<Static<typeof Observation>>;
 
-/**
- * `unknown`: never probed, or not for three intervals (two minutes at least, as a probe may take one), or only while this
- * service could not reach the network.
- */
-export type HealthState = (typeof healthStates)[number];
 export const healthStates = ["up", "degraded", "flapping", "down", "unknown"] as const;
+export type HealthState = (typeof healthStates)[number];
+const state = Type.Enum([...healthStates], {
+  description:
+    "degraded: slow by its own history, or many probes fail; flapping: goes down again and again; unknown: never probed, not for three intervals (two minutes at least), or only while the service had no network.",
+});
 
 /** Turns of one hour. */
-export interface HourSummary {
-  /** Beginning of the hour. */
-  readonly fromMs: number;
-  readonly probes: number;
-  readonly good: number;
-  /** Median of the good ones' durations; absent when there was none. */
-  readonly p50Ms?: number | undefined;
-  /** Faults by kind. */
-  readonly faults: FaultCounts;
-}
+export const HourSummary = Type.Object({
+  fromMs: Type.Integer(),
+  probes: Type.Integer(),
+  good: Type.Integer(),
+  p50Ms: Optional(number("Median duration of the good ones; absent when there was none.")),
+  faults,
+});
+export type HourSummary = Given<Static<typeof HourSummary>>;
 
 /** Present state of an endpoint, from memory. */
-export interface EndpointHealth {
-  readonly endpoint: string;
-  /** The URL that was probed. */
-  readonly url: string;
-  readonly state: HealthState;
-  /** When it came into this state. */
-  readonly sinceMs?: number | undefined;
-  /** The latest probe. */
-  readonly last?: Observation | undefined;
-  /** Faults in a row, of an endpoint that is up still; good probes in a row, of one that is down still. */
-  readonly streak: number;
-  /** Id of the incident that is open. */
-  readonly incident?: string | undefined;
-  /** End of the maintenance window that holds now. */
-  readonly maintenanceUntilMs?: number | undefined;
-  /** The last 24 hours and the one that runs, oldest first; hours without a turn are left out. */
-  readonly hours: readonly HourSummary[];
-}
-
-export type WindowName = "24h" | "7d" | "30d" | "90d";
+export const EndpointHealth = Type.Object({
+  endpoint: Type.String(),
+  url: text("The URL that was probed."),
+  state,
+  sinceMs: Optional(integer("When it came into this state.")),
+  last: Optional(Observation),
+  streak: integer("Probes in a row that speak for another state."),
+  incident: Optional(text("Id of the incident that is open.")),
+  maintenanceUntilMs: Optional(integer("End of the maintenance window that holds now.")),
+  hours: Type.Array(HourSummary, {
+    description: "The last 24 hours and the one that runs, oldest first; hours without a turn are left out.",
+  }),
+});
+export type EndpointHealth = Given<Static<typeof EndpointHealth>>;
 
 /** The turns of a window that ends now and begins with a full hour. */
-export interface WindowSummary {
-  readonly window: WindowName;
-  readonly probes: number;
-  readonly good: number;
-  /** `good / probes`; absent without a probe. */
-  readonly uptime?: number | undefined;
-  /** Percentiles of the good turns' durations, in milliseconds, within 5 % of the true value; absent without one. */
-  readonly p50Ms?: number | undefined;
-  readonly p90Ms?: number | undefined;
-  readonly p99Ms?: number | undefined;
-  readonly faults: FaultCounts;
-  /** Beginning of the first hour with a turn in the window: the record may be younger than the window is long. */
-  readonly firstMs?: number | undefined;
-}
-
-/** One day of the long strip. */
-export interface DaySummary extends HourSummary {}
+export const WindowSummary = Type.Object({
+  window: Type.Enum(["24h", "7d", "30d", "90d"], {
+    description: "Up to now, from the full hour in which it begins.",
+  }),
+  probes: Type.Integer(),
+  good: Type.Integer(),
+  uptime: Optional(number("Good probes of all probes, 0 to 1; absent without a probe.")),
+  p50Ms: Optional(number("Percentile of good probes' durations, within 5 % of the true value; absent without one.")),
+  p90Ms: Optional(Type.Number()),
+  p99Ms: Optional(Type.Number()),
+  faults,
+  firstMs: Optional(integer("Beginning of the first hour with a probe: the record may be younger than the window.")),
+});
+export type WindowSummary = Given<Static<typeof WindowSummary>>;
+export type WindowName = WindowSummary["window"];
 
 /** The record of an endpoint. */
-export interface Availability {
-  readonly health: EndpointHealth;
-  readonly windows: readonly WindowSummary[];
-  /** The last 90 days, oldest first; days without a turn are left out. */
-  readonly days: readonly DaySummary[];
-}
+export const Availability = Type.Object({
+  health: EndpointHealth,
+  windows: Type.Array(WindowSummary),
+  days: Type.Array(HourSummary, {
+    description: "The last 90 days, oldest first; days without a turn are left out.",
+  }),
+});
+export type Availability = Given<Static<typeof Availability>>;
 
 /** Kind of trouble; `drift`: the endpoint answers, but not as before. */
-export type IncidentKind = "down" | "degraded" | "flapping" | "network" | "certificate" | "drift";
+export type IncidentKind = Static<typeof IncidentKind>;
+export const IncidentKind = Type.Enum(["down", "degraded", "flapping", "network", "certificate", "drift"]);
 
 /** Trouble that something other than the state of an endpoint shows. */
 export interface Finding {
@@ -117,81 +115,79 @@ export interface Finding {
 }
 
 /** Trouble of an endpoint, of several endpoints of one host, or of the network of this service. */
-export interface Incident {
-  readonly id: string;
+export const Incident = Type.Object({
+  id: Type.String(),
   /** `kindOf` gives it where it is absent. */
-  readonly kind?: IncidentKind | undefined;
-  /** One sentence; absent where the faults say it all. */
-  readonly summary?: string | undefined;
-  /** Evidence that is text. */
-  readonly notes?: readonly string[] | undefined;
-  /** Repair, e.g. a query. */
-  readonly repair?: string | undefined;
+  kind: Optional(IncidentKind),
+  summary: Optional(text("One sentence; absent where the faults say it all.")),
+  notes: Optional(texts("Evidence that is text.")),
+  repair: Optional(text("What mends it, e.g. a query.")),
   /** Id of the endpoint, or the subject of a host or the network in its place; see `subjectOf`. */
-  readonly endpoint: string;
-  /** Of a host: its origin. Of the network: empty. */
-  readonly url: string;
-  /** Of a host: the ids of the endpoints that failed alike. */
-  readonly endpoints?: readonly string[] | undefined;
-  /** The first fault. */
-  readonly startedMs: number;
-  /** The fault after which it counted as down. */
-  readonly openedMs: number;
-  /** When it opened again, soon after it had closed; the latest time. */
-  readonly reopenedMs?: number | undefined;
-  /** The good probe after which it counted as up; absent while it is open. */
-  readonly closedMs?: number | undefined;
-  /** Why it was closed when no good probe did: `removed`, `moved`, `maintenance`. */
-  readonly closedBy?: "recovered" | "removed" | "moved" | "maintenance" | undefined;
-  /** Kind of the first fault; absent where nothing failed. */
-  readonly fault?: FaultKind | undefined;
-  readonly faults: FaultCounts;
-  /** Observations that led to it and to its end, and some of those between; at most 20, oldest first. */
-  readonly evidence: readonly Observation[];
-}
+  endpoint: Type.String(),
+  url: text("Of a host: its origin."),
+  endpoints: Optional(texts("Of an incident of a host: the endpoints that failed alike.")),
+  startedMs: integer("The first fault."),
+  openedMs: integer("The fault after which it counted as down."),
+  reopenedMs: Optional(integer("When it opened again, soon after it had closed; the latest time.")),
+  closedMs: Optional(integer("The good probe after which it counted as up; absent while it is open.")),
+  closedBy: Optional(
+    Type.Enum(["recovered", "removed", "moved", "maintenance"], {
+      description: "Why it was closed when no good probe did.",
+    }),
+  ),
+  fault: Optional(fault),
+  faults,
+  evidence: Type.Array(Observation, {
+    description: "What led to it and to its end, and some between; at most 20, oldest first.",
+  }),
+});
+export type Incident = Given<Static<typeof Incident>>;
 
 /** A time in which probes of an endpoint say nothing about it. */
-export interface MaintenanceWindow {
-  readonly id: string;
-  readonly endpoint: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** At most 300 characters. */
-  readonly reason?: string | undefined;
-}
-
-/** One part of a score. */
-export interface ScorePart {
-  readonly name: "reachable" | "correct" | "described" | "fast";
-  /** Absent when nothing is known; the score is then out of the rest. */
-  readonly points?: number | undefined;
-  readonly outOf: number;
-  /** One sentence with the figures it was made from. */
-  readonly why: string;
-  /** Path of the measurement, below the public URL. */
-  readonly measurement: string;
-}
+export const MaintenanceWindow = Type.Object(
+  {
+    id: Type.String(),
+    endpoint: Type.String(),
+    fromMs: Type.Integer(),
+    toMs: Type.Integer(),
+    reason: Optional(text("At most 300 characters.")),
+  },
+  { title: "Maintenance" },
+);
+export type MaintenanceWindow = Given<Static<typeof MaintenanceWindow>>;
 
 /** How good an endpoint is to work with, and why. */
-export interface Score {
-  /** 0 to 100, of the parts that are known; absent when none is. */
-  readonly points?: number | undefined;
-  readonly parts: readonly ScorePart[];
-}
+export const Score = Type.Object({
+  points: Optional(number("0 to 100, of the parts that are known; absent when none is.")),
+  parts: Type.Array(
+    Type.Object({
+      name: Type.Enum(["reachable", "correct", "described", "fast"]),
+      points: Optional(number("Absent when nothing is known; the score is then out of the rest.")),
+      outOf: Type.Number(),
+      why: text("One sentence with the figures it was made from."),
+      measurement: text("Path of the measurement, below the public URL."),
+    }),
+  ),
+});
+export type Score = Given<Static<typeof Score>>;
+export type ScorePart = Score["parts"][number];
 
 /** State of the monitor itself. */
-export interface Heartbeat {
-  /** Probing is switched on. */
-  readonly enabled: boolean;
-  /** When probes were last started by any process. */
-  readonly lastMs?: number | undefined;
-  /** Times of the last 90 days without a probe for more than three intervals. */
-  readonly gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
-  /** It beat within three intervals, or is switched off. */
-  readonly alive: boolean;
-  /** This service cannot reach the network, so that probes say nothing of endpoints beyond it. */
-  readonly offline?: { readonly sinceMs: number; readonly incident: string } | undefined;
-}
+export const Heartbeat = Type.Object({
+  enabled: boolean("Probing is switched on."),
+  lastMs: Optional(integer("When probes were last started by any process.")),
+  gaps: Type.Array(Type.Object({ fromMs: Type.Integer(), toMs: Type.Integer() }), {
+    description: "Times of the last 90 days without a probe for more than three intervals.",
+  }),
+  alive: boolean("It beat within three intervals, or is switched off."),
+  offline: Optional(
+    Type.Object(
+      { sinceMs: Type.Integer(), incident: Type.String() },
+      { description: "This service cannot reach the network; probes of endpoints beyond it say nothing." },
+    ),
+  ),
+});
+export type Heartbeat = Given<Static<typeof Heartbeat>>;
 
 /** Report of proxied traffic about an endpoint; `ExchangeReport` of `outbound` fits. */
 export interface TrafficReport {

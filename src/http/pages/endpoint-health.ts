@@ -1,4 +1,4 @@
-import type { Availability, DaySummary, Score, ScorePart, WindowSummary, HourSummary } from "../../monitor/monitor.ts";
+import type { Availability, Score, ScorePart, WindowSummary, HourSummary } from "../../monitor/monitor.ts";
 import { latencyText, numberText, percentText } from "../../figures.ts";
 import { day, faultList, noData } from "./figures.ts";
 import { type Html, html, ownLink } from "../../html.ts";
@@ -31,14 +31,14 @@ export const windowTable = (windows: readonly WindowSummary[]): Html =>
     rows: windows.map(windowRow),
   });
 
-function dayRow(scale: StripScale, at: number, summary: DaySummary | undefined): Html {
+function dayRow(scale: StripScale, at: number, summary: HourSummary | undefined): Html {
   const fromMs = scale.fromMs + at * scale.spanMs;
   const { probes, good, p50Ms, faults } = summary ?? { probes: 0, good: 0, p50Ms: undefined, faults: {} };
   return html`<tr><th scope="row">${day(fromMs)}</th><td class="n">${uptimeText(good, probes)}</td><td class="n">${probes === 0 ? noData : numberText(probes)}</td>${latencyCell(p50Ms)}<td>${probes === 0 ? noData : faultList(faults)}</td></tr>
 `;
 }
 
-const dayTable = (scale: StripScale, days: readonly DaySummary[]): Html =>
+const dayTable = (scale: StripScale, days: readonly HourSummary[]): Html =>
   html`<details><summary>Every day as a table</summary>
 ${table({
   name: "Days",
