@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { FedwayError, type Problem } from "../errors/fedway-error.ts";
-import type { CliIo, CommandWork, FolderHolder } from "./cli-io.ts";
+import type { CliApp, CliIo, CommandWork, FolderHolder } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";
 
 /** A problem document that the service answered. */
@@ -52,14 +52,26 @@ export async function withService<Result>(
   { url, ...work }: CommandWork & { readonly url?: string | undefined },
   use: (service: Service) => Promise<Result>,
 ): Promise<Result> {
-  const running = await chooseService(io, url);
-  if (running !== undefined) return use(serviceAt(io, running));
+  const chosen = await runningOrOwn(io, url);
+  if (typeof chosen === "string") return use(serviceAt(io, chosen));
   await write(io.stderr, startNote);
-  const app = await io.openApp();
   try {
-    return await use(serviceAt(io, await app.listen(work), app.adminToken));
+    return await use(serviceAt(io, await chosen.listen(work), chosen.adminToken));
   } finally {
-    await app.close();
+    await chosen.close();
+  }
+}
+
+/** URL of a running service, else one in this process; of commands that begin at once, the others wait for the first. */
+async function runningOrOwn(io: CliIo, url: string | undefined, attempts = 20): Promise<string | CliApp> {
+  const running = await chooseService(io, url);
+  if (running !== undefined) return running;
+  try {
+    return await io.openApp();
+  } catch (error) {
+    const isHeld = error instanceof FedwayError && error.code === "STORE_HELD";
+    if (!isHeld || attempts === 1 || io.interrupted.aborted) throw error;
+    return runningOrOwn(io, url, attempts - 1);
   }
 }
 

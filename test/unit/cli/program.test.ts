@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { cli } from "../../support/run-cli.ts";
@@ -307,6 +307,24 @@ describe("a data folder that is held", () => {
     expect(err).toBe(
       "note: a running service holds the data folder; it answers at http://127.0.0.1:4711, with its settings\n",
     );
+  });
+
+  it("is waited for when it began at the same time", async () => {
+    const held = new FedwayError("STORE_HELD", "Process 7 holds the data folder.");
+    const openApp = vi
+      .fn<() => Promise<CliApp>>()
+      .mockRejectedValueOnce(held)
+      .mockResolvedValue({
+        adminToken: "t",
+        listen: async () => "http://127.0.0.1:3000",
+        startMessage: String,
+        close: async () => {},
+      });
+    const { code, out, err } = await cli(["query", "ASK {}"], { openApp, fetch: () => new Response("yes") });
+    expect({ code, out, err }).toStrictEqual({ code: 0, out: "yes", err: startNote });
+    openApp.mockReset().mockRejectedValue(held);
+    expect(await cli(["query", "ASK {}"], { openApp })).toMatchObject({ code: 1, out: "", closed: 0 });
+    expect(openApp.mock.calls.length).toBeLessThan(50);
   });
 
   it("makes explain ask it too", async () => {
