@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { unknownId } from "../errors/unknown-id.ts";
+import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import { describedFederation } from "../registry/catalog/described-federation.ts";
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
@@ -12,7 +12,7 @@ import { type ReadQuery, readQuery } from "./read-query.ts";
 /** Completion from what is known of endpoints; none is asked. */
 export function createCompletion({ catalog, models }: { readonly catalog: Catalog; readonly models: EndpointModels }) {
   const known = createKnownTerms(models);
-  /** @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
+  /** @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN`, `REQUEST_INVALID` for both of them */
   return async (request: CompletionRequest): Promise<Completion> => {
     const target = targetIds(request, catalog);
     const at = Math.min(request.position, request.query.length);
@@ -47,6 +47,7 @@ function tryRead(text: string, position: number): ReadQuery | string {
 
 /** The endpoints that are asked outside of SERVICE. */
 function targetIds({ endpoint, federation }: CompletionRequest, catalog: Catalog): readonly string[] {
+  if (endpoint !== undefined && federation !== undefined) throw twoTargets();
   if (endpoint !== undefined && catalog.byId(endpoint) === undefined) throw unknownId("endpoint", endpoint, catalog);
   if (endpoint !== undefined) return [endpoint];
   const named = federation === undefined ? describedFederation : catalog.federation(federation);

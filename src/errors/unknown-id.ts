@@ -24,3 +24,9 @@ export function unknownId(kind: "endpoint" | "federation", id: string, catalog: 
 }
 
 const codes = { endpoint: "ENDPOINT_UNKNOWN", federation: "FEDERATION_UNKNOWN" } as const;
+
+/** The error for a request that names both. */
+export const twoTargets = (): FedwayError =>
+  new FedwayError("REQUEST_INVALID", "The request names an endpoint and a federation.", {
+    next: "Name one of them: the query is sent to an endpoint, or to all members of a federation.",
+  });

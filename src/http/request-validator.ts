@@ -39,7 +39,9 @@ function fieldError(violation: TLocalizedValidationError | undefined, schema: TS
   const described = violation?.keyword === "pattern" ? textIn(schema, field, "description") : undefined;
   if (described !== undefined)
     return new FedwayError("REQUEST_INVALID", `${what} is malformed. Expected: ${described}`);
-  return new FedwayError("REQUEST_INVALID", `${what} ${violation?.message ?? "is not valid"}.`);
+  const must =
+    violation?.keyword === "enum" ? `must be one of ${list(violation.params.allowedValues.map(String))}` : undefined;
+  return new FedwayError("REQUEST_INVALID", `${what} ${must ?? violation?.message ?? "is not valid"}.`);
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,4 +1,4 @@
-import { unknownId } from "../errors/unknown-id.ts";
+import { twoTargets, unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { isMonotone, isSummary, nonMonotoneParts } from "../sparql/monotone.ts";
@@ -247,11 +247,7 @@ function withNonMonotoneMembers(clause: FederatedClause): FederatedClause {
 
 /** The endpoint or federation that the request is sent to. */
 function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext): Pick<PlanTask, "entry" | "over"> {
-  if (endpointId !== undefined && federationId !== undefined) {
-    throw new FedwayError("REQUEST_INVALID", "The request names an endpoint and a federation.", {
-      next: "Name one of them: the query is sent to an endpoint, or to all members of a federation.",
-    });
-  }
+  if (endpointId !== undefined && federationId !== undefined) throw twoTargets();
   if (endpointId !== undefined) return { entry: knownEntry(endpointId, context) };
   return federationId === undefined ? { entry: undefined } : overFederation(federationId, context);
 }

@@ -41,6 +41,10 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", { detail: "The body is empty; a JSON object is expected." }, { ...json(""), body: null });
   shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
   shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.' });
+  const terms = { detail: '"terms" must be one of "json", "ntriples".' };
+  shouldRefuse("/api/query", terms, json({ query: "ASK {}", terms: "turtle" }));
+  const both = { query: "ASK {}", position: 0, endpoint: "alpha", federation: "all" };
+  shouldRefuse("/api/complete", { detail: "The request names an endpoint and a federation." }, json(both));
   shouldRefuse("/api/incidents?open=1", { detail: '"open" must be boolean.' });
   shouldRefuse("/api/incidents?endpoint=%01", { detail: '"endpoint" is malformed. Expected: Catalogue id.' });
   shouldRefuse("/api/endpoints/a%01b", { detail: '"id" is malformed. Expected: Its id, without control characters.' });
