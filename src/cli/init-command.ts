@@ -58,7 +58,9 @@ volumes:
 async function runInit(io: CliIo, folder: string): Promise<number> {
   const present = await readdir(folder).catch(() => []);
   if (present.length > 0) throw new UsageError(`"${folder}" is not empty`);
-  await mkdir(join(folder, "catalog"), { recursive: true });
+  await mkdir(join(folder, "catalog"), { recursive: true }).catch((error: unknown) => {
+    throw new UsageError(`"${folder}" cannot be made: ${error instanceof Error ? error.message : String(error)}`);
+  });
   await writeFile(join(folder, "catalog", "my-endpoint.ttl"), entry, { flag: "wx" });
   await writeFile(join(folder, ".env"), settings, { flag: "wx" });
   await writeFile(join(folder, "compose.yaml"), compose, { flag: "wx" });

@@ -54,6 +54,12 @@ describe("usage", () => {
     expect(err).toContain('PORT is "x"');
   });
 
+  it("says of init which folder cannot be made", async () => {
+    const { code, err } = await cli(["init", import.meta.filename]);
+    expect(code).toBe(2);
+    expect(err).toContain('program.test.ts" cannot be made: ENOTDIR');
+  });
+
   it("prints the version", async () => expect(await cli(["--version"])).toMatchObject({ code: 0, out: "9.8.7\n" }));
 
   it("prints help with examples and the environment", async () => {
