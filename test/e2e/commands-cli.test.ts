@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCommand, startNote, startProgram } from "../support/built-program.ts";
@@ -109,6 +109,28 @@ it("bash completes commands, nouns and options", async () => {
   expect(await completed("runs", "ca")).toBe("cancel");
   expect(await completed("query", "--prov")).toBe("--provenance");
   expect(await completed("shards", "bu")).toBe("build");
+});
+
+it.each(["zsh", "fish"])("the script for %s is valid", async (shell) => {
+  const { stdout } = await runCommand(["completion", shell]);
+  const script = join(newFolder(), "completion");
+  await writeFile(script, stdout);
+  const checked = startProgram([shell, "-n", script], {});
+  expect([await checked.ended, checked.output]).toEqual([0, { stdout: "", stderr: "" }]);
+});
+
+it("fish completes commands, nouns and options", async () => {
+  const completed = async (words: string): Promise<string> => {
+    const command = `${process.execPath} dist/cli/main.js completion fish | source; complete -C "fedway ${words}"`;
+    const shell = startProgram(["fish", "-c", command], { HOME: newFolder() });
+    await shell.ended;
+    return shell.output.stdout.replace(/\t[^]*/, "");
+  };
+  expect(await Promise.all(["desc", "runs ca", "query --prov"].map(completed))).toEqual([
+    "describe",
+    "cancel",
+    "--provenance",
+  ]);
 });
 
 it("init makes a folder whose catalogue is right, and never replaces one", async () => {

@@ -58,6 +58,7 @@ const tasks = [
   "monitoring",
   "build-a-benchmark",
   "yasgui",
+  "command-line",
 ];
 
 describe("beside a service that was just started", () => {

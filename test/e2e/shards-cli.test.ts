@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
@@ -28,6 +29,38 @@ describe("fedway shards", () => {
     expect(report).toMatchObject({ code: 0, stdout: built.stdout });
     const verified = await runCommand(["shards", "verify", target], env);
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringMatching(/the shards hold\n$/) });
+  });
+
+  it("writes a spec of a folder that can be built at once, and never replaces one", async () => {
+    const own = join(newFolder(), "My Data");
+    await mkdir(join(own, "questions"), { recursive: true });
+    await writeFile(join(own, "data.nt.gz"), gzipSync(await readFile("shards/example/harbour.nt")));
+    await writeFile(join(own, "ontology.ttl"), await readFile("shards/example/harbour-ontology.ttl"));
+    await writeFile(join(own, "package.json"), "{}");
+    const none = await runCommand(["shards", "init", own], env);
+    expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("fedway shards questions '") });
+    const prefix = "PREFIX h: <https://harbour.example/vocabulary#> SELECT ?name WHERE { ?port a h:Port ; h:name ?name";
+    await writeFile(join(own, "one.rq"), `${prefix} }`);
+    await writeFile(join(own, "questions", "a.rq"), `# Ports of the north?\n${prefix} ; h:coast "north" }`);
+    await writeFile(join(own, "questions", "b.sparql"), `${prefix} ; h:coast ?coast }`);
+    await writeFile(join(own, "questions", "c.rq"), "SELECT");
+    const made = await runCommand(["shards", "init", own], env);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    expect(made.stdout.split("\n").slice(0, 4)).toEqual([
+      "data: data.nt.gz",
+      "ontology: ontology.ttl",
+      "queries: 2 in questions; 1 cannot be used",
+      "not used: 1 queries in .; a spec names one file or folder of them",
+    ]);
+    expect(made.stdout).toContain(`next: fedway shards build '${own}/spec.json'`);
+    const built = await runCommand(["shards", "build", join(own, "spec.json")], env);
+    expect(built).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^my-data: 2343 triples, 2 questions with 2 queries/),
+    });
+    const written = await readFile(join(own, "spec.json"), "utf8");
+    expect(await runCommand(["shards", "init", own], env)).toMatchObject({ code: 2, stdout: "" });
+    expect(await readFile(join(own, "spec.json"), "utf8")).toBe(written);
   });
 
   it("tells what is wrong with a description", async () => {

@@ -12,6 +12,7 @@ import {
   type ShardIo,
 } from "./shard-commands.ts";
 import { runShardPackage, runShardSql } from "./source-commands.ts";
+import { runShardInit } from "./init-command.ts";
 import { runShardQuestions, runShardRekey } from "./questions-command.ts";
 
 /** Builds and verifications without a service, loaded when a command needs them. */
@@ -39,6 +40,12 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
     .addHelpText("after", () =>
       examples("shards build shards/example/spec.json", "shards serve .fedway/shards/harbour"),
     );
+  shards
+    .command("init")
+    .description("write a spec for build of the RDF files and queries that a folder has")
+    .argument("<folder>", "folder with data (.ttl, .nt, .nt.gz ...) and queries (JSON, CSV, .rq, .sparql)")
+    .addHelpText("after", () => examples("shards init mydata", "shards build mydata/spec.json"))
+    .action(run(runShardInit));
   addBuild(shards, running);
   addCompare(shards, running);
   addPackage(shards, running);

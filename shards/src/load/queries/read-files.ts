@@ -14,7 +14,7 @@ export interface ReadLimits {
 }
 
 /**
- * The entries of a JSON or CSV file, or of a folder's `.rq` files in the order of their names: the id is the name
+ * The entries of a JSON or CSV file, or of a folder's `.rq` and `.sparql` files in the order of their names: the id is the name
  * without its ending, the question what the comment lines at the beginning say.
  * @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE`
  */
@@ -42,16 +42,18 @@ const fileReaders: Readonly<Record<string, typeof entriesFromJson>> = {
   ".csv": entriesFromCsv,
 };
 
+const queryEndings: ReadonlySet<string> = new Set([".rq", ".sparql"]);
+
 async function readFolder(path: string, limits: ReadLimits): Promise<readonly QueryEntry[]> {
   const entries = await readdir(path, { withFileTypes: true });
   const queryFiles = entries
-    .filter(({ name }) => extname(name) === ".rq")
+    .filter(({ name }) => queryEndings.has(extname(name)))
     .toSorted((left, right) => compareText(left.name, right.name));
   if (queryFiles.length > limits.maxQueries) throw tooMany(limits.maxQueries);
   const found: QueryEntry[] = [];
   let left = limits.maxBytes;
   for (const entry of queryFiles) {
-    const id = basename(entry.name, ".rq");
+    const id = basename(entry.name, extname(entry.name));
     if (!entry.isFile()) {
       // A symbolic link could lead anywhere.
       found.push({ place: entry.name, id, problem: "This is not a regular file." });
