@@ -40,12 +40,7 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
     .addHelpText("after", () =>
       examples("shards build shards/example/spec.json", "shards serve .fedway/shards/harbour"),
     );
-  shards
-    .command("init")
-    .description("write a spec for build of the RDF files and queries that a folder has")
-    .argument("<folder>", "folder with data (.ttl, .nt, .nt.gz ...) and queries (JSON, CSV, .rq, .sparql)")
-    .addHelpText("after", () => examples("shards init mydata", "shards build mydata/spec.json"))
-    .action(run(runShardInit));
+  addInit(shards, run);
   addBuild(shards, running);
   addCompare(shards, running);
   addPackage(shards, running);
@@ -92,6 +87,15 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
     .option("-p, --port <port>", "port to listen on (PORT)")
     .addHelpText("after", () => examples("shards serve .fedway/shards/harbour --port 8080"))
     .action(running((io, folders: string[], options: ServeOptions) => runServe(io, serveOverrides(folders, options))));
+}
+
+function addInit(shards: Command, run: Running): void {
+  shards
+    .command("init")
+    .description("write a spec for build of the RDF files and queries that a folder has")
+    .argument("<folder>", "folder with data (.ttl, .nt, .nt.gz ...) and queries (JSON, CSV, .rq, .sparql)")
+    .addHelpText("after", () => examples("shards init mydata", "shards build mydata/spec.json"))
+    .action(run(runShardInit));
 }
 
 function addBuild(shards: Command, running: RunningShards): void {
