@@ -9,7 +9,9 @@ import { newFolder } from "../support/scratch-folder.ts";
 
 let server: SparqlTestServer;
 beforeAll(async () => {
-  server = await startSparqlTestServer('<urn:x:1> a <urn:x:Book> ; <urn:x:title> "One" .');
+  server = await startSparqlTestServer(
+    '<urn:x:1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:x:Book> .\n<urn:x:1> <urn:x:title> "One" .',
+  );
 });
 afterAll(async () => {
   await server?.close();
