@@ -72,11 +72,11 @@ async function idOf(service: Service, url: string, cursor = ""): Promise<string 
 
 /**
  * Has a job run to its end and shows how far it is; an interruption cancels it. Resolves to the job, also a cancelled one.
- * @throws RemoteProblem, FedwayError the error of a job that failed
+ * @throws RemoteProblem, FedwayError the error of its first attempt that failed, with `next`
  */
 export async function runJob(
   { interrupted }: CliIo,
-  { service, path }: { readonly service: Service; readonly path: string },
+  { service, path, next }: { readonly service: Service; readonly path: string; readonly next: string },
   show: (progress: NonNullable<Job["progress"]>) => void,
 ): Promise<Job> {
   const accepted: unknown = await (await service.ask(path, { method: "POST" })).json();
@@ -84,9 +84,9 @@ export async function runJob(
   let job = accepted;
   const at = `/api/jobs/${encodeURIComponent(job.id)}`;
   try {
-    while (job.state === "waiting" || job.state === "running") {
-      for await (const next of eventsOf(await service.ask(`${at}/events`))) {
-        job = next;
+    while (!hasEnded(job)) {
+      for await (job of eventsOf(await service.ask(`${at}/events`))) {
+        if (hasEnded(job)) break;
         if (job.progress) show(job.progress);
       }
     }
@@ -96,9 +96,12 @@ export async function runJob(
     return { ...job, state: "cancelled" };
   }
   if (job.error !== undefined)
-    throw new FedwayError(isCode(job.error.code) ? job.error.code : "INTERNAL", job.error.message);
+    throw new FedwayError(isCode(job.error.code) ? job.error.code : "INTERNAL", job.error.message, { next });
   return job;
 }
+
+/** Also when it would be tried again later: a person decides on that. */
+const hasEnded = ({ state, error }: Job): boolean => error !== undefined || !(state === "waiting" || state === "running");
 
 const notFollowed = (): FedwayError => new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a job.");
 

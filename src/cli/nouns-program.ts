@@ -118,7 +118,8 @@ const runProbe = (io: CliIo, target: string, { url, json }: ServiceOptions): Pro
   withService(io, { url, jobs: endpointJobs }, (service) =>
     withEndpoint(service, target, async (id) => {
       const path = `/api/endpoints/${encodeURIComponent(id)}/capabilities`;
-      const { state } = await jobWithProgress(io, { service, path });
+      const next = "Check the URL, and that the endpoint can be reached from here.";
+      const { state } = await jobWithProgress(io, { service, path, next });
       if (state === "cancelled") return exitCodes.interrupted;
       const found: unknown = await (await service.ask(path)).json();
       if (!isFindings(found)) throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with findings.");

@@ -37,8 +37,10 @@ export async function runDescribe(io: CliIo, target: string, options: DescribeOp
   return withService(io, { url, jobs: endpointJobs }, (service) =>
     withEndpoint(service, target, async (id) => {
       const at = `/api/endpoints/${encodeURIComponent(id)}`;
-      const { result, state } = await jobWithProgress(io, { service, path: `${at}/describe${search}` });
-      if (isSummary(result) && result.answered === 0) throw silent(target);
+      const next = `fedway probe ${target} shows what it answers.`;
+      const { result, state } = await jobWithProgress(io, { service, path: `${at}/describe${search}`, next });
+      if (isSummary(result) && result.answered === 0)
+        throw new FedwayError("ENDPOINT_FAILED", "The endpoint answered none of the queries.", { next });
       if (state === "cancelled") await write(io.stderr, "Interrupted: the description is unfinished.\n");
       const paths = documents.map((path) => at + path);
       const body = await described(service, paths).catch((error: unknown) => {
@@ -110,11 +112,6 @@ interface Summary {
 
 const isSummary = (value: unknown): value is Summary =>
   typeof value === "object" && value !== null && "classes" in value && "cost" in value;
-
-const silent = (target: string): FedwayError =>
-  new FedwayError("ENDPOINT_FAILED", "The endpoint answered none of the queries.", {
-    next: `fedway probe ${target} shows what it answers.`,
-  });
 
 function notesOn({ classes, properties, cost, unfinished, retrieved }: Summary): readonly string[] {
   const seconds = (cost.ms / 1000).toFixed(1);

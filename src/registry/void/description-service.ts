@@ -212,7 +212,8 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
     ...found,
     build: options.local?.(url) === hosted ? hosted?.build : undefined,
   });
-  const known = work?.endpoint === url && work.build === hosted?.build ? work : undefined;
+  const isSame = work?.endpoint === url && work.build === hosted?.build;
+  const known = isSame ? begunWork(work) : undefined;
   let lists = completeLists(known);
   let triples: readonly ReadTriple[] | undefined;
   const { description, retrieved, failure } = await runDescription(
@@ -252,8 +253,15 @@ async function describeEndpoint(options: RunOptions, asked: AskedRun, context: J
 function refuseGone({ description, records }: RetrievedVoid): void {
   const isSilent = records.every(({ outcome, httpStatus }) => outcome === "failed" && httpStatus === undefined);
   if (description !== undefined || records.length === 0 || !isSilent) return;
-  throw new FedwayError("ENDPOINT_UNREACHABLE", "No request to the endpoint was answered.");
+  throw new FedwayError("ENDPOINT_UNREACHABLE", "The endpoint's host cannot be reached: no request was answered.");
 }
+
+/** Without answers there is nothing to go on with, and the host is looked for again. */
+const begunWork = (work: VoidDescription): VoidDescription | undefined => (answeredIn(work) > 0 ? work : undefined);
+
+/** Number of answered requests. */
+const answeredIn = ({ records }: Pick<VoidDescription, "records">): number =>
+  records.filter(({ outcome }) => outcome === "ok" || outcome === "partial").length;
 
 /** Stores a result. One that lacks something does not replace one that is whole; it waits as work for the next run. */
 async function publish({ descriptions, get, put }: RunOptions, id: string, result: VoidDescription): Promise<void> {
@@ -271,8 +279,8 @@ type Summary = ReturnType<typeof summary>;
 
 /** The job's result; `retrieved` is absent when the run went on from earlier work. */
 function summary(id: string, description: VoidDescription, retrieved: RetrievedVoid | undefined) {
-  const { unfinished, classPartitions, propertyPartitions, cost, records } = description;
-  const answered = records.filter(({ outcome }) => outcome === "ok" || outcome === "partial").length;
+  const { unfinished, classPartitions, propertyPartitions, cost } = description;
+  const answered = answeredIn(description);
   const counts = { classes: classPartitions.length, properties: propertyPartitions.length, answered };
   if (retrieved === undefined) return { id, unfinished, ...counts, cost };
   const { step, checks, quarantined, contradicted } = retrieved;
