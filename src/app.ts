@@ -19,7 +19,7 @@ import {
 } from "./app/open-clients.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
-import { describesDue, openRegistry } from "./app/open-registry.ts";
+import { describesDue, openRegistry, type Registry } from "./app/open-registry.ts";
 import { followFolders, openWatches } from "./app/open-watches.ts";
 import { loadShards, offRoutes } from "./app/plugins.ts";
 import { logWriteFaults, measured, openJobs, openState, type State, watchSharedState } from "./app/open-state.ts";
@@ -37,7 +37,7 @@ import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { usedIds } from "./plan/plan-notes.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
-import type { Catalog } from "./registry/catalog/catalog.ts";
+import { removeOnceEntries } from "./registry/catalog/once-id.ts";
 import { openAdminToken } from "./store/admin-token.ts";
 import { openCredentialFile } from "./outbound/credential-file.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
@@ -48,7 +48,7 @@ import { childrenNow } from "./workers/child-process.ts";
 /** The whole service, wired. */
 export interface App {
   readonly queries: QueryService;
-  readonly catalog: Catalog;
+  readonly catalog: Registry["catalog"];
   /** The tools of agents. */
   toolbox(profile?: ToolProfile): Toolbox;
   /** Tools and resources for MCP. */
@@ -273,9 +273,10 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
 
 /** Background work begins when the service is there for others; for a command only the jobs that it asks for. */
 async function startWork(parts: ServedParts, command: CommandWork | undefined): Promise<void> {
-  const { config, jobs, metrics, registry, monitoring, shards, watches } = parts;
+  const { config, jobs, metrics, registry, monitoring, shards, state, watches } = parts;
   const kinds = [registry, monitoring, watches, ...(shards ? [shards] : [])].flatMap((part) => part.kinds);
   const work = config.role !== "web" && (command === undefined || (command.jobs ?? []));
+  if (command === undefined || state.soleOwner) await removeOnceEntries(registry.catalog);
   await jobs.start(measured(kinds, metrics), { work });
   if (command === undefined) await startRepeated(parts);
   await shards?.start();

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
 import { parsedJson } from "../json.ts";
+import { isOnceId, onceId } from "../registry/catalog/once-id.ts";
 import { type CliIo, UsageError } from "./cli-io.ts";
 import { isCode, RemoteProblem, type Service } from "./service.ts";
 
@@ -35,11 +35,10 @@ export async function withEndpoint<Result>(
   }
   const [bare = target] = target.split("#", 1);
   const known = await idOf(service, bare);
-  if (known !== undefined) return use(known);
-  const id = `once-${createHash("sha256").update(bare).digest("hex").slice(0, 12)}`;
-  await service.ask("/api/endpoints", { body: { id, title: bare, url: bare } }).catch((error: unknown) => {
-    throw addressProblem(error) ?? error;
-  });
+  // A command that was killed leaves its entry to the next one.
+  if (known !== undefined && !isOnceId(known)) return use(known);
+  const id = known ?? onceId(bare);
+  if (known === undefined) await addEntry(service, { id, title: bare, url: bare });
   try {
     return await use(id);
   } finally {
@@ -47,13 +46,15 @@ export async function withEndpoint<Result>(
   }
 }
 
-/** Of an entry that is refused for its address alone. */
-const addressProblem = (error: unknown): FedwayError | undefined =>
-  error instanceof RemoteProblem && error.problem.detail.includes("address")
-    ? new FedwayError("ADDRESS_REFUSED", error.problem.detail, {
-        next: "FEDWAY_ALLOW_ADDRESSES names the private addresses that the service may ask, such as 127.0.0.0/8.",
-      })
-    : undefined;
+/** @throws RemoteProblem, FedwayError `ADDRESS_REFUSED` */
+async function addEntry(service: Service, body: object): Promise<void> {
+  await service.ask("/api/endpoints", { body }).catch((error: unknown) => {
+    if (!(error instanceof RemoteProblem && error.problem.detail.includes("address"))) throw error;
+    throw new FedwayError("ADDRESS_REFUSED", error.problem.detail, {
+      next: "FEDWAY_ALLOW_ADDRESSES names the private addresses that the service may ask, such as 127.0.0.0/8.",
+    });
+  });
+}
 
 interface Page {
   readonly endpoints: readonly { readonly id: string; readonly url: string }[];
@@ -101,7 +102,8 @@ export async function runJob(
 }
 
 /** Also when it would be tried again later: a person decides on that. */
-const hasEnded = ({ state, error }: Job): boolean => error !== undefined || !(state === "waiting" || state === "running");
+const hasEnded = ({ state, error }: Job): boolean =>
+  error !== undefined || !(state === "waiting" || state === "running");
 
 const notFollowed = (): FedwayError => new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a job.");
 

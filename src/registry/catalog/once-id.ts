@@ -1,0 +1,13 @@
+import { createHash } from "node:crypto";
+import type { EditableCatalog } from "./catalog.ts";
+
+/** Id of the entry that an endpoint with this URL has for the life of one command. */
+export const onceId = (url: string): string => `once-${createHash("sha256").update(url).digest("hex").slice(0, 12)}`;
+
+/** True for such an id. */
+export const isOnceId = (id: string): boolean => /^once-[0-9a-f]{12}$/.test(id);
+
+/** Removes the entries of commands that were killed. @throws FedwayError `STORE_FAILED` */
+export async function removeOnceEntries(catalog: EditableCatalog): Promise<void> {
+  for (const { id } of catalog.entries) if (isOnceId(id)) await catalog.remove("endpoint", id);
+}
