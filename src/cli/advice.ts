@@ -1,7 +1,7 @@
 const id = String.raw`([\w.~%{}-]*[\w}])`;
 const nouns = "(endpoints|federations|runs|jobs|incidents|shards)";
 
-/** What HTTP clients and agents are advised to use, and the command that does the same; the first that fits counts. */
+/** Advice for HTTP clients and agents, and the command that does the same; the first that fits counts. */
 const commands: readonly (readonly [pattern: string, command: string])[] = [
   [`POST /api/endpoints/${id}/describe`, "fedway describe $1"],
   [`POST /api/endpoints/${id}/capabilities`, "fedway probe $1"],

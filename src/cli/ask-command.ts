@@ -5,7 +5,7 @@ import { visible } from "../html.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
 import { type ServiceOptions, writeJson } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
-import { checked, withService } from "./service.ts";
+import { checked, RemoteProblem, withService } from "./service.ts";
 
 interface AskCommandOptions extends ServiceOptions {
   readonly rounds?: number;
@@ -51,9 +51,16 @@ async function runAsk(io: CliIo, question: string, options: AskCommandOptions): 
 async function answerOf(response: Response): Promise<AskAnswer> {
   // A question that failed has an answer too.
   const isAnswered = response.headers.get("content-type")?.startsWith("application/json") === true;
-  const body: unknown = await (isAnswered ? response : await checked(response)).json().catch(() => undefined);
+  const good = isAnswered ? response : await checked(response).catch(withoutModel);
+  const body: unknown = await good.json().catch(() => undefined);
   if (isAnswer(body)) return body;
   throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer the question.");
+}
+
+/** @throws FedwayError `CONFIG_INVALID` where nothing answers questions */
+function withoutModel(error: unknown): never {
+  if (!(error instanceof RemoteProblem && error.problem.code === "NOT_FOUND")) throw error;
+  throw new FedwayError("CONFIG_INVALID", error.problem.detail, error.problem);
 }
 
 const isAnswer = (value: unknown): value is AskAnswer =>

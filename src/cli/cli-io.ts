@@ -22,7 +22,7 @@ export interface CliApp {
   close(): Promise<void>;
 }
 
-/** Who holds the data folder; without `url` it cannot be talked to. */
+/** The process that holds the data folder; without `url` no command can reach it. */
 export interface FolderHolder {
   readonly pid?: number;
   readonly url?: string;

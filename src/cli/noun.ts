@@ -44,7 +44,7 @@ export const writeView = ({ stdout }: CliIo, view: View): Promise<void> =>
 
 const stateInText = /(?<=^(?:run|\s*(?:state|status):) )\w+/gm;
 
-/** What a command does that shows one item: as text, or with `--json` as it came. */
+/** Action of a command that shows one item: as text, or with `--json` as it came. */
 export const showAction =
   (collection: string, viewOf: (item: Readonly<Record<string, unknown>>) => View) =>
   async (io: CliIo, id: string, { url, json }: ServiceOptions): Promise<number> => {

@@ -16,6 +16,7 @@ interface DescribeOptions {
   readonly view?: string;
   readonly variant?: string;
   readonly summary?: boolean;
+  readonly json?: boolean;
   readonly maxRequests?: number;
   readonly timeout?: number;
   readonly retrieve?: boolean;
@@ -63,10 +64,11 @@ async function closing(io: CliIo, found: Summary, { partial = false }: DescribeO
 }
 
 /** The paths below an endpoint's whose answers are written. @throws UsageError for an option without effect */
-function documentsOf({ format, view, variant, summary = false }: DescribeOptions): readonly string[] {
-  if (!summary) return [`/void${searchOf({ format: format ?? "turtle", view, variant, whole: true })}`];
-  if ((format ?? view ?? variant) !== undefined)
-    throw new UsageError("--summary is text of its own; leave out --format, --view and --variant");
+function documentsOf({ format, view, variant, summary, json }: DescribeOptions): readonly string[] {
+  if (!summary && !json) return [`/void${searchOf({ format: format ?? "turtle", view, variant, whole: true })}`];
+  if ((format ?? view ?? variant) !== undefined || (summary && json))
+    throw new UsageError("--summary and --json are formats of their own; leave out --format, --view and --variant");
+  if (json) return [`/schema${searchOf({ detail: "lines", maxTokens: 100_000 })}`];
   return ["summary", "lines"].map((detail) => `/schema${searchOf({ detail, format: "text", maxTokens: 4_000 })}`);
 }
 
@@ -80,7 +82,7 @@ function searchOf(given: Readonly<Record<string, string | number | boolean | und
 async function described(service: Service, paths: readonly string[]): Promise<string> {
   const texts: string[] = [];
   for (const path of paths) texts.push(await (await service.ask(path, afterwards())).text());
-  return texts.join("\n");
+  return `${texts.map((text) => text.trimEnd()).join("\n\n")}\n`;
 }
 
 /** Has a job run and shows how far it is. */

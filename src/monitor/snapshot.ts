@@ -184,7 +184,7 @@ export async function publishSnapshot(
   const reasons = judgeSnapshot(snapshot, await published.get(""));
   if (reasons.length > 0 && !reviewed) {
     throw new FedwayError("SNAPSHOT_IMPLAUSIBLE", `The snapshot is not plausible. ${reasons.join(" ")}`, {
-      next: "Review the state of the endpoints and of the monitor, then repeat with reviewed.",
+      next: "Run `fedway serve` where it reaches the endpoints, and export when it has probed them; --reviewed (API: ?reviewed=true) publishes this one.",
     });
   }
   await published.put("", figuresOf(snapshot));

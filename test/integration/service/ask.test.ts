@@ -321,7 +321,7 @@ it("fedway ask writes the rows, and what they cost", async () => {
   });
   const without = () => openService({}, { ...env, FEDWAY_CHAT: "", FEDWAY_DATA_DIR: newFolder() });
   expect(await cli(["ask", question], { openApp: without })).toMatchObject({
-    code: 1,
+    code: 2,
     out: "",
     err: expect.stringContaining("no language model.\nnext: Set FEDWAY_CHAT"),
   });
