@@ -171,7 +171,7 @@ it("the command line lists, shows and cancels", async () => {
   expect(listed).toMatchObject({ code: 0, err: "" });
   expect(listed.out).toMatch(new RegExp(`^${id} +running +\\d+ ms +direct +slow`, "m"));
   expect(JSON.parse((await run("runs", "list", "--json")).out)).toMatchObject({ runs: [{ id }] });
-  expect(JSON.parse((await run("runs", "show", id)).out)).toMatchObject({ id, status: "running" });
+  expect(JSON.parse((await run("runs", "show", id, "--json")).out)).toMatchObject({ id, status: "running" });
   expect(await run("runs", "cancel", id)).toMatchObject({ code: 0, out: "cancelled\n" });
   expect(await (await answer).json()).toMatchObject({ code: "CANCELLED", detail: operatorDidIt });
   const late = await run("runs", "cancel", id);
