@@ -104,8 +104,9 @@ describe("feedback", () => {
   it("names tools by a hint, so that those that are switched off vanish", () => {
     const names = [...argumentsOf(full).keys()];
     const own = (file: string, name: string): boolean =>
-      /^(?:app\/|cli\/|agent\/tools\/paper-names|agent\/ask\/|http\/(?:(?:ask|session)-routes|pages\/browser\/))/.test(file) ||
-      file === `agent/tools/${name.replaceAll("_", "-")}.ts`;
+      /^(?:app\/|cli\/|agent\/tools\/paper-names|agent\/ask\/|http\/(?:(?:ask|session)-routes|pages\/browser\/))/.test(
+        file,
+      ) || file === `agent/tools/${name.replaceAll("_", "-")}.ts`;
     const bare = sources.flatMap(({ file, text }) => {
       const code = text.replaceAll(/\/\*.*?\*\/|\/\/.*/gs, "");
       return names
