@@ -20,7 +20,7 @@ const stage = useStageOf(async () => {
   return { ...service, url: `${service.url}/fedway` };
 });
 
-/** An endpoint that sends a row whenever it is told to, and ends when it is told to. */
+/** An endpoint that sends a row, and ends, on request of the test. */
 const slow = createSlowEndpoint();
 afterAll(() => slow.close());
 
@@ -252,7 +252,7 @@ describe("the state of an answer", () => {
   const twoSides =
     "SELECT * { { SERVICE <people> { ?s a ?type } } UNION { SERVICE <gone> { ?s a ?type } } } LIMIT 2000";
 
-  it("tells a partial answer from a failed one, which a button repairs", async () => {
+  it("distinguishes a partial answer from a failed one, which a button repairs", async () => {
     const failed = await ends(twoSides);
     expect(failed.state).toBe("failed");
     const { page } = failed;

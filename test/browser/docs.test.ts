@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { accessibilityFaults, keepPicture, looks, useStage } from "./browser-fixture.ts";
 
-// The API reference is Scalar's. What is ours: that it works here, asks nobody else, and has no critical fault.
+// The API reference is Scalar's. What is ours: that it works here, asks no other host, and has no critical fault.
 
 const stage = useStage();
 

@@ -369,7 +369,7 @@ describe("a federation", () => {
     expect(text).toMatch(/class="button" href="\/query#federation=north&amp;query=SELECT/);
   });
 
-  it("says how long its members were up, and what nobody measured", async () => {
+  it("says how long its members were up, and what was not measured", async () => {
     const text = await textOf("/federations/north");
     expect(rowOf(text, "People of the north")).toMatch(/\d %/);
     expect(rowOf(text, "Coins that nobody has probed")).toContain("no data");
