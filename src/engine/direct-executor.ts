@@ -204,7 +204,9 @@ class RequestReport {
     this.#report.ms = this.#elapsedMs;
     const first = toFedwayError(thrown);
     const error = this.time ? asMemberFailure(first, this.#report.endpoint, this.#bounds) : first;
-    noteStatus(this.#report, this.#bounds.signal.aborted ? "cancelled" : failureStatus(error), error.code);
+    // A reader that leaves has cancelled the request; that is no failure of the endpoint.
+    const isCancelled = this.#bounds.signal.aborted || error.code === "CANCELLED";
+    noteStatus(this.#report, isCancelled ? "cancelled" : failureStatus(error), error.code);
     return error === first ? thrown : error;
   }
 

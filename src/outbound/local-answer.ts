@@ -62,7 +62,7 @@ export async function answerLocally(call: Call, endpoint: LocalEndpoint): Promis
     call.check();
     call.wireBytes = body.length;
     call.finish(outcome);
-    const end = stream === undefined ? Promise.resolve(outcome) : finished(stream).then(() => outcome);
+    const end = stream === undefined ? Promise.resolve(outcome) : finished(stream).then(() => outcome, asCancelled);
     // A reader of the body need not look at `end`.
     end.catch(() => {});
     return {
@@ -85,6 +85,12 @@ function asEndpointError(thrown: unknown): FedwayError {
   const error = toFedwayError(thrown);
   if (error.code !== "QUERY_SYNTAX" && error.code !== "UPDATE_REFUSED") return error;
   return new FedwayError("ENDPOINT_REJECTED_QUERY", error.message, { fault: "http-4xx", ...error.details });
+}
+
+/** A stream that its reader closed before the end is reported as the body of a remote answer is. */
+function asCancelled(thrown: unknown): never {
+  if (thrown instanceof FedwayError) throw thrown;
+  throw new FedwayError("CANCELLED", "The answer was not wanted any more.", { cause: thrown });
 }
 
 function ask(call: Call, endpoint: LocalEndpoint): Promise<LocalAnswer> {

@@ -127,6 +127,19 @@ it("a streamed answer is cut off, not ended", async () => {
   expect(record).toMatchObject({ status: "cancelled", detail: "The client that sent the query cancelled it." });
 });
 
+it.each([
+  ["another host's", "endless"],
+  ["its own", "people"],
+])("an endpoint of %s, whose other rows are not wanted, was cancelled and has not failed", async (_whose, endpoint) => {
+  await open({ FEDWAY_EXAMPLES: "on" });
+  const body = { query: "SELECT ?s { ?s ?p ?o }", endpoint, maxRows: 1 };
+  const answer = (await (await send("/api/query", { method: "POST", body })).json()) as { readonly run: string };
+  expect(answer).toMatchObject({ status: "partial", truncated: true, diagnosis: null });
+  const record = async (): Promise<Run> => (await (await send(`/api/runs/${answer.run}`)).json()) as Run;
+  await until(async () => !JSON.stringify(await record()).includes('"pending"'));
+  expect(await record()).toMatchObject({ status: "partial", sources: [{ endpoint, status: "cancelled" }] });
+});
+
 it("a query that waits for its turn is listed and cancelled before it begins", async () => {
   await open({ FEDWAY_MAX_CONCURRENT: "2" });
   const first = sparql(slowly);
