@@ -111,17 +111,25 @@ const termOf = ({ iri, kind, label, endpoints, endpointsTotal }: LinkedTerm) => 
   iri,
   kind,
   label,
-  endpoints: endpoints.slice(0, mostUses).map(({ id, count }) => ({ id, count: count?.value ?? null })),
+  endpoints: endpoints
+    .slice(0, mostUses)
+    .map(({ id, count, published }) => ({ id, count: count?.value ?? null, published })),
   endpoints_total: endpointsTotal,
 });
 
 function termLine({ iri, kind, label, endpoints, endpoints_total: all }: ReturnType<typeof termOf>): string {
   const uses = endpoints.map(useText).join(", ");
-  return `${bracketedIri(iri)} ${kind} "${label}" in ${uses}${all > endpoints.length ? ` and ${all - endpoints.length} more` : ""}`;
+  return `${bracketedIri(iri)} ${kind} "${label}" in ${uses || "no endpoint that is known"}${all > endpoints.length ? ` and ${all - endpoints.length} more` : ""}`;
 }
 
-const useText = ({ id, count }: { readonly id: string; readonly count: number | null }): string =>
-  `${id} (${count ?? "?"})`;
+interface ShownUse {
+  readonly id: string;
+  readonly count: number | null;
+  readonly published?: string | undefined;
+}
+
+const useText = ({ id, count, published }: ShownUse): string =>
+  `${id} (${count ?? "?"}${published === undefined ? "" : ", published"})`;
 
 /** A term that would be cut is left out: a part of it would be another one. */
 const entityOf = ({ kind, term, literal, label, class: type, property, endpoint, degree }: ValueHit) => ({

@@ -3,6 +3,7 @@ import { type EndpointModel, type EndpointModels, hasSameSchema } from "../model
 import type { KnownTerm, TermKind } from "../model/schema.ts";
 import { publishedKey, type PublishedFacts } from "../published/published-facts.ts";
 import { iriParts } from "../schema/text.ts";
+import type { TermUse } from "./search-answer.ts";
 import { TermTable, termDocument, termKey, type TermUsers, termWeights } from "./term-table.ts";
 import { type TextDocument, TextIndex } from "./text-index.ts";
 
@@ -77,13 +78,14 @@ class PublishedTexts implements TermTexts {
   readonly table: TermTable;
   readonly termText = new TextIndex(termWeights);
   readonly #models: EndpointModels;
+  readonly #users: TermUsers;
   /** Of each endpoint, as they are indexed. */
   readonly #held = new Map<string, PublishedFacts["terms"]>();
   #read: Promise<void> | undefined;
 
   constructor(models: EndpointModels) {
     this.#models = models;
-    this.table = new TermTable({
+    this.#users = {
       ids: (kind, iri) => [...models.published(kind, iri)].filter((id) => models.get(id)?.described === undefined),
       use(id, kind, iri) {
         const { described, published } = models.get(id) ?? {};
@@ -92,7 +94,13 @@ class PublishedTexts implements TermTexts {
         const count = found.count === undefined ? {} : { count: { value: found.count, status: "claimed" as const } };
         return { id, published: published.provenance, ...count };
       },
-    });
+    };
+    this.table = new TermTable(this.#users);
+  }
+
+  /** Endpoints of which others have published a term, indexed or not. */
+  usesOf({ kind, iri }: Pick<KnownTerm, "kind" | "iri">): readonly TermUse[] {
+    return [...this.#users.ids(kind, iri)].flatMap((id) => this.#users.use(id, kind, iri) ?? []);
   }
 
   /** Resolves when all are indexed; one endpoint a turn. */

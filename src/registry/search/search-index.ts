@@ -7,7 +7,7 @@ import type { Suggestion } from "../../errors/fedway-error.ts";
 import { indexed, type IndexState, ownFields } from "./index-state.ts";
 import { nearestTerms } from "./nearest-terms.ts";
 import { rankedEndpoints, runSearch } from "./run-search.ts";
-import { termKey, termTitle } from "./term-table.ts";
+import { mostTopUses, termKey, termTitle } from "./term-table.ts";
 import { hasAllWords } from "./text-index.ts";
 import { iriParts } from "../schema/text.ts";
 import { queryWords } from "../words/question-words.ts";
@@ -104,7 +104,7 @@ export function createSearchIndex(models: EndpointModels, options: SearchIndexOp
     namespacesWith: (local: string, endpoints?: readonly string[]): readonly string[] =>
       namespacesWith(state, local, endpoints),
     /** A class or property in all endpoints; undefined when no endpoint is known to have it. */
-    term: ({ kind, iri }: WantedTerm): FoundTerm | undefined => foundTerm(state, termKey(kind, iri)),
+    term: (term: WantedTerm): FoundTerm | undefined => foundTerm(state, term),
     /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
     termCounts: (id: string): TermCounts | undefined => termCounts(state, id),
     /** Version of the description, by default the time when it was finished; undefined when there is none. */
@@ -128,14 +128,17 @@ function namespacesWith(state: IndexState, local: string, endpoints?: readonly s
   return hits.flatMap(({ iri = "" }) => (isNamed(iri) ? [iri.slice(0, iri.length - local.length)] : []));
 }
 
-/** A class or property with the endpoints that have it. */
-type FoundTerm = Pick<SearchHit, "title" | "endpoints" | "endpointsTotal">;
+/** A class or property with the endpoints that have it, then those of which others have published it. */
+type FoundTerm = Pick<SearchHit, "endpoints" | "endpointsTotal"> & { readonly title?: string };
 
-function foundTerm({ table }: IndexState, key: string): FoundTerm | undefined {
+function foundTerm({ table, published }: IndexState, wanted: WantedTerm): FoundTerm | undefined {
+  const key = termKey(wanted.kind, wanted.iri);
   const term = table.get(key);
-  if (term === undefined) return undefined;
   const { top, total } = table.topUses(key);
-  return { title: termTitle(term), endpoints: top, endpointsTotal: total };
+  const others = published.usesOf(wanted);
+  if (term === undefined && others.length === 0) return undefined;
+  const endpoints = [...top, ...others].slice(0, mostTopUses);
+  return { ...(term && { title: termTitle(term) }), endpoints, endpointsTotal: total + others.length };
 }
 
 /** Numbers of known terms; without `complete` there may be more. */

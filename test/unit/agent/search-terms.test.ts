@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { searchTerms } from "../../../src/agent/tools/search-terms.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { createLinker } from "../../../src/registry/linking/linker.ts";
+import { type PublishedFacts, publishedKey } from "../../../src/registry/published/published-facts.ts";
 import { createValueIndex } from "../../../src/registry/values/value-index.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { describedModels } from "../../support/described-models.ts";
@@ -28,9 +29,27 @@ const description = descriptionOf({
     classPartition(`${ex}Population`, 3, [propertyPartition(`${ex}population`, { triples: 7 })]),
   ],
 });
-const entries = [catalogEntry("places")];
+/** What others published of an endpoint that has not been described. */
+const published: PublishedFacts = {
+  url: "http://parliament.example/sparql",
+  provenance: "published, as of 2026-01-02, from a/b",
+  aliases: [],
+  parts: [],
+  mirrors: [],
+  pages: [],
+  pseudoServices: [],
+  prefixes: new Map(),
+  terms: new Map([[publishedKey("property", `${ex}bornOn`), { kind: "property", iri: `${ex}bornOn`, uses: 3 }]]),
+  vocabularies: new Set([ex]),
+  resourceSpaces: new Map(),
+};
+const entries = [catalogEntry("places"), catalogEntry("parliament")];
 const catalog = createCatalog(entries, [], { publicUrl: "http://fedway.example" });
-const { models, search } = describedModels({ entries, descriptions: [["places", description]] });
+const { models, search } = describedModels({
+  entries,
+  descriptions: [["places", description]],
+  published: (id) => (id === "parliament" ? published : undefined),
+});
 const linker = createLinker({ catalog, search, models, values, onFault: () => undefined });
 afterAll(() => linker.close());
 
@@ -86,5 +105,11 @@ describe("search_terms", () => {
   ])("takes the kind out of the question: %s", async (query, kinds) => {
     const { data } = await answer(query);
     expect([...new Set(data.terms?.map((term) => term.kind))].toSorted()).toEqual(kinds);
+  });
+  it("names the endpoint of which others have published a term, and says so", async () => {
+    const { lines, data } = await answer("born on");
+    expect(lines).toContainEqual(`<${ex}bornOn> property "bornOn" in parliament (?, published)`);
+    const endpoints = [{ id: "parliament", count: null, published: published.provenance }];
+    expect(data.terms).toContainEqual(expect.objectContaining({ endpoints, endpoints_total: 1 }));
   });
 });
