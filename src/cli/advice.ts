@@ -11,6 +11,7 @@ const commands: readonly (readonly [pattern: string, command: string])[] = [
   [`(?:GET )?/api/${nouns}/${id}(?!/)`, "fedway $1 show $2"],
   [`(?:GET )?/api/(${nouns.slice(1, -1)}|keys|watches|maintenance)(?![/?])`, "fedway $1 list"],
   ["(?:GET )?/api/status", "fedway status"],
+  [`run_query with endpoint=${id} and these IRIs, without`, "fedway query --endpoint $1 with these IRIs, without"],
   ["find_endpoints", "fedway find"],
   ["search_terms", "fedway terms"],
   ["check_query", "fedway check"],

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ToolAnswer } from "../agent/tool.ts";
+import { asCommands } from "./advice.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
@@ -21,9 +22,15 @@ async function runTool(io: CliIo, { name, given, url, json }: ToolCall): Promise
   if (!isAnswer(answer)) throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a tool does.");
   const { text, data, problem } = answer;
   if (problem !== undefined) throw new RemoteProblem(problem);
-  if (json) return writeJson(io, data);
-  await write(io.stdout, `${visible(text).trimEnd()}\n`);
-  return exitCodes.ok;
+  if (json) await writeJson(io, data);
+  else
+    await write(
+      io.stdout,
+      `${visible(text)
+        .trimEnd()
+        .replace(/(?<=\n)next: .*$/, asCommands)}\n`,
+    );
+  return data["valid"] === false ? exitCodes.failed : exitCodes.ok;
 }
 
 const isAnswer = (value: unknown): value is ToolAnswer =>

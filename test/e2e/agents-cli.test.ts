@@ -63,10 +63,18 @@ describe("fedway find and terms", () => {
   ] as const)("answer %s", async (_where, at) => {
     const found = await runCommand(["find", "people", "--limit", "1", ...at()]);
     expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining("people (") });
+    expect(found.stdout).toMatch(/\nnext: fedway query --endpoint people /);
     const terms = await runCommand(["terms", "zzyzx quuxly", "--json", ...at()]);
     expect(JSON.parse(terms.stdout)).toMatchObject({ total: 0 });
     const wrong = await runCommand(["terms", "x", "--kind", "verb", ...at()]);
     expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("kind must be") });
+  });
+
+  it("exit with 1 for a query that is not valid", async () => {
+    const at = ["--url", service.url];
+    expect(await runCommand(["check", "SELECT * { ?s ?p ?o", ...at])).toMatchObject({ code: 1 });
+    const good = await runCommand(["check", "SELECT * { SERVICE <people> { ?s ?p ?o } }", ...at]);
+    expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining("valid; direct") });
   });
 
   it("have help with examples", async () => {

@@ -93,6 +93,10 @@ it.each([
     "SERVICE takes the URL or the id; fedway endpoints list and fedway federations list list them.",
   ],
   ["/api/endpoints?property=IRI says which endpoints have what.", "fedway terms IRI says which endpoints have what."],
+  [
+    "run_query with endpoint=people and these IRIs, without SERVICE.",
+    "fedway query --endpoint people with these IRIs, without SERVICE.",
+  ],
   ["find_endpoints gives the ids of endpoints.", "fedway find gives the ids of endpoints."],
   ["Ask again with partial=true, or prune=false.", "Ask again with --partial, or --no-prune."],
 ])("%s", (advice, shown) => expect(asCommands(advice)).toBe(shown));
