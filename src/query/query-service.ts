@@ -148,5 +148,5 @@ export async function ownRun(
 /** Nothing is known of a run, or nothing that this reader may know. */
 export const runUnknown = (): FedwayError =>
   new FedwayError("RUN_UNKNOWN", "The run is not known; records are kept for a while only.", {
-    next: "Ask for the record soon after the answer; the header Fedway-Run and the field run name it.",
+    next: "GET /api/runs lists those that are kept.",
   });

@@ -66,8 +66,10 @@ ${ids.map((id) => html`<li><a href="/endpoints/${id}"><code>${id}</code></a></li
 `;
 
 /** Advice that begins with the API page leads there. */
-const linked = (next: string): Html =>
-  next.startsWith("/docs ") ? html`<a href="/docs">/docs</a>${next.slice("/docs".length)}` : html`${next}`;
+const linked = (next: string): Html => {
+  const [start, path] = /^(?:GET \/api)?(\/(?:docs|runs|jobs|shards|federations))(?= )/.exec(next) ?? [];
+  return start === undefined ? html`${next}` : html`<a href="${path}">${path}</a>${next.slice(start.length)}`;
+};
 
 /** Page in place of a problem document. */
 function refusalPage(error: FedwayError): string {

@@ -55,7 +55,7 @@ const columnsAt = (nowMs: number): readonly Column<RunRecord>[] => [
   { head: "Endpoints", cell: endpointsOf },
   { head: "Client", cell: ({ client = "" }) => client },
   { head: "Query", cell: what },
-  { head: "Act", cell: (run) => (run.status === "running" ? cancelForm(run) : "") },
+  { head: "Action", cell: (run) => (run.status === "running" ? cancelForm(run) : "") },
 ];
 
 /** The page of runs: one's own, an operator's all. */

@@ -186,7 +186,7 @@ describe("refusals", () => {
   shouldRefuse("/endpoints/peple", 404, 'href="/endpoints/people"', "ENDPOINT_UNKNOWN");
   shouldRefuse("/endpoints/%3Cscript%3E", 404, "&lt;script&gt;", 'href="/"');
   shouldRefuse("/incidents/none", 404, "INCIDENT_UNKNOWN");
-  shouldRefuse("/runs/none", 404, "RUN_UNKNOWN", "Ask for the record soon after the answer");
+  shouldRefuse("/runs/none", 404, "RUN_UNKNOWN", "lists those that are kept");
   shouldRefuse("/status?sort=uptme", 400, "Did you mean uptime?");
   shouldRefuse("/?cursor=x", 400, "REQUEST_INVALID");
 
