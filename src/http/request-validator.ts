@@ -41,8 +41,12 @@ function fieldError(violation: TLocalizedValidationError | undefined, schema: TS
     return new FedwayError("REQUEST_INVALID", `${what} is malformed. Expected: ${described}`);
   const must =
     violation?.keyword === "enum" ? `must be one of ${list(violation.params.allowedValues.map(String))}` : undefined;
-  return new FedwayError("REQUEST_INVALID", `${what} ${must ?? violation?.message ?? "is not valid"}.`);
+  return new FedwayError("REQUEST_INVALID", `${what} ${must ?? withArticle(violation?.message ?? "is not valid")}.`);
 }
+
+/** `must be object` as `must be an object`. */
+const withArticle = (message: string): string =>
+  message.replace(/^must be ([aio]?)(?=[a-z]+$)/, (_all, vowel) => `must be ${vowel === "" ? "a " : `an ${vowel}`}`);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;

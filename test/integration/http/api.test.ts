@@ -32,10 +32,10 @@ describe("the JSON API refuses", () => {
   const misspelt = { detail: 'Unknown: "maxrows". Did you mean "maxRows"?', next };
   shouldRefuse("/api/query", misspelt, json({ query: "ASK {}", maxrows: 5 }));
   shouldRefuse("/api/query", { detail: 'Missing: "query".', next }, json({}));
-  shouldRefuse("/api/query", { detail: '"query" must be string.' }, json({ query: 5 }));
-  shouldRefuse("/api/query", { detail: '"maxRows" must be integer.' }, json({ query: "ASK {}", maxRows: "5" }));
+  shouldRefuse("/api/query", { detail: '"query" must be a string.' }, json({ query: 5 }));
+  shouldRefuse("/api/query", { detail: '"maxRows" must be an integer.' }, json({ query: "ASK {}", maxRows: "5" }));
   shouldRefuse("/api/query", { detail: '"maxRows" must be <= 100.' }, json({ query: "ASK {}", maxRows: 101 }));
-  shouldRefuse("/api/query", { detail: "The body must be object." }, json([]));
+  shouldRefuse("/api/query", { detail: "The body must be an object." }, json([]));
   shouldRefuse("/api/query", { detail: "The body is not JSON." }, json("{"));
   shouldRefuse("/api/query", {}, json('{"__proto__": {"query": "ASK {}"}}'));
   shouldRefuse("/api/query", { detail: "The body is empty; a JSON object is expected." }, { ...json(""), body: null });
@@ -45,7 +45,7 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", terms, json({ query: "ASK {}", terms: "turtle" }));
   const both = { query: "ASK {}", position: 0, endpoint: "alpha", federation: "all" };
   shouldRefuse("/api/complete", { detail: "The request names an endpoint and a federation." }, json(both));
-  shouldRefuse("/api/incidents?open=1", { detail: '"open" must be boolean.' });
+  shouldRefuse("/api/incidents?open=1", { detail: '"open" must be a boolean.' });
   shouldRefuse("/api/incidents?endpoint=%01", { detail: '"endpoint" is malformed. Expected: Catalogue id.' });
   shouldRefuse("/api/endpoints/a%01b", { detail: '"id" is malformed. Expected: Its id, without control characters.' });
   shouldRefuse("/api/endpoints?query=x", { detail: 'Unknown: "query".' });
