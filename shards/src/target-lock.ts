@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { makeFolder } from "../../src/make-folder.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { type Guarded, isCount, isShape, isText, parsedAs } from "./guards.ts";
 
@@ -28,7 +29,7 @@ const attempts = 5;
 export async function lockTarget(target: string, options: LockOptions): Promise<ReturnType<typeof keep>> {
   const path = `${target}.lock`;
   const holder: Holder = { pid: process.pid, host: hostname(), token: randomUUID() };
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     held.add(holder.token);
     if (await claim(path, holder)) return keep(path, holder, options);

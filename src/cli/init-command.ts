@@ -1,5 +1,6 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../make-folder.ts";
 import type { Command } from "commander";
 import { type CliIo, examples, exitCodes, type Running, UsageError } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";
@@ -58,7 +59,7 @@ volumes:
 async function runInit(io: CliIo, folder: string): Promise<number> {
   const present = await readdir(folder).catch(() => []);
   if (present.length > 0) throw new UsageError(`"${folder}" is not empty`);
-  await mkdir(join(folder, "catalog"), { recursive: true }).catch((error: unknown) => {
+  await makeFolder(join(folder, "catalog")).catch((error: unknown) => {
     throw new UsageError(`"${folder}" cannot be made: ${error instanceof Error ? error.message : String(error)}`);
   });
   await writeFile(join(folder, "catalog", "my-endpoint.ttl"), entry, { flag: "wx" });

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "../make-folder.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { storeFailed } from "./bounds.ts";
 import { isBusy, sqliteFailed } from "./sqlite/sqlite-errors.ts";
@@ -32,7 +33,7 @@ export async function holdDataFolder(path: string, startedAt = new Date()) {
     await writeHolder(path, holder);
   } catch (error) {
     lock.close();
-    throw unusable(error);
+    throw unusable(path, error);
   }
   return {
     path,
@@ -80,7 +81,7 @@ async function takeLock(path: string): Promise<DatabaseSync> {
     return lock;
   } catch (error) {
     lock?.close();
-    throw isBusy(error) ? held(await readHolder(path)) : unusable(error);
+    throw isBusy(error) ? held(await readHolder(path)) : unusable(path, error);
   }
 }
 
@@ -102,17 +103,17 @@ function held(holder: DataFolderHolder | undefined): FedwayError {
 
 async function createFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolder(path, 0o700);
   } catch (error) {
-    throw unusable(error);
+    throw unusable(path, error);
   }
 }
 
-function unusable(error: unknown): FedwayError {
+function unusable(path: string, error: unknown): FedwayError {
   return storeFailed(
-    "The data folder cannot be created or written to.",
+    `The data folder ${path} cannot be created or written to.`,
     error,
-    "Check FEDWAY_DATA_DIR and who owns that folder.",
+    "Set FEDWAY_DATA_DIR to a folder that this user may create or write to.",
   );
 }
 

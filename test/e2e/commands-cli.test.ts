@@ -72,6 +72,12 @@ describe("a command without a service", () => {
     expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("address") });
   });
 
+  it.runIf(process.platform === "linux")("ends where the data folder cannot be made", async () => {
+    const { code, stderr } = await runCommand(["endpoints", "list"], { FEDWAY_DATA_DIR: "/proc/fedway" });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^STORE_FAILED: [^]*The data folder \/proc\/fedway cannot[^]*\nnext: Set FEDWAY_DATA_DIR/m);
+  });
+
   it("fails to describe what is not there, or answers nothing", async () => {
     const gone = await runCommand(["describe", "http://127.0.0.1:1/sparql"], quiet);
     expect(gone).toMatchObject({ code: 1, stdout: "" });

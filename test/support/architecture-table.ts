@@ -37,6 +37,7 @@ export const modules: readonly Module[] = [
   { name: "clock.ts", imports: [], packages: [] },
   { name: "figures.ts", imports: [], packages: [] },
   { name: "json.ts", imports: [], packages: [] },
+  { name: "make-folder.ts", imports: [], packages: [] },
   { name: "shapes.ts", imports: [], packages: ["typebox"] },
   { name: "package-file.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
@@ -442,6 +443,7 @@ export const ground: readonly string[] = [
   "clock.ts",
   "figures.ts",
   "json.ts",
+  "make-folder.ts",
   "package-file.ts",
   "shapes.ts",
 ];

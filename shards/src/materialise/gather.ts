@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "../load/cells.ts";
 import type { Learned } from "../load/learn.ts";
@@ -96,7 +96,7 @@ async function begin(place: BuildFolder, { request, plan }: Work, options: Gathe
   // Parts are removed as shards are written, most of them at once.
   const needed = statementBytes * 1.25 + statements * 8 + spareBytes;
   needRoom(needed, await (options.freeBytes ?? freeBytesAt)(dirname(place.target)));
-  await mkdir(place.parts, { recursive: true });
+  await makeFolder(place.parts);
   await writePlan(place.building, plan.fingerprint);
 }
 

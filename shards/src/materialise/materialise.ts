@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { compareBytes } from "../rules/placement.ts";
 import { type ShardNaming, shardIdsOf } from "../rules/shard-names.ts";
@@ -161,7 +162,7 @@ async function beginOrGoOn(
     await discardBuild(request.target);
     gathered = await gather(request.target, request.gather, options);
   }
-  await mkdir(place.shards, { recursive: true });
+  await makeFolder(place.shards);
   const begun = { request, gathered, state: { fingerprint: own, nextRange: 0, shards: shardsOf(request, gathered) } };
   // All files are there before the first note says so.
   openShardFiles(place.shards, endingOf(request), begun.state.shards);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../../../src/make-folder.ts";
 
 export const sha256 = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 
@@ -21,7 +22,7 @@ export class FolderWriter {
   }
 
   async write(name: string, text: string): Promise<void> {
-    await mkdir(dirname(join(this.#target, name)), { recursive: true });
+    await makeFolder(dirname(join(this.#target, name)));
     await writeFile(join(this.#target, name), text);
     this.written.push({ name, bytes: Buffer.byteLength(text), sha256: sha256(text) });
   }
@@ -29,7 +30,7 @@ export class FolderWriter {
   async copy(folder: string, file: string): Promise<void> {
     const name = `build/${file}`;
     const path = join(this.#target, name);
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     await copyFile(join(folder, file), path);
     const content = await readFile(path);
     this.written.push({ name, bytes: content.length, sha256: sha256(content) });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 
 const next = "Mount one volume as FEDWAY_DATA_DIR in every process, web and worker (k8s: ReadWriteMany).";
@@ -17,7 +18,7 @@ export async function dataFolderId(dataDir: string): Promise<string> {
   // Written aside and linked, which fails when another process was faster: the file is never there without its content.
   const aside = `${path}.${randomUUID()}`;
   try {
-    await mkdir(dataDir, { recursive: true });
+    await makeFolder(dataDir);
     await writeFile(aside, randomUUID(), { flag: "wx" });
     await link(aside, path).catch(() => undefined);
     return await readFile(path, "utf8");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, realpath } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../../src/make-folder.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
@@ -124,7 +125,7 @@ async function withScratch<Result>(
   const earlier = names.filter((name) => name.startsWith(`${id}~`) && !isLater(name));
   await Promise.all(earlier.map((name) => removeFolder(join(root, name))));
   const folder = join(root, `${id}~${startedMs}~${randomUUID()}`);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   try {
     return await work(folder);
   } finally {

@@ -1,5 +1,6 @@
-import { copyFile, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
+import { makeFolder } from "../../../src/make-folder.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { iriText } from "../../../src/rdf/term-text.ts";
 import { type NamedInput, namedInputs } from "../load/input.ts";
@@ -71,7 +72,7 @@ async function writeTwin(spec: LocatedSpec, { out, seed, opaque, signal }: Rekey
   const twin = new Twin({ facts, renaming, queries: read, opaque });
   const questions = read.flatMap((query) => twin.entriesOf(query));
   if (questions.length === 0) throw new FedwayError("REQUEST_INVALID", "The twin would have no queries.");
-  await mkdir(out, { recursive: true });
+  await makeFolder(out);
   const triples = await writeData(join(out, "data.nt"), inputs, { twin, schema: facts.uses.schema, signal });
   // The queries are written with their prefixes; topics and the place of the result are of the original.
   const { only: _only, prefixes: _prefixes, topics: _topics, output: _output, ...described } = spec;

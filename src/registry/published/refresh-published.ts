@@ -1,5 +1,6 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../make-folder.ts";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -55,7 +56,7 @@ export interface Refreshed {
  */
 export async function refreshPublished(collectionFile: string, folder: string): Promise<Refreshed> {
   const files = filesOf(await readFile(collectionFile, "utf8").catch(refuse("cannot be read")));
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const written: string[] = [];
   for (const [id, text] of files) {
     const path = join(folder, `${id}.json`);

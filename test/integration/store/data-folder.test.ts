@@ -30,6 +30,15 @@ describe("a data folder", () => {
     expect(folder.path).toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
+  it.runIf(process.platform === "linux")(
+    "below a folder in which nothing can be made is an error, at once",
+    async () => {
+      await expect(holdDataFolder("/proc/fedway/data")).rejects.toMatchObject({
+        code: "STORE_FAILED",
+        message: "The data folder /proc/fedway/data cannot be created or written to.",
+      });
+    },
+  );
   it("has one owner within a process too", async () => {
     const path = newFolder();
     const folder = await holdDataFolder(path, new Date("2026-01-02T03:04:05Z"));

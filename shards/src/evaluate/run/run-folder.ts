@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { open, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { makeFolder } from "../../../../src/make-folder.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { type Guard, isCount, isObject, isShape, isText, parsedAs } from "../../guards.ts";
@@ -32,7 +33,7 @@ export const openRunFolder = (folder: string, run: RunDescription) => openLines(
  * @throws FedwayError `REQUEST_INVALID`: it is of another package, setup or model, damaged, or in use
  */
 export async function openLines<Line>(folder: string, run: RunDescription, holds: Guard<Line>) {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const path = join(folder, "runs.jsonl");
   const lock = await lockTarget(path, systemClock).catch((cause: unknown) => {
     throw invalid(folder, "another process writes into it; wait until it is done", cause);
