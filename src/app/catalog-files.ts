@@ -5,7 +5,12 @@ import type { Config } from "../config/config.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { packageFile } from "../package-file.ts";
+import { parsedJson } from "../json.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
+import { isTombstone } from "../registry/catalog/overlays.ts";
+import { loadCatalog } from "../registry/catalog/read-files.ts";
+import { readDocuments } from "../store/sqlite/database.ts";
+import { databaseFile } from "./backup-state.ts";
 import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
 import { refreshPublished } from "../registry/published/refresh-published.ts";
 
@@ -39,6 +44,26 @@ export async function checkCatalogFiles(config: Config, folders: readonly string
   const guard = createAddressGuard(allowAddresses);
   const dirs = (folders.length === 0 ? [catalogFolder(config)] : folders).map((path) => ({ path }));
   return checkCatalog({ dirs, baseUrl, shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message });
+}
+
+/** Ids of the catalogue: those of its files, and of changes in the data folder's database. @throws FedwayError */
+export async function catalogIds(config: Config, signal: AbortSignal) {
+  const { entries, federations } = await loadCatalog({ ...catalogSources(config), published: [], signal });
+  return {
+    endpoints: withChanges(config, "catalog/endpoint/", entries),
+    federations: withChanges(config, "catalog/federation/", federations),
+  };
+}
+
+function withChanges({ dataDir, redisUrl }: Config, prefix: string, inFiles: readonly { readonly id: string }[]) {
+  const ids = new Set(inFiles.map(({ id }) => id));
+  const database = join(dataDir, databaseFile);
+  const changes = redisUrl === undefined && existsSync(database) ? readDocuments(database, prefix) : [];
+  for (const [key, text] of changes) {
+    const isDeleted = isTombstone(parsedJson(text));
+    ids[isDeleted ? "delete" : "add"](key.slice(prefix.length));
+  }
+  return [...ids].toSorted();
 }
 
 /** Takes a collection of published facts into the catalogue's folder. @throws FedwayError `REQUEST_INVALID` */

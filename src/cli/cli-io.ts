@@ -50,6 +50,8 @@ export interface CliIo {
   checkCatalog(folders: readonly string[]): Promise<CatalogReport>;
   /** Takes a collection of published facts into the environment's catalogue folder. @throws FedwayError `REQUEST_INVALID` */
   refreshCatalog(file: string): Promise<Refreshed & { readonly folder: string }>;
+  /** Ids of the environment's catalogue, read without a service. @throws also when `signal` aborts */
+  catalogIds(signal: AbortSignal): Promise<Readonly<Record<"endpoints" | "federations", readonly string[]>>>;
   /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   backup(file: string): Promise<{ readonly bytes: number }>;
   readonly forwardMcp: typeof forwardMcpStdio;

@@ -1,6 +1,10 @@
 import { type Command, Argument } from "commander";
 import { type CliIo, exitCodes, type Running } from "./cli-io.ts";
+import { readAnswer } from "./noun.ts";
 import { write } from "./output.ts";
+import { withService } from "./service.ts";
+
+type IdKind = "endpoints" | "federations";
 
 const shells = ["bash", "zsh", "fish"] as const;
 
@@ -20,7 +24,34 @@ export function addCompletion(program: Command, running: Running): void {
         return exitCodes.ok;
       }),
     );
+  program
+    .command("complete-ids", { hidden: true })
+    .addArgument(new Argument("<kind>").choices(["endpoints", "federations"]))
+    .action(running(printIds));
 }
+
+const idsWithinMs = 500;
+
+/** Ids of the running service, else of the catalogue's files and stored changes; none where that takes long or fails. */
+async function printIds(io: CliIo, kind: IdKind): Promise<number> {
+  const signal = AbortSignal.timeout(idsWithinMs);
+  const ids = await knownIds(io, kind, signal).catch(() => []);
+  await write(io.stdout, ids.map((id) => `${id}\n`).join(""));
+  return exitCodes.ok;
+}
+
+async function knownIds(io: CliIo, kind: IdKind, signal: AbortSignal): Promise<readonly string[]> {
+  const holder = await io.folderHolder();
+  if (holder === undefined) return (await io.catalogIds(signal))[kind];
+  if (holder.url === undefined) return [];
+  const answer = await withService(io, { url: holder.url }, async (service) =>
+    readAnswer(io, await service.ask(`/api/${kind}?limit=1000`, { signal })),
+  );
+  return [answer[kind]].flat().flatMap((each) => (hasId(each) ? each.id : []));
+}
+
+const hasId = (value: unknown): value is { readonly id: string } =>
+  typeof value === "object" && value !== null && "id" in value && /^[\w.-]+$/.test(String(value.id));
 
 interface Level {
   /** The words of the command, `fedway runs list`. */
@@ -42,17 +73,40 @@ const wordsOf = ({ command }: Level): string =>
     "--help",
   ].join(" ");
 
+/** Ids that an option or an argument of this name takes. */
+const kindOf = (name: string | undefined): IdKind | undefined =>
+  name === "endpoint" || name === "federation" ? `${name}s` : undefined;
+
+const idsOf = (kind: IdKind): string => `fedway complete-ids ${kind} 2>/dev/null`;
+
+/** Words after which ids follow. */
+const idWords = ({ path, command }: Level): readonly (readonly [IdKind, readonly string[]])[] => {
+  const options = command.options.map((option) => [option.attributeName(), [option.short, option.long]] as const);
+  const argument = [command.registeredArguments[0]?.name(), [command.name()]] as const;
+  return [...options, argument].flatMap(([name, words]) => {
+    const kind = kindOf(name);
+    return kind === undefined ? [] : [[kind, words.flatMap((word) => (word ? `"${path}:${word}"` : []))] as const];
+  });
+};
+
+// Not `path`, which zsh takes for its PATH.
 function bash(program: Command): string {
   const levels = levelsOf(program, "fedway");
   const commands = levels.slice(1).map(({ path }) => `"${path}"`);
   return `_fedway() {
-  local path=fedway words="" word i
+  local at=fedway words="" word i
   for ((i = 1; i < COMP_CWORD; i++)); do
-    word="$path \${COMP_WORDS[i]}"
-    case "$word" in ${commands.join("|")}) path="$word" ;; esac
+    word="$at \${COMP_WORDS[i]}"
+    case "$word" in ${commands.join("|")}) at="$word" ;; esac
   done
-  case "$path" in
+  case "$at" in
 ${levels.map((level) => `    "${level.path}") words="${wordsOf(level)}" ;;`).join("\n")}
+  esac
+  [[ "\${COMP_WORDS[COMP_CWORD]}" == -* ]] || case "$at:\${COMP_WORDS[COMP_CWORD-1]}" in
+${levels
+  .flatMap(idWords)
+  .map(([kind, words]) => `    ${words.join("|")}) words="$(${idsOf(kind)})" ;;`)
+  .join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -76,11 +130,16 @@ function fish(program: Command): string {
       below.length > 0 ? [`not __fish_seen_subcommand_from ${below.map((each) => each.name()).join(" ")}`] : [];
     const at = `complete -c fedway -n ${quoted([...seen, ...isOpen].join("; and ") || "true")}`;
     const commands = below.map((each) => `${at} -f -a ${each.name()} -d ${quoted(each.description())}`);
-    const options = command.options.map(({ long = "--", short, description }) => {
+    const options = command.options.map((option) => {
+      const { long = "--", short, description } = option;
       const letter = short === undefined ? "" : ` -s ${short.slice(1)}`;
-      return `${at} -l ${long.slice(2)}${letter} -d ${quoted(description)}`;
+      const kind = kindOf(option.attributeName());
+      const ids = kind === undefined ? "" : ` -x -a ${quoted(`(${idsOf(kind)})`)}`;
+      return `${at} -l ${long.slice(2)}${letter}${ids} -d ${quoted(description)}`;
     });
-    return commands.concat(options);
+    const kind = kindOf(command.registeredArguments[0]?.name());
+    const argument = kind === undefined ? [] : [`${at} -f -a ${quoted(`(${idsOf(kind)})`)}`];
+    return commands.concat(options, argument);
   });
   return `${lines.join("\n")}\n`;
 }

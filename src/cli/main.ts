@@ -68,6 +68,10 @@ const io: CliIo = {
     const { refreshCatalogFiles } = await import("../app/catalog-files.ts");
     return refreshCatalogFiles(configOf(), file);
   },
+  async catalogIds(signal) {
+    const { catalogIds } = await import("../app/catalog-files.ts");
+    return catalogIds(configOf(), signal);
+  },
   async backup(file) {
     const { backupState } = await import("../app/backup-state.ts");
     return backupState(configOf(), file);

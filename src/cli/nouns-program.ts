@@ -76,7 +76,7 @@ export function addNouns(program: Command, running: Running, names: readonly str
           listAction<Row>(listing(limit))(io, options),
         ),
       );
-    command("show <id>", "show one of them")
+    command(`show <${name.replace(/s$/, "")}>`, "show one of them")
       .option("--json", "as JSON")
       .action(running(showAction(path, (row: Row) => rowView(row))));
   }

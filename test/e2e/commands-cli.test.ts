@@ -1,7 +1,7 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCommand, startNote, startProgram } from "../support/built-program.ts";
+import { runCommand, startBuiltService, startNote, startProgram } from "../support/built-program.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
@@ -107,39 +107,71 @@ describe("nouns", () => {
   });
 });
 
-it("bash completes commands, nouns and options", async () => {
-  const completed = async (...words: string[]) => {
-    const script = `source <(${process.execPath} dist/cli/main.js completion bash); COMP_WORDS=(fedway ${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length}; _fedway; echo "\${COMPREPLY[@]}"`;
-    const shell = startProgram(["/bin/bash", "-c", script], {});
-    await shell.ended;
-    return shell.output.stdout.trim();
-  };
-  expect(await completed("desc")).toBe("describe");
-  expect(await completed("runs", "ca")).toBe("cancel");
-  expect(await completed("query", "--prov")).toBe("--provenance");
-  expect(await completed("shards", "bu")).toBe("build");
+/** Runs a script in a shell that knows the command as `fedway`. */
+async function inShell(shell: string, script: string, env: Record<string, string> = {}): Promise<string> {
+  const define = `fedway() { ${process.execPath} dist/cli/main.js "$@"; }`;
+  const inFish = `function fedway; ${process.execPath} dist/cli/main.js $argv; end`;
+  const program = startProgram([shell, "-c", `${shell === "fish" ? inFish : define}\n${script}`], {
+    HOME: newFolder(),
+    FEDWAY_DATA_DIR: newFolder(),
+    ...env,
+  });
+  await program.ended;
+  return program.output.stdout.trim();
+}
+
+/** What a shell offers for the last word. */
+async function completed(shell: string, words: string, env: Record<string, string> = {}): Promise<readonly string[]> {
+  if (shell === "fish") {
+    const lines = await inShell(shell, `fedway completion fish | source; complete -C "fedway ${words}"`, env);
+    return lines.split("\n").map((line) => line.replace(/\t.*/, ""));
+  }
+  const all = words.split(" ");
+  const array = all.map((word) => `"${word}"`).join(" ");
+  const arrays = shell === "zsh" ? "setopt ksharrays; " : "";
+  const script = `source <(fedway completion ${shell}) 2>&1; ${arrays}COMP_WORDS=(fedway ${array}); COMP_CWORD=${all.length}; _fedway; echo "\${COMPREPLY[@]}"`;
+  const offered = (await inShell(shell, script, env)).split(" ");
+  // The compgen of zsh leaves the choice by the word's beginning to its menu.
+  return shell === "zsh" ? offered.filter((each) => each.startsWith(all.at(-1) ?? "")) : offered;
+}
+
+describe.each(["bash", "zsh", "fish"])("%s completes", (shell) => {
+  it("commands, nouns and options", async () => {
+    expect(await completed(shell, "desc")).toEqual(["describe"]);
+    expect(await completed(shell, "runs ca")).toEqual(["cancel"]);
+    expect(await completed(shell, "query --prov")).toEqual(["--provenance"]);
+    expect(await completed(shell, "shards bu")).toContain("build");
+  });
+
+  it("ids of endpoints and federations, without a service", async () => {
+    expect(await completed(shell, "endpoints show peop")).toEqual(["people"]);
+    expect(await completed(shell, "query --endpoint peop")).toEqual(["people"]);
+    expect(await completed(shell, "query -F exam")).toContain("examples");
+    expect(await completed(shell, "describe peop")).toEqual(["people"]);
+  });
 });
 
-it.each(["zsh", "fish"])("the script for %s is valid", async (shell) => {
-  const { stdout } = await runCommand(["completion", shell]);
-  const script = join(newFolder(), "completion");
-  await writeFile(script, stdout);
-  const checked = startProgram([shell, "-n", script], {});
-  expect([await checked.ended, checked.output]).toEqual([0, { stdout: "", stderr: "" }]);
-});
-
-it("fish completes commands, nouns and options", async () => {
-  const completed = async (words: string): Promise<string> => {
-    const command = `${process.execPath} dist/cli/main.js completion fish | source; complete -C "fedway ${words}"`;
-    const shell = startProgram(["fish", "-c", command], { HOME: newFolder() });
-    await shell.ended;
-    return shell.output.stdout.replace(/\t[^]*/, "");
-  };
-  expect(await Promise.all(["desc", "runs ca", "query --prov"].map(completed))).toEqual([
-    "describe",
-    "cancel",
-    "--provenance",
-  ]);
+it("ids come from the running service, else from the data folder; with neither there are none", async () => {
+  const catalog = newFolder();
+  const env = { FEDWAY_DATA_DIR: newFolder(), FEDWAY_CATALOG: catalog, FEDWAY_EXAMPLES: "off", ...quiet };
+  const ids = async (more: Record<string, string> = {}) =>
+    runCommand(["complete-ids", "endpoints"], { ...env, ...more });
+  expect(await ids()).toEqual({ code: 0, stdout: "", stderr: "" });
+  const service = await startBuiltService({ ...env, FEDWAY_ADMIN_TOKEN: "" });
+  const added = { id: "books", title: "Books", url: server.url };
+  const endpoint = `${service.url}/api/endpoints`;
+  const token = (await readFile(join(env.FEDWAY_DATA_DIR, "admin-token"), "utf8")).trim();
+  const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
+  expect((await fetch(endpoint, { method: "POST", headers, body: JSON.stringify(added) })).status).toBe(201);
+  const { FEDWAY_CATALOG: _, ...elsewhere } = env;
+  expect(await runCommand(["complete-ids", "endpoints"], elsewhere)).toMatchObject({ code: 0, stdout: "books\n" });
+  await service.stop();
+  expect(await ids()).toEqual({ code: 0, stdout: "books\n", stderr: "" });
+  expect(await ids({ FEDWAY_DATA_DIR: "/proc/fedway", FEDWAY_CATALOG: "/proc/fedway" })).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "",
+  });
 });
 
 it("init makes a folder whose catalogue is right, and never replaces one", async () => {

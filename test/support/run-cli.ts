@@ -77,6 +77,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     folderHolder: async () => setup.holder,
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
     refreshCatalog: setup.refreshCatalog ?? unexpected,
+    catalogIds: unexpected,
     backup: setup.backup ?? unexpected,
     forwardMcp: unexpected,
     openApp: async (given) => {

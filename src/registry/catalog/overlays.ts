@@ -43,6 +43,10 @@ const schema = Type.Object({
 /** Stored form of a change. */
 export type StoredOverlay = Readonly<Static<typeof schema>>;
 
+/** True for a stored change that hides a file. */
+export const isTombstone = (document: unknown): boolean =>
+  typeof document === "object" && document !== null && !("turtle" in document);
+
 const keyPattern = /^(endpoint|federation)\/([a-z0-9][a-z0-9._-]{0,63})$/;
 
 /** How a stored change is interpreted. */

@@ -23,6 +23,8 @@ export interface LoadCatalogOptions {
   readonly ownOrigins?: readonly string[] | undefined;
   /** Folders of published facts; of two files for one URL the first is kept. */
   readonly published?: readonly string[] | undefined;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal;
 }
 
 /** Files that are read before timers and sockets have their turn. */
@@ -44,7 +46,7 @@ export async function readCatalogFiles(
   const texts = new Map<string, string>();
   let characters = 0;
   for (const [index, file] of (await listCatalogFiles(options.dirs)).entries()) {
-    if (index % filesPerTurn === 0) await setImmediate();
+    if (index % filesPerTurn === 0) await setImmediate(undefined, { signal: options.signal });
     let text: string | undefined;
     try {
       text = read(file);

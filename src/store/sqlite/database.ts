@@ -26,6 +26,21 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
   }
 }
 
+/** Documents whose keys begin so, read beside a process that may own the file. @throws FedwayError `STORE_FAILED` */
+export function readDocuments(path: string, prefix: string): ReadonlyMap<string, string> {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    const found = database.prepare("SELECT key, value FROM documents WHERE key >= ? AND key < ?");
+    const rows: readonly Row[] = found.all(prefix, `${prefix}\u{10ffff}`);
+    return new Map(rows.map((row) => [textOf(row, "key"), textOf(row, "value")]));
+  } catch (error) {
+    throw sqliteFailed(error);
+  } finally {
+    database?.close();
+  }
+}
+
 function configure(database: DatabaseSync, { path, maxBytes }: DatabaseOptions): void {
   // Only takes effect in a new file: freed pages can then go back to the file system in small steps.
   database.exec(`PRAGMA busy_timeout = 2000; PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
