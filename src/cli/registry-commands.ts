@@ -2,6 +2,7 @@ import type { CatalogFinding, CatalogReport } from "../registry/catalog/check-ca
 import { FedwayError } from "../errors/fedway-error.ts";
 import { amountText } from "../figures.ts";
 import { visible } from "../html.ts";
+import { parsedJson } from "../json.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { afterwards, endpointJobs, runJob, withEndpoint } from "./endpoint-jobs.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
@@ -31,7 +32,7 @@ interface DescribeOptions {
  * @throws UsageError, RemoteProblem, FedwayError
  */
 export async function runDescribe(io: CliIo, target: string, options: DescribeOptions): Promise<number> {
-  const { output, url, maxRequests: requests, timeout: ms, retrieve } = options;
+  const { output, url, maxRequests: requests, timeout: ms, retrieve, json } = options;
   const documents = documentsOf(options);
   if (output !== undefined) await checkOutputFile(output);
   const search = searchOf({ requests, ms, retrieve: retrieve === false ? false : undefined });
@@ -43,8 +44,8 @@ export async function runDescribe(io: CliIo, target: string, options: DescribeOp
       if (isSummary(result) && result.answered === 0)
         throw new FedwayError("ENDPOINT_FAILED", "The endpoint answered none of the queries.", { next });
       if (state === "cancelled") await write(io.stderr, "Interrupted: the description is unfinished.\n");
-      const paths = documents.map((path) => at + path);
-      const body = await described(service, paths).catch((error: unknown) => {
+      const texts = textsAt(service, at, documents);
+      const body = await (json ? wholeAsJson(result, texts) : texts.then(joined)).catch((error: unknown) => {
         if (state !== "cancelled") throw error;
       });
       if (body !== undefined) await deliver(io, body, options);
@@ -68,7 +69,7 @@ function documentsOf({ format, view, variant, summary, json }: DescribeOptions):
   if (!summary && !json) return [`/void${searchOf({ format: format ?? "turtle", view, variant, whole: true })}`];
   if ((format ?? view ?? variant) !== undefined || (summary && json))
     throw new UsageError("--summary and --json are formats of their own; leave out --format, --view and --variant");
-  if (json) return [`/schema${searchOf({ detail: "lines", maxTokens: 100_000 })}`];
+  if (json) return ["/schema?detail=lines&maxTokens=100000", "/void?format=jsonld&whole=true"];
   return ["summary", "lines"].map((detail) => `/schema${searchOf({ detail, format: "text", maxTokens: 4_000 })}`);
 }
 
@@ -79,10 +80,18 @@ function searchOf(given: Readonly<Record<string, string | number | boolean | und
 }
 
 /** Also after an interruption: what the run has found by then. */
-async function described(service: Service, paths: readonly string[]): Promise<string> {
+async function textsAt(service: Service, at: string, paths: readonly string[]): Promise<readonly string[]> {
   const texts: string[] = [];
-  for (const path of paths) texts.push(await (await service.ask(path, afterwards())).text());
-  return `${texts.map((text) => text.trimEnd()).join("\n\n")}\n`;
+  for (const path of paths) texts.push(await (await service.ask(at + path, afterwards())).text());
+  return texts;
+}
+
+const joined = (texts: readonly string[]): string => `${texts.map((text) => text.trimEnd()).join("\n\n")}\n`;
+
+/** The API's answers as one: the run's result, the schema and the VoID. */
+async function wholeAsJson(result: unknown, texts: Promise<readonly string[]>): Promise<string> {
+  const [schema, document] = (await texts).map((text) => parsedJson(text));
+  return `${JSON.stringify({ ...(isSummary(result) && result), schema, void: document }, undefined, 2)}\n`;
 }
 
 /** Has a job run and shows how far it is. */

@@ -23,7 +23,7 @@ export function addDescribe(program: Command, running: Running): void {
       ]),
     )
     .option("-s, --summary", "a short text: counts, and a line for each class with its properties")
-    .option("--json", "classes and their properties with counts, as JSON")
+    .option("--json", "the whole description as JSON: the run, the schema with counts, the VoID")
     .option("-o, --output <file>", "write to this file, replacing it at the end")
     .option("-n, --max-requests <number>", "most requests that are sent (1000 and those for the publisher's)", requests)
     .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds (one hour)", milliseconds)

@@ -1,22 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runCommand, startBuiltService, startNote, startProgram } from "../support/built-program.ts";
-import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
+import { startBookServer } from "../support/book-server.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
 // The commands without a service: each runs one and leaves nothing behind.
 
-let server: SparqlTestServer;
-beforeAll(async () => {
-  server = await startSparqlTestServer(
-    '<urn:x:1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:x:Book> .\n<urn:x:1> <urn:x:title> "One" .',
-  );
-});
-afterAll(async () => {
-  await server?.close();
-});
-
+const server = await startBookServer();
 const quiet = { FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8" };
 const slow = "SELECT * WHERE { ?s ?p ?o }";
 
@@ -57,7 +48,6 @@ describe("a command without a service", () => {
     await second.until(() => second.log().includes(`waiting for process ${first.process.pid}`) || undefined);
     first.process.kill("SIGINT");
     expect([await first.ended, await second.ended]).toEqual([130, 0]);
-    server.setFault(undefined);
   });
 
   it("describes and probes a URL that is not in the catalogue, and forgets it", async () => {

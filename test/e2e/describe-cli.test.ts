@@ -1,26 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runCommand, startProgram } from "../support/built-program.ts";
+import { startBookServer } from "../support/book-server.ts";
 import { newFolder } from "../support/scratch-folder.ts";
-import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
 
 // `fedway describe` by what it prints, its exit code and the requests that reach the endpoint.
 
-let server: SparqlTestServer;
-beforeAll(async () => {
-  server = await startSparqlTestServer(
-    '<urn:x:1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:x:Book> .\n<urn:x:1> <urn:x:title> "One" .',
-  );
-});
-afterAll(async () => {
-  await server?.close();
-});
-beforeEach(() => {
-  server.setFault(undefined);
-  server.clearRequests();
-});
-
+const server = await startBookServer();
 const unfinished = 'fedway:unfinished "true"';
 const env = { FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8" };
 const describing = (...options: readonly string[]) => runCommand(["describe", server.url, ...options], env);
@@ -82,12 +69,19 @@ describe("what is written", () => {
     expect(stdout.split("\n").length).toBeLessThan(30);
   });
 
-  it("is the API's answer with --json, into a file with --output", async () => {
+  it("is the whole description with --json: the run, its schema and its VoID, into a file with --output", async () => {
     const file = join(newFolder(), "books.json");
     expect(await describing("--json", "--output", file)).toMatchObject({ code: 0, stdout: "" });
     expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({
-      truncated: false,
-      json: { endpoint: server.url, classes: [{ iri: "urn:x:Book", entities: { value: 1, status: "exact" } }] },
+      classes: 1,
+      properties: 2,
+      unfinished: false,
+      cost: { requests: expect.any(Number) },
+      schema: {
+        truncated: false,
+        json: { endpoint: server.url, classes: [{ iri: "urn:x:Book", entities: { value: 1, status: "exact" } }] },
+      },
+      void: expect.arrayContaining([expect.objectContaining({ "@id": expect.any(String) })]),
     });
     expect(await describing("--json", "--view", "planner")).toMatchObject({ code: 2, stdout: "" });
   });
