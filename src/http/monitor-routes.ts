@@ -78,10 +78,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
       response: answers(IncidentList),
     },
     handler: async (request, reply) => {
-      const { cursor, limit = 100, ...wanted } = request.query;
-      const behind = cursor === undefined ? undefined : placeOf(cursor);
-      const found = await monitor.incidents({ ...wanted, limit: limit + 1, behind });
-      const { items, next } = firstOf(found, limit, ({ startedMs, id }) => ({ atMs: startedMs, id }));
+      const { items, next } = await listedIncidents(monitor, request.query);
       return sendJson(reply.headers(uncached), { incidents: items.map((each) => incidentView(each, false)), next });
     },
   });
@@ -104,12 +101,32 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
       response: answers(IncidentRecord),
     },
     handler: async (request, reply) => {
-      const incident = await monitor.incident(request.params.id);
-      if (incident) return sendJson(reply.headers(uncached), incidentView(incident, true));
-      throw new FedwayError("INCIDENT_UNKNOWN", "The incident is not known; old ones are removed.", {
-        next: "GET /api/incidents lists those that are kept.",
-      });
+      const incident = await knownIncident(monitor, request.params.id);
+      return sendJson(reply.headers(uncached), incidentView(incident, true));
     },
+  });
+}
+
+interface ListedIncidents extends NonNullable<Parameters<HttpShell["monitor"]["incidents"]>[0]> {
+  readonly cursor?: string | undefined;
+}
+
+/** A page of incidents, newest first. @throws FedwayError `REQUEST_INVALID` */
+export async function listedIncidents(
+  monitor: HttpShell["monitor"],
+  { cursor, limit = 100, ...wanted }: ListedIncidents,
+) {
+  const behind = cursor === undefined ? undefined : placeOf(cursor);
+  const found = await monitor.incidents({ ...wanted, limit: limit + 1, behind });
+  return firstOf(found, limit, ({ startedMs, id }) => ({ atMs: startedMs, id }));
+}
+
+/** @throws FedwayError `INCIDENT_UNKNOWN` */
+export async function knownIncident(monitor: HttpShell["monitor"], id: string): Promise<Incident> {
+  const incident = await monitor.incident(id);
+  if (incident) return incident;
+  throw new FedwayError("INCIDENT_UNKNOWN", "The incident is not known; old ones are removed.", {
+    next: "GET /api/incidents lists those that are kept.",
   });
 }
 

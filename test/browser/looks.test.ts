@@ -22,6 +22,7 @@ const pages: Readonly<Record<string, string>> = {
   federation: "/federations/north",
   status: "/status",
   "status-by-latency": "/status?sort=latency&order=desc",
+  incidents: "/incidents",
   incident: `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`,
   run: "/runs/run-hostile",
   ask: "/ask",

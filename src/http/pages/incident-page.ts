@@ -3,7 +3,9 @@ import { kindOf, subjectOf } from "../../monitor/subjects.ts";
 import { amountText, durationText, latencyText } from "../../figures.ts";
 import { faultList, faultText, moment, faultWords } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
+import { choiceOf } from "./catalog-filter.ts";
 import { badge, fact, page, section, table } from "./layout.ts";
+import { type Column, listPage, listTable } from "./list-page.ts";
 
 /** Content of an incident's page. */
 interface ShownIncident {
@@ -83,7 +85,7 @@ export function incidentPage(shown: ShownIncident): string {
   const { evidence, notes = [] } = incident;
   return page({
     title: `${name} - Fedway`,
-    main: html`<p class="crumbs"><a href="/status">Status</a> / ${crumb}</p>
+    main: html`<p class="crumbs"><a href="/status">Status</a> / <a href="/incidents">Incidents</a> / ${crumb}</p>
 <div class="titled"><h1>${name}</h1>${isOpen ? badge("down", "open") : badge("up", "closed")}</div>
 <p class="lead">${lead}</p>
 ${section("facts", "What happened", factsOf(shown))}
@@ -147,30 +149,78 @@ const lengthOf = ({ startedMs, closedMs }: Incident, nowMs: number): string =>
 
 const incidentPath = ({ id }: Incident): string => `/incidents/${encodeURIComponent(id)}`;
 
-/** Incidents of one endpoint, one a row. */
-export function incidentTable(incidents: readonly Incident[], nowMs: number): Html {
-  const row = (
-    incident: Incident,
-  ): Html => html`<tr><th scope="row"><a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a></th><td>${endOf(incident)}</td><td class="whole">${lengthOf(incident, nowMs)}</td><td>${causeOf(incident)}</td></tr>
-`;
-  return table({ name: "Incidents", heads: ["Started", "Ended", "Length", "Cause"], rows: incidents.map(row) });
-}
-
-/** The kind where it is another than down, and the first fault. */
-const causeOf = (incident: Incident): Html => {
-  const kind = kindOf(incident);
-  const { fault } = incident;
-  return html`${kind === "down" ? "" : `${kind} `}${fault === undefined ? "" : faultText(fault)}`;
+const started: Column<Incident> = {
+  head: "Started",
+  cell: (incident) => html`<a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a>`,
 };
 
-/** Subject of an incident. */
-function subjectLink(incident: Incident, titleOf: (endpoint: string) => string): Html {
+const course = (nowMs: number): readonly Column<Incident>[] => [
+  { head: "Ended", cell: endOf },
+  { head: "Length", cell: (incident) => lengthOf(incident, nowMs) },
+  { head: "Cause", cell: causeOf },
+];
+
+/** Incidents of one endpoint, one a row. */
+export const incidentTable = (incidents: readonly Incident[], nowMs: number): Html =>
+  listTable("Incidents", [started, ...course(nowMs)], incidents);
+
+/** The kind where it is another than down, and the first fault or what has changed. */
+const causeOf = (incident: Incident): Html => {
+  const kind = kindOf(incident);
+  const { fault, summary } = incident;
+  return html`${kind === "down" ? "" : `${kind} `}${fault === undefined ? summary : faultText(fault)}`;
+};
+
+/** Content of the page of all incidents. */
+interface ShownIncidents {
+  readonly incidents: readonly Incident[];
+  readonly filter: IncidentFilter;
+  readonly next: string | undefined;
+  readonly titleOf: ShownIncident["titleOf"];
+  readonly nowMs: number;
+}
+
+/** What is asked of the page of all incidents. */
+interface IncidentFilter {
+  readonly endpoint: string | undefined;
+  readonly open: "true" | "false" | undefined;
+  readonly cursor: string | undefined;
+}
+
+/** @throws FedwayError `REQUEST_INVALID` */
+export const readIncidentFilter = (search: URLSearchParams): IncidentFilter => ({
+  endpoint: search.get("endpoint")?.trim().slice(0, 64) || undefined,
+  open: choiceOf(search, "open", ["true", "false"]),
+  cursor: search.get("cursor") || undefined,
+});
+
+/** The page of all incidents. */
+export const incidentsPage = ({ incidents, filter, next, titleOf, nowMs }: ShownIncidents): string =>
+  listPage({
+    title: "Incidents",
+    path: "/incidents",
+    intro: html`Times in which endpoints, hosts or the network failed, newest first. <a href="/status">Status of all endpoints</a>, <a href="/incidents.atom">feed</a>`,
+    fields: [
+      { name: "endpoint", label: "Endpoint (id)", value: filter.endpoint },
+      { name: "open", label: "State", value: filter.open, choices: { "": "Any", true: "Open", false: "Closed" } },
+    ],
+    columns: [started, { head: "Of", cell: (incident) => subjectLink(incident, titleOf) }, ...course(nowMs)],
+    rows: incidents,
+    empty: "No incident is recorded.",
+    cursor: filter.cursor,
+    next,
+  });
+
+/** Subject of an incident; a link where the catalogue has it. */
+function subjectLink(incident: Incident, titleOf: ShownIncident["titleOf"]): Html {
   const subject = subjectOf(incident);
   if (subject.kind === "network") {
     return html`${subject.partly ? "A part of the hosts cannot be reached" : "This service cannot reach the network"}`;
   }
   if (subject.kind === "host") return html`The host ${subject.host}`;
-  return html`<a href="/endpoints/${incident.endpoint}">${titleOf(incident.endpoint)}</a>`;
+  const { endpoint } = incident;
+  const title = titleOf(endpoint);
+  return title === undefined ? html`${endpoint}` : html`<a href="/endpoints/${endpoint}">${title}</a>`;
 }
 
 /** The endpoints of a host that failed alike, each with a link. */

@@ -79,6 +79,10 @@ const pager = <Row>({ path, fields = [], cursor, next }: List<Row>): Html =>
     : html`<nav class="pages" aria-label="Pages">${cursor === undefined ? html`<span></span>` : html`<a href="${address(path, fields)}">First page</a>`}${next === undefined ? "" : html`<a rel="next" href="${address(path, fields, next)}">Next page</a>`}</nav>
 `;
 
+/** The rows of a list as a table. */
+export const listTable = <Row>(name: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html =>
+  table({ name, heads: columns.map(({ head }) => head), rows: rows.map((row) => rowOf(columns, row)) });
+
 /** A page with a heading, a form of filters, a table with one row for each thing, and links to more. */
 export function listPage<Row>(list: List<Row>): string {
   const { title, part, head, path, intro, fields = [], columns, rows, empty } = list;
@@ -91,9 +95,7 @@ export function listPage<Row>(list: List<Row>): string {
     main: html`<h1>${title}</h1>
 <p class="lead">${intro}</p>
 ${fields.length === 0 ? "" : form(path, fields)}${
-  rows.length === 0
-    ? html`<p class="card">${none}</p>`
-    : table({ name: title, heads: columns.map((each) => each.head), rows: rows.map((row) => rowOf(columns, row)) })
+  rows.length === 0 ? html`<p class="card">${none}</p>` : listTable(title, columns, rows)
 }${pager(list)}
 <p class="small"><a href="/api${address(path, fields, list.cursor)}">As JSON</a></p>`,
   });

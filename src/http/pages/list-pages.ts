@@ -7,9 +7,11 @@ import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { pageAt } from "../paging.ts";
 import { hasAccess } from "../write-access.ts";
 import { jobView, listedJobs } from "../job-view.ts";
+import { listedIncidents } from "../monitor-routes.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, numberText } from "../../figures.ts";
 import { momentOf } from "./figures.ts";
+import { incidentsPage, readIncidentFilter } from "./incident-page.ts";
 import { badge } from "./layout.ts";
 import { choicesOf, listPage, searchOf } from "./list-page.ts";
 import { sendPage, sendPrivatePage } from "./page-reply.ts";
@@ -122,9 +124,23 @@ function addWatches(app: TypedApp, { watches, monitor }: HttpShell): void {
   });
 }
 
-/** Pages that list federations, jobs and watched queries. */
+function addIncidents(app: TypedApp, { monitor, catalog, now = Date.now }: HttpShell): void {
+  const titleOf = (id: string): string | undefined => catalog.byId(id)?.title;
+  app.get("/incidents", {
+    schema: { tags, summary: "All incidents as a page to read" },
+    handler: async (request, reply) => {
+      const filter = readIncidentFilter(searchOf(request));
+      const open = filter.open && filter.open === "true";
+      const { items, next } = await listedIncidents(monitor, { ...filter, open, limit: shownAtOnce });
+      return sendPage(request, reply, incidentsPage({ incidents: items, filter, next, titleOf, nowMs: now() }));
+    },
+  });
+}
+
+/** Pages that list federations, jobs, incidents and watched queries. */
 export function addListPages(app: TypedApp, shell: HttpShell): void {
   addFederations(app, shell);
   addJobs(app, shell);
+  addIncidents(app, shell);
   addWatches(app, shell);
 }

@@ -1,11 +1,10 @@
-import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
 import type { HealthState } from "../../monitor/monitor.ts";
 import { domainOf } from "../../monitor/subjects.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { foundEntries } from "../found-entries.ts";
-import { unseen } from "../monitor-routes.ts";
+import { knownIncident, unseen } from "../monitor-routes.ts";
 import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
@@ -209,10 +208,7 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
   app.get("/incidents/:id", {
     schema: { tags, summary: "One incident with its evidence as a page to read", params: IdPath },
     handler: async (request, reply) => {
-      const incident = await monitor.incident(request.params.id);
-      if (incident === undefined) {
-        throw new FedwayError("INCIDENT_UNKNOWN", "The incident is not known; old ones are removed.");
-      }
+      const incident = await knownIncident(monitor, request.params.id);
       return sendPage(request, reply, incidentPage({ incident, titleOf, nowMs: nowOf(shell) }));
     },
   });

@@ -63,6 +63,8 @@ function incidentLists(incidents: readonly Incident[], total: number, shown: Sho
   }${left > 0 ? html`<p class="muted">${amountText(left, "older one")} not shown.</p>\n` : ""}`;
 }
 
+const incidentLinks = html`<a href="/incidents">All incidents</a>, <a href="/incidents.atom">follow the feed</a>`;
+
 function openIncidents(shown: ShownStatus): Html {
   const { incidents, all } = shown;
   if (incidents === undefined) {
@@ -71,10 +73,10 @@ function openIncidents(shown: ShownStatus): Html {
   }
   const total = Math.max(incidents.length, new Set(all.flatMap(({ incident }) => incident ?? [])).size);
   if (total === 0)
-    return html`<p>There is no open incident. <a href="/incidents.atom">Follow the feed</a></p>
+    return html`<p>There is no open incident. ${incidentLinks}</p>
 `;
   return html`<section class="card open" aria-labelledby="open"><h2 id="open">${amountText(total, "open incident")}</h2>
-${incidentLists(incidents, total, shown)}<p class="small"><a href="/incidents.atom">Follow the feed</a></p></section>
+${incidentLists(incidents, total, shown)}<p class="small">${incidentLinks}</p></section>
 `;
 }
 

@@ -136,7 +136,7 @@ describe("lists of the API", () => {
 });
 
 describe("pages that list", () => {
-  it.each(["/federations", "/jobs?cursor=1790000000000~job-3", "/shards", "/watches", "/runs"])(
+  it.each(["/federations", "/jobs?cursor=1790000000000~job-3", "/shards", "/watches", "/runs", "/incidents"])(
     "%s shows foreign text as text",
     async (path) => {
       const text = await textOf(await startMany(), path);
@@ -155,6 +155,23 @@ describe("pages that list", () => {
       if (path === "") expect(text).toContain('<a href="/federations">First page</a>');
     }
     expect([seen.length, new Set(seen).size]).toEqual([120, 120]);
+  });
+
+  it("shows the incidents that the API lists, by the same parameters", async () => {
+    const app = await startMany();
+    for (const search of ["", "?open=true", "?open=false", `?endpoint=${entries[1]?.id ?? ""}`]) {
+      const listed = (await (await fetch(`${app.url}/api/incidents${search}`)).json()) as Listed;
+      const ids = (listed["incidents"] as { id: string }[]).map(({ id }) => `/incidents/${id}`);
+      const text = await textOf(app, `/incidents${search}`);
+      const shown = [...text.matchAll(/href="(\/incidents\/[^"]*)"/g)].map(([, path]) =>
+        decodeURIComponent(path ?? ""),
+      );
+      expect([search, shown]).toEqual([search, ids]);
+      expect(ids.length).toBeGreaterThan(0);
+      expect(text).toContain(`href="/api/incidents${search}"`);
+    }
+    expect(await textOf(app, "/incidents?open=perhaps")).toContain("Known are true, false.");
+    expect(await textOf(app, "/status")).toContain('<a href="/incidents">');
   });
 
   it("say what there is to do where nothing is, and where nothing fits", async () => {
