@@ -37,8 +37,8 @@ const least = {
 };
 
 const datasets = async (): Promise<readonly string[]> => {
-  const list = (await (await fetch(`${service.url}/api/shards`)).json()) as { datasets: { dataset: string }[] };
-  return list.datasets.map(({ dataset }) => dataset);
+  const list = (await (await fetch(`${service.url}/api/shards`)).json()) as { shards: { dataset: string }[] };
+  return list.shards.map(({ dataset }) => dataset);
 };
 
 describe("POST /api/shards", () => {

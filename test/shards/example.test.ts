@@ -247,9 +247,9 @@ describe("shards that were damaged", () => {
     const [file = ""] = await readdir(join(target, "shards"));
     await appendFile(join(target, "shards", file), "<urn:x:1> <urn:x:p> <urn:x:2> .\n");
     const running = await startService({}, { FEDWAY_DATA_DIR: damaged.dataDir });
-    const { datasets } = (await (await fetch(`${running.url}/api/shards`)).json()) as { datasets: object[] };
+    const { shards } = (await (await fetch(`${running.url}/api/shards`)).json()) as { shards: object[] };
     await running.close();
-    expect(datasets).toEqual([]);
+    expect(shards).toEqual([]);
     const { outcome, checks } = await damaged.verify(target);
     expect(outcome).toBe("broken");
     expect(checks.find(({ name }) => name === "files")).toMatchObject({ outcome: "broken" });
