@@ -14,6 +14,7 @@ const cities = [
   { name: "Lima", people: 10_092_000, at: "POINT(-77.03 -12.05)" },
   { name: "<img src=x onerror=alert(1)>", people: 13_960_000, at: "POINT(139.69 35.68)" },
   { name: "Nowhere", people: 5, at: "<http://www.opengis.net/def/crs/EPSG/0/31370> POINT(1 2)" },
+  { name: "Beyond", people: 6, at: "POINT(500 50)" },
 ].map(({ name, people, at }) => ({
   name: literal(name),
   people: literal(String(people), `${xsd}integer`),
@@ -68,7 +69,7 @@ describe.each(["light", "dark", "phone"] as const)("in %s", (look) => {
   it("draws places on a map of this service's own, and says which rows have none", async () => {
     const visit = await open(select, "map", look);
     const { page, strays } = visit;
-    expect(await page.locator(".view-map > p").innerText()).toBe("3 of 4 rows have a place that can be drawn here.");
+    expect(await page.locator(".view-map > p").innerText()).toBe("3 of 5 rows have a place that can be drawn here.");
     await page.locator(".view-map path.leaflet-interactive").last().dispatchEvent("click");
     expect(await page.locator(".leaflet-popup-content").innerText()).toContain("<img src=x onerror=alert(1)>");
     await keepPicture(visit, `view-map-${look}`);

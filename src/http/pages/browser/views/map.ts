@@ -73,10 +73,17 @@ function fromWkt(text: string): Geometry | undefined {
   const [, system = "CRS84", shape = ""] = /^\s*(?:<([^>]*)>)?\s*([\s\S]*)$/.exec(text) ?? [];
   if (text.length > longestWkt || !system.endsWith("CRS84")) return undefined;
   try {
-    return wktToGeoJSON(shape) ?? undefined;
+    const geometry = wktToGeoJSON(shape) ?? undefined;
+    return geometry !== undefined && isOnEarth(geometry) ? geometry : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isOnEarth(geometry: Geometry): boolean {
+  const bounds = geoJSON(geometry).getBounds();
+  if (!bounds.isValid()) return false;
+  return isDegrees(bounds.getWest(), bounds.getSouth()) && isDegrees(bounds.getEast(), bounds.getNorth());
 }
 
 function popup(row: Cells["rows"][number], { columns, places }: Cells): HTMLElement {
