@@ -67,7 +67,8 @@ export function readArguments<Input extends TObject>(
     else {
       const scalar = readValue(name, value, schema);
       if (scalar instanceof Refusal) wrong.push(scalar.reason);
-      else read[name] = scalar;
+      // A refused argument is not a missing one.
+      read[name] = scalar;
     }
   }
   wrong.push(...unknown.slice(0, mostFaults).map((name) => unknownArgument(name, Object.keys(known))));

@@ -77,6 +77,10 @@ describe("arguments as models send them", () => {
     expect(told).toContain("look(question, limit?, exact?, kind?, endpoints?)");
   });
 
+  it("does not call an argument missing that is refused", () => {
+    expect(refusal({ question: "x".repeat(101) })).not.toContain("missing");
+  });
+
   it("refuses lists of more names than anybody means", () => {
     expect(() => namesIn(Array.from({ length: 51 }, (_, at) => `e${at}`).join(","))).toThrow("A list has 51 names");
   });
