@@ -1,3 +1,4 @@
+import { amountText } from "../../figures.ts";
 import { html, type Html, type Piece } from "../../html.ts";
 import { isFound, stateOf, type Watch } from "../../watch/watch.ts";
 import { moment } from "./figures.ts";
@@ -24,7 +25,7 @@ function levelOf({ status, drifts }: Watch["results"][number]): CellLevel {
 function stripOf({ results }: Watch): Html {
   const levels = results.slice(-cells).map(levelOf);
   const count = (...wanted: CellLevel[]): number => levels.filter((level) => wanted.includes(level)).length;
-  const text = `${levels.length} runs: ${count("good")} as usual, ${count("bad", "mixed")} not, ${count("none")} not judged`;
+  const text = `${amountText(levels.length, "run")}: ${count("good")} as usual, ${count("bad", "mixed")} not, ${count("none")} not judged`;
   return drawStrip([...Array.from({ length: cells - levels.length }, (): CellLevel => "none"), ...levels], text);
 }
 

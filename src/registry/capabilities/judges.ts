@@ -1,3 +1,4 @@
+import { amountText } from "../../figures.ts";
 import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../errors/fedway-error.ts";
@@ -34,9 +35,7 @@ function exactly(term: RDF.Term | undefined): string {
 }
 
 const shown = (lines: readonly string[]): string =>
-  oneLine(
-    `${lines.length} row${lines.length === 1 ? "" : "s"}${lines.length === 0 ? "" : `: ${lines.slice(0, 5).join(" | ")}`}`,
-  );
+  oneLine(`${amountText(lines.length, "row")}${lines.length === 0 ? "" : `: ${lines.slice(0, 5).join(" | ")}`}`);
 
 function compared(got: readonly string[], expected: readonly string[]): string | undefined {
   const same = JSON.stringify(got.toSorted()) === JSON.stringify(expected.toSorted());

@@ -1,3 +1,4 @@
+import { amountText } from "../../figures.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
 import { listing, readableName, severalOf } from "./names-in-words.ts";
@@ -74,7 +75,7 @@ export function partSentence([part, ...more]: readonly Part[]): string | undefin
   if (part === undefined) return undefined;
   const name = severalOf(readableName(part.class) ?? plainText(iriParts(part.class).local || part.class, 60));
   const others = part.siblings.slice(0, mostSiblings).map(({ endpoint }) => endpoint);
-  const rest = more.length === 0 ? "" : ` (likewise ${more.length} more ${more.length === 1 ? "class" : "classes"})`;
+  const rest = more.length === 0 ? "" : ` (likewise ${amountText(more.length, "more class")})`;
   const text = partText(name, part, others);
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${toldBy(part)}${rest}.`;
 }

@@ -1,3 +1,4 @@
+import { amountText } from "../../../../figures.ts";
 import {
   forceCenter,
   forceCollide,
@@ -62,7 +63,7 @@ function graphOf(triples: Cells["triples"]): { nodes: Node[]; edges: Edge[] } {
 }
 
 const summary = (nodes: readonly Node[], edges: readonly Edge[]): string =>
-  `${nodes.length} nodes, ${edges.length} triples.`;
+  `${amountText(nodes.length, "node")}, ${amountText(edges.length, "triple")}.`;
 
 /** The part of the plane that the nodes take, with room for their labels. */
 function boxOf(nodes: readonly Node[]): string {

@@ -1,3 +1,4 @@
+import { amountText } from "../../../../figures.ts";
 import { wktToGeoJSON } from "betterknown";
 import type { Feature, FeatureCollection, Geometry, MultiPolygon, Position } from "geojson";
 import { circleMarker, geoJSON, map } from "leaflet";
@@ -32,7 +33,7 @@ export function drawMap(place: HTMLElement, given: Cells): () => void {
 }
 
 const countOf = (shown: number, all: number): string =>
-  shown === all ? `${all} places.` : `${shown} of ${all} rows have a place that can be drawn here.`;
+  shown === all ? `${amountText(all, "place")}.` : `${shown} of ${all} rows have a place that can be drawn here.`;
 
 /** The outline of all land. */
 function continents(): MultiPolygon {
