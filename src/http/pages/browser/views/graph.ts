@@ -70,7 +70,7 @@ function boxOf(nodes: readonly Node[]): string {
   const xs = nodes.map(({ x = 0 }) => x);
   const ys = nodes.map(({ y = 0 }) => y);
   const [left, right] = [Math.min(width / 4, ...xs) - 90, Math.max((width * 3) / 4, ...xs) + 90];
-  const [top, bottom] = [Math.min(height / 4, ...ys) - 40, Math.max((height * 3) / 4, ...ys) + 40];
+  const [top, bottom] = [Math.min(height / 4, ...ys) - 75, Math.max((height * 3) / 4, ...ys) + 40];
   return [left, top, right - left, bottom - top].map(Math.round).join(" ");
 }
 
@@ -90,10 +90,15 @@ function arrowHead(): Element {
 
 function edgeShape({ source, target, label }: Edge): Element {
   const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = [source.x, source.y, target.x, target.y];
+  const isLoop = source === target;
+  // A line from a node to itself has no length: a loop leaves the node to the upper left and comes back from the right.
+  const d = isLoop
+    ? `M${x1} ${y1}C${x1 - 50} ${y1 - 60} ${x1 + 50} ${y1 - 60} ${x1} ${y1}`
+    : `M${x1} ${y1}L${x2} ${y2}`;
   const group = drawing("g", { class: "edge" });
   group.append(
-    drawing("line", { x1, y1, x2, y2, "marker-end": "url(#arrow)" }),
-    drawing("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 3 }, label),
+    drawing("path", { d, "marker-end": "url(#arrow)" }),
+    drawing("text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - (isLoop ? 49 : 3) }, label),
   );
   return group;
 }
