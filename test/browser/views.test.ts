@@ -21,15 +21,21 @@ const cities = [
   at: literal(at, "http://www.opengis.net/ont/geosparql#wktLiteral"),
 }));
 
-const turtle = `@prefix : <http://x.example/> . :ada :knows :bob , :cyd ; :name "Ada" . :bob :knows :cyd .`;
+const turtle = `@prefix : <http://x.example/> . :ada :knows :bob , :cyd ; :name "Ada" . :bob :knows :cyd , :bob .`;
 const table = JSON.stringify({ head: { vars: ["name", "people", "at"] }, results: { bindings: cities } });
+
+const long = { id: literal("1"), text: literal("Lorem ipsum dolor ".repeat(60)), word: literal("x".repeat(500)) };
+const longTable = JSON.stringify({ head: { vars: Object.keys(long) }, results: { bindings: [long] } });
+const no = JSON.stringify({ head: {}, boolean: false });
 
 const stage = useStageOf(async () => {
   const deps = await createFakeDeps({ ...pageDeps({ count: 0 }), config: fakeSettings });
   deps.queries.answer = async ({ text }) =>
     text.includes("CONSTRUCT")
       ? fakeAnswer(Buffer.from(turtle), { contentType: "text/turtle" })
-      : fakeAnswer(Buffer.from(table), { contentType: "application/sparql-results+json" });
+      : fakeAnswer(Buffer.from(text.startsWith("ASK") ? no : text.includes("?word") ? longTable : table), {
+          contentType: "application/sparql-results+json",
+        });
   const server = await createHttpServer(deps);
   return { url: await server.listen(), close: () => server.close(0) };
 });
@@ -37,12 +43,19 @@ const stage = useStageOf(async () => {
 const select = "SELECT ?name ?people ?at WHERE { ?city ?p ?name }";
 const construct = "CONSTRUCT WHERE { ?s ?p ?o }";
 
-/** Runs a query in the console and opens a view of its answer. */
-async function open(query: string, view: string, look: keyof typeof looks = "light") {
+/** Runs a query in the console. */
+async function run(query: string, look: keyof typeof looks) {
   const visit = await stage.visit(`/query#${new URLSearchParams({ query }).toString()}`, looks[look]);
   const { page } = visit;
   await page.locator("html[data-console=ready]").waitFor();
   await page.getByRole("button", { name: /^Run/ }).first().click();
+  return visit;
+}
+
+/** Runs a query in the console and opens a view of its answer. */
+async function open(query: string, view: string, look: keyof typeof looks = "light") {
+  const visit = await run(query, look);
+  const { page } = visit;
   await page.locator(`.select_${view}`).first().click();
   await page.locator(`.view-${view}`).waitFor();
   return visit;
@@ -80,7 +93,9 @@ describe.each(["light", "dark", "phone"] as const)("in %s", (look) => {
   it("draws triples as a graph", async () => {
     const visit = await open(construct, "graph", look);
     const { page, strays } = visit;
-    await page.getByRole("img", { name: "4 nodes, 4 triples." }).waitFor();
+    await page.getByRole("img", { name: "4 nodes, 5 triples." }).waitFor();
+    const loop = page.locator(".view-graph .edge path[d*=C]");
+    expect((await loop.boundingBox())?.height).toBeGreaterThan(10);
     expect(await page.locator(".view-graph .node > text").allTextContents()).toEqual(
       expect.arrayContaining(["ada", "bob", "cyd", "Ada"]),
     );
@@ -88,6 +103,24 @@ describe.each(["light", "dark", "phone"] as const)("in %s", (look) => {
     expect([await accessibilityFaults(visit), strays]).toEqual([[], []]);
     await page.context().close();
   });
+});
+
+it.each(["light", "phone"] as const)("keeps a long text beside a long word readable, %s", async (look) => {
+  const { page } = await run("SELECT ?id ?text ?word WHERE { ?s ?p ?o }", look);
+  const cell = await page.locator(".answered .yasr td", { hasText: "Lorem" }).boundingBox();
+  expect(cell?.width).toBeGreaterThan(250);
+  expect(cell?.height).toBeLessThan(1_200);
+  await page.context().close();
+});
+
+it("draws the mark of a boolean in the colour of the text", async () => {
+  const { page } = await run("ASK { ?s ?p ?o }", "dark");
+  await page.locator(".answered .booleanResult svg").waitFor();
+  const [fill, color] = await page.evaluate<string[]>(
+    "(({ fill, color }) => [fill, color])(getComputedStyle(document.querySelector('.booleanResult svg')))",
+  );
+  expect(fill).toBe(color);
+  await page.context().close();
 });
 
 it("loads the library of a view when it is first opened", async () => {
