@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { AskAnswer } from "../agent/ask/ask-answer.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
-import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
-import { type ServiceOptions, writeJson } from "./noun.ts";
+import { type CliIo, exitCodes, type Running, serviceCommand, type ServiceOptions } from "./cli-io.ts";
+import { writeJson } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
 import { checked, RemoteProblem, withService } from "./service.ts";
 
@@ -19,17 +19,13 @@ const rounds = (text: string): number => {
 
 /** Adds `ask`. */
 export function addAsk(program: Command, running: Running): void {
-  program
-    .command("ask")
-    .description("have a language model write a query for a question, and run it (FEDWAY_CHAT names the model)")
+  const about = "have a language model write a query for a question, and run it (FEDWAY_CHAT names the model)";
+  const help = ["ask 'Which countries border Austria?'", "ask --rounds 0 --json 'How many people are there?'"];
+  serviceCommand(program, "ask", { about, help })
     .argument("<question>", "a question in plain words")
     .option("-r, --rounds <number>", "corrections that the model may make after its first query (2)", rounds)
     .option("-e, --endpoint <id...>", "ask these endpoints, at most three, instead of those that fit the question")
     .option("--json", "the whole answer as JSON, with steps, tokens and cost")
-    .option("--url <url>", "ask this running service", httpUrl)
-    .addHelpText("after", () =>
-      examples("ask 'Which countries border Austria?'", "ask --rounds 0 --json 'How many people are there?'"),
-    )
     .action(running(runAsk));
 }
 

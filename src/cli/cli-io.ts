@@ -95,6 +95,25 @@ export function httpUrl(text: string): string {
   return text;
 }
 
+/** Text of a command. */
+export interface CommandText {
+  readonly about: string;
+  /** Examples. */
+  readonly help?: readonly string[];
+}
+
+/** Adds a command that asks a service, with `--url` and examples. */
+export function serviceCommand(program: Command, usage: string, { about, help = [] }: CommandText): Command {
+  const command = program.command(usage).description(about).option("--url <url>", "ask this running service", httpUrl);
+  return help.length === 0 ? command : command.addHelpText("after", examples(...help));
+}
+
+/** Options of commands that ask a service. */
+export interface ServiceOptions {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
 /** Examples below the help of a command. */
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ fedway ${line}`).join("\n")}`;

@@ -1,9 +1,8 @@
 import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
-import { RemoteProblem, type Service, unreachable, withService } from "./service.ts";
-import { oneLine, pour, write, writeNote, writeProblem, checkOutputFile, writeOutputFile } from "./output.ts";
-import { readAnswer } from "./noun.ts";
+import { RemoteProblem, searchOf, type Service, unreachable, withService } from "./service.ts";
+import { pour, write, writeNote, writeProblem } from "./output.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
@@ -104,16 +103,9 @@ function pathOf({
         ? ""
         : `/endpoints/${encodeURIComponent(endpoint)}`
       : `/federations/${encodeURIComponent(federation)}`;
-  const given = {
-    timeout,
-    partial: subset ? "subset" : partial,
-    strict,
-    provenance,
-    prune: prune === true ? undefined : prune,
-  };
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, String(value));
-  return `${place}/sparql?${search.toString()}`;
+  const allowed = subset ? "subset" : partial;
+  const pruned = prune === true ? undefined : prune;
+  return `${place}/sparql${searchOf({ timeout, partial: allowed, strict, provenance, prune: pruned })}`;
 }
 
 /** The record of a run; empty when it is not available. */
@@ -231,35 +223,6 @@ export async function runServe(io: CliIo, overrides: Readonly<Record<string, str
     });
   }
   await app.close();
-  return exitCodes.ok;
-}
-
-/** Options of `fedway export`. */
-interface ExportOptions {
-  readonly output?: string;
-  readonly url?: string;
-  readonly reviewed?: boolean;
-}
-
-/**
- * `fedway export`: publishes a snapshot of the state of all endpoints, to standard output or into a file. One that looks
- * implausible beside the last published one is refused. Resolves to the exit code.
- * @throws UsageError, RemoteProblem, FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED`
- */
-export async function runExport(io: CliIo, { output, url, reviewed = false }: ExportOptions): Promise<number> {
-  if (output === "") throw new UsageError("the name of the file is empty");
-  if (output !== undefined) await checkOutputFile(output);
-  const path = `/api/snapshot${reviewed ? "?reviewed=true" : ""}`;
-  const snapshot = await withService(io, { url }, async (service) =>
-    readAnswer(io, await service.ask(path, { method: "POST" })),
-  );
-  const body = Buffer.from(`${JSON.stringify(snapshot, undefined, 2)}\n`);
-  if (output === undefined) {
-    await pour(body, io.stdout);
-  } else {
-    await writeOutputFile(output, body);
-    await write(io.stderr, `${oneLine(output)}: ${body.byteLength} bytes\n`);
-  }
   return exitCodes.ok;
 }
 

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, askService, itemAction, listAction, type ServiceOptions, writeJson } from "./noun.ts";
+import { type CliIo, exitCodes, type Running, wholeNumber, type ServiceOptions } from "./cli-io.ts";
+import { addNoun, askService, itemAction, listAction, writeJson } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
 
 interface KeyOptions extends ServiceOptions {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { type CliIo, exitCodes, type Running } from "./cli-io.ts";
-import { addNoun, itemAction, sendAndWrite, type ServiceOptions, writeList } from "./noun.ts";
+import { type CliIo, exitCodes, type Running, type ServiceOptions } from "./cli-io.ts";
+import { addNoun, itemAction, sendAndWrite, writeList } from "./noun.ts";
 
 /** Adds `maintenance`. */
 export function addMaintenance(program: Command, running: Running): void {

@@ -6,37 +6,21 @@ import { type View } from "../views/view.ts";
 import { viewText } from "../views/view-text.ts";
 import { parsedJson } from "../json.ts";
 import { tableLines } from "./answer-table.ts";
-import { type CliIo, examples, exitCodes, httpUrl } from "./cli-io.ts";
+import { type CliIo, type CommandText, examples, exitCodes, serviceCommand, type ServiceOptions } from "./cli-io.ts";
 import { pour, write } from "./output.ts";
 import { styledState } from "./terminal.ts";
 import { type Asked, unreachable, withService } from "./service.ts";
 
-/** Options of commands that ask a running service. */
-export interface ServiceOptions {
-  readonly url?: string;
-  readonly json?: boolean;
-}
-
-interface NounText {
-  readonly about: string;
-  /** Examples. */
-  readonly help: readonly string[];
-}
-
 /** Adds a noun, such as `runs`. Returns what adds its commands, each with `--url`. */
-export function addNoun(program: Command, name: string, { about, help }: NounText) {
+export function addNoun(program: Command, name: string, { about, help = [] }: CommandText) {
   const noun =
     program.commands.find((each) => each.name() === name) ??
     program
       .command(name)
       .description(about)
       .addHelpText("after", examples(...help));
-  return (usage: string, text: string): Command => serviceOption(noun.command(usage).description(text));
+  return (usage: string, text: string): Command => serviceCommand(noun, usage, { about: text });
 }
-
-/** Adds `--url`. */
-export const serviceOption = (command: Command): Command =>
-  command.option("--url <url>", "ask this running service", httpUrl);
 
 /** Writes a view as text for people. */
 export const writeView = ({ stdout }: CliIo, view: View): Promise<void> =>

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
+import { type CliIo, exitCodes, type Running, serviceCommand, type ServiceOptions, wholeNumber } from "./cli-io.ts";
 import { endpointJobs, withEndpoint } from "./endpoint-jobs.ts";
-import { addNoun, listAction, serviceOption, type ServiceOptions, showAction, writeJson, writeView } from "./noun.ts";
-import { jobWithProgress } from "./registry-commands.ts";
+import { addNoun, listAction, showAction, writeJson, writeView } from "./noun.ts";
+import { jobWithProgress } from "./describe-command.ts";
 import { withService } from "./service.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -90,7 +90,7 @@ const rowView = (row: Row) => ({
 
 /** Adds `status`: how the endpoints are. */
 export function addStatus(program: Command, running: Running): void {
-  serviceOption(program.command("status").description("show how the endpoints are, by the latest probes"))
+  serviceCommand(program, "status", { about: "show how the endpoints are, by the latest probes" })
     .option("--json", "as JSON")
     .action(running(listAction<Row>({ path: "status", field: "endpoints", columns: statusColumns })));
 }
@@ -107,7 +107,7 @@ const isRow = (value: unknown): value is Row => typeof value === "object" && val
 
 /** Adds `probe`. */
 export function addProbe(program: Command, running: Running): void {
-  serviceOption(program.command("probe").description("show if an endpoint is up, what it can do and how fast it is"))
+  serviceCommand(program, "probe", { about: "show if an endpoint is up, what it can do and how fast it is" })
     .argument("<endpoint>", "URL of a SPARQL endpoint, or its id in the catalogue")
     .option("--json", "the findings as JSON")
     .action(running(runProbe));

@@ -5,11 +5,12 @@ import { addAsk } from "./ask-command.ts";
 import {
   type CliIo,
   type CommandPlugin,
+  type CommandText,
   examples,
   exitCodes,
-  httpUrl,
   milliseconds,
   type Running,
+  serviceCommand,
   UsageError,
 } from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
@@ -23,9 +24,8 @@ import { addNouns, addProbe, addStatus } from "./nouns-program.ts";
 import { addMaintenance } from "./maintenance-program.ts";
 import { addRuns } from "./runs-program.ts";
 import { addWatches } from "./watches-program.ts";
-import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
-
-const queryArgument = "a file, - for standard input, or the query itself";
+import { addDescribe } from "./describe-command.ts";
+import { addBackup, addCatalog, addExport } from "./files-commands.ts";
 
 /** The environment variables as aligned text. */
 function environmentHelp({ reference }: CliIo): string {
@@ -44,17 +44,19 @@ function serveOverrides(options: object): Readonly<Record<string, string>> {
   return Object.fromEntries(given.filter((pair): pair is [string, string] => pair.every(isString)));
 }
 
-function withQueryOptions(command: Command): Command {
-  return command
-    .argument("<query>", queryArgument)
+/** Adds a command on one query, with the options that `query` and `explain` share. */
+function addQueryCommand(program: Command, name: string, text: CommandText): Command {
+  return serviceCommand(program, name, text)
+    .argument("<query>", "a file, - for standard input, or the query itself")
     .option("-e, --endpoint <id>", "catalogue id; the query then needs no SERVICE")
     .addOption(
       new Option("-F, --federation <id>", "ask all members of this federation as one dataset").conflicts("endpoint"),
     )
     .option("--strict", "refuse patterns outside SERVICE instead of sending them on")
     .option("--no-prune", "ask also endpoints that are known to have no match")
-    .addOption(new Option("--prune <how>", "trust: leave such endpoints out without verifying that").choices(["trust"]))
-    .option("--url <url>", "ask this running service", httpUrl);
+    .addOption(
+      new Option("--prune <how>", "trust: leave such endpoints out without verifying that").choices(["trust"]),
+    );
 }
 
 function addServe(program: Command, io: CliIo, running: Running): void {
@@ -69,7 +71,12 @@ function addServe(program: Command, io: CliIo, running: Running): void {
 }
 
 function addQuery(program: Command, running: Running): void {
-  withQueryOptions(program.command("query").description("run a query and write its answer to standard output"))
+  const help = [
+    "query query.rq --format csv",
+    "query --endpoint alpha 'SELECT * WHERE { ?s ?p ?o } LIMIT 10'",
+    "query - --url http://127.0.0.1:3000 < query.rq",
+  ];
+  addQueryCommand(program, "query", { about: "run a query and write its answer to standard output", help })
     .option(
       "-f, --format <format>",
       "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type; by default a table, or CSV and Turtle to a pipe",
@@ -78,25 +85,18 @@ function addQuery(program: Command, running: Running): void {
     .option("--provenance", "say of each row which endpoints it came from, in a column fedway_from")
     .option("--partial", "allow partial results when an endpoint fails")
     .option("--subset", "like --partial, but only where every row is certain to be in the true answer")
-    .addHelpText("after", () =>
-      examples(
-        "query query.rq --format csv",
-        "query --endpoint alpha 'SELECT * WHERE { ?s ?p ?o } LIMIT 10'",
-        "query - --url http://127.0.0.1:3000 < query.rq",
-      ),
-    )
     .action(running(runQuery));
 }
 
 function addExplain(program: Command, running: Running): void {
-  withQueryOptions(program.command("explain").description("show the plan of a query; with --analyze run it too"))
+  const help = ["explain query.rq", "explain --analyze query.rq", "explain --json query.rq"];
+  addQueryCommand(program, "explain", { about: "show the plan of a query; with --analyze run it too", help })
     .option("--json", "the plan as JSON")
     .option("--analyze", "run the query, drop its rows, and say what each step took")
     .option("-t, --timeout <ms>", "time limit of that run in milliseconds", milliseconds)
     .option("--partial", "go on without an endpoint that fails")
     .option("--subset", "like --partial, but only where every row is certain to be in the true answer")
     .option("--portable", "the plan as one SPARQL 1.1 query with SERVICE, for any other engine")
-    .addHelpText("after", () => examples("explain query.rq", "explain --analyze query.rq", "explain --json query.rq"))
     .action(running(runExplain));
 }
 

@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import type { RunRecord } from "../query/run-log.ts";
-import { type CliIo, exitCodes, milliseconds, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, type ServiceOptions, showAction, writeList } from "./noun.ts";
+import { type CliIo, exitCodes, milliseconds, type Running, wholeNumber, type ServiceOptions } from "./cli-io.ts";
+import { addNoun, showAction, writeList } from "./noun.ts";
 import { runView } from "../views/run-view.ts";
 import { write } from "./output.ts";
-import { withService } from "./service.ts";
+import { searchOf, withService } from "./service.ts";
 
 /** Adds `runs`. */
 export function addRuns(program: Command, running: Running): void {
@@ -44,10 +44,9 @@ const columns = {
 };
 
 async function listRuns(io: CliIo, { url, json, longest, ...filter }: RunsOptions): Promise<number> {
-  const search = new URLSearchParams(longest ? { order: "longest" } : {});
-  for (const [name, value] of Object.entries(filter)) search.set(name, String(value));
+  const search = searchOf({ ...filter, order: longest ? "longest" : undefined });
   const service = { ...(url && { url }), ...(json && { json }) };
-  const { next } = await writeList(io, service, { path: `runs?${search.toString()}`, field: "runs", columns });
+  const { next } = await writeList(io, service, { path: `runs${search}`, field: "runs", columns });
   if (next !== undefined && !json) await write(io.stderr, "There are more: name a filter, or a larger --limit.\n");
   return exitCodes.ok;
 }

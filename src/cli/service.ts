@@ -114,6 +114,13 @@ function held(holder: FolderHolder): FedwayError {
   );
 }
 
+/** Parameters of a path, `?` included; empty without any. */
+export function searchOf(given: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? "" : `?${search.toString()}`;
+}
+
 /** The service at a URL; `own` is the token of one in this process. */
 function serviceAt(io: CliIo, url: string, own?: string): Service {
   const send = async (

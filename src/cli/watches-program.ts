@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { readCollection } from "../watch/read-collection.ts";
-import { type CliIo, exitCodes, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, itemAction, listAction, type ServiceOptions } from "./noun.ts";
+import { type CliIo, exitCodes, type Running, wholeNumber, type ServiceOptions } from "./cli-io.ts";
+import { addNoun, itemAction, listAction } from "./noun.ts";
 import { oneLine, write } from "./output.ts";
 import { withService } from "./service.ts";
 

@@ -76,7 +76,7 @@ describe("query", () => {
     expect({ code, out, err, closed }).toStrictEqual({ code: 0, out: body, err: startNote, closed: 1 });
     expect(overrides).toStrictEqual([undefined]);
     expect(calls[0]).toMatchObject({
-      url: "http://127.0.0.1:3000/sparql?",
+      url: "http://127.0.0.1:3000/sparql",
       init: { method: "POST", body: "ASK {}", headers: { Authorization: "Bearer token-of-the-command" } },
     });
   });
@@ -200,7 +200,7 @@ describe("query --url", () => {
     expect({ code, out }).toStrictEqual({ code: 0, out: "x\r\n1\r\n" });
     expect(overrides).toStrictEqual([]);
     expect(calls.map((call) => call.url)).toStrictEqual([
-      "http://127.0.0.1:1/endpoints/alpha/sparql?",
+      "http://127.0.0.1:1/endpoints/alpha/sparql",
       "http://127.0.0.1:1/api/runs/r1",
     ]);
     expect(calls[0]?.init).toMatchObject({
@@ -309,7 +309,7 @@ describe("a data folder that is held", () => {
       fetch: () => new Response("yes"),
     });
     expect({ code, out, overrides }).toStrictEqual({ code: 0, out: "yes", overrides: [] });
-    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:4711/sparql?"]);
+    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:4711/sparql"]);
     expect(err).toBe(
       "note: a running service holds the data folder; it answers at http://127.0.0.1:4711, with its settings\n",
     );
@@ -344,7 +344,7 @@ describe("a data folder that is held", () => {
       holder: running,
       fetch: () => new Response("yes"),
     });
-    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:1/sparql?"]);
+    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:1/sparql"]);
     expect(err).toBe("");
   });
 

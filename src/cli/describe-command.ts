@@ -1,15 +1,42 @@
-import type { CatalogFinding, CatalogReport } from "../registry/catalog/check-catalog.ts";
+import { type Command, Option } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { amountText } from "../figures.ts";
 import { visible } from "../html.ts";
 import { parsedJson } from "../json.ts";
-import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
+import { type CliIo, exitCodes, milliseconds, requests, type Running, serviceCommand, UsageError } from "./cli-io.ts";
 import { afterwards, endpointJobs, runJob, withEndpoint } from "./endpoint-jobs.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
-import { type Service, withService } from "./service.ts";
+import { searchOf, type Service, withService } from "./service.ts";
 
-/** RDF formats of `fedway describe`. */
-export const descriptionFormats = ["turtle", "ntriples", "jsonld"] as const;
+const option = (flags: string, text: string, choices: readonly string[]): Option =>
+  new Option(flags, text).choices(choices);
+
+/** Adds `describe`. */
+export function addDescribe(program: Command, running: Running): void {
+  const about = "describe the data behind an endpoint (VoID): the publisher's description, and what queries find out";
+  const help = [
+    "describe people --summary",
+    "describe https://example.org/sparql --output example.ttl --max-requests 200",
+    "describe people --view planner --format ntriples",
+  ];
+  serviceCommand(program, "describe", { about, help })
+    .argument("<endpoint>", "URL of a SPARQL endpoint, or its id in the catalogue")
+    .addOption(option("-f, --format <format>", "how it is written (turtle)", ["turtle", "ntriples", "jsonld"]))
+    .addOption(
+      option("--view <view>", "all that is known, or what query planners may rely on (agent)", ["agent", "planner"]),
+    )
+    .addOption(
+      option("--variant <variant>", "VoID, or with what only extensions can say (standard)", ["standard", "extended"]),
+    )
+    .option("-s, --summary", "a short text: counts, and a line for each class with its properties")
+    .option("--json", "the whole description as JSON: the run, the schema with counts, the VoID")
+    .option("-o, --output <file>", "write to this file, replacing it at the end")
+    .option("-n, --max-requests <number>", "most requests that are sent (1000 and those for the publisher's)", requests)
+    .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds (one hour)", milliseconds)
+    .option("--no-retrieve", "do not look for the publisher's description, only compute")
+    .option("--partial", "a description that is unfinished is a success too")
+    .action(running(runDescribe));
+}
 
 /** Options of `fedway describe`. */
 interface DescribeOptions {
@@ -31,11 +58,11 @@ interface DescribeOptions {
  * that is unfinished is written too and is a failure, unless `--partial` was given. Resolves to the exit code.
  * @throws UsageError, RemoteProblem, FedwayError
  */
-export async function runDescribe(io: CliIo, target: string, options: DescribeOptions): Promise<number> {
-  const { output, url, maxRequests: requests, timeout: ms, retrieve, json } = options;
+async function runDescribe(io: CliIo, target: string, options: DescribeOptions): Promise<number> {
+  const { output, url, maxRequests, timeout: ms, retrieve, json } = options;
   const documents = documentsOf(options);
   if (output !== undefined) await checkOutputFile(output);
-  const search = searchOf({ requests, ms, retrieve: retrieve === false ? false : undefined });
+  const search = searchOf({ requests: maxRequests, ms, retrieve: retrieve === false ? false : undefined });
   return withService(io, { url, jobs: endpointJobs }, (service) =>
     withEndpoint(service, target, async (id) => {
       const at = `/api/endpoints/${encodeURIComponent(id)}`;
@@ -71,12 +98,6 @@ function documentsOf({ format, view, variant, summary, json }: DescribeOptions):
     throw new UsageError("--summary and --json are formats of their own; leave out --format, --view and --variant");
   if (json) return ["/schema?detail=lines&maxTokens=100000", "/void?format=jsonld&whole=true"];
   return ["summary", "lines"].map((detail) => `/schema${searchOf({ detail, format: "text", maxTokens: 4_000 })}`);
-}
-
-function searchOf(given: Readonly<Record<string, string | number | boolean | undefined>>): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, String(value));
-  return search.size === 0 ? "" : `?${search.toString()}`;
 }
 
 /** Also after an interruption: what the run has found by then. */
@@ -132,48 +153,4 @@ function notesOn({ classes, properties, cost, unfinished, retrieved }: Summary):
     `${amountText(classes, "class")} and ${amountText(properties, "property", "properties")} found with ${amountText(cost.requests, "request")} in ${seconds} s`,
     ...(unfinished ? ["The description is unfinished: a larger --max-requests or --timeout may find more."] : []),
   ];
-}
-
-/** `fedway catalog check`: faults of catalogue files, a line each. Resolves to the exit code. */
-export async function runCatalogCheck(
-  io: CliIo,
-  folders: readonly string[],
-  { json = false }: { readonly json?: boolean },
-): Promise<number> {
-  const report = await io.checkCatalog(folders);
-  await write(io.stdout, json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report));
-  return report.conforms ? exitCodes.ok : exitCodes.failed;
-}
-
-const findingText = ({ file, line, severity, path, reason }: CatalogFinding): string => {
-  const place = line === undefined ? file : `${file}:${line}`;
-  const about = path === undefined || reason.includes(path) ? "" : `${path}: `;
-  return oneLine(`${place}: ${severityNames[severity]}: ${about}${reason}`);
-};
-
-/** As compilers say it, so that editors find the places. */
-const severityNames = { violation: "error", warning: "warning", info: "info" } as const;
-
-function reportText({ findings, files, endpoints, federations }: CatalogReport): string {
-  const count = (severity: CatalogFinding["severity"]): number =>
-    findings.filter((finding) => finding.severity === severity).length;
-  const found = `${count("violation")} errors, ${count("warning")} warnings, ${count("info")} hints`;
-  const summary = `${files} files: ${endpoints} endpoints, ${federations} federations; ${found}`;
-  return `${[...findings.map(findingText), summary].join("\n")}\n`;
-}
-
-/** `fedway catalog refresh`: takes in published facts, for the next start. Resolves to the exit code. @throws FedwayError */
-export async function runCatalogRefresh(io: CliIo, file: string): Promise<number> {
-  const { folder, written, unchanged } = await io.refreshCatalog(file);
-  const what = written.length === 0 ? "nothing has changed" : `${written.length} changed (${written.join(", ")})`;
-  await write(io.stdout, `${oneLine(`${folder}: ${what}, ${unchanged} unchanged`)}\n`);
-  return exitCodes.ok;
-}
-
-/** `fedway backup`: copies the state into a new file. Resolves to the exit code. @throws UsageError, FedwayError */
-export async function runBackup(io: CliIo, file: string): Promise<number> {
-  if (file === "") throw new UsageError("the name of the new file is empty");
-  const { bytes } = await io.backup(file);
-  await write(io.stderr, `${oneLine(file)}: ${bytes} bytes\n`);
-  return exitCodes.ok;
 }
