@@ -58,17 +58,22 @@ export function readArguments<Input extends TObject>(
   const unknown: string[] = [];
   const read: Record<string, unknown> = {};
   const sent = objectOf(tool.name, given);
-  const nameOf = spelling(Object.keys(known), sent);
+  const nameOf = spelling(Object.keys(known));
+  const spellings = new Map<string, string>();
   for (const [spelled, value] of Object.entries(sent)) {
     const name = nameOf(spelled);
     const schema = name && known[name];
-    if (!schema || Object.hasOwn(read, name)) unknown.push(spelled);
+    if (!schema) unknown.push(spelled);
     else if (value === null || value === undefined) continue;
     else {
       const scalar = readValue(name, value, schema);
+      const before = spellings.get(name);
       if (scalar instanceof Refusal) wrong.push(scalar.reason);
+      else if (before !== undefined && scalar !== read[name])
+        wrong.push(`${shown(before)} and ${shown(spelled)} are one argument and differ`);
       // A refused argument is not a missing one.
-      read[name] = scalar;
+      read[name] ??= scalar;
+      spellings.set(name, before ?? spelled);
     }
   }
   wrong.push(...unknown.slice(0, mostFaults).map((name) => unknownArgument(name, Object.keys(known))));
@@ -83,9 +88,9 @@ export function readArguments<Input extends TObject>(
 
 const plainName = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, "").toLowerCase();
 
-/** The name that a spelling stands for: `max_tokens` of `maxTokens`, unless that was sent too; undefined when there is none. */
-function spelling(names: readonly string[], sent: object): (spelled: string) => string | undefined {
-  const byPlain = new Map(names.filter((name) => !Object.hasOwn(sent, name)).map((name) => [plainName(name), name]));
+/** The name that a spelling stands for: `max_tokens` of `maxTokens`; undefined when there is none. */
+function spelling(names: readonly string[]): (spelled: string) => string | undefined {
+  const byPlain = new Map(names.map((name) => [plainName(name), name]));
   return (spelled) => (names.includes(spelled) ? spelled : byPlain.get(plainName(spelled)));
 }
 

@@ -37,6 +37,7 @@ describe("arguments as models send them", () => {
     ["other case", { question: "q", kind: "Class " }, { kind: "class" }],
     ["a list of one for a string", { question: ["q"] }, { question: "q" }],
     ["names in another spelling", { Question: "q", LIMIT: 5, "e-xact": 1 }, { question: "q", limit: 5, exact: true }],
+    ["one argument in two spellings that agree", { question: "q", Limit: "2", limit: 2, LIMIT: null }, { limit: 2 }],
     ["all of it as JSON text", '{"question":"q","limit":"3"}', { question: "q", limit: 3 }],
   ])("takes %s", (_what, given, expected) => {
     expect(read(given)).toMatchObject(expected);
@@ -48,8 +49,12 @@ describe("arguments as models send them", () => {
 
   it.each([
     ["nothing", undefined, "question is missing"],
-    ["one argument in two spellings", { question: "q", Limit: 1, limit: 2 }, '"Limit" is not known, limit is'],
-    ["one argument in two other spellings", { question: "q", Limit: 1, LIMIT: 2 }, '"LIMIT" is not known, limit is'],
+    [
+      "one argument in two spellings",
+      { question: "q", Limit: 1, limit: 2 },
+      "Limit and limit are one argument and differ",
+    ],
+    ["one argument in two other spellings", { question: "q", Limit: 1, LIMIT: 2 }, "Limit and LIMIT are one argument"],
     ["names that every object has", { question: "q", toString: 1 }, '"toString" is not known'],
     ["null", null, "question is missing"],
     ["only null", { question: null }, "question is missing"],
