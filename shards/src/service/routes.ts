@@ -3,9 +3,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ShardDataset } from "../finished-folder.ts";
 import { shardModes } from "../spec.ts";
+import { Paging } from "../../../src/http/catalog-schemas.ts";
 import { anyOriginHeaders, plainHeaders, sendJson } from "../../../src/http/common-headers.ts";
 import type { HttpShell, PluginRoutes, TypedApp } from "../../../src/http/http-deps.ts";
 import { sendAccepted } from "../../../src/http/job-view.ts";
+import { pageAt } from "../../../src/http/paging.ts";
 import { accepted } from "../../../src/http/registry-schemas.ts";
 import { answers, answersAs, view, strictObject } from "../../../src/http/schemas.ts";
 import { requestValidator } from "../../../src/http/request-validator.ts";
@@ -90,12 +92,15 @@ function addReading(app: TypedApp, shell: Shell): void {
       tags,
       operationId: "listShards",
       summary: "List the datasets that are hosted as shards",
+      querystring: Paging,
       response: answers(ShardsList),
     },
-    handler: async (_request, reply) =>
-      sendJson(reply, {
-        shards: shards.datasets.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length })),
-      }),
+    handler: async (request, reply) => {
+      const { limit = 100, cursor } = request.query;
+      const { items, next } = pageAt(shards.datasets, { limit, cursor });
+      const listed = items.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length }));
+      return sendJson(reply, { shards: listed, next });
+    },
   });
   app.get("/api/shards/:dataset", {
     schema: {
@@ -289,6 +294,7 @@ const dataset = {
 
 const ShardsList = view("ShardsList", {
   shards: Type.Array(Type.Object({ ...dataset, shards: Type.Integer() })),
+  next: Type.Optional(Type.String()),
 });
 
 const Dataset = view("Dataset", {

@@ -122,7 +122,7 @@ describe("lists of the API", () => {
 
   it("refuse cursors that no page gave", async () => {
     const app = await startMany();
-    for (const name of ["endpoints", "federations", "jobs", "incidents"])
+    for (const name of ["endpoints", "federations", "jobs", "incidents", "shards"])
       for (const cursor of ["true", "-1", "1~", "~", "1e9", "99999999999999999~x", "a".repeat(500)]) {
         const response = await fetch(`${app.url}/api/${name}?cursor=${cursor}`);
         expect([name, cursor, response.status, await response.json()]).toEqual([
