@@ -53,19 +53,28 @@ export function readArguments<Input extends TObject>(
   tool: { readonly name: string; readonly input: Input },
   given: unknown,
 ): Static<Input> {
-  const known: Readonly<Record<string, TSchema>> = tool.input.properties;
+  const { read, wrong } = readSent(objectOf(tool.name, given), tool.input.properties);
+  const missing = (tool.input.required ?? []).filter((name) => !Object.hasOwn(read, name));
+  wrong.push(...missing.map((name) => `${name} is missing`));
+  if (wrong.length === 0 && Check(tool.input, read)) return read;
+  if (wrong.length === 0) wrong.push("they do not fit the schema of the tool");
+  throw new FedwayError("REQUEST_INVALID", `Arguments of ${tool.name}: ${wrong.slice(0, mostFaults).join("; ")}.`, {
+    next: `Call ${tool.name}(${signature(tool.input)}).`,
+  });
+}
+
+/** The values that were sent, by the names of the schema, and what is wrong with them. */
+function readSent(sent: object, known: Readonly<Record<string, TSchema>>) {
   const wrong: string[] = [];
   const unknown: string[] = [];
   const read: Record<string, unknown> = {};
-  const sent = objectOf(tool.name, given);
   const nameOf = spelling(Object.keys(known));
   const spellings = new Map<string, string>();
   for (const [spelled, value] of Object.entries(sent)) {
     const name = nameOf(spelled);
     const schema = name && known[name];
     if (!schema) unknown.push(spelled);
-    else if (value === null || value === undefined) continue;
-    else {
+    else if (value !== null && value !== undefined) {
       const scalar = readValue(name, value, schema);
       const before = spellings.get(name);
       if (scalar instanceof Refusal) wrong.push(scalar.reason);
@@ -77,13 +86,7 @@ export function readArguments<Input extends TObject>(
     }
   }
   wrong.push(...unknown.slice(0, mostFaults).map((name) => unknownArgument(name, Object.keys(known))));
-  const missing = (tool.input.required ?? []).filter((name) => !Object.hasOwn(read, name));
-  wrong.push(...missing.map((name) => `${name} is missing`));
-  if (wrong.length === 0 && Check(tool.input, read)) return read;
-  if (wrong.length === 0) wrong.push("they do not fit the schema of the tool");
-  throw new FedwayError("REQUEST_INVALID", `Arguments of ${tool.name}: ${wrong.slice(0, mostFaults).join("; ")}.`, {
-    next: `Call ${tool.name}(${signature(tool.input)}).`,
-  });
+  return { read, wrong };
 }
 
 const plainName = (name: string): string => name.replaceAll(/[^A-Za-z0-9]/g, "").toLowerCase();

@@ -6,14 +6,7 @@ import { answersAs, strictObject } from "../../../src/http/schemas.ts";
 import { guarded } from "../../../src/http/write-access.ts";
 import { Type } from "typebox";
 import type { ShardService } from "./routes.ts";
-
-/** The section of these routes in the documentation. */
-export const tags = ["Shards"];
-
-/** Path of `/api/shards/{dataset}`. */
-export const DatasetPath = Type.Object({
-  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
-});
+import { DatasetPath, tags } from "./schemas.ts";
 
 /** Packages of datasets: having one made, and reading its files. */
 export function addPackages(app: TypedApp, shards: ShardService): void {

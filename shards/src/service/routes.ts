@@ -2,23 +2,32 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ShardDataset } from "../finished-folder.ts";
-import { shardModes } from "../spec.ts";
 import { Paging } from "../../../src/http/catalog-schemas.ts";
 import { anyOriginHeaders, plainHeaders, sendJson } from "../../../src/http/common-headers.ts";
 import type { HttpShell, PluginRoutes, TypedApp } from "../../../src/http/http-deps.ts";
 import { sendAccepted } from "../../../src/http/job-view.ts";
 import { pageAt } from "../../../src/http/paging.ts";
 import { accepted } from "../../../src/http/registry-schemas.ts";
-import { answers, answersAs, view, strictObject } from "../../../src/http/schemas.ts";
+import { answers, answersAs } from "../../../src/http/schemas.ts";
 import { requestValidator } from "../../../src/http/request-validator.ts";
 import { addHostedRoute } from "../../../src/http/hosted-routes.ts";
 import { pathPart } from "../../../src/http/sparql-routes.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { createShardService } from "./shard-service.ts";
 import { addShardsPage } from "./shards-page.ts";
-import { addPackages, DatasetPath, tags } from "./package-routes.ts";
+import { addPackages } from "./package-routes.ts";
+import {
+  BuildBody,
+  BuildParameters,
+  Dataset,
+  DatasetPath,
+  ShardPath,
+  ShardsList,
+  tags,
+  VerifyParameters,
+} from "./schemas.ts";
 import { guarded } from "../../../src/http/write-access.ts";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 
 /** Shards: hosted ones, and building more. */
 export type ShardService = ReturnType<typeof createShardService<HostedEndpoint>>["service"];
@@ -73,6 +82,11 @@ function summaryOf({ dataset, title, triples, licence, citation, source }: Shard
   return { dataset, title, triples, licence, citation, source, federation };
 }
 
+const listed = (dataset: ShardDataset, shell: Shell) => ({
+  ...summaryOf(dataset, shell),
+  shards: dataset.shards.length,
+});
+
 function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
   return shards.map(({ id, key, triples, bytes, sha256 }) => ({
     id,
@@ -98,8 +112,7 @@ function addReading(app: TypedApp, shell: Shell): void {
     handler: async (request, reply) => {
       const { limit = 100, cursor } = request.query;
       const { items, next } = pageAt(shards.datasets, { limit, cursor });
-      const listed = items.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length }));
-      return sendJson(reply, { shards: listed, next });
+      return sendJson(reply, { shards: items.map((each) => listed(each, shell)), next });
     },
   });
   app.get("/api/shards/:dataset", {
@@ -236,69 +249,3 @@ function shardUnknown(dataset: string, shard?: string): FedwayError {
     next: "GET /api/shards lists what there is.",
   });
 }
-
-/** Path of a shard of a dataset. */
-const ShardPath = Type.Object({
-  ...DatasetPath.properties,
-  shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
-});
-
-/** Body of `POST /api/shards`; deploy/guide/shard-specs.md lists the other fields of a description. */
-const BuildBody = Type.Union([
-  strictObject({ file: Type.String({ minLength: 1, description: "Name of a description below shards-input/." }) }),
-  Type.Object({
-    dataset: Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,31}$" }),
-    inputs: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: "RDF files below shards-input/." }),
-    queries: Type.String({ minLength: 1, description: "A JSON or CSV file, or a folder of .rq files." }),
-    licence: Type.String({ description: "IRI of the licence of the source." }),
-    title: Type.Optional(Type.String({ minLength: 1 })),
-    mode: Type.Optional(Type.Enum([...shardModes])),
-    gzip: Type.Optional(Type.Boolean()),
-    skipBadLines: Type.Optional(Type.Boolean()),
-  }),
-]);
-
-/** Parameters of `POST /api/shards`. */
-const BuildParameters = strictObject({
-  dryRun: Type.Optional(Type.Boolean({ description: "Choose rules and predict sizes, write nothing." })),
-});
-
-/** Parameters of `POST /api/shards/{dataset}/verify`. */
-const VerifyParameters = strictObject({
-  answers: Type.Optional(
-    Type.Boolean({
-      description: "Also compare the answers of all queries over the shards and the whole; default true.",
-    }),
-  ),
-});
-
-const Shard = view("Shard", {
-  id: Type.String(),
-  key: Type.String({ description: "h/<class>/<bucket>, c/<class>, v/<predicate> or base." }),
-  triples: Type.Integer(),
-  bytes: Type.Integer(),
-  sha256: Type.String(),
-  endpoint: Type.String({ description: "URL of its SPARQL endpoint." }),
-  file: Type.String({ description: "URL of its data." }),
-});
-
-const dataset = {
-  dataset: Type.String(),
-  title: Type.String(),
-  triples: Type.Integer(),
-  licence: Type.String(),
-  citation: Type.Optional(Type.String()),
-  source: Type.Optional(Type.String()),
-  federation: Type.String({ description: "URL of the endpoint over all shards." }),
-};
-
-const ShardsList = view("ShardsList", {
-  shards: Type.Array(Type.Object({ ...dataset, shards: Type.Integer() })),
-  next: Type.Optional(Type.String()),
-});
-
-const Dataset = view("Dataset", {
-  ...dataset,
-  shards: Type.Array(Shard),
-  report: Type.Any({ description: "report.json" }),
-});

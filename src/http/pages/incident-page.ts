@@ -180,7 +180,7 @@ interface ShownIncidents {
   readonly nowMs: number;
 }
 
-/** What is asked of the page of all incidents. */
+/** Filters of the page of all incidents. */
 interface IncidentFilter {
   readonly endpoint: string | undefined;
   readonly open: "true" | "false" | undefined;
