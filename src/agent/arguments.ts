@@ -63,7 +63,7 @@ export function readArguments<Input extends TObject>(
   });
 }
 
-/** The values that were sent, by the names of the schema, and what is wrong with them. */
+/** The values that were sent, by the names of the schema, and their faults. */
 function readSent(sent: object, known: Readonly<Record<string, TSchema>>) {
   const wrong: string[] = [];
   const unknown: string[] = [];
