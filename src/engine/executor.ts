@@ -88,6 +88,10 @@ export function noteLearned(report: SourceReport, learned: string | undefined): 
   report.learned = [...known, learned];
 }
 
+/** Copies of the reports of a run that is over: an answer that was not read to its end was cancelled. */
+export const endedReports = (sources: Iterable<SourceReport>): SourceReport[] =>
+  Array.from(sources, (source) => ({ ...source, status: source.status === "pending" ? "cancelled" : source.status }));
+
 /** Notes how one request ended; the worst end of all its requests is the endpoint's status. */
 export function noteStatus(report: SourceReport, status: SourceReport["status"], reason?: string): void {
   if (gravity[status] < gravity[report.status]) return;

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
 import { clientOf } from "../clients/client-name.ts";
-import { noteStatus } from "../engine/executor.ts";
+import { endedReports, noteStatus } from "../engine/executor.ts";
 import type { SourceReport } from "../engine/reports.ts";
 import type { StepReports } from "../engine/step-reports.ts";
 import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
@@ -175,7 +175,7 @@ export type RunLog = ReturnType<typeof createRunLog>;
 function toRecord(run: Run): OwnedRecord {
   const { id, startedAt, durationMs, plan, planned, sources, end } = run;
   const { hash: queryHash, query, endpoint, federation } = planned;
-  const reports = [...sources.values()];
+  const reports = end ? endedReports(sources.values()) : [...sources.values()];
   return {
     id,
     startedAt: new Date(startedAt).toISOString(),

@@ -1,4 +1,5 @@
 import type { SourceReport } from "../engine/reports.ts";
+import { endedReports } from "../engine/executor.ts";
 import { createHeldBytes, type HeldErrors, type HeldTogether } from "../engine/held-bytes.ts";
 import { lacksRows, partialKind, type PartialKind } from "../engine/completeness.ts";
 import { FedwayError, type Problem, toFedwayError, toProblem } from "../errors/fedway-error.ts";
@@ -66,7 +67,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     boolean: kept.boolean,
     truncated: kept.truncated,
     // As they are now: what ends later, as its answer is no longer read, changes nothing of this one.
-    sources: Array.from(bounds.sources.values(), (source) => ({ ...source })),
+    sources: endedReports(bounds.sources.values()),
     notes: notesOf(plan, end.status, bounds.sources.values()),
     facts: run.facts,
     diagnosis: diagnosisOf(run, end),

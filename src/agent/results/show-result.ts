@@ -112,7 +112,7 @@ function dataOf(answer: TabularAnswer) {
     rows_received: rows.length,
     sources: sources.slice(0, 20).map((source) => ({
       endpoint: source.endpoint,
-      status: stateOf(source, status),
+      status: stateOf(source, answer),
       rows: source.rows ?? null,
     })),
   };
@@ -133,18 +133,19 @@ function totalText({ rows, truncated, status }: TabularAnswer): string {
   return status === "partial" ? `at least ${rows.length}, as rows are missing` : String(rows.length);
 }
 
-function sourcesText({ sources, status }: TabularAnswer): string {
+function sourcesText(answer: TabularAnswer): string {
+  const { sources } = answer;
   const told = sources.slice(0, mostSources).map((source) => {
-    const state = stateOf(source, status);
+    const state = stateOf(source, answer);
     return `${plainText(source.endpoint, 60)} ${state === "ok" ? "" : `${state} `}${source.rows ?? "?"}`;
   });
   const more = sources.length > mostSources ? `, and ${sources.length - mostSources} more` : "";
   return told.length === 0 ? "" : `endpoints (rows received): ${told.join(", ")}${more}`;
 }
 
-/** A source that had more to give than a whole answer needed is no fault. */
-function stateOf({ status: state }: TabularAnswer["sources"][number], status: TabularAnswer["status"]): string {
-  if (state !== "pending" && state !== "cancelled") return state;
-  if (status === "ok" || status === "empty") return "stopped, as no more was needed";
-  return state === "pending" ? "not finished" : state;
+/** A source that had more to give than was wanted is no fault. */
+function stateOf({ status: state }: TabularAnswer["sources"][number], { status, truncated }: TabularAnswer): string {
+  if (state !== "cancelled") return state;
+  if (truncated) return "stopped at the row limit";
+  return status === "ok" || status === "empty" ? "stopped, as no more was needed" : state;
 }

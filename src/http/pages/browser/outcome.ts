@@ -23,7 +23,7 @@ export function endOf(record: RunRecord | undefined, tookMs: number): State {
 }
 
 function missingText({ sources, detail = "unknown.", partial }: Partial<RunRecord> = {}): string {
-  const lacking = sources?.filter(({ status }) => status !== "ok" && status !== "pending") ?? [];
+  const lacking = sources?.filter(({ status }) => status !== "ok" && status !== "cancelled") ?? [];
   const names = lacking.map(({ endpoint, reason }) => (reason === undefined ? endpoint : `${endpoint} (${reason})`));
   const rows =
     partial === "uncertain" ? ", and some rows may be wrong (MINUS, counts or OPTIONAL on missing data)" : "";
