@@ -167,6 +167,7 @@ describe("documents", () => {
       "/help",
       "/help/{page}",
       "/hosted/{id}/sparql",
+      "/incidents",
       "/incidents.atom",
       "/incidents/{id}",
       "/jobs",
