@@ -61,6 +61,11 @@ export class JsonStructure {
     this.#offset += bytes.length;
   }
 
+  /** True after the first bracket. */
+  get hasBegun(): boolean {
+    return this.#started;
+  }
+
   /** The missing part if the document ends now. */
   end(): string | undefined {
     if (this.fault !== undefined) return this.fault;
@@ -148,7 +153,8 @@ const requestBounds = { maxDepth: 64, maxLoad: 100_000 };
 export function requestFault(bytes: Uint8Array): string | undefined {
   const structure = new JsonStructure(requestBounds);
   structure.push(bytes);
-  return structure.fault;
+  const isScalar = structure.fault === outsideText && !structure.hasBegun;
+  return isScalar ? "The JSON document does not begin with { or [." : structure.fault;
 }
 
 const outsideText = "There is text outside the JSON document.";

@@ -39,6 +39,7 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", { detail: "The body is not JSON." }, json("{"));
   shouldRefuse("/api/query", {}, json('{"__proto__": {"query": "ASK {}"}}'));
   shouldRefuse("/api/query", { detail: "The body is empty; a JSON object is expected." }, { ...json(""), body: null });
+  shouldRefuse("/api/query", { detail: "The JSON document does not begin with { or [." }, json(null));
   shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
   shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.' });
   const terms = { detail: '"terms" must be one of "json", "ntriples".' };
