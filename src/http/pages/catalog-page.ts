@@ -92,6 +92,10 @@ export function descriptionText(description: EntryDescription | undefined): Html
 
 const mostTags = 8;
 
+/** True if the order shows which endpoints work. */
+const isByState = ({ found: { hits }, filter }: ShownCatalog): boolean =>
+  filter.q === undefined && hits.length > 1 && hits.some(({ status }) => status !== "unknown");
+
 function hitItem({ entry, status, why }: EntryPage["hits"][number], description: EntryDescription | undefined): Html {
   const { id, title, engine, homepage, keywords } = entry;
   const about = [
@@ -153,7 +157,7 @@ function results(shown: ShownCatalog): Html {
   const { size } = filterParameters(filter);
   const asJson = size === 0 ? "/api/endpoints" : `/api/endpoints?${filterParameters(filter).toString()}`;
   return html`<section aria-labelledby="found">
-<div class="found"><h2 id="found">${heading}</h2>${filter.q === undefined && hits.length > 1 ? html`<span class="small muted">working ones first</span>` : ""}<a class="small" href="${asJson}">as JSON</a></div>
+<div class="found"><h2 id="found">${heading}</h2>${isByState(shown) ? html`<span class="small muted">working ones first</span>` : ""}<a class="small" href="${asJson}">as JSON</a></div>
 ${undecidedText(shown)}${togetherText(shown)}${
   hits.length === 0
     ? nothing(shown)
