@@ -94,6 +94,11 @@ export class Run {
     this.#options = options;
   }
 
+  /** Reports of its endpoints; once it has ended, none is pending. */
+  get reports(): readonly SourceReport[] {
+    return this.end ? endedReports(this.sources.values()) : [...this.sources.values()];
+  }
+
   /** Ends the run; later calls change nothing. */
   finish(end: RunEnd): void {
     if (this.end) return;
@@ -173,9 +178,8 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
 export type RunLog = ReturnType<typeof createRunLog>;
 
 function toRecord(run: Run): OwnedRecord {
-  const { id, startedAt, durationMs, plan, planned, sources, end } = run;
+  const { id, startedAt, durationMs, plan, planned, reports, end } = run;
   const { hash: queryHash, query, endpoint, federation } = planned;
-  const reports = end ? endedReports(sources.values()) : [...sources.values()];
   return {
     id,
     startedAt: new Date(startedAt).toISOString(),
