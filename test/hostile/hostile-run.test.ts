@@ -102,6 +102,7 @@ test("hostile queries end evaluators at most", { timeout: (SECONDS + 120) * 1_00
     {
       FEDWAY_CATALOG: folder,
       FEDWAY_EXAMPLES: "off",
+      FEDWAY_EVALUATORS_START: "service",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
       FEDWAY_TIMEOUT_MS: "15000",
     },
