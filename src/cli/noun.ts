@@ -48,7 +48,7 @@ interface Listing<Item> {
   readonly columns: Readonly<Record<string, (item: Item) => string | number | undefined>>;
 }
 
-/** Writes a list as a table, or with `--json` as it came. Resolves to the whole answer. @throws RemoteProblem, FedwayError */
+/** Writes a list as a table, or with `--json` as it came. @throws RemoteProblem, FedwayError */
 export async function writeList<Item>(
   io: CliIo,
   { json, url }: ServiceOptions,
@@ -59,7 +59,7 @@ export async function writeList<Item>(
   if (!Array.isArray(items)) throw malformed();
   if (json) await writeJson(io, answer);
   else await writeTable(io, [Object.keys(columns), ...items.map((item: Item) => cellsOf(item, columns))]);
-  return answer;
+  if (answer["next"] !== undefined && !json) await write(io.stderr, "There are more: name a larger --limit.\n");
 }
 
 /** Action of a command that lists everything. */

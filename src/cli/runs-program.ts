@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { RunRecord } from "../query/run-log.ts";
 import { type CliIo, exitCodes, milliseconds, type Running, wholeNumber, type ServiceOptions } from "./cli-io.ts";
-import { addNoun, showAction, writeList } from "./noun.ts";
+import { addNoun, listAction, showAction } from "./noun.ts";
 import { runView } from "../views/run-view.ts";
 import { write } from "./output.ts";
 import { searchOf, withService } from "./service.ts";
@@ -46,9 +46,7 @@ const columns = {
 async function listRuns(io: CliIo, { url, json, longest, ...filter }: RunsOptions): Promise<number> {
   const search = searchOf({ ...filter, order: longest ? "longest" : undefined });
   const service = { ...(url && { url }), ...(json && { json }) };
-  const { next } = await writeList(io, service, { path: `runs${search}`, field: "runs", columns });
-  if (next !== undefined && !json) await write(io.stderr, "There are more: name a filter, or a larger --limit.\n");
-  return exitCodes.ok;
+  return listAction({ path: `runs${search}`, field: "runs", columns })(io, service);
 }
 
 async function cancelRun(io: CliIo, id: string, { url }: ServiceOptions): Promise<number> {

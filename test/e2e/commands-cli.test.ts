@@ -90,6 +90,14 @@ describe("nouns", () => {
     expect(missing).toMatchObject({ code: 1, stdout: "" });
   });
 
+  it("a list that goes on says so", async () => {
+    const { stdout, stderr } = await runCommand(["endpoints", "list", "--limit", "2"]);
+    // Below the heads and a rule.
+    expect(stdout.trimEnd().split("\n").slice(2)).toHaveLength(2);
+    expect(stderr).toContain("There are more: name a larger --limit.\n");
+    expect((await runCommand(["endpoints", "list"])).stderr).not.toContain("There are more");
+  });
+
   it("an endpoint is shown, and the state of all", async () => {
     const { stdout } = await runCommand(["endpoints", "show", "people"]);
     expect(stdout).toMatch(/^people\n[^]*title: Example people/);
