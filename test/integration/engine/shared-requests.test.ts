@@ -269,12 +269,13 @@ describe("answers that are kept", () => {
   });
   it("are given for their time only", async () => {
     upstream.answer = answerWith({});
-    let now = 0;
-    const shared = createSharingClient({ client: outbound, now: () => steadyClock.now() + now, keepMs: 1_000 });
+    const start = steadyClock.now();
+    let now = start;
+    const shared = createSharingClient({ client: outbound, now: () => now, keepMs: 1_000 });
     await ask(shared);
-    now = 999;
+    now = start + 999;
     expect(await ask(shared)).toEqual(cached);
-    now = 2_000;
+    now = start + 2_000;
     expect(await ask(shared)).toEqual(asked);
   });
 });
