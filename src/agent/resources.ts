@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { EndpointModels } from "../registry/model/endpoint-models.ts";
-import { schemaView } from "../registry/schema/schema-view.ts";
+import { schemaViewInTurns } from "../registry/schema/schema-view.ts";
 import { plainText } from "../registry/schema/text.ts";
 import type { ValueIndex } from "../registry/values/value-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
@@ -104,7 +104,7 @@ async function readView(
   const { id } = knownEndpoint(catalog, name);
   const description = await knownDescription(descriptions, id);
   const view = { detail: part === "void" ? part : "lines", maxTokens: mostSchemaTokens } as const;
-  const { text } = schemaView(description, { ...view, examples: values.examples(id) });
+  const { text } = await schemaViewInTurns(description, { ...view, examples: values.examples(id) });
   return { uri, mimeType: part === "void" ? "text/turtle" : "text/plain", text };
 }
 

@@ -3,7 +3,12 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { publishedText } from "./published-text.ts";
-import { type SchemaDetail, schemaView, type ValueExamples } from "../../registry/schema/schema-view.ts";
+import {
+  type SchemaDetail,
+  schemaViewInTurns,
+  type SchemaView,
+  type ValueExamples,
+} from "../../registry/schema/schema-view.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf } from "../../registry/model/joins.ts";
 import { partsOf } from "../../registry/schema/split-classes.ts";
@@ -95,7 +100,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
   }
   const description = stored ?? (await knownDescription(descriptions, id));
   const table = createPrefixTable(descriptionIris(parts.models.get(id)?.described ?? description));
-  const view = viewWith(description, request, {
+  const view = await viewWith(description, request, {
     table,
     joins: joinDetails.has(detail) ? joinTexts(parts, id, table) : [],
     examples: parts.values.examples(id),
@@ -106,7 +111,7 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
 }
 
 /** The merged schema of the members, as that of one endpoint. @throws FedwayError `DESCRIPTION_UNKNOWN` */
-function describeFederation(parts: DescribeParts, request: Description): Reply {
+async function describeFederation(parts: DescribeParts, request: Description): Promise<Reply> {
   const { endpoint, detail } = request;
   const model = parts.federation(endpoint);
   if (model === undefined)
@@ -114,7 +119,7 @@ function describeFederation(parts: DescribeParts, request: Description): Reply {
   const { description, members, known } = model;
   const head = `federation of ${members.length} endpoints, ${known.length} described; query it as one endpoint, without SERVICE`;
   const table = createPrefixTable(descriptionIris(description));
-  const view = viewWith(description, request, {
+  const view = await viewWith(description, request, {
     head,
     table,
     joins: unlikeJoins(parts, known, table),
@@ -133,14 +138,14 @@ interface ViewParts {
 }
 
 /** The view of a schema with its joins, within the budget. */
-function viewWith(
+async function viewWith(
   description: VoidDescription,
   { detail, maxTokens, classes }: Description,
   { head = "", table, joins, examples, parts }: ViewParts,
 ) {
   const joinTokens = Math.floor(maxTokens / 5);
   const { declared, lines } = fitting(joins, joinTokens, table);
-  const view = schemaView(description, {
+  const view = await schemaViewInTurns(description, {
     detail: viewOf[detail],
     more: left,
     maxTokens: maxTokens - estimateTokens(head) - (lines.length === 0 ? 0 : joinTokens),
@@ -152,7 +157,7 @@ function viewWith(
   return { ...view, text: [...(head === "" ? [] : [head]), view.text, ...joined].join("\n") };
 }
 
-type View = Pick<ReturnType<typeof schemaView>, "text" | "truncated" | "complete"> & { readonly omitted: object };
+type View = Pick<SchemaView, "text" | "truncated" | "complete"> & { readonly omitted: object };
 
 function replyOf(
   whose: { readonly endpoint: string } | { readonly federation: string },
