@@ -3,7 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
 import type { PlanDescription } from "../query/explain.ts";
 import { planText } from "../views/plan-view.ts";
-import { jsonTerm } from "../results/json-terms.ts";
+import { jsonRow, jsonTerm } from "../results/json-terms.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
@@ -152,14 +152,8 @@ type Terms = NonNullable<QueryBody["terms"]>;
 const charactersOf = (columns: readonly string[], cells: Cells): number =>
   cells.reduce((sum, cell, at) => sum + (cell === null ? 0 : cell.length + (columns[at]?.length ?? 0) + 4), 0);
 
-/** Writes a row as an object, without the columns that are unbound. */
 const rowWriter = (columns: readonly string[], terms: Terms) => (cells: Cells) =>
-  Object.fromEntries(
-    columns.flatMap((name, at) => {
-      const cell = cells[at] ?? null;
-      return cell === null ? [] : [[name, terms === "json" ? jsonTerm(cell) : cell]];
-    }),
-  );
+  jsonRow(columns, cells, terms === "json" ? jsonTerm : (cell) => cell);
 
 /** The table as JSON, its rows at the end. */
 async function* piecesOf({ rows, ...head }: Table, rowOf: ReturnType<typeof rowWriter>): AsyncIterable<string> {

@@ -22,6 +22,19 @@ export function jsonTerm(text: string): JsonTerm {
   throw new Error("no RDF term");
 }
 
+/** A row as an object, without the columns that are unbound. @param cells in the order of `columns` */
+export const jsonRow = <Value>(
+  columns: readonly string[],
+  cells: readonly (string | null)[],
+  valueOf: (cell: string) => Value,
+): Readonly<Record<string, Value>> =>
+  Object.fromEntries(
+    columns.flatMap((name, at) => {
+      const cell = cells[at] ?? null;
+      return cell === null ? [] : [[name, valueOf(cell)]];
+    }),
+  );
+
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 
 function literal({ value, language, datatype: { value: datatype } }: RDF.Literal, text: string): JsonTerm {

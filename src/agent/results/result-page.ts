@@ -1,6 +1,7 @@
 import { visible } from "../../html.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import { estimateTokens } from "../../registry/schema/compose-view.ts";
+import { jsonRow, jsonTerm } from "../../results/json-terms.ts";
 import { type CsvRows, csvRows } from "./csv-rows.ts";
 import type { KeptResult } from "./result-store.ts";
 
@@ -25,8 +26,8 @@ interface PageRequest {
 export interface ResultPage {
   /** Lines for the model. */
   readonly text: string;
-  /** The same for programs: CSV, or rows of terms in N-Triples syntax. */
-  readonly data: { readonly csv: string } | { readonly rows: Rows; readonly last?: Rows };
+  /** The same for programs: CSV, or rows as `/api/query` writes them. */
+  readonly data: { readonly csv: string } | { readonly rows: readonly object[]; readonly last?: readonly object[] };
   /** Rows that are shown from the offset on. */
   readonly shown: number;
   /** Rows from the end of the result that are shown as well. */
@@ -63,11 +64,18 @@ interface Shown {
   readonly end: Rows;
 }
 
-const shorter = (row: Rows[number]) =>
-  row.map((cell) => (cell === null ? null : visible(cell.slice(0, 2 * mostCellCharacters))));
+const shorter = (text: string): string => visible(text.slice(0, 2 * mostCellCharacters));
+
+function shortTerm(cell: string) {
+  const term = jsonTerm(cell);
+  if (typeof term === "string") return shorter(term);
+  if (typeof term !== "object") return term;
+  return Object.fromEntries(Object.entries(term).map(([name, text]) => [name, shorter(text)]));
+}
 
 function asJson({ columns }: TabularAnswer, { rows, end }: Shown) {
-  const data = { rows: rows.map(shorter), ...(end.length > 0 && { last: end.map(shorter) }) };
+  const written = (part: Rows) => part.map((cells) => jsonRow(columns, cells, shortTerm));
+  const data = { rows: written(rows), ...(end.length > 0 && { last: written(end) }) };
   return { text: JSON.stringify({ columns, ...data }), data };
 }
 

@@ -144,13 +144,33 @@ describe("what a model is shown of an answer", () => {
     expect(data["next_cursor"]).toBe(`h:${String(data["rows_shown"])}`);
   });
 
+  it("writes JSON rows as /api/query does, with typed values and without what is unbound", () => {
+    const integer = '"7"^^<http://www.w3.org/2001/XMLSchema#integer>';
+    const rows: Rows = [
+      ["<http://x.example/a>", '"Gon\u00e7alo"', integer],
+      ["_:b0", '"a"@en', null],
+    ];
+    const { text, data } = show(answer(rows, { columns: ["s", "name", "age"] }), { format: "json" });
+    const written = [
+      { s: { iri: "http://x.example/a" }, name: "Gon\u00e7alo", age: 7 },
+      { s: { blank: "b0" }, name: { value: "a", language: "en" } },
+    ];
+    expect(data["rows"]).toEqual(written);
+    expect(text).toContain(JSON.stringify({ columns: ["s", "name", "age"], rows: written }));
+    const long = show(answer([[`"${"\u202Ex".repeat(4_000)}"`]]), { format: "json" });
+    expect(long.text.length).toBeLessThan(5_000);
+    expect(long.text).not.toMatch(/\p{Cf}/u);
+  });
+
   it("stays within the budget with cells and columns of any size", () => {
     const wide = Array.from({ length: 3_000 }, (_, at) => `c${at}`);
     const row = wide.map(() => `"${"\u{1F600}".repeat(400)}"`);
     for (const format of ["csv", "json"]) {
-      const { text, data } = show(answer([row, row], { columns: ["a"] }), { format });
+      const { text, data } = show(answer([row, row], { columns: wide }), { format });
       expect(estimateTokens(text)).toBeLessThan(12_000);
-      expect(estimateTokens(text) + estimateTokens(JSON.stringify(data))).toBeLessThan(24_000);
+      // The names of the columns are the query's own.
+      const { columns: _names, ...others } = data;
+      expect(estimateTokens(text) + estimateTokens(JSON.stringify(others))).toBeLessThan(24_000);
     }
   });
 });
