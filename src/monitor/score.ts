@@ -1,3 +1,4 @@
+import { amountText, numberText } from "../figures.ts";
 import type { Capabilities } from "../registry/capabilities/capabilities.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
@@ -52,15 +53,13 @@ const words: Readonly<Record<WindowName, string>> = {
 /** 99.96 % never becomes 100 %. */
 const percent = (share: number): string => `${Math.floor(share * 1000) / 10} %`;
 
-const times = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-
 function reachable(input: ScoreInput): ScorePart {
   const known = (["30d", "90d", "7d", "24h"] as const)
     .map((name) => input.windows.find(({ window }) => window === name))
     .find((window) => window?.uptime !== undefined);
   if (known?.uptime === undefined) return part("reachable", input, { why: "It has not been probed yet." });
   const { good, probes, uptime, window } = known;
-  const why = `${good} of ${times(probes, "probe")} of the last ${words[window]} were good (${percent(uptime)}).`;
+  const why = `${numberText(good)} of ${amountText(probes, "probe")} of the last ${words[window]} were good (${percent(uptime)}).`;
   return part("reachable", input, { share: uptime, why });
 }
 
@@ -76,7 +75,7 @@ function correct(input: ScoreInput): ScorePart {
     .filter((verdict) => count(verdict) > 0)
     .map((verdict) => `${count(verdict)} ${verdict}`);
   const details = rest.length === 0 ? "" : ` (${rest.join(", ")})`;
-  const why = `${count("right")} of ${times(outcomes.length, "construct")} gave the right answer${details}.`;
+  const why = `${count("right")} of ${amountText(outcomes.length, "construct")} gave the right answer${details}.`;
   return part("correct", input, { share: count("right") / outcomes.length, why });
 }
 

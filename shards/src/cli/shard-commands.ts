@@ -1,4 +1,5 @@
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { amountText } from "../../../src/figures.ts";
 import type { BuildProgress } from "../build-problem.ts";
 import type { BuildResult } from "../build.ts";
 import { shardModes } from "../spec.ts";
@@ -231,8 +232,7 @@ function outcomeText({ report, folder }: BuildResult): string {
     ...listed(
       "rules:",
       rules,
-      ({ kind, iris, questions }) =>
-        `${kind} ${iris.join(" ")}: covers ${questions} ${questions === 1 ? "question" : "questions"}`,
+      ({ kind, iris, questions }) => `${kind} ${iris.join(" ")}: covers ${amountText(questions, "question")}`,
     ),
     ...listed("shards:", shards, ({ id, key, triples }) => `${id}: ${triples} triples, ${key}`),
     ...listed("not federated:", notFederated, ({ id, reason = "" }) => `${id}: ${reason}`),

@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
+import { amountText } from "../../../src/figures.ts";
 import type { CatalogWrite, EditableCatalog, CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
 import { entryIdOf, shardUrl } from "../shard-addresses.ts";
@@ -97,9 +98,6 @@ export async function unregisterLost(datasets: readonly ShardDataset[], parts: R
   }
 }
 
-const numbers = new Intl.NumberFormat("en");
-const triplesText = (triples: number): string => `${numbers.format(triples)} ${triples === 1 ? "triple" : "triples"}`;
-
 const dcterms = "http://purl.org/dc/terms/";
 
 /** Statements that the catalogue keeps beside the fields it knows. */
@@ -127,7 +125,7 @@ function shardDocument(dataset: ShardDataset, shard: FinishedShard, publicUrl: s
   const quads = documentOf("endpoint", {
     id,
     title: shard.topic ?? `${dataset.title} ${shard.id}`,
-    description: `${triplesText(shard.triples)} of ${dataset.title}${shard.topic === undefined ? "" : `: ${shard.topic}`}.`,
+    description: `${amountText(shard.triples, "triple")} of ${dataset.title}${shard.topic === undefined ? "" : `: ${shard.topic}`}.`,
     url: shardUrl(publicUrl, dataset.dataset, shard.id),
     license: dataset.licence,
     keywords: ["shard", dataset.dataset],
@@ -152,7 +150,7 @@ function federationDocument(dataset: ShardDataset): CatalogWrite {
   const quads = documentOf("federation", {
     id,
     title: dataset.title,
-    description: `All ${dataset.shards.length} shards of ${dataset.title}: ${triplesText(dataset.triples)}.`,
+    description: `All ${dataset.shards.length} shards of ${dataset.title}: ${amountText(dataset.triples, "triple")}.`,
     members: dataset.shards.map((shard) => entryIdOf(id, shard.id)),
   });
   return { kind: "federation", id, mode: "put", quads: withMore(quads, dataset) };

@@ -1,4 +1,5 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
+import { amountText } from "../../../src/figures.ts";
 import { featuresOf, readQuery } from "../rules/query-features.ts";
 import { CellCounter, type CellFacts } from "../load/cells.ts";
 import type { Statement } from "../load/statement.ts";
@@ -69,7 +70,7 @@ function placesCheck(manifest: Manifest, { cells }: CellFacts, lying: Iterable<L
     const key = placement(types, predicate, bucket);
     const found = manifest.shards[shard]!;
     if (found.key === key) continue;
-    const what = `${triples} ${triples === 1 ? "triple" : "triples"} of the predicate <${predicate}>`;
+    const what = `${amountText(triples, "triple")} of the predicate <${predicate}>`;
     findings.wrongIs(found.id, `${what} belong to ${idOf.get(key) ?? key} by the rules.`, triples);
   }
   return findings.check(looked);

@@ -67,7 +67,7 @@ describe("reachable is", () => {
       "never rounded up to 100 %",
       [probed("30d", 9999, 10_000)],
       40,
-      "9999 of 10000 probes of the last 30 days were good (99.9 %).",
+      "9,999 of 10,000 probes of the last 30 days were good (99.9 %).",
     ],
     ["0 when nothing was good", [probed("30d", 0, 3)], 0, "0 of 3 probes of the last 30 days were good (0 %)."],
   ] as const)("%s", (_, windows, points, why) => {
