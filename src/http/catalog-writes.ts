@@ -101,7 +101,9 @@ async function quadsOf({ kind, config }: Writing, { body, params }: WriteRequest
 
 function fieldsOf(body: DocumentFields | null | undefined): DocumentFields {
   if (body !== null && body !== undefined) return body;
-  throw new FedwayError("REQUEST_INVALID", "The body is empty; a document is expected.");
+  throw new FedwayError("REQUEST_INVALID", "The body is empty; a document is expected.", {
+    next: "Send the fields as application/json, or the document as text/turtle or application/ld+json.",
+  });
 }
 
 async function create(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -128,7 +130,9 @@ async function replace(writing: Writing, request: WriteRequest, reply: FastifyRe
   const existing = catalog.document(kind, id);
   const isNewOnly = request.headers["if-none-match"]?.trim() === "*";
   if (isNewOnly && existing !== undefined) {
-    throw new FedwayError("PRECONDITION_FAILED", `The catalogue already has the ${kind} "${id}".`);
+    throw new FedwayError("PRECONDITION_FAILED", `The catalogue already has the ${kind} "${id}".`, {
+      next: "Leave If-None-Match out to replace it.",
+    });
   }
   const mode = isNewOnly ? "create" : "put";
   const ifMatch = ifMatchOf(request, existing);

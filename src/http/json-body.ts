@@ -9,7 +9,7 @@ export function addJsonBodies(app: FastifyInstance, mediaType: string): void {
   app.addContentTypeParser(mediaType, { parseAs: "buffer" }, (request, bytes: Buffer, done) => {
     try {
       const fault = requestFault(bytes);
-      if (fault !== undefined) throw new FedwayError("REQUEST_INVALID", fault);
+      if (fault !== undefined) throw new FedwayError("REQUEST_INVALID", fault, { next: "Send one JSON object." });
       void parse(request, utf8Text(bytes, "The body"), done);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));

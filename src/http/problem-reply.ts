@@ -6,28 +6,41 @@ import type { HttpLog } from "../telemetry/log.ts";
 
 const problemType = "application/problem+json";
 
-interface Reading {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly next?: string;
-}
+const notJson = ["REQUEST_INVALID", "The body is not JSON.", "Check its quotes, commas and brackets."] as const;
 
-/** Refusals of the web framework, in Fedway's words. */
-const frameworkErrors: Readonly<Record<string, Reading>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: "MEDIA_TYPE_UNSUPPORTED",
-    message: "The Content-Type of the body is missing or is not one that this route reads.",
-    next: "SPARQL routes read application/x-www-form-urlencoded and application/sparql-query, /api routes application/json.",
-  },
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: "REQUEST_TOO_LARGE", message: "The body is larger than this service reads." },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: "REQUEST_INVALID",
-    message: "The body has not the length that Content-Length says.",
-  },
-  FST_ERR_CTP_EMPTY_JSON_BODY: { code: "REQUEST_INVALID", message: "The body is empty; a JSON object is expected." },
-  FST_ERR_CTP_INVALID_JSON_BODY: { code: "REQUEST_INVALID", message: "The body is not JSON." },
-  FST_ERR_BAD_URL: { code: "REQUEST_INVALID", message: "The URL's path is not percent-encoded UTF-8." },
-  FST_ERR_MAX_PARAM_LENGTH: { code: "REQUEST_INVALID", message: "A part of the URL's path is too long." },
+/** Refusals of the web framework, in Fedway's words: code, message and what to do next. */
+const frameworkErrors: Readonly<Record<string, readonly [code: ErrorCode, message: string, next: string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    "MEDIA_TYPE_UNSUPPORTED",
+    "The Content-Type of the body is missing or is not one that this route reads.",
+    "SPARQL routes read application/x-www-form-urlencoded and application/sparql-query, /api routes application/json.",
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: [
+    "REQUEST_TOO_LARGE",
+    "The body is larger than this service reads.",
+    "Send less at once.",
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    "REQUEST_INVALID",
+    "The body has not the length that Content-Length says.",
+    "Let the client library set Content-Length.",
+  ],
+  FST_ERR_CTP_EMPTY_JSON_BODY: [
+    "REQUEST_INVALID",
+    "The body is empty; a JSON object is expected.",
+    "Send {} where no field is required.",
+  ],
+  FST_ERR_CTP_INVALID_JSON_BODY: notJson,
+  FST_ERR_BAD_URL: [
+    "REQUEST_INVALID",
+    "The URL's path is not percent-encoded UTF-8.",
+    "Encode each part of the path, as encodeURIComponent does.",
+  ],
+  FST_ERR_MAX_PARAM_LENGTH: [
+    "REQUEST_INVALID",
+    "A part of the URL's path is too long.",
+    "Send an id of the catalogue.",
+  ],
 };
 
 const isFrameworkError = (error: unknown): error is FastifyError =>
@@ -35,13 +48,9 @@ const isFrameworkError = (error: unknown): error is FastifyError =>
 
 /** Any error of a handler, a parser or the framework as ours. */
 export function toHttpError(thrown: unknown): FedwayError {
-  if (isFrameworkError(thrown)) {
-    const reading = frameworkErrors[thrown.code];
-    if (reading) return new FedwayError(reading.code, reading.message, { next: reading.next });
-  }
-  if (thrown instanceof SyntaxError && "statusCode" in thrown && thrown.statusCode === 400) {
-    return new FedwayError("REQUEST_INVALID", "The body is not JSON.");
-  }
+  const isSyntax = thrown instanceof SyntaxError && "statusCode" in thrown && thrown.statusCode === 400;
+  const [code, message, next] = (isSyntax ? notJson : isFrameworkError(thrown) && frameworkErrors[thrown.code]) || [];
+  if (code !== undefined && message !== undefined) return new FedwayError(code, message, { next });
   return toFedwayError(thrown);
 }
 

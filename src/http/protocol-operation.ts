@@ -92,7 +92,9 @@ function flagOr<Third extends string>(
 
 function milliseconds(values: readonly string[] = none): number | undefined {
   if (!values.every((value) => /^\d{0,9}$/.test(value))) {
-    throw new FedwayError("REQUEST_INVALID", 'The parameter "timeout" is not a whole number of milliseconds.');
+    throw new FedwayError("REQUEST_INVALID", 'The parameter "timeout" is not a whole number of milliseconds.', {
+      next: "Send up to nine digits, e.g. timeout=30000, or leave it out.",
+    });
   }
   // Virtuoso's clients send `timeout=0` for "no timeout".
   return Number(values.at(-1)) || undefined;
@@ -193,7 +195,9 @@ const otherParametersBytes = 65_536;
 function refuseForeignEncoding({ headers }: FastifyRequest): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers["content-type"] ?? "")?.[1];
   if (charset && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-    throw new FedwayError("QUERY_ENCODING", `The query is sent as ${charset.slice(0, 32)}; only UTF-8 is read.`);
+    throw new FedwayError("QUERY_ENCODING", `The query is sent as ${charset.slice(0, 32)}; only UTF-8 is read.`, {
+      next: "Send it as UTF-8.",
+    });
   }
   const coding = headers["content-encoding"];
   if (coding && coding !== "identity") {

@@ -5,61 +5,78 @@ import type { TLocalizedValidationError } from "typebox/error";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 
+type Schema = Readonly<Record<string, unknown>>;
+
 const list = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
 const clipped = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
 
-function unknownFields(unknown: readonly string[], known: readonly string[]): FedwayError {
-  const shown = unknown.slice(0, 5).map(clipped);
-  const likes = shown.flatMap((name) => nearest(name, known, 1));
-  const hint = likes.length > 0 ? ` Did you mean ${list(likes)}?` : "";
-  return new FedwayError("REQUEST_INVALID", `Unknown: ${list(shown)}.${hint}`, {
-    next: `Known are ${list(known)}.`,
-  });
-}
+const invalid = (message: string, next: string): FedwayError => new FedwayError("REQUEST_INVALID", message, { next });
 
 /** The first violation in words; unknown fields first, because they are most often misspelt names of missing ones. */
-function violationError(violations: readonly TLocalizedValidationError[], schema: TSchema, part: string): FedwayError {
-  const known = Object.keys(propertiesOf(schema));
-  const unknown = violations.flatMap(({ keyword, params }) =>
-    keyword === "additionalProperties" ? params.additionalProperties : [],
-  );
-  if (unknown.length > 0) return unknownFields(unknown, known);
-  const [first] = violations;
-  const missing = first?.keyword === "required" ? first.params.requiredProperties : [];
-  if (missing.length > 0) {
-    return new FedwayError("REQUEST_INVALID", `Missing: ${list(missing)}.`, { next: `Known are ${list(known)}.` });
-  }
-  return fieldError(first, schema, part);
+function violationError(violations: readonly TLocalizedValidationError[], schema: Schema, part: string): FedwayError {
+  const violation = violations.find(({ keyword }) => keyword === "additionalProperties") ?? violations[0];
+  const path = violation?.instancePath.slice(1) ?? "";
+  const at = path === "" ? schema : schemaAt(schema, path.split("/"));
+  const known = Object.keys(schemasIn(at, "properties"));
+  const next = known.length === 0 ? "Send none." : `Known are ${list(known)}.`;
+  if (violation?.keyword === "additionalProperties")
+    return invalid(unknownText(violation.params.additionalProperties, known), next);
+  if (violation?.keyword === "required") return invalid(`Missing: ${list(violation.params.requiredProperties)}.`, next);
+  const name = path === "" ? `The ${part}` : `"${clipped(path)}"`;
+  return valueError(name, violation, at);
 }
 
-function fieldError(violation: TLocalizedValidationError | undefined, schema: TSchema, part: string): FedwayError {
-  const field = violation?.instancePath.slice(1) ?? "";
-  const what = field === "" ? `The ${part}` : `"${clipped(field)}"`;
-  const described = violation?.keyword === "pattern" ? textIn(schema, field, "description") : undefined;
-  if (described !== undefined)
-    return new FedwayError("REQUEST_INVALID", `${what} is malformed. Expected: ${described}`);
-  const must =
-    violation?.keyword === "enum" ? `must be one of ${list(violation.params.allowedValues.map(String))}` : undefined;
-  return new FedwayError("REQUEST_INVALID", `${what} ${must ?? withArticle(violation?.message ?? "is not valid")}.`);
+function unknownText(unknown: readonly string[], known: readonly string[]): string {
+  const shown = unknown.slice(0, 5).map(clipped);
+  const likes = shown.flatMap((name) => nearest(name, known, 1));
+  return `Unknown: ${list(shown)}.${likes.length > 0 ? ` Did you mean ${list(likes)}?` : ""}`;
 }
 
-/** `must be object` as `must be an object`. */
-const withArticle = (message: string): string =>
-  message.replace(/^must be ([aio]?)(?=[a-z]+$)/, (_all, vowel) => `must be ${vowel === "" ? "a " : `an ${vowel}`}`);
+function valueError(name: string, violation: TLocalizedValidationError | undefined, schema: Schema): FedwayError {
+  const { description, enum: values, anyOf } = schema;
+  const meaning = typeof description === "string" ? ` ${description}` : "";
+  if (violation?.keyword === "pattern" && meaning !== "")
+    return invalid(`${name} is malformed.`, `Expected:${meaning}`);
+  if (values !== undefined || anyOf !== undefined)
+    return invalid(`${name} must be ${wordsOf(schema)}.`, `Send one of these.${meaning}`);
+  const message = violation?.message.replace(/^must be ([a-z]+)$/, (_all, type: string) => `must be ${named(type)}`);
+  return invalid(`${name} ${message ?? "is not valid"}.`, `Send ${wordsOf(schema)}.${meaning}`);
+}
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
+const named = (type: string): string => (type === "null" ? type : `${/^[aio]/.test(type) ? "an" : "a"} ${type}`);
 
-const propertiesOf = (schema: TSchema): Readonly<Record<string, unknown>> =>
-  "properties" in schema && isObject(schema.properties) ? schema.properties : {};
+/** Values that a schema allows, in words. */
+function wordsOf(schema: Schema): string {
+  const { type, anyOf, enum: values, const: only } = schema;
+  if (Array.isArray(values)) return `one of ${list(values.map(String))}`;
+  if (Array.isArray(anyOf)) return anyOf.filter(isObject).map(wordsOf).join(" or ");
+  if (only !== undefined) return JSON.stringify(only);
+  if (typeof type !== "string") return "another value";
+  const fields = Object.keys(schemasIn(schema, "properties"));
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
+  const size =
+    between(minimum, maximum) + between(minLength, maxLength, " characters") + between(minItems, maxItems, " items");
+  return `${named(type)}${fields.length > 0 ? ` with ${list(fields)}` : size}`;
+}
 
-/** Text of a schema keyword of a field. */
-function textIn(schema: TSchema, field: string, keyword: "type" | "description"): string | undefined {
-  const properties = propertiesOf(schema);
-  const found = Object.hasOwn(properties, field) ? properties[field] : undefined;
-  const text = isObject(found) ? found[keyword] : undefined;
-  return typeof text === "string" ? text : undefined;
+function between(least: unknown, most: unknown, unit = ""): string {
+  if (typeof least === "number" && typeof most === "number") return ` from ${least} to ${most}${unit}`;
+  if (typeof least === "number") return ` of at least ${least}${unit}`;
+  return typeof most === "number" ? ` of at most ${most}${unit}` : "";
+}
+
+const isObject = (value: unknown): value is Schema => typeof value === "object" && value !== null;
+
+const schemasIn = (schema: Schema, keyword: string): Schema => (isObject(schema[keyword]) ? schema[keyword] : {});
+
+/** The schema of a value within the value of another one. */
+function schemaAt(schema: Schema, [name, ...rest]: readonly string[]): Schema {
+  if (name === undefined) return schema;
+  const [first = schema] = Array.isArray(schema["anyOf"]) ? schema["anyOf"].filter(isObject) : [];
+  const properties = schemasIn(first, "properties");
+  const found = Object.hasOwn(properties, name) ? properties[name] : first["items"];
+  return isObject(found) ? schemaAt(found, rest) : {};
 }
 
 const converters: Readonly<Record<string, (text: string) => unknown>> = {
@@ -68,18 +85,18 @@ const converters: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 /** Values written as another type are left as they are, and refused: `offset=true` is no 1. */
-function converted(schema: TSchema, input: unknown): unknown {
+function converted(schema: Schema, input: unknown): unknown {
   if (!isObject(input)) return input;
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => {
-      const convert = converters[textIn(schema, name, "type") ?? ""];
+      const convert = converters[String(schemaAt(schema, [name])["type"])];
       return [name, convert !== undefined && typeof value === "string" ? convert(value) : value];
     }),
   );
 }
 
 /** Query parameters and path parts are text, so they are converted first; JSON bodies are taken as they are. */
-export const requestValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+export const requestValidator: FastifySchemaCompiler<TSchema & Schema> = ({ schema, httpPart }) => {
   const validator = Compile(schema);
   const part = httpPart === "body" ? "body" : "request";
   return (input: unknown) => {

@@ -8,7 +8,7 @@ import { answers, nothing, strictObject, view, documented, text } from "./schema
 import { guarded, hasAccess } from "./write-access.ts";
 
 const doc = documented("Availability");
-const id = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" });
+const id = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "1 to 64 of a-z, 0-9 and . _ -" });
 const fields = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
   query: Type.String({ minLength: 1, maxLength: longestQuery }),

@@ -8,7 +8,7 @@ import { fakeTable } from "../../support/fake-query-service.ts";
 import { askQuery, json, shouldAnswer, start } from "./http-fixture.ts";
 
 const shouldRefuse = (path: string, body: object, init: RequestInit = {}): void =>
-  shouldAnswer(path, [400, Problem, { code: "REQUEST_INVALID", ...body }], init);
+  shouldAnswer(path, [400, Problem, { code: "REQUEST_INVALID", next: expect.any(String), ...body }], init);
 
 describe("the JSON API answers", () => {
   const ask = json({ query: "ASK {}" });
@@ -41,15 +41,18 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", { detail: "The body is empty; a JSON object is expected." }, { ...json(""), body: null });
   shouldRefuse("/api/query", { detail: "The JSON document does not begin with { or [." }, json(null));
   shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
-  shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.' });
+  shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.', next: "Send an integer from 1 to 1000." });
+  shouldRefuse("/api/jobs?state=lost", { detail: expect.stringContaining('must be "waiting" or "running" or') });
   const terms = { detail: '"terms" must be one of "json", "ntriples".' };
   shouldRefuse("/api/query", terms, json({ query: "ASK {}", terms: "turtle" }));
   const both = { query: "ASK {}", position: 0, endpoint: "alpha", federation: "all" };
   shouldRefuse("/api/complete", { detail: "The request names an endpoint and a federation." }, json(both));
   shouldRefuse("/api/incidents?open=1", { detail: '"open" must be a boolean.' });
-  shouldRefuse("/api/incidents?endpoint=%01", { detail: '"endpoint" is malformed. Expected: Catalogue id.' });
-  shouldRefuse("/api/endpoints/a%01b", { detail: '"id" is malformed. Expected: Its id, without control characters.' });
+  shouldRefuse("/api/incidents?endpoint=%01", { detail: '"endpoint" is malformed.', next: "Expected: Catalogue id." });
+  shouldRefuse("/api/endpoints/a%01b", { next: "Expected: Its id, without control characters." });
   shouldRefuse("/api/endpoints?query=x", { detail: 'Unknown: "query".' });
+  const range = "Send an integer from 1 to 86400000.";
+  shouldRefuse("/api/query", { detail: '"timeoutMs" must be >= 1.', next: range }, json({ query: "?", timeoutMs: 0 }));
   const large = (length: number): RequestInit => json({ query: "x".repeat(length) });
   shouldAnswer("/api/query", [413, Problem, { code: "QUERY_TOO_LARGE" }], large(5_000));
   shouldAnswer("/api/query", [413, Problem, { code: "REQUEST_TOO_LARGE" }], large(500_000));
