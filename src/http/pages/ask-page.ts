@@ -88,7 +88,7 @@ const answerSection = (answer: AskAnswer): Html => {
 };
 
 const askPage = (main: Html): string =>
-  page({ title: "Ask - Fedway", part: "ask", main: html`<h1>Ask a question</h1>\n${main}` });
+  page({ title: "Ask", part: "ask", main: html`<h1>Ask a question</h1>\n${main}` });
 
 /** `/ask`: a question in plain words, and its answer as rows with the query that found them. */
 export function addAskPage(app: TypedApp, shell: HttpShell): void {

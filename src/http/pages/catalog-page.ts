@@ -185,7 +185,7 @@ ${more.map(({ path, text }) => html`<li><a href="${path}">${text}</a></li>\n`)}<
 export function catalogPage(shown: ShownCatalog): string {
   const { filter } = shown;
   return page({
-    title: filter.q === undefined ? "Fedway: SPARQL endpoints" : `${filter.q} - Fedway`,
+    title: filter.q ?? "SPARQL endpoints",
     part: "endpoints",
     main: html`<h1>SPARQL endpoints</h1>
 <p class="lead">One SPARQL query in, the answer from the right endpoints out. Find out here which endpoints there are, what they hold and how they are doing.</p>

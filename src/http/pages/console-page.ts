@@ -4,6 +4,7 @@ import { exampleQueries } from "./example-queries.ts";
 import { readyQueries } from "./federation-page.ts";
 import { type Html, html } from "../../html.ts";
 import { page } from "./layout.ts";
+import { policyWith } from "./page-reply.ts";
 
 /** Content of the query console. */
 interface ShownConsole {
@@ -23,18 +24,13 @@ const foreignStyles = [
   "'unsafe-hashes' 'sha256-EntWS0hFrz2vH7susM+dPUxvHlL6sBswmM8K80E5oUk='",
 ].join(" ");
 
-/** The one page with a script: ours, which asks this service and no other. */
-export const consolePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  `style-src 'self' ${foreignStyles}`,
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** A script of ours, which asks this service and no other. */
+export const consolePolicy = policyWith({
+  "script-src": "'self'",
+  "style-src": `'self' ${foreignStyles}`,
+  "font-src": "'self' data:",
+  "connect-src": "'self'",
+});
 
 const choice = (kind: string, { id, title }: { readonly id: string; readonly title: string }): Html =>
   html`<option value="${kind}:${id}">${title} (${id})</option>
@@ -87,7 +83,7 @@ ${targets(shown)}<div class="half examples"><span class="label">Examples</span>$
 export function consolePage(shown: ShownConsole): string {
   const { script, stylesheet } = consoleAssets();
   return page({
-    title: "Query - Fedway",
+    title: "Query",
     part: "query",
     head: html`<link rel="stylesheet" href="${stylesheet}">
 <script type="module" src="${script}"></script>

@@ -107,7 +107,7 @@ const stateBadge = ({ availability }: ShownEndpoint): Html => {
 export function endpointPage(shown: ShownEndpoint): string {
   const { asker, entry, nowMs } = shown;
   return page({
-    title: `${entry.title} - Fedway`,
+    title: entry.title,
     main: html`<p class="crumbs"><a href="/">Endpoints</a> / <code>${entry.id}</code></p>
 <div class="titled"><h1>${entry.title}</h1>${stateBadge(shown)}</div>
 <p class="lead">${descriptionText(shown.description)}</p>

@@ -147,7 +147,7 @@ export function federationPage(shown: ShownFederation): string {
   const { federation, members, split } = shown;
   const { id, title, description } = federation;
   return page({
-    title: `${title} - Fedway`,
+    title,
     main: html`<p class="crumbs"><a href="/federations">Federations</a> / <code>${id}</code></p>
 <h1>${title}</h1>
 <p class="lead">${description ?? html`<span class="muted">No description was given.</span>`}</p>

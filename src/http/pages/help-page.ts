@@ -63,7 +63,7 @@ function guidePage(name: string, publicUrl: string): string {
   const body = inFrame(markdown.parse(text, { async: false })).replaceAll(anyService, () => html`${publicUrl}`.html);
   const back = name === "README" ? "" : html`<p class="meta"><a href="/help">All pages of the guide</a></p>`;
   return page({
-    title: `${title} - Fedway`,
+    title,
     part: "help",
     main: html`${back}<div class="prose">${{ html: body }}</div>`,
   });

@@ -84,7 +84,7 @@ export function incidentPage(shown: ShownIncident): string {
   const isOpen = incident.closedMs === undefined;
   const { evidence, notes = [] } = incident;
   return page({
-    title: `${name} - Fedway`,
+    title: name,
     main: html`<p class="crumbs"><a href="/status">Status</a> / <a href="/incidents">Incidents</a> / ${crumb}</p>
 <div class="titled"><h1>${name}</h1>${isOpen ? badge("down", "open") : badge("up", "closed")}</div>
 <p class="lead">${lead}</p>

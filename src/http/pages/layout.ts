@@ -49,7 +49,7 @@ export function page({ title, part, head: more, main }: PageContent): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}</title>
+<title>${title} - Fedway</title>
 <link rel="stylesheet" href="${assetPaths.stylesheet}">
 ${more}<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
 <link rel="alternate" type="application/atom+xml" title="Incidents" href="/incidents.atom">

@@ -89,7 +89,7 @@ export function listPage<Row>(list: List<Row>): string {
   const isAll = list.cursor === undefined && fields.every(({ value }) => !value);
   const none = isAll ? empty : html`Nothing fits. <a href="${path}">Show all</a>`;
   return page({
-    title: `${title} - Fedway`,
+    title,
     ...(part && { part }),
     ...(head && { head }),
     main: html`<h1>${title}</h1>

@@ -15,7 +15,7 @@ import {
   sessionCookie,
 } from "../write-access.ts";
 import { page, toCopy } from "./layout.ts";
-import { privateHeaders, sendPrivatePage } from "./page-reply.ts";
+import { seeOther, sendPrivatePage } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath, documented } from "../schemas.ts";
 
@@ -38,14 +38,14 @@ const rights: Readonly<Record<Role, string>> = {
 
 const signedInPage = ({ owner, role = "read" }: HttpCaller): string =>
   page({
-    title: "Signed in - Fedway",
+    title: "Signed in",
     main: html`<h1>Signed in</h1>
 <form class="card" method="post" action="/logout"><p>This browser may ${rights[role]}${clientOf(owner) === undefined ? "" : html` as ${clientOf(owner)}`}.</p><div class="act"><button>Sign out</button></div></form>`,
   });
 
 function loginPage(mistake: Mistake | undefined): string {
   return page({
-    title: "Sign in - Fedway",
+    title: "Sign in",
     main: html`<h1>Sign in</h1>
 <form class="card" method="post" action="/login">
 ${mistake === undefined ? "" : html`<p role="alert">${mistakes[mistake]}</p>\n`}<div><label for="token">API key or admin token</label><input type="password" id="token" name="token" maxlength="512" required autocomplete="current-password" aria-describedby="where"></div>
@@ -63,9 +63,8 @@ export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
   const { adminToken } = config;
   const isCode = createCodeCheck(adminToken);
   const answer = (reply: FastifyReply, cookie: string | undefined, mistake: Mistake): FastifyReply => {
-    void reply.headers(privateHeaders);
-    if (adminToken === openAccess) return reply.redirect("/", 303);
-    if (cookie !== undefined) return reply.header("Set-Cookie", cookie).redirect("/", 303);
+    if (adminToken === openAccess) return seeOther(reply, "/");
+    if (cookie !== undefined) return seeOther(reply.header("Set-Cookie", cookie), "/");
     return sendPrivatePage(reply.code(401), loginPage(mistake));
   };
   const cookieFor = (given: string): string | undefined => {
@@ -110,8 +109,7 @@ export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
   app.post("/logout", {
     ...openToAll,
     schema: { tags: ["Pages"], operationId: "signOut", summary: "Sign out of this browser" },
-    handler: (_request, reply) =>
-      reply.headers(privateHeaders).header("Set-Cookie", endedSession(config)).redirect("/login", 303),
+    handler: (_request, reply) => seeOther(reply.header("Set-Cookie", endedSession(config)), "/login"),
   });
 }
 
@@ -156,7 +154,7 @@ export function addAsking(app: TypedApp, shell: HttpShell): void {
       handler: async ({ params }, reply) => {
         const { id } = knownEntry(shell, params.id);
         await ask[work](id);
-        return reply.headers(privateHeaders).redirect(`/endpoints/${id}`, 303);
+        return seeOther(reply, `/endpoints/${id}`);
       },
     });
   }

@@ -10,7 +10,7 @@ import { durationText } from "../../figures.ts";
 import { moment } from "./figures.ts";
 import type { Asker } from "./login.ts";
 import { toCopy } from "./layout.ts";
-import { privateHeaders } from "./page-reply.ts";
+import { seeOther } from "./page-reply.ts";
 
 /** Maintenance windows that have not ended, each followed by what `behind` makes of it. */
 export const windowList = (
@@ -64,7 +64,7 @@ export function addMaintenanceForms(app: TypedApp, shell: HttpShell): void {
       const [fromMs = now(), toMs = 0] = [momentIn(form, "from"), momentIn(form, "to")];
       const reason = form.get("reason") || undefined;
       await monitor.addMaintenance({ endpoint, fromMs, toMs, ...(reason !== undefined && { reason }) });
-      return reply.headers(privateHeaders).redirect(`/endpoints/${endpoint}`, 303);
+      return seeOther(reply, `/endpoints/${endpoint}`);
     },
   });
   app.post("/endpoints/:id/maintenance/:window/remove", {
@@ -73,7 +73,7 @@ export function addMaintenanceForms(app: TypedApp, shell: HttpShell): void {
     handler: async ({ params: { id, window } }, reply) => {
       const endpoint = knownEntry(shell, id).id;
       await monitor.removeMaintenance(window);
-      return reply.headers(privateHeaders).redirect(`/endpoints/${endpoint}`, 303);
+      return seeOther(reply, `/endpoints/${endpoint}`);
     },
   });
 }

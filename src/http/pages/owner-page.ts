@@ -69,7 +69,7 @@ ${toCopy("Badge of shields.io", `https://img.shields.io/endpoint?url=${encodeURI
 export function ownerPage(shown: ShownEndpoint, settings: HttpSettings): string {
   const { entry, availability, incidents, maintenance, capabilities, data, nowMs, asker, publicUrl } = shown;
   return page({
-    title: `${entry.title}, for its owner - Fedway`,
+    title: `${entry.title}, for its owner`,
     main: html`<p class="crumbs"><a href="/">Endpoints</a> / <a href="/endpoints/${entry.id}">${entry.id}</a> / owner</p>
 <h1>${entry.title}, for its owner</h1>
 ${stateLine(shown)}

@@ -54,7 +54,11 @@ export async function sendPage(
 }
 
 /** Headers of pages that differ from reader to reader. */
-export const privateHeaders = { ...pageHeaders, ...uncached };
+const privateHeaders = { ...pageHeaders, ...uncached };
+
+/** Leads from a form that was sent to a page. */
+export const seeOther = (reply: FastifyReply, path: string): FastifyReply =>
+  reply.headers(privateHeaders).redirect(path, 303);
 
 /** Answers with a page that is not to be kept. */
 export const sendPrivatePage = (reply: FastifyReply, text: string): FastifyReply =>
@@ -77,7 +81,7 @@ function refusalPage(error: FedwayError): string {
   const { endpoints = [], next } = error.details;
   const advice = next === undefined || error.code === "ENDPOINT_UNKNOWN" ? "" : html`<p>${linked(next)}</p>`;
   return page({
-    title: `${title} - Fedway`,
+    title,
     main: html`<h1>${title}</h1>
 <div class="card"><p>${error.message}</p>
 ${endpoints.length > 0 ? suggestions(endpoints) : advice}

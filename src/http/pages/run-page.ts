@@ -18,7 +18,7 @@ export function runPage({ record, pathOf, isOperator }: ShownRun): string {
   const mayCancel = status === "running" && (isOperator || asked !== undefined);
   const { facts = [], children = [] } = runView(record);
   return page({
-    title: `Run ${id} - Fedway`,
+    title: `Run ${id}`,
     main: html`<p class="crumbs"><a href="/query">Query</a> / <code>${id}</code></p>
 <div class="titled"><h1>Run of a query</h1>${badge(marks[status] ?? "", status)}${mayCancel ? cancelForm(record) : ""}</div>
 <p class="lead">${meaningOf(record)}${status === "running" ? " Load this page again to see how it goes on." : ""}</p>

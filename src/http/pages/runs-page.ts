@@ -15,7 +15,7 @@ import { marks } from "../../views/run-view.ts";
 import { momentOf } from "./figures.ts";
 import { badge } from "./layout.ts";
 import { choicesOf, type Column, listPage, searchOf } from "./list-page.ts";
-import { privateHeaders, sendPage, sendPrivatePage } from "./page-reply.ts";
+import { seeOther, sendPage, sendPrivatePage } from "./page-reply.ts";
 import { cancelForm, runPage } from "./run-page.ts";
 
 const tags = ["Pages"];
@@ -124,7 +124,7 @@ export function addRunPages(app: TypedApp, shell: HttpShell): void {
     schema: { tags, operationId: "cancelRunFromPage", summary: "Cancel a run, from its page", params: IdPath },
     handler: async (request, reply) => {
       await queries.cancel(request.params.id, viewerOf(request));
-      return reply.headers(privateHeaders).redirect("/runs", 303);
+      return seeOther(reply, "/runs");
     },
   });
 }

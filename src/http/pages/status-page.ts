@@ -165,7 +165,7 @@ ${rows.map((row) => rowHtml(row, look))}</tbody></table></div>
 export function statusPage(shown: ShownStatus): string {
   const { heartbeat } = shown;
   return page({
-    title: "Status - Fedway",
+    title: "Status",
     part: "status",
     main: html`<h1>Status</h1>
 ${storeBanner(shown.storeProblem)}${heartbeatBanner(heartbeat)}${tiles(shown)}${openIncidents(shown)}${sortForm(shown)}${stripKey("hour")}

@@ -30,7 +30,7 @@ export function addUnsubscribe(app: TypedApp, { webhooks, catalog }: HttpShell):
       const parameters = new URLSearchParams({ receiver, endpoint, signature });
       const main = html`<h1>Stop messages</h1>
 <form class="card" method="post" action="/unsubscribe?${parameters.toString()}"><p>Messages about <strong>${titleOf(endpoint)}</strong> will no longer be sent to this receiver.</p><div class="act"><button>Stop them</button></div></form>`;
-      return sendPrivatePage(reply, page({ title: "Stop messages - Fedway", main }));
+      return sendPrivatePage(reply, page({ title: "Stop messages", main }));
     },
   });
   app.post("/unsubscribe", {
@@ -43,7 +43,7 @@ export function addUnsubscribe(app: TypedApp, { webhooks, catalog }: HttpShell):
       if (!(await webhooks.mutes.mute(request.query))) throw unknownLink();
       const main = html`<h1>Stopped</h1>
 <p>Messages about <strong>${titleOf(request.query.endpoint)}</strong> are no longer sent to this receiver. An operator can undo it.</p>`;
-      return sendPrivatePage(reply, page({ title: "Stopped - Fedway", main }));
+      return sendPrivatePage(reply, page({ title: "Stopped", main }));
     },
   });
 }
