@@ -1,5 +1,6 @@
 import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
+import { parsedJson } from "../json.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { RemoteProblem, searchOf, type Service, unreachable, withService } from "./service.ts";
 import { pour, write, writeNote, writeProblem } from "./output.ts";
@@ -121,15 +122,24 @@ async function recordOf(service: Service, run: string | null): Promise<Partial<R
 const isRecord = (value: unknown): value is Partial<RunRecord> =>
   typeof value === "object" && value !== null && "status" in value;
 
-/** To a terminal rows go as a table, and JSON and XML with a line end behind them; to a pipe all goes as it is. */
+/** To a terminal rows go as a table, ASK as a word, JSON and XML with a line end behind them; to a pipe all goes as it is. */
 async function deliver(io: CliIo, response: Response, format: string | undefined): Promise<void> {
-  const body = response.body === null ? Buffer.alloc(0) : Readable.fromWeb(response.body);
   const contentType = response.headers.get("Content-Type") ?? "";
+  const isWord = format === undefined && contentType.startsWith("application/sparql-results+json");
+  if (isWord && isTerminal(io.stdout)) return write(io.stdout, `${wordOf(await response.text())}\n`);
+  const body = response.body === null ? Buffer.alloc(0) : Readable.fromWeb(response.body);
   if (!isTerminal(io.stdout)) return pour(body, io.stdout);
   const isTable = format === undefined && contentType.startsWith("text/tab-separated-values");
   if (isTable) return pour(Readable.from(tableLines(body, io.stdout)), io.stdout);
   await pour(body, io.stdout);
   if (!contentType.startsWith("text/")) await write(io.stdout, "\n");
+}
+
+/** `true` or `false`; an answer of another form as it came. */
+function wordOf(json: string): string {
+  const answer = parsedJson(json);
+  const value = typeof answer === "object" && answer !== null && "boolean" in answer ? answer.boolean : undefined;
+  return typeof value === "boolean" ? String(value) : json;
 }
 
 /** A partial answer is a success only if partial results were allowed. */

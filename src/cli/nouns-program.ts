@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type CliIo, exitCodes, type Running, serviceCommand, type ServiceOptions, wholeNumber } from "./cli-io.ts";
+import type { View } from "../views/view.ts";
 import { endpointJobs, withEndpoint } from "./endpoint-jobs.ts";
 import { addNoun, listAction, showAction, writeJson, writeView } from "./noun.ts";
 import { jobWithProgress } from "./describe-command.ts";
@@ -13,7 +14,10 @@ const column = (name: string) => (row: Row) => cellOf(row[name]);
 function cellOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (Array.isArray(value)) return value.map((each) => cellOf(each)).join(", ");
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (!isRow(value)) return typeof value === "string" ? value : JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${cellOf(each)}`)
+    .join(", ");
 }
 
 interface Noun {
@@ -78,15 +82,30 @@ export function addNouns(program: Command, running: Running, names: readonly str
       );
     command(`show <${name.replace(/s$/, "")}>`, "show one of them")
       .option("--json", "as JSON")
-      .action(running(showAction(path, (row: Row) => rowView(row))));
+      .action(running(showAction(path, (row) => rowView(row))));
   }
 }
 
-/** The fields of an answer. */
-const rowView = (row: Row) => ({
-  title: cellOf(row["id"] ?? row["dataset"] ?? row["name"]),
-  facts: Object.entries(row).map(([name, value]) => [`${name}:`, cellOf(value)] as const),
-});
+/** The fields of an answer; those with fields of their own are below it, lists of them as tables. */
+function rowView(row: Row, title = cellOf(row["id"] ?? row["dataset"] ?? row["name"])): View {
+  const fields = Object.entries(row);
+  return {
+    title,
+    facts: fields.map(([name, value]) => [`${name}:`, isNested(value) ? undefined : cellOf(value)]),
+    children: fields.flatMap(([name, value]) => (isNested(value) ? nestedView(value, name) : [])),
+  };
+}
+
+const isNested = (value: unknown): value is Row | readonly Row[] =>
+  Array.isArray(value) ? value.length > 0 && value.every(isRow) : isRow(value);
+
+function nestedView(value: Row | readonly Row[], title: string): View {
+  if (!isRows(value)) return rowView(value, title);
+  const columns = [...new Set(value.flatMap((each) => Object.keys(each)))];
+  return { title, table: { columns, rows: value.map((each) => columns.map((name) => cellOf(each[name]))) } };
+}
+
+const isRows = (value: Row | readonly Row[]): value is readonly Row[] => Array.isArray(value);
 
 /** Adds `status`: how the endpoints are. */
 export function addStatus(program: Command, running: Running): void {

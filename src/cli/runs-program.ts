@@ -40,7 +40,7 @@ const columns = {
   what: ({ call, plan }: RunRecord) => call ?? plan,
   client: ({ client }: RunRecord) => client,
   endpoints: ({ sources }: RunRecord) => sources.map(({ endpoint }) => endpoint).join(","),
-  query: ({ asked, queryHash }: RunRecord) => asked?.query ?? queryHash,
+  query: ({ asked, queryHash }: RunRecord) => asked?.query ?? queryHash?.slice(0, 12),
 };
 
 async function listRuns(io: CliIo, { url, json, longest, ...filter }: RunsOptions): Promise<number> {

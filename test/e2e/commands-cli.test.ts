@@ -105,6 +105,25 @@ describe("nouns", () => {
   });
 });
 
+describe("nouns for people", () => {
+  it("a federation is shown with its members as a table", async () => {
+    const { stdout } = await runCommand(["federations", "show", "examples"]);
+    expect(stdout).toMatch(/^ {2}endpoints\n {4}id +title\n {4}library +Example library\n/m);
+    expect(stdout).not.toMatch(/[{}"]/);
+  });
+
+  it("runs are listed with a short hash where others do not see the query", async () => {
+    const env = { FEDWAY_DATA_DIR: newFolder(), FEDWAY_ADMIN_TOKEN: "" };
+    const service = await startBuiltService(env);
+    await runCommand(["query", "-F", "examples", "ASK { ?s ?p ?o }"], env);
+    const { stdout } = await runCommand(["runs", "list"], env);
+    expect(stdout).toMatch(/ok +\d+ ms .* [\da-f]{12}$/m);
+    const { runs } = JSON.parse((await runCommand(["runs", "list", "--json"], env)).stdout);
+    expect(runs).toMatchObject([{ queryHash: expect.stringMatching(/^[\da-f]{64}$/) }]);
+    await service.stop();
+  });
+});
+
 /** Runs a script in a shell that knows the command as `fedway`. */
 async function inShell(shell: string, script: string, env: Record<string, string> = {}): Promise<string> {
   const define = `fedway() { ${process.execPath} dist/cli/main.js "$@"; }`;

@@ -115,8 +115,11 @@ describe("query", () => {
     );
     const piped = await cli(["query", "ASK {}"], { fetch: inTsv(tsv) });
     expect([piped.out, accepted(piped)]).toEqual([tsv, expect.stringMatching(/^text\/csv, text\/turtle/)]);
-    const boolean = answering("{}", {}, { "Content-Type": "application/sparql-results+json" });
-    expect((await cli(["query", "ASK {}"], { fetch: boolean, isTerminal: true })).out).toBe("{}\n");
+    const inJson = (text: string) => answering(text, {}, { "Content-Type": "application/sparql-results+json" });
+    const asked = async (text: string, ...more: readonly string[]) =>
+      (await cli(["query", "ASK {}", ...more], { fetch: inJson(text), isTerminal: true })).out;
+    const no = '{"head":{},"boolean":false}';
+    expect([await asked(no), await asked(no, "-f", "json"), await asked("{}")]).toEqual(["false\n", `${no}\n`, "{}\n"]);
     const named = await cli(["query", "ASK {}", "-f", "tsv"], { fetch: inTsv(tsv), isTerminal: true });
     expect([named.out, accepted(named)]).toEqual([tsv, "text/tab-separated-values"]);
     const empty = await cli(["query", "ASK {}"], { fetch: inTsv("?a\t?b\n"), isTerminal: true });
