@@ -1,9 +1,9 @@
 import { Type } from "typebox";
+import { AcceptedAdapter } from "../registry/catalog/catalog.ts";
 import { sendJson } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
-import { Adapter } from "./catalog-schemas.ts";
 import { IdPath, strictObject, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
@@ -23,7 +23,7 @@ export function addAdapterRoutes(app: TypedApp, { acceptAdapter }: HttpShell): v
       ...documented("Changes")("acceptAdapter", "Join unlike keys of two endpoints in all queries"),
       params: IdPath,
       body: Wanted,
-      response: { 201: Adapter },
+      response: { 201: AcceptedAdapter },
     },
     handler: async (request, reply) => {
       const { key, other, otherKey } = request.body;

@@ -1,10 +1,8 @@
+import { healthStates } from "../../monitor/monitor.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { nearest } from "../../errors/nearest.ts";
-import type { EndpointStatus, EntryFilter } from "../../registry/search/search-index.ts";
-import type { EndpointInterface } from "../../registry/catalog/catalog.ts";
-
-export const endpointStatuses: readonly EndpointStatus[] = ["up", "degraded", "flapping", "down", "unknown"];
-export const endpointInterfaces: readonly EndpointInterface[] = ["sparql", "tpf", "file"];
+import type { EntryFilter } from "../../registry/search/search-index.ts";
+import { endpointInterfaces } from "../../registry/catalog/catalog.ts";
 
 /** Endpoints on one page unless the request says otherwise. */
 const pageSize = 25;
@@ -52,7 +50,7 @@ export function readCatalogFilter(query: URLSearchParams): EntryFilter {
     class: textOf(query, "class"),
     property: textOf(query, "property"),
     keyword: textOf(query, "keyword"),
-    status: choiceOf(query, "status", endpointStatuses),
+    status: choiceOf(query, "status", healthStates),
     interface: choiceOf(query, "interface", endpointInterfaces),
   };
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));

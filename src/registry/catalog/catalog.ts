@@ -1,100 +1,131 @@
 import type * as RDF from "@rdfjs/types";
+import { type Static, Type } from "typebox";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
 import type { KeyRule } from "../../rdf/key-rule.ts";
+import { boolean, type Given, integer, text, texts } from "../../shapes.ts";
 import type { PublishedCatalog } from "../published/published-catalog.ts";
 
-/** How an entry's data is reached: the SPARQL Protocol, Triple Pattern Fragments, or one RDF document. */
-export type EndpointInterface = "sparql" | "tpf" | "file";
+const { Optional } = Type;
 
-/** One endpoint of the catalogue, as its RDF describes it (DCAT 3 `dcat:DataService`). */
-export interface CatalogEntry {
-  /** `dcterms:identifier`: `[a-z0-9][a-z0-9._-]{0,63}`. */
-  readonly id: string;
-  readonly title: string;
-  /** One sentence in plain words; undefined when the operator gave none. */
-  readonly description?: string | undefined;
-  /** `dcat:endpointURL`, or `void:dataDump` of a file; absolute. Relative ones are resolved against the public URL. */
-  readonly url: string;
-  /** `dcterms:conformsTo`; "sparql" when not said, "file" when there is a `void:dataDump` instead of an endpoint URL. */
-  readonly interface: EndpointInterface;
-  readonly homepage?: string | undefined;
-  readonly license?: string | undefined;
-  readonly keywords: readonly string[];
-  /** `fedway:engine`: the store behind it, where known. */
-  readonly engine?: string | undefined;
-  /** `skos:note`: what its users should know. */
-  readonly notes: readonly string[];
-  /** `fedway:rowCap`: rows after which its answers are cut. */
-  readonly rowCap?: number | undefined;
-  /** `fedway:blocksService`: it refuses queries that contain SERVICE. */
-  readonly blocksService: boolean;
-  /** `fedway:needsUserAgent`: it refuses requests without a User-Agent that names a contact. */
-  readonly needsUserAgent: boolean;
-  /** IRIs that are no endpoints but extensions of this endpoint's engine, left inside the query (e.g. `wikibase:label`). */
-  readonly pseudoServices: readonly string[];
-  /** Queries that our parser refuses may be passed on unparsed (Virtuoso `define`, Blazegraph hints). */
-  readonly rawQueries: boolean;
-  /** `fedway:mirrorOf`: id of the endpoint with the same data that it stands in for when that one fails or is slow. */
-  readonly mirrorOf?: string | undefined;
-  /** `fedway:neverKept`: its answers are never kept for other queries. */
-  readonly neverKept?: boolean | undefined;
-  /** It comes with the service. */
-  readonly builtIn?: true | undefined;
-  /** Method known to work, `post-form` where nothing else is known to be needed. */
-  readonly method?: "post-form" | "post-direct" | "get" | undefined;
-  /** `fedway:subjectPartition`: no two endpoints with the same IRI here have a subject in common. */
-  readonly subjectPartition?: string | undefined;
-  /** `fedway:keyAdapter`. */
-  readonly keyAdapters?: readonly AcceptedAdapter[] | undefined;
-}
+/** How an entry's data is reached: the SPARQL Protocol, Triple Pattern Fragments, or one RDF document. */
+export const endpointInterfaces = ["sparql", "tpf", "file"] as const;
+export type EndpointInterface = (typeof endpointInterfaces)[number];
+
+const id = Type.String({ maxLength: 64, description: "Catalogue id." });
 
 /** The values of a property, or the IRIs of the things of a class. */
 export type KeyPlace = { readonly property: string } | { readonly class: string };
+const place = Type.Unsafe<KeyPlace>(Type.Object({ property: Optional(Type.String()), class: Optional(Type.String()) }));
 
 /**
  * `fedway:keyAdapter`: values here and at another endpoint name the same things but are written in different ways, and how they
  * are made alike. Queries that join the two are evaluated with it.
  */
-export interface AcceptedAdapter {
-  readonly here: KeyPlace;
-  readonly other: KeyPlace;
-  /** Catalogue id of the other endpoint. */
-  readonly otherEndpoint: string;
-  readonly rule: KeyRule;
-  /** `dcterms:created`, ISO 8601: when it was verified and accepted; absent: an operator declared it. */
-  readonly acceptedAt?: string | undefined;
-  /** Values that it joined then. */
-  readonly matches?: number | undefined;
-}
+export const AcceptedAdapter = Type.Object(
+  {
+    here: place,
+    other: place,
+    otherEndpoint: text("Catalogue id of the other endpoint."),
+    rule: Type.Unsafe<KeyRule>(
+      Type.Object(
+        {
+          prefix: text("What stands before the keys here."),
+          otherPrefix: text("What stands before them there."),
+          steps: Type.Array(text("blanks, case, padding or version.")),
+          form: Optional(text("How the other side writes them: iri, or a datatype.")),
+        },
+        { description: "How values are made alike." },
+      ),
+    ),
+    acceptedAt: Optional(
+      Type.String({
+        format: "date-time",
+        description: "When it was verified and accepted; absent: an operator declared it.",
+      }),
+    ),
+    matches: Optional(integer("Values that it joined when it was verified.")),
+  },
+  { title: "Adapter" },
+);
+export type AcceptedAdapter = Given<Static<typeof AcceptedAdapter>>;
 
-/** A named set of endpoints (`fedway:Federation`) with its own virtual endpoint `/federations/{id}/sparql`. */
-export interface Federation {
-  /** As of an entry; federations and endpoints have separate ids. */
-  readonly id: string;
-  readonly title: string;
-  readonly description?: string | undefined;
-  /** `fedway:member`: ids of endpoints named one by one. */
-  readonly members: readonly string[];
-  /** `fedway:memberKeyword`: endpoints with any of these keywords belong to it. */
-  readonly memberKeywords: readonly string[];
-  /** `fedway:memberQuery`: endpoints that a catalogue search for this text finds belong to it. */
-  readonly memberQuery?: string | undefined;
-  /** All endpoints that are described belong to it; it comes with the service and cannot be changed. */
-  readonly builtIn?: true | undefined;
-}
+/** One endpoint of the catalogue, as its RDF (DCAT 3 `dcat:DataService`) describes it; `document-fields.ts` has the terms. */
+export const CatalogEntry = Type.Object({
+  id,
+  title: text("A few words."),
+  description: Optional(text("One sentence in plain words.")),
+  url: text("URL of the endpoint, or of the file; http or https."),
+  interface: Type.Enum([...endpointInterfaces], { description: "How the data is reached." }),
+  homepage: Optional(text("URL of a page for people.")),
+  license: Optional(text("IRI of the license.")),
+  keywords: texts("Keywords."),
+  notes: texts("What its users should know, a sentence each."),
+  engine: Optional(text("The store behind it, e.g. virtuoso, fuseki or other.")),
+  rowCap: Optional(
+    Type.Integer({ minimum: 1, maximum: 999_999_999_999_999, description: "Rows after which answers are cut." }),
+  ),
+  blocksService: boolean("It refuses queries that contain SERVICE."),
+  needsUserAgent: boolean("It refuses requests that name no contact."),
+  pseudoServices: texts("IRIs in SERVICE that are extensions of its engine."),
+  rawQueries: boolean("Pass queries on that are no SPARQL 1.1."),
+  mirrorOf: Optional(
+    text("Id of an endpoint with the same data, for which it stands in when that one fails or is slow."),
+  ),
+  neverKept: Optional(boolean("Never keep its answers for other queries.")),
+  builtIn: Optional(Type.Literal(true, { description: "The registry itself; it comes with the service." })),
+  method: Optional(
+    Type.Enum(["post-form", "post-direct", "get"], { description: "The request method, when only that one works." }),
+  ),
+  subjectPartition: Optional(text("No two endpoints with the same IRI here have a subject in common.")),
+  keyAdapters: Optional(Type.Array(AcceptedAdapter, { description: "How its keys are joined with those of others." })),
+});
+export type CatalogEntry = Given<Static<typeof CatalogEntry>>;
+
+/** A named set of endpoints (`fedway:Federation`) with its own virtual endpoint; federations and endpoints have separate ids. */
+export const Federation = Type.Object({
+  id,
+  title: text("A few words."),
+  description: Optional(text("One sentence in plain words.")),
+  members: texts("Ids of endpoints that are named one by one."),
+  memberKeywords: texts("Endpoints with one of these keywords belong to it."),
+  memberQuery: Optional(text("Endpoints that a search for this finds belong to it.")),
+  builtIn: Optional(
+    Type.Literal(true, {
+      description: "All described endpoints belong to it; it comes with the service and cannot be changed.",
+    }),
+  ),
+});
+export type Federation = Given<Static<typeof Federation>>;
 
 /** The members that a federation names, in its four ways. */
 type NamedMembers = Pick<Federation, "members" | "memberKeywords" | "memberQuery" | "builtIn">;
 
-/** Where an entry or federation comes from. */
-type Origin = "file" | "api" | "service";
+/** Author and time of a document. */
+export const Authorship = Type.Object({
+  origin: Type.Enum(["file", "api", "service"], {
+    description: "Who said so: a catalogue file, a change over the API, or the service itself.",
+  }),
+  changedAt: Optional(text("Time of the change (ISO 8601).")),
+});
 
 /** A catalogue file that could not be used; the others load all the same. */
-export interface CatalogProblem {
-  readonly file: string;
-  readonly line?: number | undefined;
-  readonly reason: string;
-}
+export const CatalogProblem = Type.Object({
+  file: Type.String(),
+  line: Optional(Type.Integer()),
+  reason: Type.String(),
+});
+export type CatalogProblem = Given<Static<typeof CatalogProblem>>;
+
+/** How the files and the changes over the API differ: both sides changed, or a file is hidden by a deletion. */
+export const CatalogDrift = Type.Object({
+  id,
+  kind: Type.Enum(["endpoint", "federation"], { description: "What the document describes." }),
+  how: Type.Enum(["file-hidden-by-change", "file-hidden-by-deletion", "file-changed-since"], {
+    description: "How they differ.",
+  }),
+  file: Type.String(),
+});
+export type CatalogDrift = Given<Static<typeof CatalogDrift>>;
 
 /** Read access to the catalogue: a live view, whose parts are replaced when it changes. */
 export interface Catalog {
@@ -117,24 +148,13 @@ export interface Catalog {
 }
 
 /** An entry or federation with its whole RDF. */
-export interface CatalogDocument {
+export interface CatalogDocument extends Given<Static<typeof Authorship>> {
   readonly id: string;
   readonly kind: "endpoint" | "federation";
-  readonly origin: Origin;
   /** Every triple of the entry's document, those that Fedway does not interpret included. */
   readonly quads: readonly RDF.Quad[];
   /** For `If-Match`. */
   readonly etag: string;
-  /** ISO 8601; absent for files and built-in documents. */
-  readonly changedAt?: string;
-}
-
-/** How the files and the changes over the API differ: both sides changed, or a file is hidden by a deletion. */
-export interface CatalogDrift {
-  readonly id: string;
-  readonly kind: "endpoint" | "federation";
-  readonly how: "file-hidden-by-change" | "file-hidden-by-deletion" | "file-changed-since";
-  readonly file: string;
 }
 
 /** Where and under which condition a document is written. */
