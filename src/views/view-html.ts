@@ -1,4 +1,4 @@
-import { type Html, html, joined } from "../html.ts";
+import { type Html, html, joined, type Piece } from "../html.ts";
 import { latencyText } from "../figures.ts";
 import type { Cell, Table, Value, View } from "./view.ts";
 
@@ -59,34 +59,37 @@ function barHtml({ from, to, of }: NonNullable<Value["bar"]>): Html {
 const tableHtml = (name: string, { columns, rows }: Table, pathOf: PathOf): Html =>
   table({
     name: capital(name),
-    heads: columns,
-    rows: rows.map(
-      ([first, ...rest]) =>
-        html`<tr><th scope="row">${cellHtml(first, pathOf)}</th>${rest.map((cell, at) => html`<td${columns[at + 1]?.startsWith("#") ? html` class="n"` : ""}>${cellHtml(cell, pathOf)}</td>`)}</tr>\n`,
-    ),
+    columns: columns.map((head, at): Column<readonly Cell[]> => [head, (row) => cellHtml(row[at], pathOf)]),
+    rows,
   });
 
 /** Mark of one state; the text carries the meaning, mark and colour repeat it. */
 export const badge = (state: string, text = state): Html => html`<span class="badge ${state}">${text}</span>`;
 
-interface TableContent {
+/** A head, which begins with `#` above numbers, and the cell of a row; an undefined one is shown as unknown. */
+export type Column<Row> = readonly [head: string, cell: (row: Row) => Piece];
+
+interface TableContent<Row> {
   /** For screen readers. */
   readonly name: string;
   readonly caption?: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly Html[];
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
 }
 
-/** A table that scrolls sideways on its own; a head that begins with `#` is that of a column of numbers. */
-export const table = ({ name, caption, heads, rows }: TableContent): Html =>
+/** A table that scrolls sideways on its own; the first cell of a row names it. */
+export const table = <Row>({ name, caption, columns, rows }: TableContent<Row>): Html =>
   html`<div class="scroll" role="group" aria-label="${name}" tabindex="0"><table>
-${caption === undefined ? "" : html`<caption>${caption}</caption>\n`}<thead><tr>${heads.map(head)}</tr></thead>
+${caption === undefined ? "" : html`<caption>${caption}</caption>\n`}<thead><tr>${columns.map(([head]) => html`<th scope="col"${numeric(head)}>${head.replace(/^#/, "")}</th>`)}</tr></thead>
 <tbody>
-${rows}</tbody></table></div>
+${rows.map((row) => html`<tr>${columns.map(([head, cell], at) => cellOf(head, at, cell(row)))}</tr>\n`)}</tbody></table></div>
 `;
 
-const head = (text: string): Html =>
-  text.startsWith("#") ? html`<th scope="col" class="n">${text.slice(1)}</th>` : html`<th scope="col">${text}</th>`;
+const numeric = (head: string): Piece => (head.startsWith("#") ? html` class="n"` : "");
+const muted = html`<span class="muted">unknown</span>`;
+
+const cellOf = (head: string, at: number, piece: Piece = muted): Html =>
+  at === 0 ? html`<th scope="row">${piece}</th>` : html`<td${numeric(head)}>${piece}</td>`;
 
 /** A name and a value in a list of facts; `long` ones take a line of their own. */
 export const fact = (name: string, value: Html | string | undefined, long = false): Html =>

@@ -7,7 +7,7 @@ import { endpointsOf, withoutModel } from "../ask-routes.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { callerOf } from "../ownership.ts";
 import { guarded, hasAccess } from "../write-access.ts";
-import { consolePath, option, page, section } from "./layout.ts";
+import { choiceField, consolePath, page, section } from "./layout.ts";
 import { sendPrivatePage } from "./page-reply.ts";
 
 const tags = ["Pages"];
@@ -20,11 +20,11 @@ interface Asked {
 }
 
 function form({ catalog }: HttpShell, { question, dataset }: Asked): Html {
-  const choices = [...catalog.federations, ...catalog.entries];
+  const titles = [...catalog.federations, ...catalog.entries].map(({ id, title }) => [id, `${title} (${id})`] as const);
+  const choices = { "": "Found by the question", ...Object.fromEntries(titles) };
   return html`<form class="card" method="post" action="/ask">
 <div><label for="question">Question</label><textarea id="question" name="question" rows="3" maxlength="${longestQuestion}" required>${question}</textarea></div>
-<div><label for="dataset">Endpoint or federation</label><select id="dataset" name="dataset">
-${option("", "Found by the question", dataset === "")}${choices.map(({ id, title }) => option(id, `${title} (${id})`, id === dataset))}</select></div>
+<div>${choiceField({ name: "dataset", label: "Endpoint or federation", value: dataset, choices })}</div>
 <p class="small muted">A language model writes the query; the rows come from the endpoints. That may take a minute, and costs the operator tokens.</p>
 <div class="act"><button>Ask</button></div></form>`;
 }

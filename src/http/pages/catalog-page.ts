@@ -1,4 +1,4 @@
-import { type CatalogEntry, type EndpointInterface, endpointInterfaces } from "../../registry/catalog/catalog.ts";
+import type { CatalogEntry, EndpointInterface } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
 import { type Heartbeat, healthStates } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
@@ -8,7 +8,7 @@ import { amountText, numberText } from "../../figures.ts";
 import { heartbeatBanner } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
 import { exampleQueries } from "./example-queries.ts";
-import { badge, consolePath, option, page, toCopy } from "./layout.ts";
+import { badge, choiceField, choicesOf, consolePath, page, toCopy } from "./layout.ts";
 
 /** Content of the catalogue page. */
 interface ShownCatalog {
@@ -40,8 +40,8 @@ function searchForm({ filter }: ShownCatalog): Html {
 <div class="filters">
 <div class="long"><label for="q">Search</label><input type="search" id="q" name="q" maxlength="500" value="${filter.q ?? ""}" placeholder="Words of titles, descriptions, classes, properties"></div>
 <div class="third"><label for="keyword">Keyword</label><input id="keyword" name="keyword" maxlength="200" value="${filter.keyword ?? ""}"></div>
-<div class="third"><label for="status">Status</label><select id="status" name="status">${option("", "Any", filter.status === undefined)}${healthStates.map((each) => option(each, each, each === filter.status))}</select></div>
-<div class="third"><label for="interface">Interface</label><select id="interface" name="interface">${option("", "Any", filter.interface === undefined)}${endpointInterfaces.map((each) => option(each, interfaceNames[each], each === filter.interface))}</select></div>
+<div class="third">${choiceField({ name: "status", label: "Status", value: filter.status, choices: choicesOf(healthStates) })}</div>
+<div class="third">${choiceField({ name: "interface", label: "Interface", value: filter.interface, choices: { "": "Any", ...interfaceNames } })}</div>
 </div>
 <details${filter.class === undefined && filter.property === undefined ? "" : html` open`}><summary>By class or property</summary>
 <div class="filters">

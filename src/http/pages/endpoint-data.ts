@@ -1,16 +1,13 @@
 import { type PublishedFacts, type PublishedTerm } from "../../registry/published/published-facts.ts";
 import { type Part, partSentence } from "../../registry/schema/part-lines.ts";
 import { schemaView } from "../../registry/schema/schema-view.ts";
-import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
-import { iriParts } from "../../registry/schema/text.ts";
 import type { Freshness } from "../../registry/void/description-service.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
 import { descriptionView } from "../../views/description-view.ts";
 import { viewHtml } from "../../views/view-html.ts";
 import { type Asker, askFor } from "./login.ts";
-import { catalogPathBy } from "./catalog-filter.ts";
 import { numberText, latencyText } from "../../figures.ts";
-import { momentOf } from "./figures.ts";
+import { momentOf, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { schemaPicture } from "./link-pictures.ts";
 import { fact, table } from "./layout.ts";
@@ -52,13 +49,6 @@ const budget = 2000;
 
 const mostPublished = 10;
 
-const publishedRow = ({ kind, iri, count, uses }: PublishedTerm): Html => {
-  const prefix = wellKnownPrefixes.get(iriParts(iri).namespace);
-  const name = prefix === undefined ? iriParts(iri).local || iri : `${prefix}:${iriParts(iri).local}`;
-  return html`<tr><th scope="row"><a href="${catalogPathBy(kind, iri)}" title="${iri}">${name}</a></th><td class="n">${count === undefined ? html`<span class="muted">unknown</span>` : numberText(count)}</td><td class="n">${uses === 0 ? "" : numberText(uses)}</td></tr>
-`;
-};
-
 /** The classes, or properties, that most published queries name. */
 function publishedTable(kind: PublishedTerm["kind"], { terms }: PublishedFacts): Html {
   const all = [...terms.values()].filter((term) => term.kind === kind);
@@ -69,8 +59,12 @@ function publishedTable(kind: PublishedTerm["kind"], { terms }: PublishedFacts):
   return table({
     name: `Published ${many}`,
     caption: `${shown.length} of ${numberText(all.length)} ${many} that are published.`,
-    heads: [one, counted, "#Published queries"],
-    rows: shown.map(publishedRow),
+    columns: [
+      [one, ({ iri }) => termLink(kind, iri)],
+      [counted, ({ count }) => (count === undefined ? undefined : numberText(count))],
+      ["#Published queries", ({ uses }) => (uses === 0 ? "" : numberText(uses))],
+    ],
+    rows: shown,
   });
 }
 
@@ -111,12 +105,8 @@ const names: Readonly<Record<ProbedConstruct, string>> = {
 
 const notProbed = html`<span class="verdict none">not probed</span>`;
 
-function verdictRow(construct: ProbedConstruct, outcome: ProbeOutcome | undefined): Html {
-  const found =
-    outcome === undefined ? notProbed : html`<span class="verdict ${outcome.verdict}">${outcome.verdict}</span>`;
-  return html`<tr><th scope="row">${names[construct]}</th><td>${found}</td><td class="n">${outcome === undefined ? "" : latencyText(outcome.durationMs)}</td><td>${outcome?.detail ?? ""}</td></tr>
-`;
-}
+const verdictOf = (outcome: ProbeOutcome | undefined): Html =>
+  outcome === undefined ? notProbed : html`<span class="verdict ${outcome.verdict}">${outcome.verdict}</span>`;
 
 const known = (value: number | undefined, unit: string): Html | string =>
   value === undefined ? notProbed : `${numberText(value)} ${unit}`;
@@ -151,8 +141,13 @@ ${askFor("capabilities", asker)}`;
   }${reachable ? "" : " The endpoint did not answer."}</p>
 ${table({
   name: "Constructs",
-  heads: ["Construct", "Answer", "#Took", "Instead"],
-  rows: probedConstructs.map((construct) => verdictRow(construct, constructs[construct])),
+  columns: [
+    ["Construct", (construct) => names[construct]],
+    ["Answer", (construct) => verdictOf(constructs[construct])],
+    ["#Took", (construct) => (constructs[construct] ? latencyText(constructs[construct].durationMs) : "")],
+    ["Instead", (construct) => constructs[construct]?.detail ?? ""],
+  ],
+  rows: probedConstructs,
 })}<dl class="facts">
 ${fact("Request methods", listed(methods))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}${learnedFact(capabilities)}${fact("Formats", listed(formats), true)}</dl>`;
 }

@@ -1,53 +1,55 @@
 import type { Availability, Score, ScorePart, WindowSummary, HourSummary } from "../../monitor/monitor.ts";
-import { latencyText, numberText, percentText } from "../../figures.ts";
-import { day, faultList, noData } from "./figures.ts";
+import { latencyText, numberText } from "../../figures.ts";
+import { day, faultsOf, latencyOf, noData, uptimeOf } from "./figures.ts";
 import { type Html, html, ownLink } from "../../html.ts";
 import { table } from "./layout.ts";
 import { createStrips, dayScale, hourScale, summariesBySpan, stripKey, type StripScale } from "./strip.ts";
 
-const latencyCell = (ms: number | undefined): Html =>
-  html`<td class="n">${ms === undefined ? noData : latencyText(ms)}</td>`;
-const uptimeText = (good: number, probes: number): Html | string => (probes === 0 ? noData : percentText(good, probes));
-
 const windowNames: Readonly<Record<WindowSummary["window"], string>> = {
-  "24h": "24 hours",
-  "7d": "7 days",
-  "30d": "30 days",
-  "90d": "90 days",
+  "24h": "24\u00a0hours",
+  "7d": "7\u00a0days",
+  "30d": "30\u00a0days",
+  "90d": "90\u00a0days",
 };
-
-const windowRow = (each: WindowSummary): Html =>
-  html`<tr><th scope="row" class="whole">${windowNames[each.window]}</th><td class="n">${uptimeText(each.good, each.probes)}</td><td class="n">${numberText(each.probes)}</td>${latencyCell(each.p50Ms)}${latencyCell(each.p90Ms)}${latencyCell(each.p99Ms)}<td>${
-    each.firstMs === undefined ? noData : day(each.firstMs)
-  }</td><td>${each.probes === 0 ? noData : faultList(each.faults)}</td></tr>
-`;
 
 /** Uptime and latency by window. */
 export const windowTable = (windows: readonly WindowSummary[]): Html =>
   table({
     name: "Uptime",
     caption: "Uptime is good probes of all probes; latency is of good probes.",
-    heads: ["Window", "#Uptime", "#Probes", "#Median", "#p90", "#p99", "First probe", "Faults"],
-    rows: windows.map(windowRow),
+    columns: [
+      ["Window", ({ window }) => windowNames[window]],
+      ["#Uptime", uptimeOf],
+      ["#Probes", ({ probes }) => numberText(probes)],
+      ["#Median", ({ p50Ms }) => latencyOf(p50Ms)],
+      ["#p90", ({ p90Ms }) => latencyOf(p90Ms)],
+      ["#p99", ({ p99Ms }) => latencyOf(p99Ms)],
+      ["First probe", ({ firstMs }) => (firstMs === undefined ? noData : day(firstMs))],
+      ["Faults", faultsOf],
+    ],
+    rows: windows,
   });
 
-function dayRow(scale: StripScale, at: number, summary: HourSummary | undefined): Html {
-  const fromMs = scale.fromMs + at * scale.spanMs;
-  const { probes, good, p50Ms, faults } = summary ?? { probes: 0, good: 0, p50Ms: undefined, faults: {} };
-  return html`<tr><th scope="row">${day(fromMs)}</th><td class="n">${uptimeText(good, probes)}</td><td class="n">${probes === 0 ? noData : numberText(probes)}</td>${latencyCell(p50Ms)}<td>${probes === 0 ? noData : faultList(faults)}</td></tr>
-`;
-}
-
-const dayTable = (scale: StripScale, days: readonly HourSummary[]): Html =>
-  html`<details><summary>Every day as a table</summary>
+function dayTable(scale: StripScale, days: readonly HourSummary[]): Html {
+  const none = { probes: 0, good: 0, p50Ms: undefined, faults: {} };
+  const rows = summariesBySpan(scale, days).map((summary, at) => ({
+    fromMs: scale.fromMs + at * scale.spanMs,
+    summary: summary ?? none,
+  }));
+  return html`<details><summary>Every day as a table</summary>
 ${table({
   name: "Days",
-  heads: ["Day (UTC)", "#Uptime", "#Probes", "#Median", "Faults"],
-  rows: summariesBySpan(scale, days)
-    .map((summary, at) => dayRow(scale, at, summary))
-    .toReversed(),
+  columns: [
+    ["Day (UTC)", ({ fromMs }) => day(fromMs)],
+    ["#Uptime", ({ summary }) => uptimeOf(summary)],
+    ["#Probes", ({ summary: { probes } }) => (probes === 0 ? noData : numberText(probes))],
+    ["#Median", ({ summary }) => latencyOf(summary.p50Ms)],
+    ["Faults", ({ summary }) => faultsOf(summary)],
+  ],
+  rows: rows.toReversed(),
 })}</details>
 `;
+}
 
 const labelledEnds = (from: string, to: string): Html =>
   html`<div class="ends" aria-hidden="true"><span>${from}</span><span>${to}</span></div>
@@ -77,10 +79,6 @@ const partNames: Readonly<Record<ScorePart["name"], string>> = {
   fast: "Fast",
 };
 
-const partRow = ({ name, points, outOf, why, measurement }: ScorePart): Html =>
-  html`<tr><th scope="row">${ownLink(measurement, partNames[name])}</th><td class="n">${points === undefined ? html`<span class="muted">unknown</span>` : `${Math.round(points)} of ${outOf}`}</td><td>${why}</td></tr>
-`;
-
 /** The score with what it was made from. */
 export function scoreBody(score: Score | undefined): Html {
   if (score === undefined || score.parts.length === 0) return html`<p class="muted">There is no score yet.</p>`;
@@ -89,7 +87,15 @@ export function scoreBody(score: Score | undefined): Html {
       ? html`<p>Unknown: nothing that it is made from has been measured.</p>`
       : html`<p><span class="score">${Math.round(score.points)}</span> of 100, from the parts that are known. Each part leads to its measurement.</p>`;
   return html`${total}
-${table({ name: "Parts of the score", heads: ["Part", "#Points", "Why"], rows: score.parts.map(partRow) })}`;
+${table({
+  name: "Parts of the score",
+  columns: [
+    ["Part", ({ name, measurement }) => ownLink(measurement, partNames[name])],
+    ["#Points", ({ points, outOf }) => (points === undefined ? undefined : `${Math.round(points)} of ${outOf}`)],
+    ["Why", ({ why }) => why],
+  ],
+  rows: score.parts,
+})}`;
 }
 
 const height = 100;

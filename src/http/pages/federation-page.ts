@@ -1,14 +1,13 @@
 import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
 import type { EndpointStatus, TermCounts } from "../../registry/search/search-index.ts";
 import type { SplitClass } from "../../registry/schema/split-classes.ts";
-import { iriParts } from "../../registry/schema/text.ts";
-import { type Html, html } from "../../html.ts";
+import { type Html, html, joined, type Piece } from "../../html.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { exampleQueries } from "./example-queries.ts";
 import type { HourSummary } from "../../monitor/monitor.ts";
-import { amountText, numberText, percentText } from "../../figures.ts";
-import { noData } from "./figures.ts";
-import { type FoundLink, linkQuery, membersPicture } from "./link-pictures.ts";
+import { amountText, numberText } from "../../figures.ts";
+import { termLink, uptimeOf } from "./figures.ts";
+import { endpointLink, type FoundLink, linkQuery, membersPicture } from "./link-pictures.ts";
 import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
 
 /** Content of a federation's page. */
@@ -34,26 +33,13 @@ interface ShownMember {
   readonly terms: TermCounts | undefined;
 }
 
-const countCells = (terms: TermCounts | undefined): Html => {
-  if (terms === undefined) return html`<td class="n muted">unknown</td><td class="n muted">unknown</td>`;
-  const shown = (count: number): string => `${terms.complete ? "" : "≥ "}${numberText(count)}`;
-  return html`<td class="n">${shown(terms.classes)}</td><td class="n">${shown(terms.properties)}</td>`;
-};
+const countOf = (terms: TermCounts | undefined, kind: "classes" | "properties"): string | undefined =>
+  terms && `${terms.complete ? "" : "≥ "}${numberText(terms[kind])}`;
 
-function uptimeOf(hours: readonly HourSummary[]): Html | string {
-  const sum = (count: (hour: HourSummary) => number): number => hours.reduce((all, hour) => all + count(hour), 0);
-  const probes = sum((hour) => hour.probes);
-  return probes === 0
-    ? noData
-    : percentText(
-        sum((hour) => hour.good),
-        probes,
-      );
+function uptimeOfHours(hours: readonly HourSummary[]): Piece {
+  const sum = (count: "probes" | "good"): number => hours.reduce((all, hour) => all + hour[count], 0);
+  return uptimeOf({ probes: sum("probes"), good: sum("good") });
 }
-
-const memberRow = ({ entry, status, hours, terms }: ShownMember): Html =>
-  html`<tr><th scope="row"><a href="/endpoints/${entry.id}">${entry.title}</a></th><td>${badge(status)}</td><td class="n">${uptimeOf(hours)}</td>${countCells(terms)}</tr>
-`;
 
 function membersBody({ members, missing }: ShownFederation): Html {
   const unknown = members.filter(({ terms }) => terms === undefined).length;
@@ -62,8 +48,14 @@ function membersBody({ members, missing }: ShownFederation): Html {
       ? html`<p>It has no member in the catalogue.</p>`
       : table({
           name: "Members",
-          heads: ["Endpoint", "State", "#Up, 24 h", "#Classes", "#Properties"],
-          rows: members.map(memberRow),
+          columns: [
+            ["Endpoint", ({ entry: { id, title } }) => html`<a href="/endpoints/${id}">${title}</a>`],
+            ["State", ({ status }) => badge(status)],
+            ["#Up, 24 h", ({ hours }) => uptimeOfHours(hours)],
+            ["#Classes", ({ terms }) => countOf(terms, "classes")],
+            ["#Properties", ({ terms }) => countOf(terms, "properties")],
+          ],
+          rows: members,
         })
   }${
     unknown === 0
@@ -75,15 +67,15 @@ function membersBody({ members, missing }: ShownFederation): Html {
 
 const splitSources = { builder: "as the shard builder says", derived: "from their descriptions" } as const;
 
-const splitRow = ({ class: iri, source, members }: SplitClass): Html =>
-  html`<tr><th scope="row"><a href="${catalogPathBy("class", iri)}" title="${iri}">${iriParts(iri).local || iri}</a></th><td>${members.map((id, at) => html`${at === 0 ? "" : ", "}<a href="/endpoints/${id}">${id}</a>`)}</td><td>${splitSources[source]}</td></tr>
-`;
-
 const splitBody = (split: readonly SplitClass[]): Html =>
   table({
     name: "Classes at several members",
-    heads: ["Class", "Members", "How it is known"],
-    rows: split.slice(0, mostSplit).map(splitRow),
+    columns: [
+      ["Class", (each) => termLink("class", each.class)],
+      ["Members", ({ members }) => joined(members.map(endpointLink), ", ")],
+      ["How it is known", ({ source }) => splitSources[source]],
+    ],
+    rows: split.slice(0, mostSplit),
   });
 
 const mostSplit = 20;
@@ -135,11 +127,11 @@ ${toCopy(each.title, command(each))}
 
 function howFound({ memberKeywords, memberQuery, builtIn }: Federation): Html | undefined {
   const ways = [
-    ...(builtIn ? [html`all that are described`] : []),
+    ...(builtIn ? ["all that are described"] : []),
     ...memberKeywords.map((each) => html`keyword <a href="${catalogPathBy("keyword", each)}">${each}</a>`),
-    ...(memberQuery === undefined ? [] : [html`search for "${memberQuery}"`]),
+    ...(memberQuery === undefined ? [] : [`search for "${memberQuery}"`]),
   ];
-  return ways.length === 0 ? undefined : html`${ways.map((each, at) => html`${at === 0 ? "" : ", "}${each}`)}`;
+  return ways.length === 0 ? undefined : html`${joined(ways, ", ")}`;
 }
 
 /** The page of one federation: who belongs to it, what is known of them, and how it is asked. */

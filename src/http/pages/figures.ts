@@ -1,6 +1,9 @@
-import { amountText, dayText, durationText } from "../../figures.ts";
-import { type Html, html, joined } from "../../html.ts";
-import type { Heartbeat } from "../../monitor/monitor.ts";
+import { amountText, dayText, durationText, latencyText, percentText } from "../../figures.ts";
+import { type Html, html, joined, type Piece } from "../../html.ts";
+import type { Heartbeat, HourSummary } from "../../monitor/monitor.ts";
+import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
+import { iriParts } from "../../registry/schema/text.ts";
+import { catalogPathBy } from "./catalog-filter.ts";
 import type { FaultKind } from "../../errors/fedway-error.ts";
 
 /** ISO 8601 with a year of four digits; undefined beyond. */
@@ -64,6 +67,29 @@ ${newest.map(({ fromMs, toMs }) => html`<li>${moment(fromMs)} to ${moment(toMs)}
 
 /** Where nothing was measured. */
 export const noData = html`<span class="muted">no data</span>`;
+
+/** A latency, where one was measured. */
+export const latencyOf = (ms: number | undefined): Piece => (ms === undefined ? noData : latencyText(ms));
+
+type Probed = Pick<HourSummary, "probes" | "good" | "faults">;
+
+/** The share of good probes. */
+export const uptimeOf = ({ probes, good }: Omit<Probed, "faults">): Piece =>
+  probes === 0 ? noData : percentText(good, probes);
+
+/** Faults of probes. */
+export const faultsOf = ({ probes, faults }: Probed): Piece => (probes === 0 ? noData : faultList(faults));
+
+/** `prefix:name` in a well-known namespace, else the local name. */
+export function shortName(iri: string): string {
+  const { namespace, local } = iriParts(iri);
+  const prefix = wellKnownPrefixes.get(namespace);
+  return prefix === undefined || local === "" ? local || iri : `${prefix}:${local}`;
+}
+
+/** A class or property, as a link to the endpoints that have it. */
+export const termLink = (kind: "class" | "property", iri: string): Html =>
+  html`<a href="${catalogPathBy(kind, iri)}" title="${iri}">${shortName(iri)}</a>`;
 
 /** Kinds of faults in words for people. */
 export const faultWords: Readonly<Record<FaultKind, string>> = {

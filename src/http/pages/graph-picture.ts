@@ -98,29 +98,31 @@ interface Picture {
   readonly name: string;
   readonly nodes: readonly PictureNode[];
   readonly edges: readonly PictureEdge[];
-  /** Of the table. */
-  readonly heads: readonly string[];
 }
 
 /** Boxes and arrows as inline SVG, and the same as a table. */
-export function graphPicture({ name, nodes: allNodes, edges, heads }: Picture): Html {
+export function graphPicture({ name, nodes: allNodes, edges }: Picture): Html {
   const nodes = allNodes.slice(0, mostNodes);
   const placed = place(nodes);
   const byId = new Map(allNodes.map((node) => [node.id, node]));
-  const rows = edges.map(
-    ({ from, to, label, count }) =>
-      html`<tr><th scope="row">${linked(byId.get(from), from)}</th><td>${label}</td><td>${linked(byId.get(to), to)}</td><td class="n">${count}</td></tr>
-`,
-  );
   const left = allNodes.length - nodes.length;
   return html`<div class="scroll" role="group" aria-label="${name}" tabindex="0"><svg class="graph" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}; the table below says the same">
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>
 ${arrowsOf(placed, edges).map(arrow)}${placed.map(box)}</svg></div>
 ${left > 0 ? html`<p class="small muted">${nodes.length} of ${allNodes.length} are drawn.</p>\n` : ""}${
-  rows.length === 0
+  edges.length === 0
     ? ""
     : html`<details><summary>The same as a table</summary>
-${table({ name: `${name} as a table`, heads, rows })}</details>
+${table({
+  name: `${name} as a table`,
+  columns: [
+    ["From", ({ from }) => linked(byId.get(from), from)],
+    ["Property", ({ label }) => label],
+    ["To", ({ to }) => linked(byId.get(to), to)],
+    ["#Links", ({ count }) => count],
+  ],
+  rows: edges,
+})}</details>
 `
 }`;
 }

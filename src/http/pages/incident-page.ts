@@ -4,8 +4,8 @@ import { amountText, durationText, latencyText } from "../../figures.ts";
 import { faultList, faultText, moment, faultWords } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { choiceOf } from "./catalog-filter.ts";
-import { badge, fact, page, section, table } from "./layout.ts";
-import { type Column, listPage, listTable } from "./list-page.ts";
+import { badge, type Column, fact, page, section, table } from "./layout.ts";
+import { listPage } from "./list-page.ts";
 
 /** Content of an incident's page. */
 interface ShownIncident {
@@ -112,20 +112,27 @@ const sources: Readonly<Record<Observation["source"] | "traffic", string>> = {
   traffic: "proxied query",
 };
 
-function evidenceRow({ atMs, ok, ms, fault, status, detail, tries, source, maintenance, offline }: Observation): Html {
+function resultOf({ ok, fault, detail, maintenance, offline }: Observation): Html {
   const found = ok ? badge("up", "good") : badge("down", fault === undefined ? "failed" : faultWords[fault]);
-  return html`<tr><th scope="row">${moment(atMs, false)}</th><td>${found}${maintenance ? html` <span class="small muted">in maintenance</span>` : offline ? html` <span class="small muted">without a network</span>` : ""}${
-    detail === undefined ? "" : html`<br><span class="small muted">${detail}</span>`
-  }</td><td class="n">${status === undefined ? html`<span class="muted">none</span>` : status}</td><td class="n">${latencyText(ms)}</td><td class="n">${tries}</td><td>${sources[source]}</td></tr>
-`;
+  const when = maintenance ? "in maintenance" : offline ? "without a network" : undefined;
+  return html`${found}${when && html` <span class="small muted">${when}</span>`}${
+    detail && html`<br><span class="small muted">${detail}</span>`
+  }`;
 }
 
 /** Observations as a table. */
 export const evidenceTable = (evidence: readonly Observation[]): Html =>
   table({
     name: "Evidence",
-    heads: ["Time (UTC)", "Result", "#HTTP status", "#Took", "#Tries", "Source"],
-    rows: evidence.map(evidenceRow),
+    columns: [
+      ["Time (UTC)", ({ atMs }) => moment(atMs, false)],
+      ["Result", resultOf],
+      ["#HTTP status", ({ status }) => status ?? html`<span class="muted">none</span>`],
+      ["#Took", ({ ms }) => latencyText(ms)],
+      ["#Tries", ({ tries }) => tries],
+      ["Source", ({ source }) => sources[source]],
+    ],
+    rows: evidence,
   });
 
 const endings: Readonly<Record<NonNullable<Incident["closedBy"]>, string>> = {
@@ -149,20 +156,20 @@ const lengthOf = ({ startedMs, closedMs }: Incident, nowMs: number): string =>
 
 const incidentPath = ({ id }: Incident): string => `/incidents/${encodeURIComponent(id)}`;
 
-const started: Column<Incident> = {
-  head: "Started",
-  cell: (incident) => html`<a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a>`,
-};
+const started: Column<Incident> = [
+  "Started",
+  (incident) => html`<a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a>`,
+];
 
 const course = (nowMs: number): readonly Column<Incident>[] => [
-  { head: "Ended", cell: endOf },
-  { head: "Length", cell: (incident) => lengthOf(incident, nowMs) },
-  { head: "Cause", cell: causeOf },
+  ["Ended", endOf],
+  ["Length", (incident) => lengthOf(incident, nowMs)],
+  ["Cause", causeOf],
 ];
 
 /** Incidents of one endpoint, one a row. */
 export const incidentTable = (incidents: readonly Incident[], nowMs: number): Html =>
-  listTable("Incidents", [started, ...course(nowMs)], incidents);
+  table({ name: "Incidents", columns: [started, ...course(nowMs)], rows: incidents });
 
 /** The kind where it is another than down, and the first fault or what has changed. */
 const causeOf = (incident: Incident): Html => {
@@ -204,7 +211,7 @@ export const incidentsPage = ({ incidents, filter, next, titleOf, nowMs }: Shown
       { name: "endpoint", label: "Endpoint (id)", value: filter.endpoint },
       { name: "open", label: "State", value: filter.open, choices: { "": "Any", true: "Open", false: "Closed" } },
     ],
-    columns: [started, { head: "Of", cell: (incident) => subjectLink(incident, titleOf) }, ...course(nowMs)],
+    columns: [started, ["Of", (incident) => subjectLink(incident, titleOf)], ...course(nowMs)],
     rows: incidents,
     empty: "No incident is recorded.",
     cursor: filter.cursor,

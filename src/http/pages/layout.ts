@@ -2,7 +2,7 @@ import { assetPaths, emblem } from "./assets.ts";
 import { type Html, html } from "../../html.ts";
 import { packageVersion } from "../../package-file.ts";
 
-export { badge, fact, table } from "../../views/view-html.ts";
+export { badge, type Column, fact, table } from "../../views/view-html.ts";
 
 const version = packageVersion();
 
@@ -90,9 +90,28 @@ export function consolePath(
 export const toCopy = (name: string, command: string): Html =>
   html`<pre class="copy" tabindex="0" role="group" aria-label="${name}">${command}</pre>`;
 
-/** One of the choices of a form. */
-export const option = (value: string, text: string, isChosen: boolean): Html =>
-  html`<option value="${value}"${isChosen ? html` selected` : ""}>${text}</option>`;
+/** Values of a choice, each with its text. */
+export type Choices = Readonly<Record<string, string>>;
+
+/** Choices that are shown as they are sent, after one for any. */
+export const choicesOf = (names: readonly string[]): Choices => ({
+  "": "Any",
+  ...Object.fromEntries(names.map((name) => [name, name])),
+});
+
+/** A parameter of a form with its choices; one that is not set has the first. */
+export interface ChoiceField {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly choices: Choices;
+}
+
+/** A select with its label. */
+export const choiceField = ({ name, label, value = "", choices }: ChoiceField): Html =>
+  html`<label for="${name}">${label}</label><select id="${name}" name="${name}">${Object.entries(choices).map(
+    ([each, text]) => html`<option value="${each}"${each === value ? html` selected` : ""}>${text}</option>`,
+  )}</select>`;
 
 /** A heading of a section and what is under it. */
 export const section = (id: string, heading: string, body: Html): Html =>

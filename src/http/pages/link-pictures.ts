@@ -1,22 +1,14 @@
 import type { Count, VoidDescription } from "../../registry/void/void-description.ts";
 import { amountText, numberText } from "../../figures.ts";
+import { catalogPathBy } from "./catalog-filter.ts";
+import { shortName, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
-import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf, type KnownJoin } from "../../registry/model/joins.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 import { graphPicture, mostNodes, type PictureEdge } from "./graph-picture.ts";
 import { table } from "./layout.ts";
-
-const heads = ["From", "Property", "To", "#Links"];
-
-/** `prefix:name` of a well-known namespace, else the local name. */
-function nameOf(iri: string): string {
-  const { namespace, local } = iriParts(iri);
-  const prefix = wellKnownPrefixes.get(namespace);
-  return prefix === undefined || local === "" ? local || iri : `${prefix}:${local}`;
-}
 
 /** Known counts with what is known of them: exact, at least, or about. */
 function countText(count: Pick<Count, "value" | "status"> | undefined): string {
@@ -39,7 +31,7 @@ export function schemaPicture({ classPartitions }: VoidDescription): Html {
         .map(({ iri, triples }) => ({
           from: each.class,
           to: iri,
-          label: nameOf(property),
+          label: shortName(property),
           count: countText(triples),
         })),
     ),
@@ -48,10 +40,10 @@ export function schemaPicture({ classPartitions }: VoidDescription): Html {
     id: each.class,
     title: iriParts(each.class).local || each.class,
     detail: countText(each.entities),
-    path: `/?class=${encodeURIComponent(each.class)}`,
+    path: catalogPathBy("class", each.class),
   }));
   return html`<h3>Largest classes and what links them</h3>
-${graphPicture({ name: "Classes of this endpoint", nodes, edges, heads })}`;
+${graphPicture({ name: "Classes of this endpoint", nodes, edges })}`;
 }
 
 /** A property that leads from the data of one endpoint to that of another. */
@@ -94,29 +86,31 @@ export function membersPicture(members: readonly CatalogEntry[], links: readonly
     (each): PictureEdge => ({
       from: each.from,
       to: each.to,
-      label: nameOf(each.join.property),
+      label: shortName(each.join.property),
       count: textOf(each),
     }),
   );
-  return graphPicture({ name: "Links between members", nodes, edges, heads });
+  return graphPicture({ name: "Links between members", nodes, edges });
 }
 
 const mostListed = 20;
-const endpointLink = (id: string): Html => html`<a href="/endpoints/${id}">${id}</a>`;
+/** An endpoint by its id. */
+export const endpointLink = (id: string): Html => html`<a href="/endpoints/${id}">${id}</a>`;
 
 /** The links of one endpoint with others, as a table. */
-export function linksTable(links: readonly FoundLink[]): Html {
-  if (links.length === 0) return html`<p class="muted">No link to another endpoint is known.</p>`;
-  return table({
-    name: "Links with other endpoints",
-    heads,
-    rows: links.slice(0, mostListed).map(
-      (each) =>
-        html`<tr><th scope="row">${endpointLink(each.from)}</th><td title="${each.join.property}">${nameOf(each.join.property)}</td><td>${endpointLink(each.to)}</td><td class="n">${textOf(each)}</td></tr>
-`,
-    ),
-  });
-}
+export const linksTable = (links: readonly FoundLink[]): Html =>
+  links.length === 0
+    ? html`<p class="muted">No link to another endpoint is known.</p>`
+    : table({
+        name: "Links with other endpoints",
+        columns: [
+          ["From", ({ from }) => endpointLink(from)],
+          ["Property", ({ join: { property } }) => termLink("property", property)],
+          ["To", ({ to }) => endpointLink(to)],
+          ["#Links", textOf],
+        ],
+        rows: links.slice(0, mostListed),
+      });
 
 const safeIri = /^[^\s<>"{}|\\^`]+$/u;
 
@@ -126,7 +120,7 @@ export function linkQuery(links: readonly FoundLink[]) {
   if (link === undefined) return undefined;
   const { from, to, join } = link;
   return {
-    title: `${nameOf(join.property)}: from ${from} to ${to}`,
+    title: `${shortName(join.property)}: from ${from} to ${to}`,
     query: `SELECT * WHERE {
   SERVICE <${from}> { ?thing <${join.property}> ?other . }
   SERVICE <${to}> { ?other ?about ?value . }

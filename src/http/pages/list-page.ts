@@ -1,20 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { type Html, html, type Piece } from "../../html.ts";
-import { option, page, type SitePart, table } from "./layout.ts";
+import { type ChoiceField, choiceField, type Column, page, type SitePart, table } from "./layout.ts";
 
-/** A column of a list; a head that begins with `#` is that of numbers. Undefined cells are shown as not known. */
-export interface Column<Row> {
-  readonly head: string;
-  readonly cell: (row: Row) => Piece;
-}
-
-/** A parameter that the reader filters by: one of the choices (value and text), or free text. */
-interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly choices?: Readonly<Record<string, string>>;
-}
+/** A parameter that the reader filters by: one of the choices, or free text. */
+type Field = ChoiceField | (Omit<ChoiceField, "choices"> & { readonly choices?: never });
 
 /** Content of a page that lists things. */
 interface List<Row> {
@@ -40,37 +29,21 @@ export const searchOf = ({ originalUrl }: FastifyRequest): URLSearchParams => {
   return new URLSearchParams(at === -1 ? "" : originalUrl.slice(at + 1));
 };
 
-/** Choices of a field that are shown as they are sent, after one for any. */
-export const choicesOf = (names: readonly string[]): Readonly<Record<string, string>> => ({
-  "": "Any",
-  ...Object.fromEntries(names.map((name) => [name, name])),
-});
-
 const address = (path: string, fields: readonly Field[], cursor?: string): string => {
   const given = Object.fromEntries(fields.map(({ name, value }) => [name, value ?? ""]).filter(([, value]) => value));
   const search = new URLSearchParams({ ...given, ...(cursor !== undefined && { cursor }) }).toString();
   return search === "" ? path : `${path}?${search}`;
 };
 
-const input = ({ name, value = "", choices }: Field): Html =>
-  choices === undefined
-    ? html`<input id="${name}" name="${name}" maxlength="500" value="${value}">`
-    : html`<select id="${name}" name="${name}">${Object.entries(choices).map(([each, text]) => option(each, text, each === value))}</select>`;
+const input = (field: Field): Html =>
+  field.choices === undefined
+    ? html`<label for="${field.name}">${field.label}</label><input id="${field.name}" name="${field.name}" maxlength="500" value="${field.value ?? ""}">`
+    : choiceField(field);
 
 const form = (path: string, fields: readonly Field[]): Html =>
   html`<form class="sorting card" action="${path}" method="get" aria-label="Filter">
-${fields.map((field) => html`<div><label for="${field.name}">${field.label}</label>${input(field)}</div>\n`)}<div class="act"><button>Show</button></div>
+${fields.map((field) => html`<div>${input(field)}</div>\n`)}<div class="act"><button>Show</button></div>
 </form>
-`;
-
-const unknown = html`<span class="muted">not known</span>`;
-
-const rowOf = <Row>(columns: readonly Column<Row>[], row: Row): Html =>
-  html`<tr>${columns.map(({ head, cell }, at) => {
-    const piece = cell(row) ?? unknown;
-    if (at === 0) return html`<th scope="row">${piece}</th>`;
-    return head.startsWith("#") ? html`<td class="n">${piece}</td>` : html`<td>${piece}</td>`;
-  })}</tr>
 `;
 
 const pager = <Row>({ path, fields = [], cursor, next }: List<Row>): Html =>
@@ -78,10 +51,6 @@ const pager = <Row>({ path, fields = [], cursor, next }: List<Row>): Html =>
     ? html``
     : html`<nav class="pages" aria-label="Pages">${cursor === undefined ? html`<span></span>` : html`<a href="${address(path, fields)}">First page</a>`}${next === undefined ? "" : html`<a rel="next" href="${address(path, fields, next)}">Next page</a>`}</nav>
 `;
-
-/** The rows of a list as a table. */
-export const listTable = <Row>(name: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html =>
-  table({ name, heads: columns.map(({ head }) => head), rows: rows.map((row) => rowOf(columns, row)) });
 
 /** A page with a heading, a form of filters, a table with one row for each thing, and links to more. */
 export function listPage<Row>(list: List<Row>): string {
@@ -95,7 +64,7 @@ export function listPage<Row>(list: List<Row>): string {
     main: html`<h1>${title}</h1>
 <p class="lead">${intro}</p>
 ${fields.length === 0 ? "" : form(path, fields)}${
-  rows.length === 0 ? html`<p class="card">${none}</p>` : listTable(title, columns, rows)
+  rows.length === 0 ? html`<p class="card">${none}</p>` : table({ name: title, columns, rows })
 }${pager(list)}
 <p class="small"><a href="/api${address(path, fields, list.cursor)}">As JSON</a></p>`,
   });

@@ -12,8 +12,8 @@ import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, numberText } from "../../figures.ts";
 import { momentOf } from "./figures.ts";
 import { incidentsPage, readIncidentFilter } from "./incident-page.ts";
-import { badge } from "./layout.ts";
-import { choicesOf, listPage, searchOf } from "./list-page.ts";
+import { badge, choicesOf } from "./layout.ts";
+import { listPage, searchOf } from "./list-page.ts";
 import { sendPage, sendPrivatePage } from "./page-reply.ts";
 import { watchesPage } from "./watches-page.ts";
 
@@ -48,9 +48,9 @@ function addFederations(app: TypedApp, { catalog, monitor }: HttpShell): void {
         path: "/federations",
         intro: html`Each answers a query without <code>SERVICE</code> from all of its members, as one dataset.`,
         columns: [
-          { head: "Federation", cell: ({ federation }) => nameOf(federation) },
-          { head: "#Members", cell: ({ members }) => numberText(members.length) },
-          { head: "State", cell: ({ members }) => statesOf(members, (id) => states.get(id) ?? "unknown") },
+          ["Federation", ({ federation }) => nameOf(federation)],
+          ["#Members", ({ members }) => numberText(members.length)],
+          ["State", ({ members }) => statesOf(members, (id) => states.get(id) ?? "unknown")],
         ],
         rows: items.map((federation) => ({ federation, members: catalog.membersOf(federation) })),
         empty: "The catalogue has no federation.",
@@ -92,13 +92,13 @@ function addJobs(app: TypedApp, { jobs }: HttpShell): void {
           { name: "state", label: "State", value: state, choices: choicesOf(jobStates) },
         ],
         columns: [
-          { head: "Job", cell: ({ id = "" }) => html`<a href="/api/jobs/${id}">${id}</a>` },
-          { head: "State", cell: ({ state: now = "waiting" }) => badge(stateBadges[now], now) },
-          { head: "Kind", cell: (job) => job.kind },
-          { head: "Asked for", cell: ({ createdAt = "" }) => momentOf(createdAt) },
-          { head: "Took", cell: tookOf },
-          { head: "#Attempts", cell: ({ attempts }) => attempts },
-          ...(hasAccess(request) ? [{ head: "About", cell: aboutJob }] : []),
+          ["Job", ({ id = "" }) => html`<a href="/api/jobs/${id}">${id}</a>`],
+          ["State", ({ state: now = "waiting" }) => badge(stateBadges[now], now)],
+          ["Kind", (job) => job.kind],
+          ["Asked for", ({ createdAt = "" }) => momentOf(createdAt)],
+          ["Took", tookOf],
+          ["#Attempts", ({ attempts }) => attempts],
+          ...(hasAccess(request) ? ([["About", aboutJob]] as const) : []),
         ],
         rows: items.map(jobView(request)),
         empty: "No job is known.",

@@ -7,8 +7,8 @@ import type { HttpSettings } from "../http-deps.ts";
 import { dataBody } from "./endpoint-data.ts";
 import { windowTable } from "./endpoint-health.ts";
 import { incidentsBody, readSection, type ShownEndpoint, stateLine } from "./endpoint-page.ts";
-import { latencyText, numberText } from "../../figures.ts";
-import { faultList, moment, noData } from "./figures.ts";
+import { numberText } from "../../figures.ts";
+import { faultList, latencyOf, moment } from "./figures.ts";
 import { maintenanceBody } from "./maintenance-forms.ts";
 import { fact, page, section, table, toCopy } from "./layout.ts";
 
@@ -21,11 +21,13 @@ function slowHours({ hours }: EndpointHealth): Html {
   const rows = measured.toSorted((a, b) => (b.p50Ms ?? 0) - (a.p50Ms ?? 0)).slice(0, slowest);
   return table({
     name: "Slowest hours",
-    heads: ["Hour (UTC)", "#Median", "#Probes", "Faults"],
-    rows: rows.map(
-      ({ fromMs, p50Ms, probes, faults }) =>
-        html`<tr><th scope="row">${moment(fromMs, false)}</th><td class="n">${p50Ms === undefined ? noData : latencyText(p50Ms)}</td><td class="n">${numberText(probes)}</td><td>${faultList(faults)}</td></tr>\n`,
-    ),
+    columns: [
+      ["Hour (UTC)", ({ fromMs }) => moment(fromMs, false)],
+      ["#Median", ({ p50Ms }) => latencyOf(p50Ms)],
+      ["#Probes", ({ probes }) => numberText(probes)],
+      ["Faults", ({ faults }) => faultList(faults)],
+    ],
+    rows,
   });
 }
 

@@ -13,8 +13,8 @@ import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, numberText } from "../../figures.ts";
 import { marks } from "../../views/run-view.ts";
 import { momentOf } from "./figures.ts";
-import { badge } from "./layout.ts";
-import { choicesOf, type Column, listPage, searchOf } from "./list-page.ts";
+import { badge, choicesOf, type Column } from "./layout.ts";
+import { listPage, searchOf } from "./list-page.ts";
 import { seeOther, sendPage, sendPrivatePage } from "./page-reply.ts";
 import { cancelForm, runPage } from "./run-page.ts";
 
@@ -48,14 +48,14 @@ const endpointsOf = ({ sources }: RunRecord): Piece => {
 };
 
 const columnsAt = (nowMs: number): readonly Column<RunRecord>[] => [
-  { head: "Started", cell: ({ id, startedAt }) => html`<a href="/runs/${id}">${momentOf(startedAt)}</a>` },
-  { head: "State", cell: ({ status }) => badge(marks[status] ?? "", status) },
-  { head: "#Took", cell: (run) => latencyText(elapsedMs(run, nowMs)) },
-  { head: "#Rows", cell: ({ rows }) => (rows === undefined ? undefined : numberText(rows)) },
-  { head: "Endpoints", cell: endpointsOf },
-  { head: "Client", cell: ({ client = "" }) => client },
-  { head: "Query", cell: what },
-  { head: "Action", cell: (run) => (run.status === "running" ? cancelForm(run) : "") },
+  ["Started", ({ id, startedAt }) => html`<a href="/runs/${id}">${momentOf(startedAt)}</a>`],
+  ["State", ({ status }) => badge(marks[status] ?? "", status)],
+  ["#Took", (run) => latencyText(elapsedMs(run, nowMs))],
+  ["#Rows", ({ rows }) => (rows === undefined ? undefined : numberText(rows))],
+  ["Endpoints", endpointsOf],
+  ["Client", ({ client = "" }) => client],
+  ["Query", what],
+  ["Action", (run) => (run.status === "running" ? cancelForm(run) : "")],
 ];
 
 /** The page of runs: one's own, an operator's all. */

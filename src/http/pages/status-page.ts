@@ -6,11 +6,11 @@ import {
   type Incident,
   type MaintenanceWindow,
 } from "../../monitor/monitor.ts";
-import { amountText, latencyText, numberText, percentText } from "../../figures.ts";
-import { moment, noData, heartbeatBanner, heartbeatFacts } from "./figures.ts";
+import { amountText, numberText } from "../../figures.ts";
+import { heartbeatBanner, heartbeatFacts, latencyOf, moment, noData, uptimeOf } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { openIncidentList } from "./incident-page.ts";
-import { badge, option, page, section } from "./layout.ts";
+import { badge, choiceField, choicesOf, page, section } from "./layout.ts";
 import { createStrips, hourScale, stripKey } from "./strip.ts";
 import { windowList } from "./maintenance-forms.ts";
 import { choiceOf } from "./catalog-filter.ts";
@@ -91,9 +91,9 @@ const sortTexts: Readonly<Record<StatusSort, string>> = {
 const sortForm = ({
   filter,
 }: ShownStatus): Html => html`<form class="sorting card" action="/status" method="get" aria-label="What is shown">
-<div><label for="state">State</label><select id="state" name="state">${option("", "Any", filter.state === undefined)}${healthStates.map((each) => option(each, each, each === filter.state))}</select></div>
-<div><label for="sort">Sort by</label><select id="sort" name="sort">${sorts.map((each) => option(each, sortTexts[each], each === filter.sort))}</select></div>
-<div><label for="order">Order</label><select id="order" name="order">${option("asc", "Ascending", filter.order === "asc")}${option("desc", "Descending", filter.order === "desc")}</select></div>
+<div>${choiceField({ name: "state", label: "State", value: filter.state, choices: choicesOf(healthStates) })}</div>
+<div>${choiceField({ name: "sort", label: "Sort by", value: filter.sort, choices: sortTexts })}</div>
+<div>${choiceField({ name: "order", label: "Order", value: filter.order, choices: { asc: "Ascending", desc: "Descending" } })}</div>
 <div class="act"><button>Show</button></div>
 </form>
 `;
@@ -128,9 +128,7 @@ function rowHtml({ health, title, probes, good, latencyMs }: StatusRow, { strip,
   const { endpoint, state, sinceMs, maintenanceUntilMs } = health;
   return html`<tr><th scope="row"><a href="/endpoints/${endpoint}">${title}</a></th><td>${badge(state)}${
     maintenanceUntilMs === undefined ? "" : html` ${badge("work", "maintenance")}`
-  }</td><td${cells.uptime}>${probes === 0 ? noData : percentText(good, probes)}</td><td${cells.latency}>${
-    latencyMs === undefined ? noData : latencyText(latencyMs)
-  }</td><td${cells.since}>${sinceMs === undefined ? noData : moment(sinceMs, false)}</td><td>${strip(health.hours)}</td></tr>
+  }</td><td${cells.uptime}>${uptimeOf({ probes, good })}</td><td${cells.latency}>${latencyOf(latencyMs)}</td><td${cells.since}>${sinceMs === undefined ? noData : moment(sinceMs, false)}</td><td>${strip(health.hours)}</td></tr>
 `;
 }
 
