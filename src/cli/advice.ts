@@ -20,6 +20,7 @@ const commands: readonly (readonly [pattern: string, command: string])[] = [
   ["partial=subset", "--subset"],
   ["prune=false", "--no-prune"],
   ["prune=trust", "--prune trust"],
+  ["another HOST or PORT", "another --host or --port"],
 ];
 
 const patterns = commands.map(

@@ -94,7 +94,9 @@ function bash(program: Command): string {
   const levels = levelsOf(program, "fedway");
   const commands = levels.slice(1).map(({ path }) => `"${path}"`);
   return `_fedway() {
-  local at=fedway words="" word i
+  local at=fedway words="" word i now="\${COMP_WORDS[COMP_CWORD]}" last="\${COMP_WORDS[COMP_CWORD-1]}"
+  [[ "$now" != "=" ]] || now="" # bash makes a word of the = in --endpoint=id
+  [[ "$last" != "=" ]] || last="\${COMP_WORDS[COMP_CWORD-2]}"
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="$at \${COMP_WORDS[i]}"
     case "$word" in ${commands.join("|")}) at="$word" ;; esac
@@ -102,13 +104,13 @@ function bash(program: Command): string {
   case "$at" in
 ${levels.map((level) => `    "${level.path}") words="${wordsOf(level)}" ;;`).join("\n")}
   esac
-  [[ "\${COMP_WORDS[COMP_CWORD]}" == -* ]] || case "$at:\${COMP_WORDS[COMP_CWORD-1]}" in
+  [[ "$now" == -* ]] || case "$at:$last" in
 ${levels
   .flatMap(idWords)
   .map(([kind, words]) => `    ${words.join("|")}) words="$(${idsOf(kind)})" ;;`)
   .join("\n")}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "$now"))
 }
 complete -o default -F _fedway fedway
 `;

@@ -53,7 +53,13 @@ export async function withService<Result>(
   use: (service: Service) => Promise<Result>,
 ): Promise<Result> {
   const chosen = await runningOrOwn(io, url);
-  if (typeof chosen === "string") return use(serviceAt(io, chosen));
+  if (typeof chosen === "string") {
+    return use(serviceAt(io, chosen)).catch(async (error: unknown) => {
+      const note = `note: asked the running service at ${oneLine(chosen)}, with its settings\n`;
+      if (url === undefined && !io.interrupted.aborted) await write(io.stderr, note);
+      throw error;
+    });
+  }
   await write(io.stderr, startNote);
   try {
     return await use(serviceAt(io, await chosen.listen(work), chosen.adminToken));
@@ -80,10 +86,6 @@ async function chooseService(io: CliIo, url: string | undefined): Promise<string
   const holder = await folderHolder(io);
   if (holder === undefined) return undefined;
   if (holder.url === undefined || !isHttp(holder.url)) throw held(holder);
-  await write(
-    io.stderr,
-    `note: a running service holds the data folder; it answers at ${oneLine(holder.url)}, with its settings\n`,
-  );
   return withoutSlash(holder.url);
 }
 

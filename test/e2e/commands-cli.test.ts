@@ -168,6 +168,11 @@ describe.each(["bash", "zsh", "fish"])("%s completes", (shell) => {
   });
 });
 
+it("bash completes ids after --endpoint=, whose = is a word of its own", async () => {
+  expect(await completed("bash", "query --endpoint = peop")).toEqual(["people"]);
+  expect(await completed("bash", "query --endpoint =")).toContain("people");
+});
+
 it("ids come from the running service, else from the data folder; with neither there are none", async () => {
   const catalog = newFolder();
   const env = { FEDWAY_DATA_DIR: newFolder(), FEDWAY_CATALOG: catalog, FEDWAY_EXAMPLES: "off", ...quiet };
@@ -189,6 +194,18 @@ it("ids come from the running service, else from the data folder; with neither t
     stdout: "",
     stderr: "",
   });
+});
+
+it("serve says of a busy port only that, and what to do", async () => {
+  const { hostname, port } = new URL(server.url);
+  const { code, stderr } = await runCommand(["serve", "--host", hostname, "--port", port], { FEDWAY_ADMIN_TOKEN: "" });
+  expect([code, stderr]).toEqual([
+    2,
+    `CONFIG_INVALID: The configuration is not valid
+The service cannot listen at ${hostname}:${port}: another process listens there.
+next: Choose another --host or --port, or stop what listens there.
+`,
+  ]);
 });
 
 it("init makes a folder whose catalogue is right, and never replaces one", async () => {

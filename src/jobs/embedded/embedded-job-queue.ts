@@ -61,6 +61,8 @@ export class EmbeddedJobQueue implements JobQueue {
       ...options,
       enqueue: async ({ kind, payload }, id) => this.#records.get(id) ?? this.enqueue(kind, payload, { id }),
       isOpen: (id) => this.#openJob(id) !== undefined,
+      // A closed queue leaves its turns to the next start.
+      onFault: (error) => (this.#stage === "closed" ? undefined : fault(error)),
     });
     this.#watchers = createWatchers({ clock, read: (id) => this.#view(id), everyMs, fault });
   }

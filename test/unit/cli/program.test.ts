@@ -306,16 +306,24 @@ describe("serve", () => {
 describe("a data folder that is held", () => {
   const running = { pid: 7, url: "http://127.0.0.1:4711" };
 
-  it("makes query ask the service that holds it, and says so", async () => {
+  it("makes query ask the service that holds it", async () => {
     const { code, out, err, calls, overrides } = await cli(["query", "ASK {}"], {
       holder: running,
       fetch: () => new Response("yes"),
     });
     expect({ code, out, overrides }).toStrictEqual({ code: 0, out: "yes", overrides: [] });
     expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:4711/sparql"]);
-    expect(err).toBe(
-      "note: a running service holds the data folder; it answers at http://127.0.0.1:4711, with its settings\n",
-    );
+    expect(err).toBe("");
+  });
+
+  it("is named with what fails there", async () => {
+    const { code, err } = await cli(["query", "SELECT WHRE {}"], { holder: running, fetch: misspelt });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /^note: asked the running service at http:\/\/127\.0\.0\.1:4711, with its settings\nQUERY_SYNTAX/,
+      ),
+    ]);
   });
 
   it("is waited for when it began at the same time", async () => {
