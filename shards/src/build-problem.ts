@@ -104,9 +104,9 @@ export interface BuildProgress {
   readonly stage: string;
   /** Units done, of `total` where that is known. */
   readonly done: number;
-  readonly total?: number;
+  readonly total?: number | undefined;
   /** Such as `triples/s` and `s left`. */
-  readonly figures?: Readonly<Record<string, number>>;
+  readonly figures?: Readonly<Record<string, number>> | undefined;
 }
 
 type PassProgress = Omit<Progress, "phase"> & { readonly phase: string };

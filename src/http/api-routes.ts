@@ -112,10 +112,9 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.post("/api/explain", {
     schema: {
-      ...doc("explain", "Get the plan of a query, and what a run of it takes"),
+      ...doc("explain", "Get the plan of a query, and what a run of it takes", AnalyzedPlan),
       headers: SessionHeader,
       body: ExplainBody,
-      response: answers(AnalyzedPlan),
     },
     handler: async (request, reply) => sendJson(reply, await explained(shell, request.body, request)),
   });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { sendJson, uncached } from "./common-headers.ts";
+import { sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import { knownEntry } from "./registry-routes.ts";
@@ -129,7 +129,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
       const { status, diagnosis } = answer;
       if (diagnosis) exchange.code = diagnosis.code;
       const failed = status === "failed" || status === "cancelled";
-      return sendJson(reply.headers(uncached), answer, failed ? (diagnosis?.status ?? 502) : 200);
+      return sendNow(reply, answer, failed ? (diagnosis?.status ?? 502) : 200);
     },
   });
   app.get("/api/text2sparql", {
@@ -144,7 +144,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
       const { query, stopped, diagnosis } = await agent.ask({ question, endpoints }, callerOf(request));
       if (diagnosis && (stopped === "model" || stopped === "time"))
         throw new FedwayError(diagnosis.code, diagnosis.detail, diagnosis);
-      return sendJson(reply.headers(uncached), { dataset, question, query: query ?? "" });
+      return sendNow(reply, { dataset, question, query: query ?? "" });
     },
   });
 }

@@ -21,7 +21,7 @@ import { foundEntries } from "./found-entries.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument } from "./rdf-body.ts";
 import { nextOf, offsetOf, pageAt } from "./paging.ts";
-import { answers, answersAs, graphTypes, IdPath, NoParameters, documented } from "./schemas.ts";
+import { answersAs, graphTypes, IdPath, NoParameters, documented } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 const doc = documented("Catalogue");
@@ -41,9 +41,9 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
       ...doc(
         "listCatalogProblems",
         "What is wrong with catalogue files, and where changes over the API differ from them",
+        CatalogProblems,
       ),
       querystring: NoParameters,
-      response: answers(CatalogProblems),
     },
     handler: (_request, reply) =>
       sendJson(reply, { problems: catalog.problems.map(withoutFolder), drift: catalog.drift.map(withoutFolder) }),
@@ -63,9 +63,8 @@ const withoutFolder = <Named extends { readonly file: string }>(named: Named): N
 function addEndpointList(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints", {
     schema: {
-      ...doc("listEndpoints", "List or search the endpoints of the catalogue"),
+      ...doc("listEndpoints", "List or search the endpoints of the catalogue", EndpointList),
       querystring: EndpointFilter,
-      response: answers(EndpointList),
     },
     handler: async (request, reply) => {
       const { limit = 100, cursor, ...wanted } = request.query;
@@ -80,11 +79,7 @@ function addEndpointList(app: TypedApp, shell: HttpShell): void {
 
 function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
   app.get("/api/federations", {
-    schema: {
-      ...doc("listFederations", "List the federations of the catalogue"),
-      querystring: Paging,
-      response: answers(FederationList),
-    },
+    schema: { ...doc("listFederations", "List the federations of the catalogue", FederationList), querystring: Paging },
     handler: async (request, reply) => {
       const { limit = 100, cursor } = request.query;
       const { items, next } = pageAt(catalog.federations, { limit, cursor });
@@ -104,12 +99,7 @@ interface DocumentRoute {
 function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, documentation }: DocumentRoute): void {
   const { catalog, config, view } = shell;
   app.get(`/api/${kind}s/:id`, {
-    schema: {
-      ...documentation,
-      params: IdPath,
-      querystring: FormatParameters,
-      response: answersAs(graphTypes, shown),
-    },
+    schema: { ...documentation, params: IdPath, querystring: FormatParameters, response: answersAs(graphTypes, shown) },
     handler: async (request, reply) => {
       const { id } = request.params;
       const document = catalog.document(kind, id);

@@ -57,6 +57,10 @@ export function sendJson(reply: FastifyReply, value: unknown, status = 200): Fas
   return reply.code(status).headers(headers).type("application/json").send(value);
 }
 
+/** Answers with JSON of the moment, which is kept nowhere. */
+export const sendNow = (reply: FastifyReply, value: unknown, status?: number): FastifyReply =>
+  sendJson(reply.headers(uncached), value, status);
+
 /** Answers that something is done, about which nothing is to be said. */
 export const sendNothing = (reply: FastifyReply): FastifyReply => reply.code(204).headers(plainHeaders).send();
 

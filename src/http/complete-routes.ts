@@ -1,8 +1,8 @@
 import { createCompletion } from "../completion/complete.ts";
 import { Completion, CompletionRequest } from "../completion/completion.ts";
-import { sendJson, uncached } from "./common-headers.ts";
+import { sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answers, documented, NoParameters } from "./schemas.ts";
+import { documented, NoParameters } from "./schemas.ts";
 
 /** `POST /api/complete`: what fits at a cursor. */
 export function addCompleteRoute(app: TypedApp, shell: HttpShell): void {
@@ -13,11 +13,11 @@ export function addCompleteRoute(app: TypedApp, shell: HttpShell): void {
       ...documented("Queries")(
         "complete",
         "What fits at a cursor, by what is known of the endpoints that are asked there: names, classes, properties, values",
+        Completion,
       ),
       querystring: NoParameters,
       body: CompletionRequest,
-      response: answers(Completion),
     },
-    handler: async ({ body }, reply) => sendJson(reply.headers(uncached), await complete(body)),
+    handler: async ({ body }, reply) => sendNow(reply, await complete(body)),
   });
 }

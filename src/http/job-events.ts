@@ -4,7 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
 import { anyOriginHeaders, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { jobView } from "./job-view.ts";
+import { jobView, knownJob } from "./job-view.ts";
 import { JobPath, documented } from "./schemas.ts";
 
 const events: Readonly<Record<number, object>> = {
@@ -94,7 +94,7 @@ interface OpenStreams {
  * finished job and its result, after which the stream ends. The first event comes at once. The stream of a job that is
  * lost ends without an `end`.
  */
-export function addJobEvents(app: TypedApp, { jobs }: HttpShell, unknownJob: () => FedwayError): void {
+export function addJobEvents(app: TypedApp, { jobs }: HttpShell): void {
   const streams: OpenStreams = { all: new Set(), closing: false };
   // Open streams would keep the service from stopping; browsers connect again, to whoever answers then.
   app.addHook("preClose", (done) => {
@@ -110,7 +110,7 @@ export function addJobEvents(app: TypedApp, { jobs }: HttpShell, unknownJob: () 
     },
     handler: async (request, reply) => {
       const { id } = request.params;
-      if ((await jobs.get(id)) === undefined) throw unknownJob();
+      await knownJob(jobs, id);
       if (request.method === "HEAD") return reply.headers(streamHeaders).send();
       if (streams.all.size >= limits.streams) {
         throw new FedwayError("SERVICE_BUSY", `${limits.streams} event streams are open already.`, {

@@ -1,35 +1,26 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { sendJson, sendNothing, uncached } from "./common-headers.ts";
+import { sendNothing, sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { addJobEvents } from "./job-events.ts";
-import { jobView, listedJobs, sendAccepted } from "./job-view.ts";
+import { jobView, knownJob, listedJobs, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { accepted, DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
-import { answers, IdPath, JobPath, nothing, documented } from "./schemas.ts";
+import { accepted, DescribeParameters, JobView, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
+import { IdPath, JobPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const doc = documented("Jobs");
 
-const unknownJob = (): FedwayError =>
-  new FedwayError("JOB_UNKNOWN", "The job is not known; finished jobs are kept for a while only.", {
-    next: "GET /api/jobs lists all jobs.",
-  });
-
 function addReading(app: TypedApp, { jobs }: HttpShell): void {
   app.get("/api/jobs", {
-    schema: { ...doc("listJobs", "List jobs, newest first"), querystring: JobFilter, response: answers(JobList) },
+    schema: { ...doc("listJobs", "List jobs, newest first", JobList), querystring: JobFilter },
     handler: async (request, reply) => {
       const { items, next } = await listedJobs(jobs, request.query);
-      return sendJson(reply.headers(uncached), { jobs: items.map(jobView(request)), next });
+      return sendNow(reply, { jobs: items.map(jobView(request)), next });
     },
   });
   app.get("/api/jobs/:id", {
-    schema: { ...doc("getJob", "Get a job with its progress and result"), params: JobPath, response: answers(Job) },
-    handler: async (request, reply) => {
-      const job = await jobs.get(request.params.id);
-      if (job) return sendJson(reply.headers(uncached), jobView(request)(job));
-      throw unknownJob();
-    },
+    schema: { ...doc("getJob", "Get a job with its progress and result", JobView), params: JobPath },
+    handler: async (request, reply) => sendNow(reply, jobView(request)(await knownJob(jobs, request.params.id))),
   });
 }
 
@@ -43,19 +34,10 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
       querystring: DescribeParameters,
       response: accepted,
     },
-    handler: async (request, reply) => {
-      const { id } = request.params;
-      const { again, retrieve, ...budget } = request.query;
+    handler: async ({ params: { id }, query: { again, retrieve, ...limits } }, reply) => {
       knownEntry(shell, id);
-      return sendAccepted(
-        reply,
-        await descriptions.request(id, {
-          priority: 1,
-          again,
-          retrieve,
-          ...(Object.keys(budget).length > 0 && { budget }),
-        }),
-      );
+      const budget = Object.keys(limits).length > 0 && { budget: limits };
+      return sendAccepted(reply, await descriptions.request(id, { priority: 1, again, retrieve, ...budget }));
     },
   });
   app.post("/api/endpoints/:id/capabilities", {
@@ -66,8 +48,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
       response: accepted,
     },
     handler: async (request, reply) => {
-      const { id } = request.params;
-      knownEntry(shell, id);
+      const { id } = knownEntry(shell, request.params.id);
       return sendAccepted(reply, await capabilities.request(id));
     },
   });
@@ -94,7 +75,7 @@ function addCancelling(app: TypedApp, { jobs }: HttpShell): void {
     handler: async (request, reply) => {
       const { id } = request.params;
       if (await jobs.cancel(id)) return sendNothing(reply);
-      if ((await jobs.get(id)) === undefined) throw unknownJob();
+      await knownJob(jobs, id);
       throw new FedwayError("JOB_FINISHED", "Only a job that waits or runs can be cancelled.", {
         next: `GET /api/jobs/${id} gives its result.`,
       });
@@ -105,7 +86,7 @@ function addCancelling(app: TypedApp, { jobs }: HttpShell): void {
 /** Background work: to ask for it, to watch it, to cancel it. */
 export function addJobRoutes(app: TypedApp, shell: HttpShell): void {
   addReading(app, shell);
-  addJobEvents(app, shell, unknownJob);
+  addJobEvents(app, shell);
   addAsking(app, shell);
   addCancelling(app, shell);
 }

@@ -1,8 +1,18 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import { sendJson, uncached } from "./common-headers.ts";
 import { firstOf, placeOf } from "./paging.ts";
 import { hasAccess } from "./write-access.ts";
+
+/** @throws FedwayError `JOB_UNKNOWN` */
+export async function knownJob(jobs: Pick<JobQueue, "get">, id: string): Promise<Job> {
+  const job = await jobs.get(id);
+  if (job) return job;
+  throw new FedwayError("JOB_UNKNOWN", "The job is not known; finished jobs are kept for a while only.", {
+    next: "GET /api/jobs lists all jobs.",
+  });
+}
 
 /** A job as everybody may see it. What it was asked, how far it is, what it found or failed with, only the operator sees. */
 const publicView = ({ id, kind, state, attempts, createdAt, startedAt, finishedAt }: Job): Partial<Job> => ({

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Client, namePattern, Quota, roles } from "../clients/client-keys.ts";
 import { clientOf, keyNameOf } from "../clients/client-name.ts";
-import { sendJson, sendNothing, uncached } from "./common-headers.ts";
+import { sendNothing, sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
 import { NoParameters, nothing, strictObject, view, documented, text } from "./schemas.ts";
@@ -77,7 +77,7 @@ function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
       const owner = ownerOf(request);
       const name = keyNameOf(owner);
       const own = name === undefined ? undefined : { quota: clients.get(name)?.quota, used: await quotas.use(name) };
-      return sendJson(reply.headers(uncached), { client: clientOf(owner), role: request.caller.role, ...own });
+      return sendNow(reply, { client: clientOf(owner), role: request.caller.role, ...own });
     },
   });
   app.get("/api/keys", {
@@ -90,7 +90,7 @@ function addUse(app: TypedApp, { clients, quotas }: HttpShell): void {
       const all = clients
         .all()
         .map(async ([name, client]) => Object.assign(viewOf(name, client), { used: await quotas.use(name) }));
-      return sendJson(reply.headers(uncached), { clients: await Promise.all(all) });
+      return sendNow(reply, { clients: await Promise.all(all) });
     },
   });
 }
@@ -106,7 +106,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
     handler: async ({ body }, reply) => {
       const { name, quota } = body;
       const made = await clients.add(name, { role: body.role, ...(quota && { quota }) }, endOf(body.expiresIn));
-      return sendJson(reply.headers(uncached), { key: made.key, client: viewOf(name, made.client) }, 201);
+      return sendNow(reply, { key: made.key, client: viewOf(name, made.client) }, 201);
     },
   });
   app.post("/api/keys/:name/rotate", {
@@ -118,7 +118,7 @@ function addChanges(app: TypedApp, { clients }: HttpShell): void {
     },
     handler: async ({ params: { name }, body: { graceSeconds = day, expiresIn: seconds } }, reply) => {
       const made = await clients.rotate(name, graceSeconds * 1_000, endOf(seconds));
-      return sendJson(reply.headers(uncached), { key: made.key, client: viewOf(name, made.client) });
+      return sendNow(reply, { key: made.key, client: viewOf(name, made.client) });
     },
   });
   app.delete("/api/keys/:name", {

@@ -8,7 +8,7 @@ import { plainHeaders, sendJson } from "./common-headers.ts";
 import { ownerOf } from "./ownership.ts";
 import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answers, view, documented } from "./schemas.ts";
+import { view, documented } from "./schemas.ts";
 import { Type } from "typebox";
 import { asking, openToAll } from "./write-access.ts";
 
@@ -40,10 +40,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
   });
   app.get(metadataPath, {
     ...openToAll,
-    schema: {
-      ...doc("getMcpResource", "What clients of /mcp need to know of its token (RFC 9728)"),
-      response: answers(ResourceMetadata),
-    },
+    schema: { ...doc("getMcpResource", "What clients of /mcp need to know of its token (RFC 9728)", ResourceMetadata) },
     handler: (_request, reply) =>
       sendJson(reply, {
         resource: `${publicUrl()}/mcp`,

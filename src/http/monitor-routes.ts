@@ -3,7 +3,7 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { healthStates } from "../monitor/monitor.ts";
 import type { Availability, Incident } from "../monitor/monitor.ts";
 import { kindOf, subjectOf } from "../monitor/subjects.ts";
-import { sendJson, sendNothing, uncached } from "./common-headers.ts";
+import { sendNothing, sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
   AvailabilityRecord,
@@ -18,20 +18,17 @@ import {
 } from "./monitor-schemas.ts";
 import { firstOf, placeOf } from "./paging.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, IdPath, nothing, documented } from "./schemas.ts";
+import { IdPath, nothing, documented } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const doc = documented("Availability");
 
 function addStatus(app: TypedApp, { monitor }: HttpShell): void {
   app.get("/api/status", {
-    schema: {
-      ...doc("getStatus", "The state of all endpoints, and of the monitor itself"),
-      response: answers(StatusAnswer),
-    },
+    schema: { ...doc("getStatus", "The state of all endpoints, and of the monitor itself", StatusAnswer) },
     handler: (_request, reply) => {
       const all = monitor.all();
-      return sendJson(reply.headers(uncached), {
+      return sendNow(reply, {
         heartbeat: shown(monitor.heartbeat()),
         counts: Object.fromEntries(
           healthStates.map((name) => [name, all.filter(({ state }) => state === name).length]),
@@ -46,9 +43,12 @@ function addAvailability(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/endpoints/:id/availability", {
     schema: {
-      ...doc("getAvailability", "How an endpoint is and was: state, uptime, percentiles of durations, score"),
+      ...doc(
+        "getAvailability",
+        "How an endpoint is and was: state, uptime, percentiles of durations, score",
+        AvailabilityRecord,
+      ),
       params: IdPath,
-      response: answers(AvailabilityRecord),
     },
     handler: async (request, reply) => {
       const entry = knownEntry(shell, request.params.id);
@@ -57,7 +57,7 @@ function addAvailability(app: TypedApp, shell: HttpShell): void {
         monitor.score(entry.id),
       ]);
       const { health, ...record } = found ?? unseen(entry);
-      return sendJson(reply.headers(uncached), shown({ ...health, ...record, score }));
+      return sendNow(reply, shown({ ...health, ...record, score }));
     },
   });
 }
@@ -72,37 +72,25 @@ export const unseen = ({ id, url }: CatalogEntry): Availability => ({
 function addIncidents(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/incidents", {
-    schema: {
-      ...doc("listIncidents", "List incidents, newest first"),
-      querystring: IncidentFilter,
-      response: answers(IncidentList),
-    },
+    schema: { ...doc("listIncidents", "List incidents, newest first", IncidentList), querystring: IncidentFilter },
     handler: async (request, reply) => {
       const { items, next } = await listedIncidents(monitor, request.query);
-      return sendJson(reply.headers(uncached), { incidents: items.map((each) => incidentView(each, false)), next });
+      return sendNow(reply, { incidents: items.map((each) => incidentView(each, false)), next });
     },
   });
   app.get("/api/endpoints/:id/incidents", {
-    schema: {
-      ...doc("listEndpointIncidents", "List an endpoint's incidents"),
-      params: IdPath,
-      response: answers(IncidentList),
-    },
+    schema: { ...doc("listEndpointIncidents", "List an endpoint's incidents", IncidentList), params: IdPath },
     handler: async (request, reply) => {
       const endpoint = knownEntry(shell, request.params.id).id;
       const incidents = await monitor.incidents({ endpoint });
-      return sendJson(reply.headers(uncached), { incidents: incidents.map((each) => incidentView(each, false)) });
+      return sendNow(reply, { incidents: incidents.map((each) => incidentView(each, false)) });
     },
   });
   app.get("/api/incidents/:id", {
-    schema: {
-      ...doc("getIncident", "Get an incident with its evidence"),
-      params: IdPath,
-      response: answers(IncidentRecord),
-    },
+    schema: { ...doc("getIncident", "Get an incident with its evidence", IncidentRecord), params: IdPath },
     handler: async (request, reply) => {
       const incident = await knownIncident(monitor, request.params.id);
-      return sendJson(reply.headers(uncached), incidentView(incident, true));
+      return sendNow(reply, incidentView(incident, true));
     },
   });
 }
@@ -152,22 +140,17 @@ export function momentOf(name: string, text: string): number {
 function addMaintenance(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/maintenance", {
-    schema: {
-      ...doc("listMaintenance", "List maintenance windows that have not ended"),
-      response: answers(MaintenanceList),
-    },
-    handler: async (_request, reply) =>
-      sendJson(reply.headers(uncached), { maintenance: shown(await monitor.maintenance()) }),
+    schema: { ...doc("listMaintenance", "List maintenance windows that have not ended", MaintenanceList) },
+    handler: async (_request, reply) => sendNow(reply, { maintenance: shown(await monitor.maintenance()) }),
   });
   app.get("/api/endpoints/:id/maintenance", {
     schema: {
-      ...doc("listEndpointMaintenance", "List an endpoint's maintenance windows that have not ended"),
+      ...doc("listEndpointMaintenance", "List an endpoint's maintenance windows that have not ended", MaintenanceList),
       params: IdPath,
-      response: answers(MaintenanceList),
     },
     handler: async (request, reply) => {
       const { id } = knownEntry(shell, request.params.id);
-      return sendJson(reply.headers(uncached), { maintenance: shown(await monitor.maintenance(id)) });
+      return sendNow(reply, { maintenance: shown(await monitor.maintenance(id)) });
     },
   });
 }
@@ -191,7 +174,7 @@ function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
         ...(reason !== undefined && { reason }),
       });
       void reply.header("Location", `/api/maintenance/${window.id}`);
-      return sendJson(reply.headers(uncached), shown(window), 201);
+      return sendNow(reply, shown(window), 201);
     },
   });
   app.delete("/api/maintenance/:id", {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { incidentFeed } from "../monitor/atom-feed.ts";
-import { anyOriginHeaders, keptFor, sendJson, sendNothing, uncached } from "./common-headers.ts";
+import { anyOriginHeaders, keptFor, sendNothing, sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, MutedMessages, SnapshotParameters } from "./monitor-schemas.ts";
@@ -42,7 +42,7 @@ function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
     },
     handler: async (request, reply) => {
       const snapshot = await publishSnapshot({ reviewed: request.query.reviewed ?? false });
-      return sendJson(reply.headers(uncached), snapshot);
+      return sendNow(reply, snapshot);
     },
   });
 }
@@ -52,7 +52,7 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   app.get("/api/webhooks/dead", {
     ...adminOnly,
     schema: { ...doc("listDeadMessages", "List messages that no receiver took", DeadLetters) },
-    handler: async (_request, reply) => sendJson(reply.headers(uncached), { dead: await webhooks.dead() }),
+    handler: async (_request, reply) => sendNow(reply, { dead: await webhooks.dead() }),
   });
   app.post("/api/webhooks/dead/:id", {
     ...adminOnly,
@@ -75,7 +75,7 @@ function addMutes(app: TypedApp, { webhooks }: HttpShell): void {
   app.get("/api/webhooks/muted", {
     ...adminOnly,
     schema: { ...doc("listMutedMessages", "List endpoints that receivers want no messages of", MutedMessages) },
-    handler: async (_request, reply) => sendJson(reply.headers(uncached), { muted: await webhooks.mutes.list() }),
+    handler: async (_request, reply) => sendNow(reply, { muted: await webhooks.mutes.list() }),
   });
   app.delete("/api/webhooks/muted/:id", {
     ...adminOnly,

@@ -1,4 +1,5 @@
 import { capabilitiesSchema } from "../registry/capabilities/capabilities.ts";
+import { Job } from "../jobs/job-queue.ts";
 import { Type } from "typebox";
 import { paging } from "./paging.ts";
 import { view, strictObject, boolean, optionalFields } from "./schemas.ts";
@@ -74,30 +75,18 @@ export const LinksParameters = strictObject({
 /** Parameters of `GET /api/jobs`. */
 export const JobFilter = optionalFields({
   kind: Type.String({ maxLength: 64 }),
-  state: Type.Union(["waiting", "running", "done", "failed", "cancelled"].map((state) => Type.Literal(state))),
+  state: Job.properties.state,
   ...paging,
 });
 
-/** A job, as the API shows it. */
-export const Job = view("Job", {
-  id: Type.String(),
-  kind: Type.String(),
-  state: Type.String(),
-  attempts: Type.Integer(),
-  createdAt: Type.String(),
-  startedAt: Type.Optional(Type.String()),
-  finishedAt: Type.Optional(Type.String()),
-  progress: Type.Optional(Type.Any()),
-  payload: Type.Optional(Type.Any({ description: "Of some kinds for the operator only, as the result." })),
-  result: Type.Optional(Type.Any()),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
-});
+/** A job, as the API shows it: of some, not all to everybody. */
+export const JobView = view("Job", { ...Job.properties, payload: Type.Optional(Job.properties.payload) });
 
 /** The answers of a route that has work done, for its documentation. */
-export const accepted: Readonly<Record<number, object>> = { 202: Job };
+export const accepted: Readonly<Record<number, object>> = { 202: JobView };
 
 /** Answer of `GET /api/jobs`. */
-export const JobList = view("JobList", { jobs: Type.Array(Job), next: Type.Optional(Type.String()) });
+export const JobList = view("JobList", { jobs: Type.Array(JobView), next: Type.Optional(Type.String()) });
 
 /** Findings of an endpoint's probes. */
 export const CapabilityRecord = view("Capabilities", capabilitiesSchema.properties);

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { elapsedMs, RunFilter } from "../query/run-list.ts";
 import { runUnknown } from "../query/query-service.ts";
-import { plainHeaders, sendJson, sendNothing, uncached } from "./common-headers.ts";
+import { plainHeaders, sendNothing, sendNow, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, viewerOf } from "./ownership.ts";
 import { RunRecord } from "../query/records.ts";
@@ -50,7 +50,7 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const record = await queries.runRecord(request.params.id, ownerOf(request));
-      if (record) return sendJson(reply.headers(uncached), record);
+      if (record) return sendNow(reply, record);
       throw runUnknown();
     },
   });

@@ -4,7 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { unknownId } from "../errors/unknown-id.ts";
 import { type AnsweredQuestion, answeredQuestions, otlpTrace } from "../query/session-exports.ts";
 import { sessionFigures } from "../query/session-figures.ts";
-import { anyOriginHeaders, sendJson, uncached } from "./common-headers.ts";
+import { anyOriginHeaders, sendNow, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sessionName } from "../query/records.ts";
 import { callerOf, ownerOf } from "./ownership.ts";
@@ -77,8 +77,8 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
       const known = await queries.sessions.calls({ owner: ownerOf(request), session });
       if (known === undefined) throw sessionUnknown();
       const { federation, holding, format } = request.query;
-      if (format === "calls") return sendJson(reply.headers(uncached), known);
-      if (format === "otlp") return sendJson(reply.headers(uncached), otlpTrace(session, known.calls, shell.version));
+      if (format === "calls") return sendNow(reply, known);
+      if (format === "otlp") return sendNow(reply, otlpTrace(session, known.calls, shell.version));
       if (format === "pairs") {
         const pairs = await withSchemas(shell, answeredQuestions(known.calls), callerOf(request));
         const lines = pairs.map((pair) => `${JSON.stringify(pair)}\n`).join("");
@@ -89,7 +89,7 @@ export function addSessionRoutes(app: TypedApp, shell: HttpShell): void {
       }
       const relative = { offered: offeredBy(shell, federation), holding: holding?.split(",") };
       const figures = sessionFigures(known.calls, relative);
-      return sendJson(reply.headers(uncached), { ...figures, forgotten: known.forgotten });
+      return sendNow(reply, { ...figures, forgotten: known.forgotten });
     },
   });
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { anyOriginHeaders, plainHeaders, sendJson, uncached } from "./common-headers.ts";
+import { anyOriginHeaders, plainHeaders, sendJson, sendNow, uncached } from "./common-headers.ts";
 import type { HttpDeps, HttpShell, TypedApp } from "./http-deps.ts";
 import { answersAs, Readiness, documented } from "./schemas.ts";
 import { openToAll } from "./write-access.ts";
@@ -14,7 +14,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
   app.get("/health/live", {
     ...openToAll,
     schema: { ...doc("getLiveness", "Whether the process answers at all"), response: alive },
-    handler: (_request, reply) => sendJson(reply.headers(uncached), { live: true }),
+    handler: (_request, reply) => sendNow(reply, { live: true }),
   });
   app.get("/health/ready", {
     ...openToAll,
@@ -24,7 +24,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
     },
     handler: (_request, reply) => {
       const readiness = ready();
-      return sendJson(reply.headers(uncached), readiness, readiness.ready ? 200 : 503);
+      return sendNow(reply, readiness, readiness.ready ? 200 : 503);
     },
   });
   // Those who may see the metrics need not be those who may ask.

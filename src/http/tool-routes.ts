@@ -6,7 +6,7 @@ import { callerOf } from "./ownership.ts";
 import { refuseForeignPages } from "./mcp-routes.ts";
 import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answers, view, strictObject, documented } from "./schemas.ts";
+import { view, strictObject, documented } from "./schemas.ts";
 
 const doc = documented("Agents");
 
@@ -69,11 +69,7 @@ export function addToolRoutes(app: TypedApp, shell: HttpShell): void {
   if (toolboxOf === undefined) return;
   const toolbox = toolboxOf();
   app.get("/api/tools", {
-    schema: {
-      ...doc("listTools", "The tools of agents, as models see them"),
-      querystring: ListParameters,
-      response: answers(ToolList),
-    },
+    schema: { ...doc("listTools", "The tools of agents, as models see them", ToolList), querystring: ListParameters },
     handler: ({ query: { profile, format = "fedway" } }, reply) =>
       sendJson(reply, { tools: toolboxOf(profile).tools.map((tool) => shapes[format](tool)) }),
   });
@@ -87,11 +83,7 @@ interface Called {
 
 function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input }: ListedTool): void {
   app.post(`/api/tools/${name}`, {
-    schema: {
-      ...doc(operationId(name), title),
-      body: { ...input, additionalProperties: false },
-      response: answers(ToolAnswer),
-    },
+    schema: { ...doc(operationId(name), title, ToolAnswer), body: { ...input, additionalProperties: false } },
     onRequest: async (request, reply) => refuseForeignPages(shell, request, reply),
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),

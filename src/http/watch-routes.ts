@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { figuresOf, isFound, longestQuery, stateOf, type Watch } from "../watch/watch.ts";
-import { sendJson, sendNothing, uncached } from "./common-headers.ts";
+import { sendJson, sendNothing, sendNow, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { accepted } from "./registry-schemas.ts";
@@ -75,7 +75,7 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
     },
     handler: async (request, reply) => {
       const isOperator = hasAccess(request);
-      return sendJson(reply.headers(uncached), {
+      return sendNow(reply, {
         watches: (await watches.list()).map((watch) => shown(watch, isOperator)),
       });
     },
@@ -90,14 +90,12 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
   });
   app.get("/api/watches/:id", {
     schema: { ...doc("getWatch", "Get a watched query"), ...one },
-    handler: async (request, reply) =>
-      sendJson(reply.headers(uncached), shown(await watches.get(request.params.id), hasAccess(request))),
+    handler: async (request, reply) => sendNow(reply, shown(await watches.get(request.params.id), hasAccess(request))),
   });
   app.put("/api/watches/:id", {
     ...guarded,
     schema: { ...doc("putWatch", "Add or change a watched query"), ...one, body: strictObject(fields) },
-    handler: async (request, reply) =>
-      sendJson(reply.headers(uncached), shown(await save({ ...request.body, ...request.params }), true)),
+    handler: async (request, reply) => sendNow(reply, shown(await save({ ...request.body, ...request.params }), true)),
   });
   app.delete("/api/watches/:id", {
     ...guarded,
@@ -115,7 +113,6 @@ export function addWatchRoutes(app: TypedApp, { watches }: HttpShell): void {
   app.post("/api/watches/:id/accept", {
     ...guarded,
     schema: { ...doc("acceptWatch", "Make the latest answer the normal one"), ...one },
-    handler: async (request, reply) =>
-      sendJson(reply.headers(uncached), shown(await watches.accept(request.params.id), true)),
+    handler: async (request, reply) => sendNow(reply, shown(await watches.accept(request.params.id), true)),
   });
 }

@@ -1,39 +1,39 @@
+import { type Static, Type } from "typebox";
+import { type Given, integer, number, text } from "../shapes.ts";
+
 /** Which jobs a process runs: all, none, or those of some kinds. */
 export type Work = boolean | readonly string[];
 
 /** Where a job is. `waiting` includes jobs that are to be tried again later. */
-export type JobState = "waiting" | "running" | "done" | "failed" | "cancelled";
+export const jobStates = ["waiting", "running", "done", "failed", "cancelled"] as const;
+export type JobState = (typeof jobStates)[number];
 
 /** How far a running job is. */
-export interface JobProgress {
-  /** Present stage, in a few words. */
-  readonly stage: string;
-  /** Units done; of `total`, where that is known. */
-  readonly done: number;
-  readonly total?: number;
-  /** Any other figures worth showing, by name. */
-  readonly figures?: Readonly<Record<string, number>>;
-}
+const JobProgress = Type.Object({
+  stage: text("Present stage, in a few words."),
+  done: number("Units done; of `total`, where that is known."),
+  total: Type.Optional(Type.Number()),
+  figures: Type.Optional(Type.Record(Type.String(), Type.Number(), { description: "Any other figures, by name." })),
+});
+export type JobProgress = Given<Static<typeof JobProgress>>;
 
 /** A job as everybody sees it. Payload and result are JSON values. */
-export interface Job {
-  readonly id: string;
-  /** Name of its kind, e.g. `describe-endpoint`. */
-  readonly kind: string;
-  readonly state: JobState;
-  readonly payload: unknown;
-  /** Runs started so far; more than one after a failure or a killed worker. */
-  readonly attempts: number;
-  /** ISO 8601. */
-  readonly createdAt: string;
-  readonly startedAt?: string | undefined;
-  readonly finishedAt?: string | undefined;
-  readonly progress?: JobProgress | undefined;
-  /** The handler's result, once done. */
-  readonly result?: unknown;
-  /** Why it failed last: public text, with the error's code. */
-  readonly error?: { readonly code: string; readonly message: string } | undefined;
-}
+export const Job = Type.Object({
+  id: Type.String(),
+  kind: text("Name of its kind, e.g. describe-endpoint."),
+  state: Type.Enum([...jobStates]),
+  payload: Type.Unknown({ description: "Of some kinds for the operator only, as the result." }),
+  attempts: integer("Runs started so far; more than one after a failure or a killed worker."),
+  createdAt: text("ISO 8601."),
+  startedAt: Type.Optional(Type.String()),
+  finishedAt: Type.Optional(Type.String()),
+  progress: Type.Optional(JobProgress),
+  result: Type.Optional(Type.Unknown({ description: "The handler's result, once done." })),
+  error: Type.Optional(
+    Type.Object({ code: Type.String(), message: Type.String() }, { description: "Why it failed last: public text." }),
+  ),
+});
+export type Job = Given<Static<typeof Job>>;
 
 /** Context of a handler beside the payload. */
 export interface JobContext {

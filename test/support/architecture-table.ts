@@ -277,7 +277,7 @@ export const modules: readonly Module[] = [
       ...whole("html.ts", "clients", "query", "registry", "monitor", "rdf", "hosting", "results", "views"),
       { module: "engine", files: ["reports.ts"] },
       { module: "registry/model", files: ["endpoint-models.ts", "joins.ts"] },
-      { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
+      { module: "jobs", files: ["job-queue.ts"] },
       { module: "store", files: ["store.ts"], typesOnly: true },
       {
         module: "agent",

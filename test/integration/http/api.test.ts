@@ -42,7 +42,7 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", { detail: "The JSON document does not begin with { or [." }, json(null));
   shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
   shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.', next: "Send an integer from 1 to 1000." });
-  shouldRefuse("/api/jobs?state=lost", { detail: expect.stringContaining('must be "waiting" or "running" or') });
+  shouldRefuse("/api/search?q=a&kind=x", { detail: '"kind" must be "endpoint" or "class" or "property".' });
   const terms = { detail: '"terms" must be one of "json", "ntriples".' };
   shouldRefuse("/api/query", terms, json({ query: "ASK {}", terms: "turtle" }));
   const both = { query: "ASK {}", position: 0, endpoint: "alpha", federation: "all" };
