@@ -1,29 +1,43 @@
 import type { CatalogEntry, EndpointInterface } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
-import { type Heartbeat, healthStates } from "../../monitor/monitor.ts";
+import { type HealthState, healthStates } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
-import type { foundEntries } from "../found-entries.ts";
-import { catalogPath, catalogPathBy, filterParameters } from "./catalog-filter.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { foundEntries } from "../found-entries.ts";
+import { catalogPath, catalogPathBy, filterParameters, readCatalogFilter } from "./catalog-filter.ts";
 import { amountText, numberText } from "../../figures.ts";
 import { heartbeatBanner } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
-import { exampleQueries } from "./example-queries.ts";
+import { exampleQueries, hasExamples } from "./example-queries.ts";
 import { badge, choiceField, choicesOf, consolePath, page, toCopy } from "./layout.ts";
+import { searchOf } from "./list-page.ts";
+import { sendPage } from "./page-reply.ts";
 
 /** Content of the catalogue page. */
 interface ShownCatalog {
+  readonly shell: HttpShell;
   readonly filter: EntryFilter;
   readonly found: Awaited<ReturnType<typeof foundEntries>>;
-  readonly descriptionOf: (entry: CatalogEntry) => EntryDescription | undefined;
-  /** How many endpoints the catalogue has in all. */
-  readonly all: number;
-  readonly publicUrl: string;
-  /** The endpoints of the example query are hosted here. */
-  readonly hasExamples: boolean;
-  readonly heartbeat: Heartbeat;
-  /** Other pages. */
-  readonly more: readonly { readonly path: string; readonly text: string }[];
 }
+
+const stateOrder: readonly HealthState[] = ["up", "degraded", "flapping", "unknown", "down"];
+
+function workingFirst({ catalog, monitor }: HttpShell): readonly CatalogEntry[] {
+  const ranks = new Map(monitor.all().map(({ endpoint, state }) => [endpoint, stateOrder.indexOf(state)]));
+  const rankOf = ({ id }: CatalogEntry): number => ranks.get(id) ?? stateOrder.indexOf("unknown");
+  return catalog.entries.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** `/`: the catalogue with search and filters. */
+export const addCatalogPage = (app: TypedApp, shell: HttpShell): void =>
+  void app.get("/", {
+    schema: { tags: ["Pages"], summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
+    handler: async (request, reply) => {
+      const filter = readCatalogFilter(searchOf(request));
+      const found = await foundEntries(shell, filter, workingFirst(shell));
+      return sendPage(request, reply, catalogPage({ shell, filter, found }));
+    },
+  });
 
 export const interfaceNames: Readonly<Record<EndpointInterface, string>> = {
   sparql: "SPARQL",
@@ -135,7 +149,8 @@ function togetherText({ found: { federations } }: ShownCatalog): Html {
 `;
 }
 
-function nothing({ all, filter, found }: ShownCatalog): Html {
+function nothing({ shell: { catalog }, filter, found }: ShownCatalog): Html {
+  const all = catalog.entries.length;
   if (all === 0) return html`<p class="card">The catalogue is empty.</p>`;
   if (found.total > 0)
     return html`<p class="card">There is no such page. <a href="${catalogPath({ ...filter, offset: 0 })}">Go to the first one</a></p>`;
@@ -143,7 +158,8 @@ function nothing({ all, filter, found }: ShownCatalog): Html {
 }
 
 function results(shown: ShownCatalog): Html {
-  const { found, filter, all, descriptionOf } = shown;
+  const { found, filter, shell } = shown;
+  const all = shell.catalog.entries.length;
   const { hits, total } = found;
   const heading = isFiltered(filter)
     ? `${numberText(total)} of ${amountText(all, "endpoint")}`
@@ -156,18 +172,23 @@ ${undecidedText(shown)}${togetherText(shown)}${
   hits.length === 0
     ? nothing(shown)
     : html`<ol class="hits">
-${hits.map((hit) => hitItem(hit, descriptionOf(hit.entry)))}</ol>
+${hits.map((hit) => hitItem(hit, shell.view.description(hit.entry)))}</ol>
 `
 }${pager(shown)}</section>
 `;
 }
 
+const otherPages = [
+  { path: "/watches", text: "Watched queries" },
+  { path: "/jobs", text: "Jobs in the background" },
+];
+
 const pointers = ({
   publicUrl,
-  more,
-}: ShownCatalog): Html => html`<section class="card" aria-labelledby="more"><h2 id="more">More</h2>
+  routes = [],
+}: HttpShell): Html => html`<section class="card" aria-labelledby="more"><h2 id="more">More</h2>
 <ul class="plain">
-${more.map(({ path, text }) => html`<li><a href="${path}">${text}</a></li>\n`)}<li><a href="/sparql">SPARQL</a> <code>${publicUrl}/sparql</code></li>
+${[...otherPages, ...routes.flatMap((each) => each.page ?? [])].map(({ path, text }) => html`<li><a href="${path}">${text}</a></li>\n`)}<li><a href="/sparql">SPARQL</a> <code>${publicUrl()}/sparql</code></li>
 <li><a href="/docs">API</a> and <a href="/openapi.json">OpenAPI document</a></li>
 <li><a href="/api/endpoints">Catalogue as JSON</a>, <a href="/api/catalog">as RDF</a></li>
 <li><a href="/incidents.atom">Incidents as a feed</a></li>
@@ -176,37 +197,35 @@ ${more.map(({ path, text }) => html`<li><a href="${path}">${text}</a></li>\n`)}<
 `;
 
 /** The catalogue: search, filters, and the endpoints that fit. */
-export function catalogPage(shown: ShownCatalog): string {
-  const { filter } = shown;
+function catalogPage(shown: ShownCatalog): string {
+  const { filter, shell } = shown;
   return page({
     title: filter.q ?? "SPARQL endpoints",
     part: "endpoints",
     main: html`<h1>SPARQL endpoints</h1>
 <p class="lead">One SPARQL query in, the answer from the right endpoints out. Find out here which endpoints there are, what they hold and how they are doing.</p>
-${heartbeatBanner(shown.heartbeat)}${searchForm(shown)}<div class="columns"><div>
+${heartbeatBanner(shell.monitor.heartbeat())}${searchForm(shown)}<div class="columns"><div>
 ${results(shown)}</div>
 <div>
-${tryIt(shown)}${pointers(shown)}</div></div>`,
+${tryIt(shell)}${pointers(shell)}</div></div>`,
   });
 }
-
-/** Ids of the hosted endpoints that the example asks. */
-export const exampleEndpoints = ["places", "people", "museums"] as const;
 
 const command = (publicUrl: string, query: string): string =>
   `curl -s '${publicUrl}/sparql' -H 'Accept: text/csv' --data-urlencode 'query=${query}'`;
 
 /** A command to paste: the README's first query where its endpoints are hosted, else one that needs no endpoint. */
-function tryIt({ publicUrl, hasExamples }: { readonly publicUrl: string; readonly hasExamples: boolean }): Html {
-  const query = hasExamples ? exampleQueries.threeEndpoints : "SELECT ?one WHERE { VALUES ?one { 1 } }";
+function tryIt(shell: HttpShell): Html {
+  const hosted = hasExamples(shell);
+  const query = hosted ? exampleQueries.threeEndpoints : "SELECT ?one WHERE { VALUES ?one { 1 } }";
   return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2>
 <p>${
-    hasExamples
+    hosted
       ? "Artists from Iceland, the cities they were born in, and how many of their works are in museums: one query over three endpoints."
       : "A query that needs no endpoint shows that the service answers."
   }</p>
 <p><a href="${consolePath(query)}">Open this query in the console</a></p>
-${toCopy("Command to copy", command(publicUrl, query))}
+${toCopy("Command to copy", command(shell.publicUrl(), query))}
 <p class="small muted">One click selects the whole command. <a href="/docs">How to use the API</a></p>
 </section>
 `;

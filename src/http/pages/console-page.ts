@@ -1,18 +1,10 @@
-import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { consoleAssets } from "./assets.ts";
-import { exampleQueries } from "./example-queries.ts";
+import { exampleQueries, hasExamples } from "./example-queries.ts";
 import { readyQueries } from "./federation-page.ts";
 import { type Html, html } from "../../html.ts";
 import { page } from "./layout.ts";
-import { policyWith } from "./page-reply.ts";
-
-/** Content of the query console. */
-interface ShownConsole {
-  readonly entries: readonly CatalogEntry[];
-  readonly federations: readonly Federation[];
-  /** The endpoints of the example query are hosted here. */
-  readonly hasExamples: boolean;
-}
+import { policyWith, sendPage } from "./page-reply.ts";
 
 /**
  * Style that the packages of the console put in from their scripts, by its hash: the handles between the columns of a
@@ -25,7 +17,7 @@ const foreignStyles = [
 ].join(" ");
 
 /** A script of ours, which asks this service and no other. */
-export const consolePolicy = policyWith({
+const consolePolicy = policyWith({
   "script-src": "'self'",
   "style-src": `'self' ${foreignStyles}`,
   "font-src": "'self' data:",
@@ -39,33 +31,36 @@ const choice = (kind: string, { id, title }: { readonly id: string; readonly tit
 const group = (label: string, options: readonly Html[]): Html =>
   options.length === 0 ? html`` : html`<optgroup label="${label}">\n${options}</optgroup>\n`;
 
-const targets = ({ entries, federations }: ShownConsole): Html =>
-  html`<label class="half"><span class="label">Endpoint or federation</span><select class="target">
+function targets({ catalog }: HttpShell): Html {
+  const own = catalog.byId("registry");
+  const entries = own?.builtIn ? [...catalog.entries, own] : catalog.entries;
+  return html`<label class="half"><span class="label">Endpoint or federation</span><select class="target">
 <option value="">None: the SERVICE clauses name the endpoints</option>
 ${group(
   "Federations",
-  federations.map((each) => choice("federation", each)),
+  catalog.federations.map((each) => choice("federation", each)),
 )}${group(
   "Endpoints",
   entries.map((each) => choice("endpoint", each)),
 )}</select></label>
 `;
+}
 
 /** Example of a query for no target (`none`), any endpoint, any federation, or one by its id. */
 const example = (target: string, title: string, query: string): Html =>
   html`<li data-for="${target}" hidden><button type="button" data-example="${query}">${title}</button></li>\n`;
 
-const examples = ({ hasExamples }: ShownConsole): Html => html`<ul class="tags choices">
-${hasExamples ? example("none", "Artists from Iceland: three endpoints", exampleQueries.threeEndpoints) : ""}${example("none", "One row from no endpoint", "SELECT ?one WHERE { VALUES ?one { 1 } }")}${example("none", "Uptime of the endpoints, from the registry", exampleQueries.registry)}${example("endpoint", "Classes", classesQuery)}${example("endpoint", "Ten triples", tenTriples)}${readyQueries(hasExamples).map(({ federation, title, query }) => example(federation ?? "federation", title, query))}</ul>`;
+const examples = (isHosted: boolean): Html => html`<ul class="tags choices">
+${isHosted ? example("none", "Artists from Iceland: three endpoints", exampleQueries.threeEndpoints) : ""}${example("none", "One row from no endpoint", "SELECT ?one WHERE { VALUES ?one { 1 } }")}${example("none", "Uptime of the endpoints, from the registry", exampleQueries.registry)}${example("endpoint", "Classes", classesQuery)}${example("endpoint", "Ten triples", tenTriples)}${readyQueries(isHosted).map(({ federation, title, query }) => example(federation ?? "federation", title, query))}</ul>`;
 
 const tenTriples = "SELECT * WHERE {\n  ?subject ?property ?value .\n}\nLIMIT 10";
 const classesQuery =
   "SELECT ?class (COUNT(?thing) AS ?things) WHERE {\n  ?thing a ?class .\n}\nGROUP BY ?class\nORDER BY DESC(?things)\nLIMIT 50";
 
 /** Parts that the script adds to each tab of YASGUI: above the editor, and between editor and result. */
-const panel = (shown: ShownConsole): Html => html`<template id="panel">
+const panel = (shell: HttpShell): Html => html`<template id="panel">
 <div class="ask filters">
-${targets(shown)}<div class="half examples"><span class="label">Examples</span>${examples(shown)}</div>
+${targets(shell)}<div class="half examples"><span class="label">Examples</span>${examples(hasExamples(shell))}</div>
 </div>
 <div class="asked">
 <div class="act"><button type="button" class="run">Run</button><button type="button" class="cancel second">Cancel</button>
@@ -80,7 +75,7 @@ ${targets(shown)}<div class="half examples"><span class="label">Examples</span>$
 </template>`;
 
 /** The query console: tabs with an editor, the answer, and how it came about. */
-export function consolePage(shown: ShownConsole): string {
+function consolePage(shell: HttpShell): string {
   const { script, stylesheet } = consoleAssets();
   return page({
     title: "Query",
@@ -90,8 +85,16 @@ export function consolePage(shown: ShownConsole): string {
 `,
     main: html`<h1>Query</h1>
 <noscript><p class="banner">The console needs JavaScript. Without it, <a href="/docs">send queries</a> with any SPARQL client.</p></noscript>
-<div class="card" id="yasgui" data-first="${shown.hasExamples ? exampleQueries.threeEndpoints : tenTriples}"></div>
+<div class="card" id="yasgui" data-first="${hasExamples(shell) ? exampleQueries.threeEndpoints : tenTriples}"></div>
 <details class="small"><summary>Where tabs and drafts are kept</summary><p>In this browser only, until they have not been changed for 30 days. Answers are not kept. <button type="button" class="second" id="forget">Delete all tabs and drafts</button></p></details>
-${panel(shown)}`,
+${panel(shell)}`,
   });
 }
+
+/** `/query`: the console. */
+export const addConsole = (app: TypedApp, shell: HttpShell): void =>
+  void app.get("/query", {
+    schema: { tags: ["Pages"], summary: "A console for queries, as a page with a script" },
+    handler: async (request, reply) =>
+      sendPage(request, reply, { text: consolePage(shell), headers: { "Content-Security-Policy": consolePolicy } }),
+  });

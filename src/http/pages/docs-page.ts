@@ -1,6 +1,7 @@
 import { html } from "../../html.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { assetPaths, referencePath } from "./assets.ts";
-import { policyWith } from "./page-reply.ts";
+import { policyWith, sendPage } from "./page-reply.ts";
 
 /** Settings of Scalar's API reference: no other host has a part in it. */
 const settings = {
@@ -22,7 +23,7 @@ nav[aria-label="Site"] a { color: var(--scalar-color-1); }`,
  * Scalar's script and the styles that it puts in, and requests to this service, also by its public URL, where the document says
  * that it is.
  */
-export const docsPolicy = (publicUrl: string): string =>
+const docsPolicy = (publicUrl: string): string =>
   policyWith({
     "script-src": "'self'",
     "style-src": "'self' 'unsafe-inline'",
@@ -31,7 +32,7 @@ export const docsPolicy = (publicUrl: string): string =>
   });
 
 /** The API reference: every operation with examples, snippets for clients, and a form to try it. It has styles of its own, not ours. */
-export const docsPage = (basePath: string): string =>
+const docsPage = (basePath: string): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
@@ -49,3 +50,14 @@ export const docsPage = (basePath: string): string =>
 </body>
 </html>
 `.html;
+
+/** `/docs`. */
+export const addDocs = (app: TypedApp, { publicUrl }: HttpShell): void =>
+  void app.get("/docs", {
+    schema: { tags: ["Pages"], summary: "This API as a page to read and to try" },
+    handler: async (request, reply) =>
+      sendPage(request, reply, {
+        text: docsPage(app.basePath),
+        headers: { "Content-Security-Policy": docsPolicy(publicUrl()) },
+      }),
+  });

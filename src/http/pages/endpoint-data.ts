@@ -20,7 +20,6 @@ import {
 
 /** Known data of an endpoint, and their age. */
 export interface ShownData {
-  readonly id: string;
   readonly description: VoidDescription | undefined;
   readonly freshness: Freshness;
   /** Classes that lie here and elsewhere. */
@@ -74,7 +73,7 @@ const publishedBody = (
 ${publishedTable("class", facts)}${publishedTable("property", facts)}`;
 
 /** Statistics, largest classes and the summary that agents get; of data that has not been described, what was published. */
-export function dataBody({ id, description, freshness, parts, published }: ShownData, asker: Asker): Html {
+export function dataBody({ description, freshness, parts, published }: ShownData, asker: Asker): Html {
   if (description === undefined) {
     return html`<p class="muted">The data has not been described yet.</p>
 ${published === undefined || published.terms.size === 0 ? "" : publishedBody(published)}${askFor("describe", asker)}`;
@@ -84,7 +83,7 @@ ${published === undefined || published.terms.size === 0 ? "" : publishedBody(pub
   return html`<p>From ${sourceTexts[description.source]}, ${momentOf(description.finishedAt)}. ${freshnessTexts[freshness.state]}</p>
 ${part === undefined ? "" : html`<p>${part}</p>\n`}${description.namedGraphs === undefined ? "" : unionNote}${schemaPicture(description)}${viewHtml(descriptionView(view.json))}<details><summary>As agents read it</summary>
 <pre tabindex="0" role="group" aria-label="Schema summary">${view.text}</pre></details>
-<p><a href="/api/endpoints/${id}/schema?detail=lines&amp;format=text">Classes with their properties</a></p>`;
+<p><a href="/api/endpoints/${asker.id}/schema?detail=lines&amp;format=text">Classes with their properties</a></p>`;
 }
 
 const names: Readonly<Record<ProbedConstruct, string>> = {

@@ -1,38 +1,81 @@
-import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
 import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
-import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../monitor/monitor.ts";
-import type { EntryDescription } from "../catalog-view.ts";
+import type { Incident } from "../../monitor/monitor.ts";
+import { domainOf } from "../../monitor/subjects.ts";
+import { partsOf } from "../../registry/schema/split-classes.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { unseen } from "../monitor-routes.ts";
+import { knownEntry } from "../registry-routes.ts";
+import { IdPath } from "../schemas.ts";
+import { hasAccess } from "../write-access.ts";
 import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";
-import type { Asker } from "./login.ts";
 import { capabilitiesBody, dataBody, type ShownData } from "./endpoint-data.ts";
 import { availabilityBody, scoreBody } from "./endpoint-health.ts";
 import { maintenanceBody } from "./maintenance-forms.ts";
 import { numberText } from "../../figures.ts";
 import { moment, heartbeatBanner } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
-import { type FoundLink, linksTable } from "./link-pictures.ts";
+import { linksOf, linksTable } from "./link-pictures.ts";
 import { evidenceTable, incidentTable } from "./incident-page.ts";
 import { badge, consolePath, fact, page, section, toCopy } from "./layout.ts";
+import { sendPage } from "./page-reply.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 
-/** Content of an endpoint's page. */
-export interface ShownEndpoint {
-  readonly entry: CatalogEntry;
-  readonly description: EntryDescription | undefined;
-  readonly availability: Reading<Availability>;
-  readonly score: Reading<Score | undefined>;
-  /** The newest. */
-  readonly incidents: Reading<readonly Incident[]>;
-  readonly maintenance: Reading<readonly MaintenanceWindow[]>;
-  readonly capabilities: Reading<Capabilities | undefined>;
-  readonly data: Reading<ShownData>;
-  readonly heartbeat: Heartbeat;
-  readonly nowMs: number;
-  readonly asker: Asker;
-  readonly publicUrl: string;
-  readonly links: readonly FoundLink[];
-  readonly federations: readonly Federation[];
+const mostIncidents = 20;
+
+/** Content of an endpoint's page: readings of what is known of it. */
+export async function shownEndpoint(shell: HttpShell, id: string, mayAsk: boolean) {
+  const { monitor, descriptions, capabilities, hosted, view, catalog, now = Date.now } = shell;
+  const entry = knownEntry(shell, id);
+  const publicUrl = shell.publicUrl();
+  // Reached without a network, so that nothing is said of one.
+  const isLocal = hosted(entry.id) !== undefined || domainOf(entry) === undefined;
+  const heartbeat = monitor.heartbeat();
+  const dataOf = async (): Promise<ShownData> => {
+    const [description, freshness] = await Promise.all([descriptions.get(entry.id), descriptions.freshness(entry.id)]);
+    const parts = description === undefined ? [] : partsOf(entry.id, description, shell);
+    return { description, freshness, parts, published: catalog.published.facts(entry.id) };
+  };
+  const [availability, score, incidents, maintenance, abilities, data] = await Promise.all([
+    readingOf(monitor.availability(entry.id).then((found) => found ?? unseen(entry))),
+    readingOf(monitor.score(entry.id)),
+    readingOf(monitor.incidents({ endpoint: entry.id, limit: mostIncidents })),
+    readingOf(monitor.maintenance(entry.id)),
+    readingOf(capabilities.get(entry.id)),
+    readingOf(dataOf()),
+  ]);
+  return {
+    entry,
+    description: view.description(entry),
+    availability,
+    score,
+    incidents,
+    maintenance,
+    capabilities: abilities,
+    data,
+    heartbeat: isLocal ? { ...heartbeat, offline: undefined } : heartbeat,
+    nowMs: now(),
+    asker: { id: entry.id, endpointApi: `${publicUrl}/api/endpoints/${entry.id}`, mayAsk },
+    publicUrl,
+    links: linksOf(shell.models, entry.id),
+    federations: federationsOf(shell, entry.id),
+  };
 }
+
+export type ShownEndpoint = Awaited<ReturnType<typeof shownEndpoint>>;
+
+const mostFederations = 200;
+
+/** Federations that an endpoint belongs to, of the first 200 of the catalogue. */
+const federationsOf = ({ catalog }: HttpShell, id: string): readonly Federation[] =>
+  catalog.federations.slice(0, mostFederations).filter((each) => catalog.membersOf(each).some((one) => one.id === id));
+
+/** `/endpoints/{id}`. */
+export const addEndpointPage = (app: TypedApp, shell: HttpShell): void =>
+  void app.get("/endpoints/:id", {
+    schema: { tags: ["Pages"], summary: "One endpoint as a page to read", params: IdPath },
+    handler: async (request, reply) =>
+      sendPage(request, reply, endpointPage(await shownEndpoint(shell, request.params.id, hasAccess(request)))),
+  });
 
 const licenceOf = ({ license }: CatalogEntry): Html =>
   license === undefined ? html`<span class="muted">not given</span>` : link(license, license);
@@ -76,7 +119,7 @@ export function stateLine({ availability }: ShownEndpoint): Html {
 export function incidentsBody(incidents: readonly Incident[], nowMs: number): Html {
   if (incidents.length === 0) return html`<p class="muted">None is recorded.</p>`;
   const [newest] = incidents;
-  return html`<p class="muted">The newest come first; at most 20 are shown.</p>
+  return html`<p class="muted">The newest come first; at most ${mostIncidents} are shown.</p>
 ${incidentTable(incidents, nowMs)}${
   newest === undefined || newest.evidence.length === 0
     ? ""
@@ -104,7 +147,7 @@ const stateBadge = ({ availability }: ShownEndpoint): Html => {
 };
 
 /** The page of one endpoint: what it is, how it is doing, what it holds, what it can do. */
-export function endpointPage(shown: ShownEndpoint): string {
+function endpointPage(shown: ShownEndpoint): string {
   const { asker, entry, nowMs } = shown;
   return page({
     title: entry.title,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { packageFile } from "../../package-file.ts";
+import type { HttpShell } from "../http-deps.ts";
 
 const folder = packageFile("catalog/examples/queries/");
 
@@ -15,3 +16,7 @@ export const exampleQueries = {
   oneDataset: queryIn("2-one-dataset.rq"),
   registry: queryIn("4-registry.rq"),
 } as const;
+
+/** True if the endpoints that the examples ask are hosted here. */
+export const hasExamples = ({ hosted }: HttpShell): boolean =>
+  ["places", "people", "museums"].every((id) => hosted(id) !== undefined);

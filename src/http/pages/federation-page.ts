@@ -1,45 +1,54 @@
-import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
-import type { EndpointStatus, TermCounts } from "../../registry/search/search-index.ts";
-import type { SplitClass } from "../../registry/schema/split-classes.ts";
-import { type Html, html, joined, type Piece } from "../../html.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
+import type { Federation } from "../../registry/catalog/catalog.ts";
+import type { TermCounts } from "../../registry/search/search-index.ts";
+import { type SplitClass, splitOver } from "../../registry/schema/split-classes.ts";
+import { type Html, html, joined } from "../../html.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { IdPath } from "../schemas.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
-import { exampleQueries } from "./example-queries.ts";
-import type { HourSummary } from "../../monitor/monitor.ts";
+import { exampleQueries, hasExamples } from "./example-queries.ts";
 import { amountText, numberText } from "../../figures.ts";
 import { termLink, uptimeOf } from "./figures.ts";
-import { endpointLink, type FoundLink, linkQuery, membersPicture } from "./link-pictures.ts";
+import { endpointLink, linkQuery, linksAmong, membersPicture } from "./link-pictures.ts";
 import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
+import { sendPage } from "./page-reply.ts";
+import { probesIn } from "./status-rows.ts";
 
 /** Content of a federation's page. */
-interface ShownFederation {
-  readonly federation: Federation;
-  readonly members: readonly ShownMember[];
-  /** Ids that the federation names and the catalogue does not have. */
-  readonly missing: readonly string[];
-  readonly split: readonly SplitClass[];
-  readonly links: readonly FoundLink[];
-  /** It is the federation of the example endpoints, which are hosted here. */
-  readonly isExample: boolean;
-  readonly publicUrl: string;
+function shownFederation(shell: HttpShell, id: string) {
+  const { catalog, search, monitor, models, publicUrl } = shell;
+  const federation = catalog.federation(id);
+  if (federation === undefined) throw unknownId("federation", id, catalog);
+  const entries = catalog.membersOf(federation);
+  const { hits } = search.filterEntries({ entries }, { limit: entries.length, offset: 0 });
+  return {
+    federation,
+    members: hits.map(({ entry, status }) => ({
+      entry,
+      status,
+      hours: monitor.health(entry.id)?.hours ?? [],
+      terms: search.termCounts(entry.id),
+    })),
+    links: linksAmong(models, entries),
+    missing: federation.members.filter((each) => catalog.byId(each) === undefined),
+    split: splitOver(entries, shell),
+    isExample: id === "examples" && hasExamples(shell),
+    publicUrl: publicUrl(),
+  };
 }
 
-/** A member, and what is known of it. */
-interface ShownMember {
-  readonly entry: CatalogEntry;
-  readonly status: EndpointStatus;
-  /** Of the last 24 hours, from memory. */
-  readonly hours: readonly HourSummary[];
-  /** Undefined when it has not been described. */
-  readonly terms: TermCounts | undefined;
-}
+type ShownFederation = ReturnType<typeof shownFederation>;
+
+/** `/federations/{id}`. */
+export const addFederationPage = (app: TypedApp, shell: HttpShell): void =>
+  void app.get("/federations/:id", {
+    schema: { tags: ["Pages"], summary: "One federation as a page to read", params: IdPath },
+    handler: async (request, reply) =>
+      sendPage(request, reply, federationPage(shownFederation(shell, request.params.id))),
+  });
 
 const countOf = (terms: TermCounts | undefined, kind: "classes" | "properties"): string | undefined =>
   terms && `${terms.complete ? "" : "≥ "}${numberText(terms[kind])}`;
-
-function uptimeOfHours(hours: readonly HourSummary[]): Piece {
-  const sum = (count: "probes" | "good"): number => hours.reduce((all, hour) => all + hour[count], 0);
-  return uptimeOf({ probes: sum("probes"), good: sum("good") });
-}
 
 function membersBody({ members, missing }: ShownFederation): Html {
   const unknown = members.filter(({ terms }) => terms === undefined).length;
@@ -51,7 +60,7 @@ function membersBody({ members, missing }: ShownFederation): Html {
           columns: [
             ["Endpoint", ({ entry: { id, title } }) => html`<a href="/endpoints/${id}">${title}</a>`],
             ["State", ({ status }) => badge(status)],
-            ["#Up, 24 h", ({ hours }) => uptimeOfHours(hours)],
+            ["#Up, 24 h", ({ hours }) => uptimeOf(probesIn(hours))],
             ["#Classes", ({ terms }) => countOf(terms, "classes")],
             ["#Properties", ({ terms }) => countOf(terms, "properties")],
           ],
@@ -109,8 +118,7 @@ const examples: ReadyQuery = {
 };
 
 /** Queries to start from at a federation; those of the example endpoints where they are hosted. */
-export const readyQueries = (hasExamples: boolean): readonly ReadyQuery[] =>
-  hasExamples ? [examples, ...general] : general;
+export const readyQueries = (isHosted: boolean): readonly ReadyQuery[] => (isHosted ? [examples, ...general] : general);
 
 function askBody({ federation: { id }, links, isExample, publicUrl }: ShownFederation): Html {
   const ready = isExample ? readyQueries(true) : [linkQuery(links) ?? [], readyQueries(false)].flat();
@@ -135,7 +143,7 @@ function howFound({ memberKeywords, memberQuery, builtIn }: Federation): Html | 
 }
 
 /** The page of one federation: who belongs to it, what is known of them, and how it is asked. */
-export function federationPage(shown: ShownFederation): string {
+function federationPage(shown: ShownFederation): string {
   const { federation, members, split } = shown;
   const { id, title, description } = federation;
   return page({

@@ -3,9 +3,13 @@ import { kindOf, subjectOf } from "../../monitor/subjects.ts";
 import { amountText, durationText, latencyText } from "../../figures.ts";
 import { faultList, faultText, moment, faultWords } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { knownIncident, listedIncidents } from "../monitor-routes.ts";
+import { IdPath } from "../schemas.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { badge, type Column, fact, page, section, table } from "./layout.ts";
-import { listPage } from "./list-page.ts";
+import { listPage, searchOf } from "./list-page.ts";
+import { sendPage } from "./page-reply.ts";
 
 /** Content of an incident's page. */
 interface ShownIncident {
@@ -78,7 +82,7 @@ function wordsOf({ incident, titleOf }: ShownIncident): {
 }
 
 /** The page of one incident, with its evidence. */
-export function incidentPage(shown: ShownIncident): string {
+function incidentPage(shown: ShownIncident): string {
   const { incident } = shown;
   const { name, lead, crumb } = wordsOf(shown);
   const isOpen = incident.closedMs === undefined;
@@ -178,45 +182,46 @@ const causeOf = (incident: Incident): Html => {
   return html`${kind === "down" ? "" : `${kind} `}${fault === undefined ? summary : faultText(fault)}`;
 };
 
-/** Content of the page of all incidents. */
-interface ShownIncidents {
-  readonly incidents: readonly Incident[];
-  readonly filter: IncidentFilter;
-  readonly next: string | undefined;
-  readonly titleOf: ShownIncident["titleOf"];
-  readonly nowMs: number;
-}
+const shownAtOnce = 50;
 
-/** Filters of the page of all incidents. */
-interface IncidentFilter {
-  readonly endpoint: string | undefined;
-  readonly open: "true" | "false" | undefined;
-  readonly cursor: string | undefined;
-}
-
-/** @throws FedwayError `REQUEST_INVALID` */
-export const readIncidentFilter = (search: URLSearchParams): IncidentFilter => ({
-  endpoint: search.get("endpoint")?.trim().slice(0, 64) || undefined,
-  open: choiceOf(search, "open", ["true", "false"]),
-  cursor: search.get("cursor") || undefined,
-});
-
-/** The page of all incidents. */
-export const incidentsPage = ({ incidents, filter, next, titleOf, nowMs }: ShownIncidents): string =>
-  listPage({
-    title: "Incidents",
-    path: "/incidents",
-    intro: html`Times in which endpoints, hosts or the network failed, newest first. <a href="/status">Status of all endpoints</a>, <a href="/incidents.atom">feed</a>`,
-    fields: [
-      { name: "endpoint", label: "Endpoint (id)", value: filter.endpoint },
-      { name: "open", label: "State", value: filter.open, choices: { "": "Any", true: "Open", false: "Closed" } },
-    ],
-    columns: [started, ["Of", (incident) => subjectLink(incident, titleOf)], ...course(nowMs)],
-    rows: incidents,
-    empty: "No incident is recorded.",
-    cursor: filter.cursor,
-    next,
+/** `/incidents` and `/incidents/{id}`. */
+export function addIncidentPages(app: TypedApp, { monitor, catalog, now = Date.now }: HttpShell): void {
+  const tags = ["Pages"];
+  const titleOf = (id: string): string | undefined => catalog.byId(id)?.title;
+  app.get("/incidents", {
+    schema: { tags, summary: "All incidents as a page to read" },
+    handler: async (request, reply) => {
+      const search = searchOf(request);
+      const endpoint = search.get("endpoint")?.trim().slice(0, 64) || undefined;
+      const state = choiceOf(search, "open", ["true", "false"]);
+      const open = state && state === "true";
+      const cursor = search.get("cursor") || undefined;
+      const { items, next } = await listedIncidents(monitor, { endpoint, open, cursor, limit: shownAtOnce });
+      const text = listPage({
+        title: "Incidents",
+        path: "/incidents",
+        intro: html`Times in which endpoints, hosts or the network failed, newest first. <a href="/status">Status of all endpoints</a>, <a href="/incidents.atom">feed</a>`,
+        fields: [
+          { name: "endpoint", label: "Endpoint (id)", value: endpoint },
+          { name: "open", label: "State", value: state, choices: { "": "Any", true: "Open", false: "Closed" } },
+        ],
+        columns: [started, ["Of", (incident) => subjectLink(incident, titleOf)], ...course(now())],
+        rows: items,
+        empty: "No incident is recorded.",
+        cursor,
+        next,
+      });
+      return sendPage(request, reply, text);
+    },
   });
+  app.get("/incidents/:id", {
+    schema: { tags, summary: "One incident with its evidence as a page to read", params: IdPath },
+    handler: async (request, reply) => {
+      const incident = await knownIncident(monitor, request.params.id);
+      return sendPage(request, reply, incidentPage({ incident, titleOf, nowMs: now() }));
+    },
+  });
+}
 
 /** Subject of an incident; a link where the catalogue has it. */
 function subjectLink(incident: Incident, titleOf: ShownIncident["titleOf"]): Html {

@@ -7,15 +7,12 @@ import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { pageAt } from "../paging.ts";
 import { hasAccess } from "../write-access.ts";
 import { jobView, listedJobs } from "../job-view.ts";
-import { listedIncidents } from "../monitor-routes.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, numberText } from "../../figures.ts";
 import { momentOf } from "./figures.ts";
-import { incidentsPage, readIncidentFilter } from "./incident-page.ts";
 import { badge, choicesOf } from "./layout.ts";
 import { listPage, searchOf } from "./list-page.ts";
 import { sendPage, sendPrivatePage } from "./page-reply.ts";
-import { watchesPage } from "./watches-page.ts";
 
 const tags = ["Pages"];
 const shownAtOnce = 50;
@@ -110,37 +107,8 @@ function addJobs(app: TypedApp, { jobs }: HttpShell): void {
   });
 }
 
-function addWatches(app: TypedApp, { watches, monitor }: HttpShell): void {
-  app.get("/watches", {
-    schema: { tags, summary: "Watched queries and what changed in their answers, as a page to read" },
-    handler: async (request, reply) => {
-      const open = await monitor.incidents({ open: true, limit: 1_000 });
-      const incidentOf = (endpoint: string, summary: string): string | undefined => {
-        const found = open.find((one) => one.endpoint === endpoint && one.summary?.endsWith(summary));
-        return found && `/incidents/${found.id}`;
-      };
-      return sendPage(request, reply, watchesPage({ watches: await watches.list(), incidentOf }));
-    },
-  });
-}
-
-function addIncidents(app: TypedApp, { monitor, catalog, now = Date.now }: HttpShell): void {
-  const titleOf = (id: string): string | undefined => catalog.byId(id)?.title;
-  app.get("/incidents", {
-    schema: { tags, summary: "All incidents as a page to read" },
-    handler: async (request, reply) => {
-      const filter = readIncidentFilter(searchOf(request));
-      const open = filter.open && filter.open === "true";
-      const { items, next } = await listedIncidents(monitor, { ...filter, open, limit: shownAtOnce });
-      return sendPage(request, reply, incidentsPage({ incidents: items, filter, next, titleOf, nowMs: now() }));
-    },
-  });
-}
-
-/** Pages that list federations, jobs, incidents and watched queries. */
+/** Pages that list federations and jobs. */
 export function addListPages(app: TypedApp, shell: HttpShell): void {
   addFederations(app, shell);
   addJobs(app, shell);
-  addIncidents(app, shell);
-  addWatches(app, shell);
 }

@@ -3,14 +3,17 @@ import type { EndpointHealth } from "../../monitor/monitor.ts";
 import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
 import { constructProbes, valuesTable } from "../../registry/capabilities/probes.ts";
 import { packageVersion } from "../../package-file.ts";
-import type { HttpSettings } from "../http-deps.ts";
+import type { HttpSettings, HttpShell, TypedApp } from "../http-deps.ts";
+import { IdPath } from "../schemas.ts";
+import { hasAccess } from "../write-access.ts";
 import { dataBody } from "./endpoint-data.ts";
 import { windowTable } from "./endpoint-health.ts";
-import { incidentsBody, readSection, type ShownEndpoint, stateLine } from "./endpoint-page.ts";
+import { incidentsBody, readSection, type ShownEndpoint, shownEndpoint, stateLine } from "./endpoint-page.ts";
 import { numberText } from "../../figures.ts";
 import { faultList, latencyOf, moment } from "./figures.ts";
 import { maintenanceBody } from "./maintenance-forms.ts";
 import { fact, page, section, table, toCopy } from "./layout.ts";
+import { sendPage } from "./page-reply.ts";
 
 const slowest = 5;
 
@@ -68,7 +71,7 @@ ${toCopy("Badge of shields.io", `https://img.shields.io/endpoint?url=${encodeURI
 }
 
 /** The page for the owner of an endpoint: what Fedway sees of it, how it asks, and what other clients ask stays out. */
-export function ownerPage(shown: ShownEndpoint, settings: HttpSettings): string {
+function ownerPage(shown: ShownEndpoint, settings: HttpSettings): string {
   const { entry, availability, incidents, maintenance, capabilities, data, nowMs, asker, publicUrl } = shown;
   return page({
     title: `${entry.title}, for its owner`,
@@ -85,3 +88,13 @@ ${readSection("Maintenance", maintenance, (value) => maintenanceBody(value, nowM
 ${section("badge", "Badge", badgeCode(publicUrl, entry.id))}`,
   });
 }
+
+/** `/endpoints/{id}/owner`. */
+export const addOwnerPage = (app: TypedApp, shell: HttpShell): void =>
+  void app.get("/endpoints/:id/owner", {
+    schema: { tags: ["Pages"], summary: "One endpoint for its owner, as a page to read", params: IdPath },
+    handler: async (request, reply) => {
+      const shown = await shownEndpoint(shell, request.params.id, hasAccess(request));
+      return sendPage(request, reply, ownerPage(shown, shell.config));
+    },
+  });

@@ -1,6 +1,6 @@
 import { clientOf } from "../../clients/client-name.ts";
 import { type Html, html, joined, type Piece } from "../../html.ts";
-import type { ListedRuns, RunFilter } from "../../query/run-list.ts";
+import type { RunFilter } from "../../query/run-list.ts";
 import { elapsedMs } from "../../query/run-list.ts";
 import type { RunRecord, RunStatus } from "../../query/run-log.ts";
 import { runUnknown } from "../../query/query-service.ts";
@@ -25,18 +25,6 @@ const shownAtOnce = 50;
 const again = html`<meta http-equiv="refresh" content="5">
 `;
 
-/** Content of the page of all runs. */
-interface ShownRuns {
-  readonly listed: ListedRuns;
-  readonly filter: RunFilter;
-  /** Loads again and again. */
-  readonly isLive: boolean;
-  readonly isOperator: boolean;
-  /** Owner of the view. */
-  readonly owner: string;
-  readonly nowMs: number;
-}
-
 const what = ({ call, plan, asked, queryHash = "" }: RunRecord): Html =>
   asked?.query === undefined
     ? html`${call ?? plan ?? "query"} <code>${queryHash.slice(0, 12)}</code>`
@@ -58,28 +46,10 @@ const columnsAt = (nowMs: number): readonly Column<RunRecord>[] => [
   ["Action", (run) => (run.status === "running" ? cancelForm(run) : "")],
 ];
 
-/** The page of runs: one's own, an operator's all. */
-function runsPage({ listed: { runs, next }, filter, isLive, isOperator, owner, nowMs }: ShownRuns): string {
+const introOf = ({ isOperator, owner }: ReturnType<typeof viewerOf>, isLive: boolean): Html => {
   const client = clientOf(owner);
-  const { status, endpoint, order, cursor } = filter;
-  return listPage({
-    title: "Runs of queries",
-    part: "runs",
-    path: "/runs",
-    ...(isLive && { head: again }),
-    intro: html`${isOperator ? "The runs of all clients." : html`The runs that were sent ${client === undefined ? "from your address" : html`by the client ${client}`}. <a href="/login">Sign in</a> as an operator to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}`,
-    fields: [
-      { name: "status", label: "State", value: status, choices: choicesOf(statuses) },
-      { name: "endpoint", label: "Endpoint", value: endpoint },
-      { name: "order", label: "Order", value: order, choices: { "": "Newest first", longest: "Longest first" } },
-    ],
-    columns: columnsAt(nowMs),
-    rows: runs,
-    empty: html`No run is known. <a href="/query">Run a query</a>`,
-    cursor,
-    next,
-  });
-}
+  return html`${isOperator ? "The runs of all clients." : html`The runs that were sent ${client === undefined ? "from your address" : html`by the client ${client}`}. <a href="/login">Sign in</a> as an operator to see those of all clients.`} ${isLive ? html`Loaded again every 5 seconds. <a href="/runs">Stop</a>` : html`<a href="/runs?live=on&amp;status=running">Watch those under way</a>`}`;
+};
 
 function readFilter(search: URLSearchParams): RunFilter {
   return {
@@ -102,11 +72,27 @@ export function addRunPages(app: TypedApp, shell: HttpShell): void {
       const search = searchOf(request);
       const filter = readFilter(search);
       const viewer = viewerOf(request);
-      const listed = await queries.runs(filter, viewer);
-      return sendPrivatePage(
-        reply,
-        runsPage({ listed, filter, isLive: search.get("live") === "on", ...viewer, nowMs: now() }),
-      );
+      const { runs, next } = await queries.runs(filter, viewer);
+      const isLive = search.get("live") === "on";
+      const { status, endpoint, order, cursor } = filter;
+      const text = listPage({
+        title: "Runs of queries",
+        part: "runs",
+        path: "/runs",
+        ...(isLive && { head: again }),
+        intro: introOf(viewer, isLive),
+        fields: [
+          { name: "status", label: "State", value: status, choices: choicesOf(statuses) },
+          { name: "endpoint", label: "Endpoint", value: endpoint },
+          { name: "order", label: "Order", value: order, choices: { "": "Newest first", longest: "Longest first" } },
+        ],
+        columns: columnsAt(now()),
+        rows: runs,
+        empty: html`No run is known. <a href="/query">Run a query</a>`,
+        cursor,
+        next,
+      });
+      return sendPrivatePage(reply, text);
     },
   });
   app.get("/runs/:id", {

@@ -1,34 +1,57 @@
-import {
-  type EndpointHealth,
-  type Heartbeat,
-  type HealthState,
-  healthStates,
-  type Incident,
-  type MaintenanceWindow,
-} from "../../monitor/monitor.ts";
+import { type HealthState, healthStates, type Incident, type MaintenanceWindow } from "../../monitor/monitor.ts";
 import { amountText, numberText } from "../../figures.ts";
 import { heartbeatBanner, heartbeatFacts, latencyOf, moment, noData, uptimeOf } from "./figures.ts";
-import { type Html, html } from "../../html.ts";
+import { type Html, html, type Piece } from "../../html.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { readingOf } from "./endpoint-page.ts";
 import { openIncidentList } from "./incident-page.ts";
 import { badge, choiceField, choicesOf, page, section } from "./layout.ts";
 import { createStrips, hourScale, stripKey } from "./strip.ts";
 import { windowList } from "./maintenance-forms.ts";
-import { choiceOf } from "./catalog-filter.ts";
+import {
+  readStatusFilter,
+  sortedRows,
+  type StatusFilter,
+  statusPath,
+  statusRow,
+  type StatusRow,
+  type StatusSort,
+  sorts,
+  usualOrder,
+} from "./status-rows.ts";
+import { searchOf } from "./list-page.ts";
+import { sendPage } from "./page-reply.ts";
 
 /** Content of the status page. */
-interface ShownStatus {
-  readonly filter: StatusFilter;
-  readonly all: readonly EndpointHealth[];
-  readonly titleOf: (endpoint: string) => string;
-  readonly heartbeat: Heartbeat;
-  /** Those that are open; undefined when they cannot be read. */
-  readonly incidents: readonly Incident[] | undefined;
-  /** Windows that have not ended. */
-  readonly maintenance: readonly MaintenanceWindow[];
-  /** Problem of the service's own storage. */
-  readonly storeProblem?: string | undefined;
-  readonly nowMs: number;
+async function shownStatus(shell: HttpShell, search: URLSearchParams) {
+  const { monitor, catalog, ready, now = Date.now } = shell;
+  const filter = readStatusFilter(search);
+  const { state } = ready().checks;
+  const [incidents, windows] = await Promise.all([
+    readingOf(monitor.incidents({ open: true })),
+    readingOf(monitor.maintenance()),
+  ]);
+  return {
+    filter,
+    all: monitor.all(),
+    titleOf: (id: string): string => catalog.byId(id)?.title ?? id,
+    heartbeat: monitor.heartbeat(),
+    incidents,
+    maintenance: windows.ok ? windows.value : [],
+    storeProblem: state?.ok === false ? state.detail : undefined,
+    nowMs: now(),
+  };
 }
+
+type ShownStatus = Awaited<ReturnType<typeof shownStatus>>;
+
+/** `/status`. */
+export const addStatusPage = (app: TypedApp, shell: HttpShell): void =>
+  void app.get("/status", {
+    schema: { tags: ["Pages"], summary: "The state of all endpoints as a page to read" },
+    handler: async (request, reply) =>
+      sendPage(request, reply, statusPage(await shownStatus(shell, searchOf(request)))),
+  });
 
 const storeBanner = (problem: string | undefined): Html =>
   problem === undefined
@@ -66,11 +89,12 @@ function incidentLists(incidents: readonly Incident[], total: number, shown: Sho
 const incidentLinks = html`<a href="/incidents">All incidents</a>, <a href="/incidents.atom">follow the feed</a>`;
 
 function openIncidents(shown: ShownStatus): Html {
-  const { incidents, all } = shown;
-  if (incidents === undefined) {
+  const { incidents: read, all } = shown;
+  if (!read.ok) {
     return html`<div class="banner down"><p><strong>Incidents cannot be read now.</strong> There may be open ones.</p></div>
 `;
   }
+  const { value: incidents } = read;
   const total = Math.max(incidents.length, new Set(all.flatMap(({ incident }) => incident ?? [])).size);
   if (total === 0)
     return html`<p>There is no open incident. ${incidentLinks}</p>
@@ -118,17 +142,16 @@ function columnHead(column: StatusSort, filter: StatusFilter): Html {
   return html`<th scope="col"${columnClass(column, filter)}${sorting}><a href="${path}">${sortTexts[column]}</a></th>`;
 }
 
-interface RowLook {
-  readonly strip: ReturnType<typeof createStrips>;
-  /** Attributes of cells by column. */
-  readonly cells: Readonly<Record<StatusSort, Html>>;
-}
-
-function rowHtml({ health, title, probes, good, latencyMs }: StatusRow, { strip, cells }: RowLook): Html {
-  const { endpoint, state, sinceMs, maintenanceUntilMs } = health;
+function rowHtml(
+  { health, title, latencyMs, ...probed }: StatusRow,
+  strip: ReturnType<typeof createStrips>,
+  filter: StatusFilter,
+): Html {
+  const { endpoint, state, sinceMs, maintenanceUntilMs, hours } = health;
+  const cell = (column: StatusSort, piece: Piece): Html => html`<td${columnClass(column, filter)}>${piece}</td>`;
   return html`<tr><th scope="row"><a href="/endpoints/${endpoint}">${title}</a></th><td>${badge(state)}${
     maintenanceUntilMs === undefined ? "" : html` ${badge("work", "maintenance")}`
-  }</td><td${cells.uptime}>${uptimeOf({ probes, good })}</td><td${cells.latency}>${latencyOf(latencyMs)}</td><td${cells.since}>${sinceMs === undefined ? noData : moment(sinceMs, false)}</td><td>${strip(health.hours)}</td></tr>
+  }</td>${cell("uptime", uptimeOf(probed))}${cell("latency", latencyOf(latencyMs))}${cell("since", sinceMs === undefined ? noData : moment(sinceMs, false))}<td>${strip(hours)}</td></tr>
 `;
 }
 
@@ -141,26 +164,17 @@ function fleet({ filter, all, titleOf, nowMs }: ShownStatus): Html {
     shown.map((health) => statusRow(health, titleOf(health.endpoint))),
     filter,
   );
-  const look: RowLook = {
-    strip: createStrips(hourScale(nowMs)),
-    cells: {
-      name: html``,
-      state: html``,
-      uptime: columnClass("uptime", filter),
-      latency: columnClass("latency", filter),
-      since: columnClass("since", filter),
-    },
-  };
+  const strip = createStrips(hourScale(nowMs));
   return html`<div class="fleet"><table>
 <caption>${amountText(rows.length, "endpoint")}, sorted by ${sortTexts[filter.sort].toLowerCase()}, ${filter.order === "asc" ? "ascending" : "descending"}. Latency is the median of the hourly medians of 24 hours.</caption>
 <thead><tr>${sorts.map((column) => columnHead(column, filter))}<th scope="col">Last 24 h</th></tr></thead>
 <tbody>
-${rows.map((row) => rowHtml(row, look))}</tbody></table></div>
+${rows.map((row) => rowHtml(row, strip, filter))}</tbody></table></div>
 `;
 }
 
 /** The state of all endpoints. */
-export function statusPage(shown: ShownStatus): string {
+function statusPage(shown: ShownStatus): string {
   const { heartbeat } = shown;
   return page({
     title: "Status",
@@ -183,106 +197,4 @@ function maintenance({ maintenance: windows, titleOf, nowMs }: ShownStatus): Htm
   const left = windows.length - mostWindows;
   const more = left > 0 ? html`<p class="muted">${amountText(left, "later one")} not shown.</p>\n` : "";
   return section("maintenance", "Maintenance", html`${windowList(windows.slice(0, mostWindows), nowMs, link)}${more}`);
-}
-
-/** By what the endpoints are ordered. */
-type StatusSort = "name" | "state" | "uptime" | "latency" | "since";
-type SortOrder = "asc" | "desc";
-
-/** Filter of the status page. */
-export interface StatusFilter {
-  readonly sort: StatusSort;
-  readonly order: SortOrder;
-  readonly state?: HealthState | undefined;
-}
-
-const sorts: readonly StatusSort[] = ["name", "state", "uptime", "latency", "since"];
-
-/** The order that is meant when none is named: trouble first, else A to Z. */
-const usualOrder: Readonly<Record<StatusSort, SortOrder>> = {
-  name: "asc",
-  state: "asc",
-  uptime: "asc",
-  latency: "desc",
-  since: "desc",
-};
-
-/** @throws FedwayError `REQUEST_INVALID` */
-export function readStatusFilter(query: URLSearchParams): StatusFilter {
-  const sort = choiceOf(query, "sort", sorts) ?? "name";
-  const order = choiceOf(query, "order", ["asc", "desc"] as const) ?? usualOrder[sort];
-  const state = choiceOf(query, "state", healthStates);
-  return { sort, order, state };
-}
-
-/** The page that shows what is asked for. */
-export function statusPath({ sort, order, state }: StatusFilter): string {
-  const parameters = new URLSearchParams();
-  if (sort !== "name" || order !== "asc") {
-    parameters.set("sort", sort);
-    parameters.set("order", order);
-  }
-  if (state !== undefined) parameters.set("state", state);
-  return parameters.size === 0 ? "/status" : `/status?${parameters.toString()}`;
-}
-
-/** One endpoint of the status page. */
-export interface StatusRow {
-  readonly health: EndpointHealth;
-  readonly title: string;
-  /** Probes of the last 24 hours and the running one. */
-  readonly probes: number;
-  readonly good: number;
-  /** Median of the hours' medians; undefined when no probe was good. */
-  readonly latencyMs: number | undefined;
-}
-
-function medianOf(values: readonly number[]): number | undefined {
-  const sorted = values.toSorted((left, right) => left - right);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle];
-  const lower = sorted[middle - 1];
-  return sorted.length % 2 === 1 || upper === undefined || lower === undefined ? upper : (lower + upper) / 2;
-}
-
-/** The figures of one endpoint. */
-export function statusRow(health: EndpointHealth, title: string): StatusRow {
-  let probes = 0;
-  let good = 0;
-  const medians: number[] = [];
-  for (const hour of health.hours) {
-    probes += hour.probes;
-    good += hour.good;
-    if (hour.p50Ms !== undefined) medians.push(hour.p50Ms);
-  }
-  return { health, title, probes, good, latencyMs: medianOf(medians) };
-}
-
-const severity: Readonly<Record<HealthState, number>> = { down: 0, flapping: 1, degraded: 2, unknown: 3, up: 4 };
-
-const keys: Readonly<Record<Exclude<StatusSort, "name">, (row: StatusRow) => number | undefined>> = {
-  state: ({ health }) => severity[health.state],
-  uptime: ({ probes, good }) => (probes === 0 ? undefined : good / probes),
-  latency: ({ latencyMs }) => latencyMs,
-  since: ({ health }) => health.sinceMs,
-};
-
-const collator = new Intl.Collator("en", { sensitivity: "base", numeric: true });
-
-const byName = (left: StatusRow, right: StatusRow): number =>
-  collator.compare(left.title, right.title) || (left.health.endpoint < right.health.endpoint ? -1 : 1);
-
-/** Rows in the order asked for; those without the figure come last in either, equal ones by name. */
-export function sortedRows(rows: readonly StatusRow[], { sort, order }: StatusFilter): readonly StatusRow[] {
-  const sign = order === "asc" ? 1 : -1;
-  if (sort === "name") return rows.toSorted((left, right) => sign * byName(left, right));
-  const keyed = rows.map((row) => ({ row, key: keys[sort](row) }));
-  return keyed
-    .toSorted((left, right) => {
-      if (left.key === undefined || right.key === undefined) {
-        return Number(left.key === undefined) - Number(right.key === undefined) || byName(left.row, right.row);
-      }
-      return sign * (left.key - right.key) || byName(left.row, right.row);
-    })
-    .map(({ row }) => row);
 }

@@ -1,17 +1,13 @@
 import { amountText } from "../../figures.ts";
 import { html, type Html, type Piece } from "../../html.ts";
+import type { Incident } from "../../monitor/monitor.ts";
 import { isFound, stateOf, type Watch } from "../../watch/watch.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { moment } from "./figures.ts";
 import { badge } from "./layout.ts";
 import { listPage } from "./list-page.ts";
+import { sendPage } from "./page-reply.ts";
 import { type CellLevel, drawStrip } from "./strip.ts";
-
-/** Content of the page of watched queries. */
-interface ShownWatches {
-  readonly watches: readonly Watch[];
-  /** Path of the open incident about a drift. */
-  readonly incidentOf: (endpoint: string, summary: string) => string | undefined;
-}
 
 const marks = { drift: "down", suspect: "work", "not run": "unknown", learning: "unknown", holds: "up" } as const;
 const cells = 25;
@@ -34,28 +30,37 @@ const whereOf = ({ endpoint, federation }: Watch): Html =>
     ? html`<a href="/federations/${federation}">${federation}</a>`
     : html`<a href="/endpoints/${endpoint}">${endpoint}</a>`;
 
-function changesOf({ drifts, results }: Watch, incidentOf: ShownWatches["incidentOf"]): Piece {
+function changesOf({ drifts, results }: Watch, open: readonly Incident[]): Piece {
   const found = Object.values(drifts).map((drift) => {
-    const path = isFound(drift) ? incidentOf(drift.endpoint, drift.summary) : undefined;
-    return html`<div>${path === undefined ? drift.summary : html`<a href="${path}">${drift.summary}</a>`}</div>`;
+    const incident =
+      isFound(drift) &&
+      open.find(({ endpoint, summary }) => endpoint === drift.endpoint && summary?.endsWith(drift.summary));
+    return html`<div>${incident ? html`<a href="/incidents/${incident.id}">${drift.summary}</a>` : drift.summary}</div>`;
   });
   return found.length > 0 ? found : (results.at(-1)?.why ?? "");
 }
 
-/** The watched queries, with their latest runs and what changed. */
-export const watchesPage = ({ watches, incidentOf }: ShownWatches): string =>
-  listPage({
-    title: "Watched queries",
-    path: "/watches",
-    intro: "Queries that run on a schedule; a changed answer opens an incident.",
-    columns: [
-      ["Query", ({ id, name }) => html`<a href="/api/watches/${id}">${name}</a>`],
-      ["Endpoint", whereOf],
-      ["State", (watch) => badge(marks[stateOf(watch)], stateOf(watch))],
-      ["Latest runs", stripOf],
-      ["Last", ({ results }) => (results.length === 0 ? "" : moment(results.at(-1)?.atMs ?? 0, false))],
-      ["What changed", (watch) => changesOf(watch, incidentOf)],
-    ],
-    rows: watches,
-    empty: html`No query is watched. <code>fedway watches add FOLDER</code> adds some.`,
+/** `/watches`: the watched queries, with their latest runs and what changed. */
+export const addWatches = (app: TypedApp, { watches, monitor }: HttpShell): void =>
+  void app.get("/watches", {
+    schema: { tags: ["Pages"], summary: "Watched queries and what changed in their answers, as a page to read" },
+    handler: async (request, reply) => {
+      const open = await monitor.incidents({ open: true, limit: 1_000 });
+      const text = listPage({
+        title: "Watched queries",
+        path: "/watches",
+        intro: "Queries that run on a schedule; a changed answer opens an incident.",
+        columns: [
+          ["Query", ({ id, name }) => html`<a href="/api/watches/${id}">${name}</a>`],
+          ["Endpoint", whereOf],
+          ["State", (watch) => badge(marks[stateOf(watch)], stateOf(watch))],
+          ["Latest runs", stripOf],
+          ["Last", ({ results }) => (results.length === 0 ? "" : moment(results.at(-1)?.atMs ?? 0, false))],
+          ["What changed", (watch) => changesOf(watch, open)],
+        ],
+        rows: await watches.list(),
+        empty: html`No query is watched. <code>fedway watches add FOLDER</code> adds some.`,
+      });
+      return sendPage(request, reply, text);
+    },
   });

@@ -5,7 +5,7 @@ import { sampleDescription } from "../../../support/sample-description.ts";
 
 const bodyOf = (description: VoidDescription): string =>
   dataBody(
-    { id: "people", description, freshness: { state: "fresh" }, parts: [], published: undefined },
+    { description, freshness: { state: "fresh" }, parts: [], published: undefined },
     { id: "people", endpointApi: "/api/endpoints/people", mayAsk: false },
   ).html;
 

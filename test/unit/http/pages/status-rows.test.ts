@@ -6,7 +6,7 @@ import {
   statusPath,
   statusRow,
   type StatusFilter,
-} from "../../../../src/http/pages/status-page.ts";
+} from "../../../../src/http/pages/status-rows.ts";
 import type { EndpointHealth, HourSummary } from "../../../../src/monitor/monitor.ts";
 
 const hour = (probes: number, good: number, p50Ms?: number): HourSummary => ({
