@@ -1,85 +1,107 @@
 import { type Static, Type } from "typebox";
 import { Check } from "typebox/value";
 import { parsedJson } from "../../json.ts";
-import type { Problem } from "../../errors/fedway-error.ts";
-import type { RunStatus } from "../../query/run-log.ts";
+import { Problem } from "../../errors/problem.ts";
 import type { ToolAnswer } from "../tool.ts";
-import type { TokenCount } from "./chat-model.ts";
+import { boolean, type Given, text, texts } from "../../shapes.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 
-/** A question. */
-export interface AskRequest {
-  readonly question: string;
-  /** Corrections that the model may make after its first query; default 2. */
-  readonly rounds?: number | undefined;
-  /** Ids of the endpoints to ask; found by the question when absent. */
-  readonly endpoints?: readonly string[] | undefined;
-  /** Another agent than the one that Fedway recommends, to compare them. */
-  readonly setup?: AskSetup | undefined;
-}
+const { Optional } = Type;
+const name = Type.String({ minLength: 1, maxLength: 64 });
 
-/** An agent, as benchmarks vary it. Limits are beside those of the operator. */
-export interface AskSetup {
-  /** Names of the tools that it has; with `submit_final_query` it ends a question itself. */
-  readonly tools: readonly string[];
-  /** Instead of the task that models are given. */
-  readonly prompt: string;
-  /** Endpoints, terms and schemas are looked up, with its tools, before the model is asked. */
-  readonly lookup: boolean;
-  readonly turns?: number | undefined;
-  readonly tokens?: number | undefined;
-  readonly timeoutMs?: number | undefined;
-}
+/** An agent, as benchmarks vary it. */
+const AskSetup = Type.Object(
+  {
+    tools: Type.Array(name, { maxItems: 20, description: "That the model may call." }),
+    prompt: Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: "Instead of the task that models are given.",
+    }),
+    lookup: boolean("Whether endpoints and terms are looked up, with these tools, before the model is asked."),
+    turns: Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+    tokens: Optional(Type.Integer({ minimum: 1_000, maximum: 10_000_000, description: "Of the model, in and out." })),
+    timeoutMs: Optional(Type.Integer({ minimum: 1_000, maximum: 3_600_000 })),
+  },
+  {
+    additionalProperties: false,
+    description: "Another agent, to compare it: what fedway evaluate sends. The limits of the operator hold, too.",
+  },
+);
+
+export type AskSetup = Given<Static<typeof AskSetup>>;
+
+/** A question. */
+export const AskRequest = Type.Object(
+  {
+    question: Type.String({ minLength: 1, maxLength: 4_000, description: "In plain words." }),
+    rounds: Optional(
+      Type.Integer({ minimum: 0, maximum: 9, description: "Corrections after the first query; 2 when absent." }),
+    ),
+    endpoints: Optional(
+      Type.Array(name, {
+        minItems: 1,
+        maxItems: 3,
+        description: "Ids of the endpoints to ask; found by the question when absent.",
+      }),
+    ),
+    setup: Optional(AskSetup),
+  },
+  { additionalProperties: false },
+);
+export type AskRequest = Given<Static<typeof AskRequest>>;
 
 /** Why there was no further turn. */
 export type Stop = "answered" | "submitted" | "unknown" | "rounds" | "turns" | "tokens" | "time" | "model";
 
-/** Steps taken for a question, in order. */
-export interface Step {
-  /** A tool, or "model". */
-  readonly step: string;
-  /** When it began, since the question did. */
-  readonly atMs: number;
-  readonly ms: number;
-  /** Outcome of a query, or code of a failure. */
-  readonly outcome?: string | undefined;
-  /** The query that it was given, as it was written. */
-  readonly query?: string | undefined;
-  /** Id of its run; of an earlier one where its answer was kept. */
-  readonly run?: string | undefined;
-}
+const count = Type.Integer({ minimum: 0 });
 
-/** The answer to a question: rows with their query, never a model's word for them. */
-export interface AskAnswer {
-  /** That of the last query; "unknown" when none was written, "failed" also when the model or the time did. */
-  readonly status: Exclude<RunStatus, "running"> | "unknown";
-  readonly stopped: Stop;
-  readonly question: string;
-  /** The last query that was run. */
-  readonly query: string | null;
-  /** Ids of the endpoints that the model was shown, best first. */
-  readonly endpoints: readonly string[];
-  /** Its result as `run_query` shows it, or why there is none. */
-  readonly text: string;
-  /** The same as data. */
-  readonly result: ToolAnswer["data"] | null;
-  readonly diagnosis: Problem | null;
-  /** Entities that the question names, by the labels of the data, and its query does not. */
-  readonly dropped: readonly Entity[];
-  readonly model: string;
-  /** Joins the runs of this question. */
-  readonly session: string;
-  /** Completions of the model. */
-  readonly turns: number;
-  /** Corrections among them. */
-  readonly rounds: number;
-  readonly tokens: TokenCount;
-  /** In the currency of the configured price; null without one. */
-  readonly cost: number | null;
-  readonly steps: readonly Step[];
-}
+/** What was done for a question. */
+const Step = Type.Object({
+  step: text("A tool, or model."),
+  atMs: Type.Integer({ minimum: 0, description: "When it began, since the question did." }),
+  ms: count,
+  outcome: Optional(text("Outcome of a query, or code of a failure.")),
+  query: Optional(text("That the tool was given, as it was written.")),
+  run: Optional(
+    text("Id of its run, as in GET /api/sessions/{id}?format=calls; of an earlier one where its answer was kept."),
+  ),
+});
+export type Step = Given<Static<typeof Step>>;
 
 const entity = Type.Object({ kind: Type.Literal("entity"), term: Type.String(), label: Type.String() });
+
+/** The answer to a question: rows with their query, never a model's word for them. */
+export const AskAnswer = Type.Object(
+  {
+    status: Type.Enum(["ok", "empty", "partial", "failed", "cancelled", "unknown"], {
+      description: "That of the last query; unknown: none was written.",
+    }),
+    stopped: Type.Unsafe<Stop>(text("answered, submitted, unknown, rounds, turns, tokens, time or model.")),
+    question: Type.String(),
+    query: Type.Union([Type.String(), Type.Null()], {
+      description: "The submitted query, else the last one that was run.",
+    }),
+    endpoints: texts("Ids of the endpoints that the model was shown."),
+    text: text("The rows, or why there are none."),
+    result: Type.Unsafe<ToolAnswer["data"] | null>(
+      Type.Any({ description: "The same as data, as the tool run_query gives it; null when no query was run." }),
+    ),
+    diagnosis: Type.Union([Problem, Type.Null()]),
+    dropped: Type.Array(Type.Omit(entity, ["kind"]), {
+      description: "What the question names, by labels of the data, and its query does not.",
+    }),
+    model: Type.String(),
+    session: text("For GET /api/sessions/{id}."),
+    turns: count,
+    rounds: count,
+    tokens: Type.Object({ input: count, output: count, estimated: Type.Boolean() }),
+    cost: Type.Union([Type.Number(), Type.Null()], { description: "By FEDWAY_CHAT_PRICE; null without one." }),
+    steps: Type.Array(Step),
+  },
+  { title: "AskAnswer" },
+);
+export type AskAnswer = Given<Static<typeof AskAnswer>>;
 
 /** A thing with its label, as the data have it; its IRI is in angle brackets. */
 export type Entity = Pick<Static<typeof entity>, "term" | "label">;
@@ -93,7 +115,7 @@ export function namedEntities(question: string, found: ToolAnswer | undefined): 
   );
 }
 
-const wordsOf = (text: string): string => ` ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["-"]).join(" ")} `;
+const wordsOf = (words: string): string => ` ${(words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["-"]).join(" ")} `;
 
 /** Those that a query names neither by IRI nor by label; of several with one label, none. */
 function droppedOf(named: readonly Entity[], query: string): readonly Entity[] {
