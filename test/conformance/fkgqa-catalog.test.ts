@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonTerm } from "../../src/results/json-terms.ts";
 import { publishedData, type PublishedQuestion, publishedQuestions } from "../support/published-questions.ts";
 import { buildPublishedShards, hasPublishedData, publishedDatasets } from "../support/published-shards.ts";
 import { eventually } from "../support/eventually.ts";
@@ -53,7 +54,7 @@ function wholeOf(dataset: string): oxigraph.Store {
   return whole;
 }
 
-type Told = readonly (readonly (string | null)[])[];
+type Told = readonly Readonly<Record<string, JsonTerm>>[];
 
 let service: RunningService;
 beforeAll(async () => {
@@ -81,11 +82,8 @@ afterAll(async () => {
   if (hasPublishedData) await service.close();
 });
 
-/** The value of a cell of a tool's rows: N-Triples without datatype or language. */
-function cell(text: string): string {
-  const [, literal] = /^"(.*)"[^"]*$/su.exec(text) ?? [];
-  return literal === undefined ? text.replace(/^<(.*)>$/u, "$1") : (JSON.parse(`"${literal}"`) as string);
-}
+/** The value of a term, without datatype or language. */
+const valueOf = (term: JsonTerm): string => String(typeof term === "object" ? Object.values(term)[0] : term);
 
 /** The answer of the whole data; undefined for a query that takes minutes there. */
 const answerOf = (whole: oxigraph.Store, { sparql, rewritten }: PublishedQuestion): Answer | undefined =>
@@ -93,7 +91,7 @@ const answerOf = (whole: oxigraph.Store, { sparql, rewritten }: PublishedQuestio
 
 /** The rows of a tool's answer, as `rowsOf` has them. */
 function toldRows(rows: Told): readonly string[] {
-  const values = rows.map((row) => row.flatMap((one) => (one === null ? [] : [shown(cell(one))])));
+  const values = rows.map((row) => Object.values(row).map((term) => shown(valueOf(term))));
   return values.map((row) => row.toSorted().join(" | ")).toSorted();
 }
 

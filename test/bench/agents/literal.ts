@@ -7,6 +7,7 @@ import oxigraph from "oxigraph";
 import { skillText } from "../../../src/agent/skill.ts";
 import type { ToolAnswer } from "../../../src/agent/tool.ts";
 import type { Toolbox } from "../../../src/agent/toolbox.ts";
+import type { JsonTerm } from "../../../src/results/json-terms.ts";
 import { type PublishedQuestion, publishedData, publishedQuestions } from "../../support/published-questions.ts";
 import { buildPublishedShards, hasPublishedData, publishedDatasets } from "../../support/published-shards.ts";
 import { createRandom } from "../../support/random.ts";
@@ -197,8 +198,9 @@ class LiteralAgent {
     let given: object = { query, endpoint, format: "json", max_rows: 500 };
     for (let pages = 0; pages < 100; pages++) {
       const { data } = await this.#box.call("run_query", given, caller);
-      const page = (data["rows"] ?? []) as readonly (readonly (string | null)[])[];
-      rows.push(...page.map((row) => row.map(comparable).join(" | ")));
+      const page = (data["rows"] ?? []) as readonly Readonly<Record<string, JsonTerm>>[];
+      const columns = (data["columns"] ?? []) as readonly string[];
+      rows.push(...page.map((row) => columns.map((name) => comparable(row[name])).join(" | ")));
       if (typeof data["next_cursor"] !== "string") break;
       given = { cursor: data["next_cursor"], format: "json", max_rows: 500 };
     }
@@ -246,17 +248,8 @@ function rowsOf(json: string): readonly string[] {
 const valueOf = (text: string): string =>
   text !== "" && Number.isFinite(Number(text)) ? Number(text).toPrecision(12) : text;
 
-function comparable(cell: string | null): string {
-  if (cell === null) return "";
-  if (cell.startsWith("<")) return cell.slice(1, -1);
-  const [, value = cell] = /^"(.*)"(?:@[\w-]+|\^\^<.*>)?$/s.exec(cell) ?? [];
-  return valueOf(
-    value
-      .replaceAll(/\\(["\\])/g, "$1")
-      .replaceAll(String.raw`\n`, "\n")
-      .replaceAll(String.raw`\r`, "\r"),
-  );
-}
+const comparable = (term: JsonTerm = ""): string =>
+  valueOf(String(typeof term === "object" ? Object.values(term)[0] : term));
 
 function shared(gold: readonly string[], got: readonly string[]): number {
   const left = new Map<string, number>();
