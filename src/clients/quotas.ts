@@ -1,23 +1,28 @@
+import { type Static, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
+import { type Given, integer, number } from "../shapes.ts";
 import type { Client } from "./client-keys.ts";
 import { keyNameOf } from "./client-name.ts";
 
 /** Cost of a client's calls. */
-export interface Cost {
-  /** Sent to endpoints. */
-  readonly requests: number;
-  /** Of answers, where their number is known. */
-  readonly rows: number;
-  readonly seconds: number;
-}
+const Cost = Type.Object({
+  requests: integer("Requests sent to endpoints."),
+  rows: integer("Rows or triples of answers, where their number is known."),
+  seconds: number("Seconds that calls were under way."),
+});
+export type Cost = Given<Static<typeof Cost>>;
 
 const windows = { hour: 3_600_000, day: 86_400_000 } as const;
 type Window = keyof typeof windows;
 const kinds = ["requests", "rows", "seconds"] as const;
 
 /** Cost so far of a client's calls, by window. */
-type Use = Readonly<Record<Window, Cost>>;
+export const Use = Type.Object(
+  { hour: Cost, day: Cost },
+  { description: "Cost of its calls in the present hour and day (UTC)." },
+);
+type Use = Given<Static<typeof Use>>;
 
 interface QuotaOptions {
   readonly store: Pick<Store, "increment">;

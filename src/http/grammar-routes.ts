@@ -3,11 +3,12 @@ import { leastBytes } from "../agent/grammar/sparql-grammar.ts";
 import { createGrammars, type GrammarOptions } from "../agent/grammar/create-grammars.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { answersAs, IdPath, strictObject } from "./schemas.ts";
+import { answersAs, documented, IdPath, strictObject } from "./schemas.ts";
 
+const doc = documented("Descriptions");
 const GrammarParameters = strictObject({
   format: Type.Optional(
-    Type.Union([Type.Literal("gbnf"), Type.Literal("lark")], {
+    Type.Enum(["gbnf", "lark"], {
       description: "gbnf (default) for llama.cpp and XGrammar; lark for llguidance, Outlines, vLLM and SGLang.",
     }),
   ),
@@ -32,9 +33,7 @@ export function addGrammarRoutes(app: TypedApp, shell: HttpShell): void {
   for (const { of, operationId, whose } of routes) {
     app.get(`/api/${of}s/:id/grammar`, {
       schema: {
-        tags: ["Descriptions"],
-        operationId,
-        summary: `A grammar of SPARQL over ${whose} own classes and properties, for a model's decoder`,
+        ...doc(operationId, `A grammar of SPARQL over ${whose} own classes and properties, for a model's decoder`),
         params: IdPath,
         querystring: GrammarParameters,
         response: answersAs(["text/plain"]),

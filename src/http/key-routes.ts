@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Client, namePattern, Quota, roles } from "../clients/client-keys.ts";
 import { clientOf, keyNameOf } from "../clients/client-name.ts";
+import { Use } from "../clients/quotas.ts";
 import { sendNothing, sendNow } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
@@ -22,18 +23,13 @@ const Rotation = strictObject({
   expiresIn,
 });
 
-const Cost = Type.Object({ requests: Type.Integer(), rows: Type.Integer(), seconds: Type.Number() });
-const used = Type.Object(
-  { hour: Cost, day: Cost },
-  { description: "Cost of its calls in the present hour and day (UTC)." },
-);
 const ClientView = view("Client", {
   name: Type.String(),
   role,
   quota: Type.Optional(Quota),
   keys: Type.Array(Type.Object({ madeAt: Type.String(), endsAt: Type.Optional(Type.String()), live: Type.Boolean() })),
 });
-const Clients = view("Clients", { clients: Type.Array(Type.Intersect([ClientView, Type.Object({ used })])) });
+const Clients = view("Clients", { clients: Type.Array(Type.Intersect([ClientView, Type.Object({ used: Use })])) });
 const NewKey = view("NewKey", {
   key: text("Shown this once: only its hash is kept."),
   client: ClientView,
@@ -42,7 +38,7 @@ const Self = view("CallerIdentity", {
   client: Type.Optional(text("Absent: no client.")),
   role: Type.Optional(role),
   quota: Type.Optional(Quota),
-  used: Type.Optional(used),
+  used: Type.Optional(Use),
 });
 
 const momentOf = (ms: number): string => new Date(ms).toISOString();

@@ -29,7 +29,7 @@ export function shown(record: object): object {
 const shownValue = (value: unknown): unknown => (typeof value === "object" && value !== null ? shown(value) : value);
 
 /** Schemas of the fields of such records. */
-const shownFields = ({ properties }: TObject): Record<string, TSchema> =>
+export const shownFields = ({ properties }: TObject): Record<string, TSchema> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, field]) => {
       const its = nameOfMoment.test(name) ? { ...field, type: "string", format: "date-time" } : shownSchema(field);

@@ -1,5 +1,7 @@
+import { type Static, Type } from "typebox";
 import type { MonitorReader } from "../monitor/monitor.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
+import { view } from "./schemas.ts";
 
 /** Inputs of the readiness check. */
 export interface ReadinessParts {
@@ -18,16 +20,12 @@ export interface ReadinessParts {
   readonly monitor: Pick<MonitorReader, "heartbeat">;
 }
 
-interface Check {
-  readonly ok: boolean;
-  readonly detail?: string;
-}
+const Check = Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) });
+type Check = Static<typeof Check>;
 
 /** Readiness for queries, with one entry for each check. */
-export interface Readiness {
-  readonly ready: boolean;
-  readonly checks: Readonly<Record<string, Check>>;
-}
+export const Readiness = view("Readiness", { ready: Type.Boolean(), checks: Type.Record(Type.String(), Check) });
+export type Readiness = Static<typeof Readiness>;
 
 /**
  * Readiness for queries. A store that fails does not stop them, neither does a monitor that is silent, nor a

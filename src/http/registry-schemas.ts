@@ -6,10 +6,10 @@ import { view, strictObject, boolean, optionalFields } from "./schemas.ts";
 
 /** Parameters of `GET /api/endpoints/{id}/void`. */
 export const VoidParameters = optionalFields({
-  view: Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
+  view: Type.Enum(["agent", "planner"], {
     description: "agent (default): classes and properties within a budget; planner: only what is proven.",
   }),
-  variant: Type.Union([Type.Literal("standard"), Type.Literal("extended")], {
+  variant: Type.Enum(["standard", "extended"], {
     description: "extended: everything, with linksets to other endpoints and how each fact is known; without a budget.",
   }),
   maxTokens: Type.Integer({
@@ -24,7 +24,7 @@ export const VoidParameters = optionalFields({
 
 /** Parameters of `GET /api/endpoints/{id}/schema`. */
 export const SchemaParameters = optionalFields({
-  detail: Type.Union([Type.Literal("summary"), Type.Literal("classes"), Type.Literal("lines"), Type.Literal("paths")], {
+  detail: Type.Enum(["summary", "classes", "lines", "paths"], {
     description: "summary (default), names of classes, one line a class, or one line a path.",
   }),
   classes: Type.String({
@@ -32,13 +32,13 @@ export const SchemaParameters = optionalFields({
     description: "Classes to show, separated by commas: IRIs or local names.",
   }),
   maxTokens: Type.Integer({ minimum: 50, maximum: 100_000, default: 2000 }),
-  format: Type.Union([Type.Literal("json"), Type.Literal("text")]),
+  format: Type.Enum(["json", "text"]),
 });
 
 /** Parameters of `GET /api/search`. */
 export const SearchParameters = strictObject({
   q: Type.String({ minLength: 1, maxLength: 2_048, description: "Words, an IRI, prefix:name or an id." }),
-  kind: Type.Optional(Type.Union([Type.Literal("endpoint"), Type.Literal("class"), Type.Literal("property")])),
+  kind: Type.Optional(Type.Enum(["endpoint", "class", "property"])),
   endpoint: Type.Optional(Type.String({ maxLength: 64, description: "Only this endpoint and its terms." })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, default: 0 })),

@@ -159,9 +159,3 @@ const ofPlans = {
   ),
   provenance: flag(provenanceDescription),
 };
-
-/** `/health/ready`. */
-export const Readiness = view("Readiness", {
-  ready: Type.Boolean(),
-  checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
-});

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { anyOriginHeaders, plainHeaders, sendJson, sendNow, uncached } from "./common-headers.ts";
 import type { HttpDeps, HttpShell, TypedApp } from "./http-deps.ts";
-import { answersAs, Readiness, documented } from "./schemas.ts";
+import { Readiness } from "./readiness.ts";
+import { answersAs, documented } from "./schemas.ts";
 import { openToAll } from "./write-access.ts";
 
 const doc = documented("Operation");

@@ -1,19 +1,19 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
+import { type Given, integer, text, texts } from "../shapes.ts";
+
+const { Optional } = Type;
 
 /** Result of one run. A run that was not possible, or shows nothing about the data, is `not run` and never judged. */
-export interface Run {
-  readonly atMs: number;
-  readonly status: "ok" | "empty" | "failed" | "not run";
-  /** Id of the run record. */
-  readonly run?: string | undefined;
-  /** Rows or triples; of one row of aggregates its first number. */
-  readonly size: number;
-  readonly ms: number;
-  /** Why it failed or was not run. */
-  readonly why?: string | undefined;
-  /** Deviations from the baseline, whether they last or not. */
-  readonly drifts?: readonly string[] | undefined;
-}
+export const Run = Type.Object({
+  atMs: Type.Number(),
+  status: Type.Enum(["ok", "empty", "failed", "not run"]),
+  run: Optional(text("Id of the run record.")),
+  size: Type.Number({ description: "Rows or triples; of one row of aggregates its first number." }),
+  ms: Type.Number(),
+  why: Optional(text("Why it failed or was not run.")),
+  drifts: Optional(texts("Kinds of its deviations from the baseline, whether they last or not.")),
+});
+export type Run = Given<Static<typeof Run>>;
 
 /** Size and duration of a run, without those that are not known. */
 export const figuresOf = ({ status, size, ms, run }: Run): Partial<Pick<Run, "size" | "ms">> => ({
@@ -52,27 +52,31 @@ export interface Baseline {
 }
 
 /** A deviation: to be confirmed, or found. */
-export interface Drift {
-  readonly endpoint: string;
-  readonly sinceMs: number;
-  readonly summary: string;
-  readonly evidence: readonly string[];
-  /** The mended query. */
-  readonly repair?: string | undefined;
-  /** Runs that showed it, and runs in a row that did not since. */
-  readonly seen: number;
-  readonly clean: number;
-}
+export const Drift = Type.Object({
+  endpoint: Type.String(),
+  sinceMs: Type.Number(),
+  summary: Type.String(),
+  evidence: Type.Array(Type.String()),
+  repair: Optional(text("The mended query; for the operator only.")),
+  seen: integer("Runs that showed it."),
+  clean: integer("Runs in a row that did not since."),
+});
+export type Drift = Given<Static<typeof Drift>>;
+
+/** Characters of one query, and the watches of one service. */
+export const longestQuery = 20_000;
+export const mostWatches = 500;
 
 /** Definition of a watch by an operator; fields left out have defaults. */
-export interface WatchDefinition {
-  readonly id?: string;
-  readonly name?: string;
-  readonly query: string;
-  readonly endpoint?: string | undefined;
-  readonly federation?: string | undefined;
-  readonly everyMs?: number | undefined;
-}
+export const WatchDefinition = Type.Object({
+  id: Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "1 to 64 of a-z, 0-9 and . _ -" })),
+  name: Optional(Type.String({ minLength: 1, maxLength: 300 })),
+  query: Type.String({ minLength: 1, maxLength: longestQuery }),
+  endpoint: Optional(Type.String({ maxLength: 2_000, description: "Catalogue id or URL." })),
+  federation: Optional(Type.String({ maxLength: 64, description: "Catalogue id." })),
+  everyMs: Optional(Type.Number()),
+});
+export type WatchDefinition = Given<Static<typeof WatchDefinition>>;
 
 /** A saved query with its normal answer, and its latest ones. */
 export interface Watch extends WatchDefinition {
@@ -102,9 +106,6 @@ export const watchSchema = Type.Unsafe<Watch>(
   }),
 );
 
-/** Watches of one service, and characters of one query. */
-export const mostWatches = 500;
-export const longestQuery = 20_000;
 /** Good runs before shapes and errors are judged; sizes take a week as well. */
 export const learnedRuns = 3;
 /** Runs that a deviation takes to be found, and runs without it to be over. */

@@ -3,7 +3,8 @@ import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { Endpoint, EndpointList } from "../../../src/http/catalog-schemas.ts";
 import { AnalyzedPlan, TabularAnswer } from "../../../src/http/query-schemas.ts";
 import { RunRecord } from "../../../src/query/records.ts";
-import { Problem, Readiness } from "../../../src/http/schemas.ts";
+import { Readiness } from "../../../src/http/readiness.ts";
+import { Problem } from "../../../src/http/schemas.ts";
 import { fakeTable } from "../../support/fake-query-service.ts";
 import { askQuery, json, shouldAnswer, start } from "./http-fixture.ts";
 
@@ -42,7 +43,8 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", { detail: "The JSON document does not begin with { or [." }, json(null));
   shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
   shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.', next: "Send an integer from 1 to 1000." });
-  shouldRefuse("/api/search?q=a&kind=x", { detail: '"kind" must be "endpoint" or "class" or "property".' });
+  const partial = json({ query: "ASK {}", partial: "some" });
+  shouldRefuse("/api/query", { detail: '"partial" must be a boolean or "subset".' }, partial);
   const terms = { detail: '"terms" must be one of "json", "ntriples".' };
   shouldRefuse("/api/query", terms, json({ query: "ASK {}", terms: "turtle" }));
   const both = { query: "ASK {}", position: 0, endpoint: "alpha", federation: "all" };
