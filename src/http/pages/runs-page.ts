@@ -25,10 +25,13 @@ const shownAtOnce = 50;
 const again = html`<meta http-equiv="refresh" content="5">
 `;
 
+/** Declarations before a query, of which the list shows the beginning. */
+const prologue = /^(?:\s*(?:PREFIX|BASE)\s[^>]*>)+\s*/i;
+
 const what = ({ call, plan, asked, queryHash = "" }: RunRecord): Html =>
   asked?.query === undefined
     ? html`${call ?? plan ?? "query"} <code>${queryHash.slice(0, 12)}</code>`
-    : html`<code>${asked.query.slice(0, 200)}</code>`;
+    : html`<code class="query">${asked.query.slice(0, 2_000).replace(prologue, "").slice(0, 200)}</code>`;
 
 const endpointsOf = ({ sources }: RunRecord): Piece => {
   const asked = sources.slice(0, 5).map(({ endpoint }) => endpoint);
