@@ -49,8 +49,12 @@ export function descriptionView({
   };
 }
 
+/** A number with the sign of what is known of it: exact, at least, or about. */
+export const countWithSign = ({ value, status }: NonNullable<CountValue>): string =>
+  `${signs[status]}${numberText(value)}`;
+
 const countCells = (count: CountValue | undefined): readonly Cell[] =>
-  count ? [`${signs[count.status]}${numberText(count.value)}`, statusTexts[count.status]] : [unknown, unknown];
+  count ? [countWithSign(count), statusTexts[count.status]] : [unknown, unknown];
 
 const countRow = ({ fact, count, complete }: SchemaFact): readonly Cell[] => [
   fact,

@@ -9,8 +9,8 @@ import { catalogPathBy } from "./catalog-filter.ts";
 import { exampleQueries, hasExamples } from "./example-queries.ts";
 import { amountText, numberText } from "../../figures.ts";
 import { termLink, uptimeOf } from "./figures.ts";
-import { endpointLink, linkQuery, linksAmong, membersPicture } from "./link-pictures.ts";
-import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
+import { linkQuery, linksAmong, membersPicture } from "./link-pictures.ts";
+import { badge, consolePath, endpointLink, fact, page, section, table, toCopy } from "./layout.ts";
 import { sendPage } from "./page-reply.ts";
 import { probesIn } from "./status-rows.ts";
 
@@ -58,7 +58,7 @@ function membersBody({ members, missing }: ShownFederation): Html {
       : table({
           name: "Members",
           columns: [
-            ["Endpoint", ({ entry: { id, title } }) => html`<a href="/endpoints/${id}">${title}</a>`],
+            ["Endpoint", ({ entry: { id, title } }) => endpointLink(id, title)],
             ["State", ({ status }) => badge(status)],
             ["#Up, 24 h", ({ hours }) => uptimeOf(probesIn(hours))],
             ["#Classes", ({ terms }) => countOf(terms, "classes")],
@@ -81,7 +81,14 @@ const splitBody = (split: readonly SplitClass[]): Html =>
     name: "Classes at several members",
     columns: [
       ["Class", (each) => termLink("class", each.class)],
-      ["Members", ({ members }) => joined(members.map(endpointLink), ", ")],
+      [
+        "Members",
+        ({ members }) =>
+          joined(
+            members.map((id) => endpointLink(id)),
+            ", ",
+          ),
+      ],
       ["How it is known", ({ source }) => splitSources[source]],
     ],
     rows: split.slice(0, mostSplit),

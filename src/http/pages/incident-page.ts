@@ -7,7 +7,7 @@ import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { knownIncident, listedIncidents } from "../monitor-routes.ts";
 import { IdPath } from "../schemas.ts";
 import { choiceOf } from "./catalog-filter.ts";
-import { badge, type Column, fact, page, section, table } from "./layout.ts";
+import { badge, type Column, endpointLink, fact, page, section, table } from "./layout.ts";
 import { listPage, searchOf } from "./list-page.ts";
 import { sendPage } from "./page-reply.ts";
 
@@ -36,10 +36,10 @@ const kindWords: Readonly<Record<IncidentKind, string>> = {
   drift: "drift: what it answers has changed",
 };
 
-const endpointsFact = ({ incident, titleOf }: ShownIncident): Html => {
-  const named = (incident.endpoints ?? []).map((id) => html`<a href="/endpoints/${id}">${titleOf(id) ?? id}</a> `);
-  return named.length === 0 ? html`` : fact("Endpoints", html`${named}`, true);
-};
+const endpointsFact = ({ incident: { endpoints = [] }, titleOf }: ShownIncident): Html =>
+  endpoints.length === 0
+    ? html``
+    : fact("Endpoints", html`${endpoints.map((id) => html`${endpointLink(id, titleOf(id))} `)}`, true);
 
 const leads: Readonly<Partial<Record<IncidentKind, string>>> = {
   degraded: "A time during which this endpoint was slow by its own history, or many of its probes failed.",
@@ -48,48 +48,35 @@ const leads: Readonly<Partial<Record<IncidentKind, string>>> = {
   drift: "A time during which this endpoint answered otherwise than before.",
 };
 
-function wordsOf({ incident, titleOf }: ShownIncident): {
-  readonly name: string;
-  readonly lead: string;
-  readonly crumb: Html;
-} {
+function wordsOf({ incident, titleOf }: ShownIncident): { readonly name: string; readonly lead: string } {
   const subject = subjectOf(incident);
   if (subject.kind === "network" && subject.partly) {
     const lead =
       "A time during which a part of the hosts could not be reached from this service while others answered. Probes made in that time are counted.";
-    return { name: "Hosts out of reach", lead, crumb: html`A part of the hosts` };
+    return { name: "Hosts out of reach", lead };
   }
   if (subject.kind === "network") {
     const lead =
       "A time during which this service could not reach the network: most hosts gave no answer. Probes made in that time are not counted.";
-    return { name: "Network incident", lead, crumb: html`The network of this service` };
+    return { name: "Network incident", lead };
   }
   if (subject.kind === "host") {
     const lead = "A time during which probes of several endpoints of this host failed alike.";
-    return { name: `Incident of the host ${subject.host}`, lead, crumb: html`${subject.host}` };
+    return { name: `Incident of the host ${subject.host}`, lead };
   }
-  const title = titleOf(incident.endpoint);
-  const name = title ?? incident.endpoint;
-  const crumb =
-    title === undefined
-      ? html`${name} (no longer in the catalogue)`
-      : html`<a href="/endpoints/${incident.endpoint}">${name}</a>`;
-  return {
-    name: `Incident of ${name}`,
-    lead: leads[kindOf(incident)] ?? "A time during which probes of this endpoint failed.",
-    crumb,
-  };
+  const lead = leads[kindOf(incident)] ?? "A time during which probes of this endpoint failed.";
+  return { name: `Incident of ${titleOf(incident.endpoint) ?? incident.endpoint}`, lead };
 }
 
 /** The page of one incident, with its evidence. */
 function incidentPage(shown: ShownIncident): string {
   const { incident } = shown;
-  const { name, lead, crumb } = wordsOf(shown);
+  const { name, lead } = wordsOf(shown);
   const isOpen = incident.closedMs === undefined;
   const { evidence, notes = [] } = incident;
   return page({
     title: name,
-    main: html`<p class="crumbs"><a href="/status">Status</a> / <a href="/incidents">Incidents</a> / ${crumb}</p>
+    main: html`<p class="crumbs"><a href="/status">Status</a> / <a href="/incidents">Incidents</a> / ${subjectLink(incident, shown.titleOf)}</p>
 <div class="titled"><h1>${name}</h1>${isOpen ? badge("down", "open") : badge("up", "closed")}</div>
 <p class="lead">${lead}</p>
 ${section("facts", "What happened", factsOf(shown))}
@@ -230,14 +217,15 @@ function subjectLink(incident: Incident, titleOf: ShownIncident["titleOf"]): Htm
     return html`${subject.partly ? "A part of the hosts cannot be reached" : "This service cannot reach the network"}`;
   }
   if (subject.kind === "host") return html`The host ${subject.host}`;
-  const { endpoint } = incident;
-  const title = titleOf(endpoint);
-  return title === undefined ? html`${endpoint}` : html`<a href="/endpoints/${endpoint}">${title}</a>`;
+  const title = titleOf(incident.endpoint);
+  return title === undefined
+    ? html`${incident.endpoint} (no longer in the catalogue)`
+    : endpointLink(incident.endpoint, title);
 }
 
 /** The endpoints of a host that failed alike, each with a link. */
 const membersOf = ({ endpoints = [] }: Incident, titleOf: (endpoint: string) => string): Html =>
-  html`${endpoints.map((id) => html`<a href="/endpoints/${id}">${titleOf(id)}</a>, `)}`;
+  html`${endpoints.map((id) => html`${endpointLink(id, titleOf(id))}, `)}`;
 
 /** Open incidents of several endpoints. */
 export const openIncidentList = (

@@ -86,6 +86,9 @@ export function consolePath(
   return parameters.size === 0 ? "/query" : `/query#${parameters.toString()}`;
 }
 
+/** A link to the page of an endpoint. */
+export const endpointLink = (id: string, text = id): Html => html`<a href="/endpoints/${id}">${text}</a>`;
+
 /** A command that one click selects. */
 export const toCopy = (name: string, command: string): Html =>
   html`<pre class="copy" tabindex="0" role="group" aria-label="${name}">${command}</pre>`;

@@ -1,5 +1,5 @@
 import type { Count, VoidDescription } from "../../registry/void/void-description.ts";
-import { amountText, numberText } from "../../figures.ts";
+import { amountText } from "../../figures.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { shortName, termLink } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
@@ -8,14 +8,11 @@ import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf, type KnownJoin } from "../../registry/model/joins.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 import { graphPicture, mostNodes, type PictureEdge } from "./graph-picture.ts";
-import { table } from "./layout.ts";
+import { countWithSign } from "../../views/description-view.ts";
+import { endpointLink, table } from "./layout.ts";
 
-/** Known counts with what is known of them: exact, at least, or about. */
-function countText(count: Pick<Count, "value" | "status"> | undefined): string {
-  if (count === undefined) return "not counted";
-  if (count.status === "sampled") return `~ ${numberText(count.value)}`;
-  return `${["exact", "claimed"].includes(count.status) ? "" : "≥ "}${numberText(count.value)}`;
-}
+const countText = (count: Pick<Count, "value" | "status"> | undefined): string =>
+  count === undefined ? "not counted" : countWithSign(count);
 
 /** The largest classes as boxes, with the properties that lead from one to another; nothing where there is one class only. */
 export function schemaPicture({ classPartitions }: VoidDescription): Html {
@@ -94,9 +91,6 @@ export function membersPicture(members: readonly CatalogEntry[], links: readonly
 }
 
 const mostListed = 20;
-/** An endpoint by its id. */
-export const endpointLink = (id: string): Html => html`<a href="/endpoints/${id}">${id}</a>`;
-
 /** The links of one endpoint with others, as a table. */
 export const linksTable = (links: readonly FoundLink[]): Html =>
   links.length === 0

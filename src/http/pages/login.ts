@@ -15,6 +15,7 @@ import {
   sessionCookie,
 } from "../write-access.ts";
 import { page, toCopy } from "./layout.ts";
+import { searchOf } from "./list-page.ts";
 import { seeOther, sendPrivatePage } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath, documented } from "../schemas.ts";
@@ -83,8 +84,7 @@ export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
     ...openToAll,
     schema: { tags: ["Pages"], summary: "Sign in with a key or the admin token, for pages" },
     handler: (request, reply) => {
-      const [, search = ""] = request.originalUrl.split("?", 2);
-      const code = new URLSearchParams(search).get("token");
+      const code = searchOf(request).get("token");
       if (code !== null || adminToken === openAccess) {
         return answer(reply, isCode(code ?? "") ? sessionCookie(config) : undefined, "link");
       }

@@ -11,12 +11,12 @@ import { IdPath } from "../schemas.ts";
 import { refuseForeign } from "../write-access.ts";
 import { choiceOf } from "./catalog-filter.ts";
 import { latencyText, numberText } from "../../figures.ts";
-import { marks } from "../../views/run-view.ts";
+import { marks, meaningOf, runView } from "../../views/run-view.ts";
+import { capital, type PathOf, viewHtml } from "../../views/view-html.ts";
 import { momentOf } from "./figures.ts";
-import { badge, choicesOf, type Column } from "./layout.ts";
+import { badge, choicesOf, type Column, consolePath, page, section } from "./layout.ts";
 import { listPage, searchOf } from "./list-page.ts";
 import { seeOther, sendPage, sendPrivatePage } from "./page-reply.ts";
-import { cancelForm, runPage } from "./run-page.ts";
 
 const tags = ["Pages"];
 const statuses: readonly RunStatus[] = ["running", "ok", "empty", "partial", "failed", "cancelled"];
@@ -67,8 +67,7 @@ function readFilter(search: URLSearchParams): RunFilter {
 /** `/runs`, `/runs/{id}`, and the button that cancels one. */
 export function addRunPages(app: TypedApp, shell: HttpShell): void {
   const { queries, catalog, now = Date.now } = shell;
-  const pathOf = (endpoint: string): string | undefined =>
-    catalog.byId(endpoint) === undefined ? undefined : `/endpoints/${endpoint}`;
+  const pathOf: PathOf = (endpoint) => (catalog.byId(endpoint) === undefined ? undefined : `/endpoints/${endpoint}`);
   app.get("/runs", {
     schema: { tags, summary: "Running and recent queries as a page to read" },
     handler: async (request, reply) => {
@@ -116,4 +115,39 @@ export function addRunPages(app: TypedApp, shell: HttpShell): void {
       return seeOther(reply, "/runs");
     },
   });
+}
+
+/** Content of the page of a run. */
+interface ShownRun {
+  readonly record: RunRecord;
+  readonly pathOf: PathOf;
+  readonly isOperator: boolean;
+}
+
+/** The page of one run. */
+export function runPage({ record, pathOf, isOperator }: ShownRun): string {
+  const { id, status, asked } = record;
+  // Only its owner sees what it was asked.
+  const mayCancel = status === "running" && (isOperator || asked !== undefined);
+  const { facts = [], children = [] } = runView(record);
+  return page({
+    title: `Run ${id}`,
+    main: html`<p class="crumbs"><a href="/query">Query</a> / <code>${id}</code></p>
+<div class="titled"><h1>Run of a query</h1>${badge(marks[status] ?? "", status)}${mayCancel ? cancelForm(record) : ""}</div>
+<p class="lead">${meaningOf(record)}${status === "running" ? " Load this page again to see how it goes on." : ""}</p>
+${section("facts", "What happened", viewHtml({ title: "", facts }, pathOf))}
+${children.map((child, at) => section(`part${at}`, capital(child.title), viewHtml(child, pathOf)))}
+${inConsole(record)}<p><a href="/api/runs/${encodeURIComponent(id)}">As JSON</a></p>`,
+  });
+}
+
+/** The button that ends a run. */
+const cancelForm = ({ id }: RunRecord): Html =>
+  html`<form method="post" action="/runs/${id}/cancel"><button aria-label="Cancel ${id}">Cancel</button></form>`;
+
+function inConsole({ asked }: RunRecord): Html {
+  if (asked?.query === undefined) return html``;
+  const { query, endpoint, federation } = asked;
+  const target = { ...(endpoint !== undefined && { endpoint }), ...(federation !== undefined && { federation }) };
+  return html`<p><a href="${consolePath(query, target)}">Open it in the console</a></p>\n`;
 }

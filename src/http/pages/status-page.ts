@@ -5,7 +5,7 @@ import { type Html, html, type Piece } from "../../html.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { readingOf } from "./endpoint-page.ts";
 import { openIncidentList } from "./incident-page.ts";
-import { badge, choiceField, choicesOf, page, section } from "./layout.ts";
+import { badge, choiceField, choicesOf, endpointLink, page, section } from "./layout.ts";
 import { createStrips, hourScale, stripKey } from "./strip.ts";
 import { windowList } from "./maintenance-forms.ts";
 import {
@@ -149,7 +149,7 @@ function rowHtml(
 ): Html {
   const { endpoint, state, sinceMs, maintenanceUntilMs, hours } = health;
   const cell = (column: StatusSort, piece: Piece): Html => html`<td${columnClass(column, filter)}>${piece}</td>`;
-  return html`<tr><th scope="row"><a href="/endpoints/${endpoint}">${title}</a></th><td>${badge(state)}${
+  return html`<tr><th scope="row">${endpointLink(endpoint, title)}</th><td>${badge(state)}${
     maintenanceUntilMs === undefined ? "" : html` ${badge("work", "maintenance")}`
   }</td>${cell("uptime", uptimeOf(probed))}${cell("latency", latencyOf(latencyMs))}${cell("since", sinceMs === undefined ? noData : moment(sinceMs, false))}<td>${strip(hours)}</td></tr>
 `;
@@ -192,8 +192,7 @@ const mostWindows = 20;
 
 function maintenance({ maintenance: windows, titleOf, nowMs }: ShownStatus): Html {
   if (windows.length === 0) return html``;
-  const link = ({ endpoint }: MaintenanceWindow): Html =>
-    html`<a href="/endpoints/${endpoint}">${titleOf(endpoint)}</a>`;
+  const link = ({ endpoint }: MaintenanceWindow): Html => endpointLink(endpoint, titleOf(endpoint));
   const left = windows.length - mostWindows;
   const more = left > 0 ? html`<p class="muted">${amountText(left, "later one")} not shown.</p>\n` : "";
   return section("maintenance", "Maintenance", html`${windowList(windows.slice(0, mostWindows), nowMs, link)}${more}`);

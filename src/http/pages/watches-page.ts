@@ -4,7 +4,7 @@ import type { Incident } from "../../monitor/monitor.ts";
 import { isFound, stateOf, type Watch } from "../../watch/watch.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { moment } from "./figures.ts";
-import { badge } from "./layout.ts";
+import { badge, endpointLink } from "./layout.ts";
 import { listPage } from "./list-page.ts";
 import { sendPage } from "./page-reply.ts";
 import { type CellLevel, drawStrip } from "./strip.ts";
@@ -26,9 +26,7 @@ function stripOf({ results }: Watch): Html {
 }
 
 const whereOf = ({ endpoint, federation }: Watch): Html =>
-  endpoint === undefined
-    ? html`<a href="/federations/${federation}">${federation}</a>`
-    : html`<a href="/endpoints/${endpoint}">${endpoint}</a>`;
+  endpoint === undefined ? html`<a href="/federations/${federation}">${federation}</a>` : endpointLink(endpoint);
 
 function changesOf({ drifts, results }: Watch, open: readonly Incident[]): Piece {
   const found = Object.values(drifts).map((drift) => {

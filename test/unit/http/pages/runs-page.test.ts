@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runPage } from "../../../../src/http/pages/run-page.ts";
+import { runPage } from "../../../../src/http/pages/runs-page.ts";
 import type { RunRecord } from "../../../../src/query/run-log.ts";
 
 const record: RunRecord = {
