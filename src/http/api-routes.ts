@@ -7,6 +7,7 @@ import { jsonRow, jsonTerm } from "../results/json-terms.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
+import { queryTooLarge } from "./protocol-operation.ts";
 import { answers, Problem, documented } from "./schemas.ts";
 import { sendJson, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { Readable } from "node:stream";
@@ -14,40 +15,27 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 const doc = documented("Queries");
 
-function checkLength({ config }: HttpShell, text: string): void {
-  const { maxQueryBytes } = config.limits;
-  if (Buffer.byteLength(text) > maxQueryBytes) {
-    throw new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`);
-  }
-}
-
 /** A failed run is no success: its status is that of its problem, while the body stays the table. */
 const statusOf = ({ status, diagnosis }: Table): number =>
   status === "failed" || status === "cancelled" ? (diagnosis?.status ?? 502) : 200;
 
+/** What both routes pass on. @throws FedwayError `QUERY_TOO_LARGE` */
+function requestOf(shell: HttpShell, body: QueryBody | ExplainBody, request: FastifyRequest) {
+  const { query: text, endpoint, federation, timeoutMs, partial = false, strict = false, prune } = body;
+  const { maxQueryBytes } = shell.config.limits;
+  if (Buffer.byteLength(text) > maxQueryBytes) throw queryTooLarge(maxQueryBytes);
+  const place = { endpointId: endpoint, federationId: federation, defaultGraphs: [], namedGraphs: [] };
+  const fresh = wantsFresh(request.headers);
+  return { text, ...place, timeoutMs, partial, strict, prune, fresh, ...callerOf(request) };
+}
+
 async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyRequest): Promise<Table> {
   const { exchange } = request;
-  const { query, endpoint, federation, maxRows, timeoutMs, partial = false, strict = false } = body;
-  const { prune, provenance } = body;
-  checkLength(shell, query);
   const { config, queries } = shell;
-  if (config.log.queries) exchange.query = query;
-  const table = await queries.table({
-    text: query,
-    endpointId: endpoint,
-    federationId: federation,
-    timeoutMs,
-    maxRows: maxRows ?? config.limits.maxRows,
-    explainEmpty: true,
-    defaultGraphs: [],
-    namedGraphs: [],
-    partial,
-    strict,
-    prune,
-    provenance,
-    fresh: wantsFresh(request.headers),
-    ...callerOf(request),
-  });
+  const { provenance, maxRows = config.limits.maxRows } = body;
+  const asked = requestOf(shell, body, request);
+  if (config.log.queries) exchange.query = asked.text;
+  const table = await queries.table({ ...asked, maxRows, explainEmpty: true, provenance });
   exchange.run = table.run;
   if (table.diagnosis && table.status !== "empty" && table.status !== "ok") exchange.code = table.diagnosis.code;
   return { ...table, plan: withText(table.plan) };
@@ -57,32 +45,12 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
 const withText = (plan: PlanDescription) => ({ ...plan, text: planText(plan) });
 
 async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRequest) {
-  const {
-    query: text,
-    endpoint,
-    federation,
-    strict = false,
-    prune,
-    analyze = false,
-    timeoutMs,
-    partial = false,
-  } = body;
   const { exchange } = request;
   const { config, queries } = shell;
-  checkLength(shell, text);
-  const place = { endpointId: endpoint, federationId: federation, defaultGraphs: [], namedGraphs: [] };
-  if (!analyze) return withText(queries.explain({ text, ...place, strict, prune }));
-  if (config.log.queries) exchange.query = text;
-  const analyzed = await queries.analyze({
-    text,
-    ...place,
-    strict,
-    prune,
-    timeoutMs,
-    partial,
-    fresh: wantsFresh(request.headers),
-    ...callerOf(request),
-  });
+  const asked = requestOf(shell, body, request);
+  if (body.analyze !== true) return withText(queries.explain(asked));
+  if (config.log.queries) exchange.query = asked.text;
+  const analyzed = await queries.analyze(asked);
   exchange.run = analyzed.run?.id;
   return withText(analyzed);
 }

@@ -107,7 +107,7 @@ function refuseUpdate(): never {
 }
 
 /** The error for a query text beyond the limit. */
-function queryTooLarge(maxQueryBytes: number): FedwayError {
+export function queryTooLarge(maxQueryBytes: number): FedwayError {
   return new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`, {
     next: "Split its VALUES over several queries; operators can raise FEDWAY_MAX_QUERY_BYTES.",
   });

@@ -23,35 +23,36 @@ const Plan = view("Plan", {
 /** A plan, and with `analyze` what a run of it took. */
 export const AnalyzedPlan = view("AnalyzedPlan", { ...Plan.properties, run: PlanDescription.properties.run });
 
-const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query." });
-const endpoint = Type.Optional(
-  Type.String({
-    maxLength: 64,
-    description:
-      "Catalogue id; the query then needs no SERVICE. Without it and SERVICE all described endpoints are asked.",
-  }),
-);
-const federation = Type.Optional(
-  Type.String({
-    maxLength: 64,
-    description:
-      "Id of a federation (`catalog`: all described endpoints), instead of an endpoint; the query then reads all of its members as one dataset.",
-  }),
-);
-
-const prune = Type.Optional(Type.Union([Type.Boolean(), Type.Literal("trust")], { description: pruneDescription }));
+/** Fields of both bodies. */
+const asked = {
+  query: Type.String({ minLength: 1, description: "SPARQL 1.1 query." }),
+  endpoint: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "Catalogue id; the query then needs no SERVICE. Without it and SERVICE all described endpoints are asked.",
+    }),
+  ),
+  federation: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "Id of a federation (`catalog`: all described endpoints), instead of an endpoint; the query then reads all of its members as one dataset.",
+    }),
+  ),
+  timeoutMs: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 86_400_000, description: "Time limit of a run in milliseconds." }),
+  ),
+  partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
+  strict: Type.Optional(boolean("Refuse patterns outside SERVICE instead of sending them on.")),
+  prune: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("trust")], { description: pruneDescription })),
+};
 
 /** Body of `POST /api/query`; `maxRows` is the service's own limit. */
 export const queryBody = (maxRows: number) =>
   strictObject({
-    query,
-    endpoint,
-    federation,
+    ...asked,
     maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
-    timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
-    partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
-    strict: Type.Optional(boolean("Refuse patterns outside SERVICE instead of sending them on.")),
-    prune,
     provenance: Type.Optional(Type.Boolean({ description: provenanceDescription })),
     format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
     terms: Type.Optional(
@@ -64,14 +65,8 @@ export type QueryBody = Static<ReturnType<typeof queryBody>>;
 
 /** Body of `POST /api/explain`. */
 export const ExplainBody = strictObject({
-  query,
-  endpoint,
-  federation,
-  strict: Type.Optional(Type.Boolean()),
-  prune,
+  ...asked,
   analyze: Type.Optional(boolean("Run the query, drop its rows, and say what each step of the plan took.")),
-  timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000, description: "For a plan that is run." })),
-  partial: Type.Optional(Type.Union([Type.Boolean(), Type.Literal("subset")], { description: partialDescription })),
 });
 export type ExplainBody = Static<typeof ExplainBody>;
 

@@ -29,7 +29,7 @@ describe("the JSON API answers", () => {
 
 describe("the JSON API refuses", () => {
   const next =
-    'Known are "query", "endpoint", "federation", "maxRows", "timeoutMs", "partial", "strict", "prune", "provenance", "format", "terms".';
+    'Known are "query", "endpoint", "federation", "timeoutMs", "partial", "strict", "prune", "maxRows", "provenance", "format", "terms".';
   const misspelt = { detail: 'Unknown: "maxrows". Did you mean "maxRows"?', next };
   shouldRefuse("/api/query", misspelt, json({ query: "ASK {}", maxrows: 5 }));
   shouldRefuse("/api/query", { detail: 'Missing: "query".', next }, json({}));
@@ -53,7 +53,7 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/incidents?endpoint=%01", { detail: '"endpoint" is malformed.', next: "Expected: Catalogue id." });
   shouldRefuse("/api/endpoints/a%01b", { next: "Expected: Its id, without control characters." });
   shouldRefuse("/api/endpoints?query=x", { detail: 'Unknown: "query".' });
-  const range = "Send an integer from 1 to 86400000.";
+  const range = "Send an integer from 1 to 86400000. Time limit of a run in milliseconds.";
   shouldRefuse("/api/query", { detail: '"timeoutMs" must be >= 1.', next: range }, json({ query: "?", timeoutMs: 0 }));
   const large = (length: number): RequestInit => json({ query: "x".repeat(length) });
   shouldAnswer("/api/query", [413, Problem, { code: "QUERY_TOO_LARGE" }], large(5_000));
