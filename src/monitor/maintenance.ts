@@ -38,7 +38,10 @@ export function createMaintenance(store: Store) {
     async add(given: Omit<MaintenanceWindow, "id">, nowMs: number): Promise<MaintenanceWindow> {
       check(given, nowMs);
       if (list(nowMs, given.endpoint).length >= mostWindows) {
-        refuse(`The endpoint has ${mostWindows} maintenance windows already.`);
+        refuse(
+          `The endpoint has ${mostWindows} maintenance windows already.`,
+          "DELETE /api/maintenance/{id} removes one.",
+        );
       }
       const window = { ...given, id: randomUUID() };
       await mirror.put(window.id, window, { ttlMs: Math.max(1, given.toMs - nowMs) });
@@ -49,8 +52,8 @@ export function createMaintenance(store: Store) {
   };
 }
 
-function refuse(message: string): never {
-  throw new FedwayError("REQUEST_INVALID", message);
+function refuse(message: string, next = "Send an end in the future, at most a year after the beginning."): never {
+  throw new FedwayError("REQUEST_INVALID", message, { next });
 }
 
 function check({ fromMs, toMs, reason }: Omit<MaintenanceWindow, "id">, nowMs: number): void {
@@ -62,6 +65,6 @@ function check({ fromMs, toMs, reason }: Omit<MaintenanceWindow, "id">, nowMs: n
     refuse("A maintenance window lasts at most a year and ends within two.");
   }
   if (reason !== undefined && (reason.length > mostReason || !reason.isWellFormed())) {
-    refuse(`The reason of a maintenance window has at most ${mostReason} characters.`);
+    refuse(`The reason of a maintenance window has at most ${mostReason} characters.`, "Send a shorter reason.");
   }
 }
