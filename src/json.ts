@@ -6,3 +6,7 @@ export function parsedJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** True for an object that has these fields, whatever is in them. */
+export const hasFields = <Of extends object>(value: unknown, ...fields: readonly (keyof Of & string)[]): value is Of =>
+  typeof value === "object" && value !== null && fields.every((name) => name in value);

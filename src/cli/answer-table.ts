@@ -12,7 +12,7 @@ interface TableOptions {
   /** In characters. */
   readonly longest?: number;
   /** Name of the column whose cells are states. */
-  readonly states?: string;
+  readonly states?: string | undefined;
 }
 
 /**

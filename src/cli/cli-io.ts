@@ -108,11 +108,10 @@ export function serviceCommand(program: Command, usage: string, { about, help = 
   return help.length === 0 ? command : command.addHelpText("after", examples(...help));
 }
 
-/** Options of commands that ask a service. */
-export interface ServiceOptions {
-  readonly url?: string;
-  readonly json?: boolean;
-}
+/** Options of a command that asks a service, by the kinds of their values. */
+export type Options<Text extends string = never, Flag extends string = never, Count extends string = never> = {
+  readonly [Name in Text | "url"]?: string;
+} & { readonly [Name in Flag | "json"]?: boolean } & { readonly [Name in Count]?: number };
 
 /** Examples below the help of a command. */
 export const examples = (...lines: readonly string[]): string =>

@@ -1,9 +1,9 @@
-import { toProblem, FedwayError, type Problem } from "../errors/fedway-error.ts";
+import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
-import { parsedJson } from "../json.ts";
-import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
+import { hasFields, parsedJson } from "../json.ts";
+import { type CliIo, exitCodes, type Options, UsageError } from "./cli-io.ts";
 import { RemoteProblem, searchOf, type Service, unreachable, withService } from "./service.ts";
-import { pour, write, writeNote, writeProblem } from "./output.ts";
+import { pour, write, writeJson, writeNote } from "./output.ts";
 import { resultFormats } from "../results/formats.ts";
 import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
@@ -15,41 +15,23 @@ import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { isUtf8 } from "node:buffer";
 
-/** Options that `query` and `explain` share. */
-interface QueryOptions {
-  readonly endpoint?: string;
-  readonly federation?: string;
-  readonly url?: string;
-  readonly format?: string;
-  readonly timeout?: number;
-  readonly partial?: boolean;
-  readonly subset?: boolean;
-  readonly strict?: boolean;
-  readonly prune?: boolean | "trust";
-  readonly provenance?: boolean;
-  readonly json?: boolean;
-  readonly portable?: boolean;
-  readonly analyze?: boolean;
-}
-
-async function refuse(io: CliIo, problem: Problem, query: string): Promise<number> {
-  await writeProblem(io, problem, query);
-  return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.failed;
-}
+/** Options of `query` and `explain`. */
+type QueryOptions = Options<
+  "endpoint" | "federation" | "format",
+  "partial" | "subset" | "strict" | "provenance" | "portable" | "analyze",
+  "timeout"
+> & { readonly prune?: boolean | "trust" };
 
 /** Asks the service; what fails is shown with its place in the query. */
-async function asking(
+const asking = (
   io: CliIo,
   { text, url }: { readonly text: string; readonly url: string | undefined },
   use: (service: Service) => Promise<number>,
-): Promise<number> {
-  try {
-    return await withService(io, { url }, use);
-  } catch (error) {
+): Promise<number> =>
+  withService(io, { url }, use).catch((error: unknown) => {
     if (error instanceof FedwayError && error.code === "CONFIG_INVALID") throw error;
-    return refuse(io, error instanceof RemoteProblem ? error.problem : toProblem(error), text);
-  }
-}
+    throw new RemoteProblem(error instanceof RemoteProblem ? error.problem : toProblem(error), text);
+  });
 
 const forTerminal = "text/tab-separated-values, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
 const forPipe = "text/csv, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
@@ -112,15 +94,9 @@ function pathOf({
 /** The record of a run; empty when it is not available. */
 async function recordOf(service: Service, run: string | null): Promise<Partial<RunRecord>> {
   if (run === null) return {};
-  const response = await service
-    .send(`/api/runs/${encodeURIComponent(run)}`, { asClient: true })
-    .catch(() => undefined);
-  const record: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined;
-  return isRecord(record) ? record : {};
+  const path = `/api/runs/${encodeURIComponent(run)}`;
+  return service.read<RunRecord>(path, { asClient: true }, "status").catch(() => ({}));
 }
-
-const isRecord = (value: unknown): value is Partial<RunRecord> =>
-  typeof value === "object" && value !== null && "status" in value;
 
 /** To a terminal rows go as a table, ASK as a word, JSON and XML with a line end behind them; to a pipe all goes as it is. */
 async function deliver(io: CliIo, response: Response, format: string | undefined): Promise<void> {
@@ -138,8 +114,9 @@ async function deliver(io: CliIo, response: Response, format: string | undefined
 /** `true` or `false`; an answer of another form as it came. */
 function wordOf(json: string): string {
   const answer = parsedJson(json);
-  const value = typeof answer === "object" && answer !== null && "boolean" in answer ? answer.boolean : undefined;
-  return typeof value === "boolean" ? String(value) : json;
+  return hasFields<{ readonly boolean: unknown }>(answer, "boolean") && typeof answer.boolean === "boolean"
+    ? `${answer.boolean}`
+    : json;
 }
 
 /** A partial answer is a success only if partial results were allowed. */
@@ -163,29 +140,21 @@ export async function runExplain(io: CliIo, argument: string, options: QueryOpti
   const run = analyze && { analyze, timeoutMs, partial: subset ? "subset" : partial };
   return asking(io, { text: query, url }, async (service) => {
     const body = { query, endpoint, federation, strict, prune, ...run };
-    const plan: unknown = await (await service.ask("/api/explain", { body, asClient: true })).json();
-    if (isPlan(plan)) return writePlan(io, plan, { ...options, query });
-    throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a plan.");
+    const plan = await service.read<PlanDescription>("/api/explain", { body, asClient: true }, "kind", "notes");
+    return writePlan(io, plan, options);
   });
 }
 
-const isPlan = (value: unknown): value is PlanDescription =>
-  typeof value === "object" && value !== null && "kind" in value && "notes" in value;
-
-async function writePlan(
-  io: CliIo,
-  plan: PlanDescription,
-  { portable, json, query }: QueryOptions & { readonly query: string },
-): Promise<number> {
-  if (portable && plan.problem) return refuse(io, plan.problem, query);
+async function writePlan(io: CliIo, plan: PlanDescription, { portable, json }: QueryOptions): Promise<number> {
+  if (portable && plan.problem) throw new RemoteProblem(plan.problem);
   if (portable) return writePortable(io, plan);
-  await write(io.stdout, json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(planText(plan))}\n`);
+  await (json ? writeJson(io, plan) : write(io.stdout, `${visible(planText(plan))}\n`));
   if (plan.run !== undefined && failures.has(plan.run.status)) {
     await write(io.stderr, failureText(plan.run));
     return exitCodes.failed;
   }
-  if (plan.kind !== "rejected") return exitCodes.ok;
-  return plan.problem ? refuse(io, plan.problem, query) : exitCodes.failed;
+  if (plan.problem && plan.kind === "rejected") throw new RemoteProblem(plan.problem);
+  return plan.kind === "rejected" ? exitCodes.failed : exitCodes.ok;
 }
 
 /** An option that has no effect is a misunderstanding. @throws UsageError */
@@ -222,9 +191,15 @@ async function writePortable(io: CliIo, { portable }: PlanDescription): Promise<
   return exitCodes.failed;
 }
 
-/** `fedway serve`: listens until interrupted. Resolves to the exit code. */
-export async function runServe(io: CliIo, overrides: Readonly<Record<string, string>>): Promise<number> {
-  const app = await io.openApp(overrides);
+/** `fedway serve`: listens until interrupted, with `settings` beside its options. Resolves to the exit code. */
+export async function runServe(
+  io: CliIo,
+  { host, port, catalog }: Options<"host" | "port" | "catalog">,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const given = { HOST: host, PORT: port, FEDWAY_CATALOG: catalog };
+  const set = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  const app = await io.openApp({ ...settings, ...Object.fromEntries(set) });
   const url = await app.listen();
   await write(io.stderr, app.startMessage(url));
   if (!io.interrupted.aborted) {

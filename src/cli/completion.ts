@@ -1,6 +1,6 @@
 import { type Command, Argument } from "commander";
 import { type CliIo, exitCodes, type Running } from "./cli-io.ts";
-import { readAnswer } from "./noun.ts";
+import { hasFields } from "../json.ts";
 import { write } from "./output.ts";
 import { withService } from "./service.ts";
 
@@ -44,14 +44,16 @@ async function knownIds(io: CliIo, kind: IdKind, signal: AbortSignal): Promise<r
   const holder = await io.folderHolder();
   if (holder === undefined) return (await io.catalogIds(signal))[kind];
   if (holder.url === undefined) return [];
-  const answer = await withService(io, { url: holder.url }, async (service) =>
-    readAnswer(io, await service.ask(`/api/${kind}?limit=1000`, { signal })),
+  const answer = await withService(io, { url: holder.url }, (service) =>
+    service.read<Partial<Record<IdKind, readonly unknown[]>>>(`/api/${kind}?limit=1000`, { signal }, kind),
   );
-  return [answer[kind]].flat().flatMap((each) => (hasId(each) ? each.id : []));
+  return (answer[kind] ?? []).flatMap((each) =>
+    hasFields<{ readonly id: string }>(each, "id") && safeId.test(each.id) ? each.id : [],
+  );
 }
 
-const hasId = (value: unknown): value is { readonly id: string } =>
-  typeof value === "object" && value !== null && "id" in value && /^[\w.-]+$/.test(String(value.id));
+/** Goes into the words of a shell. */
+const safeId = /^[\w.-]+$/;
 
 interface Level {
   /** The words of the command, `fedway runs list`. */

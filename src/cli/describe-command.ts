@@ -2,8 +2,17 @@ import { type Command, Option } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { amountText } from "../figures.ts";
 import { visible } from "../html.ts";
-import { parsedJson } from "../json.ts";
-import { type CliIo, exitCodes, milliseconds, requests, type Running, serviceCommand, UsageError } from "./cli-io.ts";
+import { hasFields, parsedJson } from "../json.ts";
+import {
+  type CliIo,
+  exitCodes,
+  milliseconds,
+  type Options,
+  requests,
+  type Running,
+  serviceCommand,
+  UsageError,
+} from "./cli-io.ts";
 import { afterwards, endpointJobs, runJob, withEndpoint } from "./endpoint-jobs.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
 import { searchOf, type Service, withService } from "./service.ts";
@@ -38,20 +47,11 @@ export function addDescribe(program: Command, running: Running): void {
     .action(running(runDescribe));
 }
 
-/** Options of `fedway describe`. */
-interface DescribeOptions {
-  readonly format?: string;
-  readonly view?: string;
-  readonly variant?: string;
-  readonly summary?: boolean;
-  readonly json?: boolean;
-  readonly maxRequests?: number;
-  readonly timeout?: number;
-  readonly retrieve?: boolean;
-  readonly partial?: boolean;
-  readonly output?: string;
-  readonly url?: string;
-}
+type DescribeOptions = Options<
+  "format" | "view" | "variant" | "output",
+  "summary" | "retrieve" | "partial",
+  "maxRequests" | "timeout"
+>;
 
 /**
  * `fedway describe`: has the service describe one endpoint and writes the description to standard output or into a file. One
@@ -67,7 +67,7 @@ async function runDescribe(io: CliIo, target: string, options: DescribeOptions):
     withEndpoint(service, target, async (id) => {
       const at = `/api/endpoints/${encodeURIComponent(id)}`;
       const next = `fedway probe ${target} shows what it answers.`;
-      const { result, state } = await jobWithProgress(io, { service, path: `${at}/describe${search}`, next });
+      const { result, state } = await runJob(io, { service, path: `${at}/describe${search}`, next });
       if (isSummary(result) && result.answered === 0)
         throw new FedwayError("ENDPOINT_FAILED", "The endpoint answered none of the queries.", { next });
       if (state === "cancelled") await write(io.stderr, "Interrupted: the description is unfinished.\n");
@@ -115,21 +115,6 @@ async function wholeAsJson(result: unknown, texts: Promise<readonly string[]>): 
   return `${JSON.stringify({ ...(isSummary(result) && result), schema, void: document }, undefined, 2)}\n`;
 }
 
-/** Has a job run and shows how far it is. */
-export async function jobWithProgress(
-  io: CliIo,
-  asked: Parameters<typeof runJob>[1],
-): Promise<Awaited<ReturnType<typeof runJob>>> {
-  // The other commands start without it.
-  const { createProgressDisplay } = await import("./progress.ts");
-  const display = createProgressDisplay(io.stderr);
-  try {
-    return await runJob(io, asked, (progress) => display.show(progress));
-  } finally {
-    display.end();
-  }
-}
-
 interface Summary {
   readonly unfinished: boolean;
   readonly classes: number;
@@ -142,8 +127,7 @@ interface Summary {
   >;
 }
 
-const isSummary = (value: unknown): value is Summary =>
-  typeof value === "object" && value !== null && "classes" in value && "cost" in value;
+const isSummary = (value: unknown) => hasFields<Summary>(value, "classes", "cost");
 
 function notesOn({ classes, properties, cost, unfinished, retrieved }: Summary): readonly string[] {
   const seconds = (cost.ms / 1000).toFixed(1);

@@ -1,11 +1,73 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import type { Command } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
-import { parsedJson } from "../json.ts";
+import { hasFields, parsedJson } from "../json.ts";
 import { isOnceId, onceId } from "../registry/catalog/once-id.ts";
-import { type CliIo, UsageError } from "./cli-io.ts";
-import { isCode, RemoteProblem, type Service } from "./service.ts";
+import type { View } from "../views/view.ts";
+import { type CliIo, exitCodes, type Options, type Running, serviceCommand, UsageError } from "./cli-io.ts";
+import { writeView } from "./noun.ts";
+import { writeJson } from "./output.ts";
+import { isCode, RemoteProblem, searchOf, type Service, withService } from "./service.ts";
+import { withProgress } from "./terminal.ts";
+
+/** Adds `probe`. */
+export function addProbe(program: Command, running: Running): void {
+  serviceCommand(program, "probe", { about: "show if an endpoint is up, what it can do and how fast it is" })
+    .argument("<endpoint>", "URL of a SPARQL endpoint, or its id in the catalogue")
+    .option("--json", "the findings as JSON")
+    .action(running(runProbe));
+}
+
+/** `fedway probe`: has the service probe an endpoint. Resolves to the exit code, a failure for one that is down. */
+const runProbe = (io: CliIo, target: string, { url, json }: Options): Promise<number> =>
+  withService(io, { url, jobs: endpointJobs }, (service) =>
+    withEndpoint(service, target, async (id) => {
+      const path = `/api/endpoints/${encodeURIComponent(id)}/capabilities`;
+      const next = "Check the URL, and that the endpoint can be reached from here.";
+      const { state } = await runJob(io, { service, path, next });
+      if (state === "cancelled") return exitCodes.interrupted;
+      const found = await service.read<Findings>(path, {}, "constructs", "methods");
+      await (json ? writeJson(io, found) : writeView(io, findingsView(found)));
+      return found.reachable ? exitCodes.ok : exitCodes.failed;
+    }),
+  );
+
+interface Findings {
+  readonly endpoint: string;
+  readonly reachable: boolean;
+  readonly constructs: Readonly<Record<string, { readonly verdict: string; readonly durationMs: number }>>;
+  readonly methods: readonly string[];
+  readonly formats: readonly string[];
+  readonly rowCap?: number;
+  readonly maxValuesRows?: number;
+  readonly unfinished?: boolean;
+}
+
+function findingsView({ constructs, methods, formats, rowCap, maxValuesRows, ...found }: Findings): View {
+  const outcomes = Object.entries(constructs);
+  const by = (verdict: string) =>
+    outcomes.flatMap(([name, outcome]) => (outcome.verdict === verdict ? name : [])).join(", ") || undefined;
+  const times = outcomes.map(([, { durationMs }]) => durationMs).toSorted((one, other) => one - other);
+  const median = times[Math.floor(times.length / 2)];
+  return {
+    title: found.endpoint,
+    facts: [
+      ["state:", found.reachable ? "up" : "down: it did not answer the first query rightly"],
+      ["median time:", median === undefined ? undefined : `${Math.round(median)} ms`],
+      ["can do:", by("right")],
+      ["wrong answers:", by("wrong")],
+      ["refused:", by("refused")],
+      ["failed:", by("failed")],
+      ["requests by:", methods.join(", ") || undefined],
+      ["formats:", formats.join(", ") || undefined],
+      ["cuts answers at:", rowCap === undefined ? undefined : `${rowCap} rows`],
+      ["keys at once:", maxValuesRows === undefined ? undefined : String(maxValuesRows)],
+      ["unfinished:", found.unfinished ? "it stopped answering" : undefined],
+    ],
+  };
+}
 
 /** Kinds of jobs that a service of one command runs for the commands of endpoints. */
 export const endpointJobs = ["describe-endpoint", "describe-lists", "probe-capabilities"];
@@ -61,36 +123,32 @@ interface Page {
   readonly next?: string;
 }
 
-const isPage = (value: unknown): value is Page => typeof value === "object" && value !== null && "endpoints" in value;
-
-async function idOf(service: Service, url: string, cursor = ""): Promise<string | undefined> {
-  const page = `/api/endpoints?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-  const answer: unknown = await (await service.ask(page)).json();
-  const { endpoints = [], next }: Partial<Page> = isPage(answer) ? answer : {};
+async function idOf(service: Service, url: string, cursor?: string): Promise<string | undefined> {
+  const path = `/api/endpoints${searchOf({ limit: 1_000, cursor })}`;
+  const { endpoints, next } = await service.read<Page>(path, {}, "endpoints");
   const found = endpoints.find((endpoint) => endpoint.url === url)?.id;
   return found ?? (next === undefined ? undefined : idOf(service, url, next));
 }
 
 /**
- * Has a job run to its end and shows how far it is; an interruption cancels it. Resolves to the job, also a cancelled one.
+ * Has a job run to its end and shows how far it is on standard error; an interruption cancels it. Resolves to the job, also a cancelled one.
  * @throws RemoteProblem, FedwayError the error of its first attempt that failed, with `next`
  */
 export async function runJob(
-  { interrupted }: CliIo,
+  { interrupted, stderr }: CliIo,
   { service, path, next }: { readonly service: Service; readonly path: string; readonly next: string },
-  show: (progress: NonNullable<Job["progress"]>) => void,
 ): Promise<Job> {
-  const accepted: unknown = await (await service.ask(path, { method: "POST" })).json();
-  if (!isJob(accepted)) throw notFollowed();
-  let job = accepted;
+  let job = await service.read<Job>(path, { method: "POST" }, "id", "state");
   const at = `/api/jobs/${encodeURIComponent(job.id)}`;
   try {
-    while (!hasEnded(job)) {
-      for await (job of eventsOf(await service.ask(`${at}/events`))) {
-        if (hasEnded(job)) break;
-        if (job.progress) show(job.progress);
+    await withProgress(stderr, async (show) => {
+      while (!hasEnded(job)) {
+        for await (job of eventsOf(await service.ask(`${at}/events`))) {
+          if (hasEnded(job)) break;
+          if (job.progress) show(job.progress);
+        }
       }
-    }
+    });
   } catch (error) {
     if (!interrupted.aborted) throw error;
     await service.send(at, { method: "DELETE", ...afterwards() });
@@ -105,15 +163,10 @@ export async function runJob(
 const hasEnded = ({ state, error }: Job): boolean =>
   error !== undefined || !(state === "waiting" || state === "running");
 
-const notFollowed = (): FedwayError => new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a job.");
-
-const isJob = (value: unknown): value is Job =>
-  typeof value === "object" && value !== null && "id" in value && "state" in value;
-
 async function* eventsOf({ body }: Response): AsyncGenerator<Job> {
-  if (body === null) throw notFollowed();
+  if (body === null) throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a job.");
   for await (const line of createInterface({ input: Readable.fromWeb(body) })) {
     const job = line.startsWith("data: ") ? parsedJson(line.slice("data: ".length)) : undefined;
-    if (isJob(job)) yield job;
+    if (hasFields<Job>(job, "id", "state")) yield job;
   }
 }

@@ -34,7 +34,14 @@ const withKey: typeof fetch = async (input, init) => {
 };
 
 let patience: Promise<void> | undefined;
-const loadPatience = async (): Promise<void> => (await import("./patient-fetch.ts")).waitPatiently();
+
+/** Lets `fetch` wait as long as the service does; Node's own gives up after five minutes. */
+async function loadPatience(): Promise<void> {
+  // Its names are not there when it is bundled.
+  const { default: undici } = await import("undici");
+  undici.setGlobalDispatcher(new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 }));
+  undici.install();
+}
 
 // What a command does not need is not loaded.
 const io: CliIo = {

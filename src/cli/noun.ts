@@ -1,15 +1,18 @@
 import { Readable } from "node:stream";
 import type { Command } from "commander";
-import { FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
-import { type View } from "../views/view.ts";
+import type { View } from "../views/view.ts";
 import { viewText } from "../views/view-text.ts";
-import { parsedJson } from "../json.ts";
 import { tableLines } from "./answer-table.ts";
-import { type CliIo, type CommandText, examples, exitCodes, serviceCommand, type ServiceOptions } from "./cli-io.ts";
-import { pour, write } from "./output.ts";
+import { type CliIo, type CommandText, examples, exitCodes, type Options, serviceCommand } from "./cli-io.ts";
+import { pour, write, writeJson } from "./output.ts";
 import { styledState } from "./terminal.ts";
-import { type Asked, unreachable, withService } from "./service.ts";
+import { type Asked, withService } from "./service.ts";
+
+/** An object of the API. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null;
 
 /** Adds a noun, such as `runs`. Returns what adds its commands, each with `--url`. */
 export function addNoun(program: Command, name: string, { about, help = [] }: CommandText) {
@@ -22,87 +25,69 @@ export function addNoun(program: Command, name: string, { about, help = [] }: Co
   return (usage: string, text: string): Command => serviceCommand(noun, usage, { about: text });
 }
 
-/** Writes a view as text for people. */
-export const writeView = ({ stdout }: CliIo, view: View): Promise<void> =>
-  write(stdout, `${visible(viewText(view)).replaceAll(stateInText, (state) => styledState(stdout, state))}\n`);
+/** Writes a view as text for people. Resolves to the exit code. */
+export async function writeView({ stdout }: CliIo, view: View): Promise<number> {
+  await write(stdout, `${visible(viewText(view)).replaceAll(stateInText, (state) => styledState(stdout, state))}\n`);
+  return exitCodes.ok;
+}
 
 const stateInText = /(?<=^(?:run|\s*(?:state|status):) )\w+/gm;
 
 /** Action of a command that shows one item: as text, or with `--json` as it came. */
 export const showAction =
-  (collection: string, viewOf: (item: Readonly<Record<string, unknown>>) => View) =>
-  async (io: CliIo, id: string, { url, json }: ServiceOptions): Promise<number> => {
+  (collection: string, viewOf: (item: Row) => View) =>
+  async (io: CliIo, id: string, { url, json }: Options): Promise<number> => {
     const item = await askService(io, { url, path: `${collection}/${encodeURIComponent(id)}` });
-    if (json) return writeJson(io, item);
-    await writeView(io, viewOf(item));
-    return exitCodes.ok;
+    return json ? writeJson(io, item) : writeView(io, viewOf(item));
   };
 
 /** A list of the API, and how it is shown. */
-interface Listing<Item> {
+export interface Listing<Item> {
   /** Below `/api/`. */
   readonly path: string;
   /** Where the answer has the items. */
   readonly field: string;
-  /** Columns by their heads; the widest one comes last. */
-  readonly columns: Readonly<Record<string, (item: Item) => string | number | undefined>>;
+  /** Fields, or heads with what is below them; the widest one comes last. */
+  readonly columns: readonly ((keyof Item & string) | readonly [head: string, cell: (item: Item) => unknown])[];
 }
 
-/** Writes a list as a table, or with `--json` as it came. @throws RemoteProblem, FedwayError */
-export async function writeList<Item>(
-  io: CliIo,
-  { json, url }: ServiceOptions,
-  { path, field, columns }: Listing<Item>,
-) {
-  const answer = await askService(io, { url, path });
-  const items = answer[field];
-  if (!Array.isArray(items)) throw malformed();
-  if (json) await writeJson(io, answer);
-  else await writeTable(io, [Object.keys(columns), ...items.map((item: Item) => cellsOf(item, columns))]);
-  if (answer["next"] !== undefined && !json) await write(io.stderr, "There are more: name a larger --limit.\n");
+/** Writes a list as a table, or with `--json` as it came. Resolves to the exit code. @throws RemoteProblem, FedwayError */
+export async function writeList<Item>(io: CliIo, { json, url }: Options, { path, field, columns }: Listing<Item>) {
+  const answer = await withService(io, { url }, (service) =>
+    service.read<Readonly<Record<string, readonly Item[]>>>(`/api/${path}`, {}, field),
+  );
+  if (json) return writeJson(io, answer);
+  const heads = columns.map((column) => (typeof column === "string" ? column : column[0]));
+  const rows = (answer[field] ?? []).map((item) =>
+    columns
+      .map((column) => cellText(typeof column === "string" ? item[column] : column[1](item)).replaceAll(/\s+/g, " "))
+      .join("\t"),
+  );
+  const states = heads.find((name) => name === "state" || name === "status");
+  const text = [heads.join("\t"), ...rows].join("\n");
+  await pour(Readable.from(tableLines(Buffer.from(text), io.stdout, { longest: longestCell, states })), io.stdout);
+  if (answer["next"] !== undefined) await write(io.stderr, "There are more: name a larger --limit.\n");
+  return exitCodes.ok;
+}
+
+/** As long as a sentence about what changed. */
+const longestCell = 200;
+
+/** A value of the API in a line. */
+export function cellText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return value.map((each) => cellText(each)).join(", ");
+  if (!isRow(value)) return typeof value === "string" ? value : JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${cellText(each)}`)
+    .join(", ");
 }
 
 /** Action of a command that lists everything. */
 export const listAction =
   <Item>(listing: Listing<Item>) =>
-  async (io: CliIo, options: ServiceOptions): Promise<number> => {
-    await writeList(io, options, listing);
-    return exitCodes.ok;
-  };
-
-const cellsOf = <Item>(item: Item, columns: Listing<Item>["columns"]): readonly string[] =>
-  Object.values(columns).map((cell) => String(cell(item) ?? "").replaceAll(/\s+/g, " "));
-
-/** As long as a sentence about what changed. */
-const longestCell = 200;
-
-async function writeTable(io: CliIo, rows: readonly (readonly string[])[]): Promise<void> {
-  const text = rows.map((row) => row.join("\t")).join("\n");
-  const states = rows[0]?.find((name) => name === "state" || name === "status");
-  const lines = tableLines(Buffer.from(text), io.stdout, { longest: longestCell, ...(states && { states }) });
-  await pour(Readable.from(lines), io.stdout);
-}
-
-/** Writes a value as JSON. Resolves to the exit code. */
-export async function writeJson(io: CliIo, value: unknown): Promise<number> {
-  await write(io.stdout, `${JSON.stringify(value, undefined, 2)}\n`);
-  return exitCodes.ok;
-}
-
-/** An object of the API. @throws FedwayError `ENDPOINT_MALFORMED`, and where the answer is cut off */
-export async function readAnswer(io: CliIo, response: Response): Promise<Readonly<Record<string, unknown>>> {
-  const text = await response.text().catch((error: unknown) => {
-    throw unreachable(error, io.interrupted);
-  });
-  const answer = parsedJson(text);
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw malformed();
-  return { ...answer };
-}
-
-const malformed = (): FedwayError =>
-  new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a Fedway service does.", {
-    next: "Is this its address? Its GET /health/live answers 200.",
-  });
+  (io: CliIo, options: Options): Promise<number> =>
+    writeList(io, options, listing);
 
 /** A request to the service. */
 interface AskedOfService extends Asked {
@@ -112,14 +97,8 @@ interface AskedOfService extends Asked {
 }
 
 /** The answer; empty where there is nothing to say. @throws RemoteProblem, FedwayError */
-export const askService = (
-  io: CliIo,
-  { url, path, ...asked }: AskedOfService,
-): Promise<Readonly<Record<string, unknown>>> =>
-  withService(io, { url }, async (service) => {
-    const response = await service.ask(`/api/${path}`, asked);
-    return response.status === 204 ? {} : readAnswer(io, response);
-  });
+export const askService = (io: CliIo, { url, path, ...asked }: AskedOfService): Promise<Row> =>
+  withService(io, { url }, (service) => service.read<Row>(`/api/${path}`, asked));
 
 /** Asks, and writes the answer as JSON, or that something is removed. Resolves to the exit code. */
 export async function sendAndWrite(io: CliIo, asked: AskedOfService): Promise<number> {
@@ -132,5 +111,5 @@ export async function sendAndWrite(io: CliIo, asked: AskedOfService): Promise<nu
 /** Action of a command on one item: `DELETE keys/{id}`, `POST watches/{id}/run`. */
 export const itemAction =
   (method: "GET" | "POST" | "DELETE", collection: string, suffix = "") =>
-  (io: CliIo, id: string, { url }: ServiceOptions): Promise<number> =>
+  (io: CliIo, id: string, { url }: Options): Promise<number> =>
     sendAndWrite(io, { url, path: `${collection}/${encodeURIComponent(id)}${suffix}`, method });

@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { access, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asCommands } from "./advice.ts";
-import { type CliIo, UsageError } from "./cli-io.ts";
+import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { styled } from "./terminal.ts";
 import type { Problem } from "../errors/fedway-error.ts";
 
@@ -15,6 +15,12 @@ export async function write(stream: Writable, text: string): Promise<void> {
     if (stream.destroyed) resolve();
     else stream.write(text, () => resolve());
   });
+}
+
+/** Writes a value as JSON. Resolves to the exit code. */
+export async function writeJson({ stdout }: CliIo, value: unknown): Promise<number> {
+  await write(stdout, `${JSON.stringify(value, undefined, 2)}\n`);
+  return exitCodes.ok;
 }
 
 const isEpipe = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EPIPE";

@@ -1,7 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
-import { addAgentCommands } from "./agent-program.ts";
-import { addAsk } from "./ask-command.ts";
+import { addAgentCommands, addAsk } from "./agent-program.ts";
 import {
   type CliIo,
   type CommandPlugin,
@@ -9,23 +8,21 @@ import {
   examples,
   exitCodes,
   milliseconds,
+  type Options,
   type Running,
   serviceCommand,
   UsageError,
 } from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
-import { addKeys } from "./keys-program.ts";
 import { oneLine, write, writeProblem } from "./output.ts";
 import { RemoteProblem } from "./service.ts";
 import { styled } from "./terminal.ts";
 import { addCompletion } from "./completion.ts";
-import { addInit } from "./init-command.ts";
-import { addNouns, addProbe, addStatus } from "./nouns-program.ts";
-import { addMaintenance } from "./maintenance-program.ts";
-import { addRuns } from "./runs-program.ts";
-import { addWatches } from "./watches-program.ts";
+import { addProbe } from "./endpoint-jobs.ts";
+import { addNouns, addRuns, addStatus } from "./nouns-program.ts";
+import { addKeys, addMaintenance, addWatches } from "./operate-program.ts";
 import { addDescribe } from "./describe-command.ts";
-import { addBackup, addCatalog, addExport } from "./files-commands.ts";
+import { addBackup, addCatalog, addExport, addInit } from "./files-commands.ts";
 
 /** The environment variables as aligned text. */
 function environmentHelp({ reference }: CliIo): string {
@@ -34,14 +31,6 @@ function environmentHelp({ reference }: CliIo): string {
     ({ name, default: fallback, meaning }) => `  ${name.padEnd(width)}  ${meaning} [${fallback || "unset"}]`,
   );
   return `\n\nEnvironment:\n${rows.join("\n")}`;
-}
-
-const isString = (value: unknown): value is string => typeof value === "string";
-
-function serveOverrides(options: object): Readonly<Record<string, string>> {
-  const variables: Readonly<Record<string, string>> = { host: "HOST", port: "PORT", catalog: "FEDWAY_CATALOG" };
-  const given = Object.entries(options).map(([name, value]) => [variables[name], value] as const);
-  return Object.fromEntries(given.filter((pair): pair is [string, string] => pair.every(isString)));
 }
 
 /** Adds a command on one query, with the options that `query` and `explain` share. */
@@ -67,7 +56,7 @@ function addServe(program: Command, io: CliIo, running: Running): void {
     .option("-p, --port <port>", "port to listen on (PORT)")
     .option("-c, --catalog <folder>", "folder of the catalogue (FEDWAY_CATALOG)")
     .addHelpText("after", () => examples("serve", "serve --port 8080 --catalog ./catalog") + environmentHelp(io))
-    .action(running((_io, options: object) => runServe(io, serveOverrides(options))));
+    .action(running((_io, options: Options<"host" | "port" | "catalog">) => runServe(io, options)));
 }
 
 function addQuery(program: Command, running: Running): void {
@@ -106,7 +95,8 @@ async function codeOf(error: unknown, io: CliIo): Promise<number> {
     await write(io.stderr, `${styled(io.stderr, "red", `error: ${oneLine(error.message)}`)}\n`);
     return exitCodes.usage;
   }
-  await writeProblem(io, error instanceof RemoteProblem ? error.problem : toProblem(error));
+  const { problem, query } = error instanceof RemoteProblem ? error : { problem: toProblem(error), query: undefined };
+  await writeProblem(io, problem, query);
   if (io.interrupted.aborted) return exitCodes.interrupted;
   const misused = error instanceof FedwayError && error.code === "CONFIG_INVALID";
   return misused ? exitCodes.usage : exitCodes.failed;

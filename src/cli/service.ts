@@ -2,16 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { FedwayError, type Problem } from "../errors/fedway-error.ts";
 import type { CliApp, CliIo, CommandWork, FolderHolder } from "./cli-io.ts";
+import { hasFields, parsedJson } from "../json.ts";
 import { oneLine, write } from "./output.ts";
 
 /** A problem document that the service answered. */
 export class RemoteProblem extends Error {
   override readonly name = "RemoteProblem";
   readonly problem: Problem;
+  /** The query that it points into. */
+  readonly query: string | undefined;
 
-  constructor(problem: Problem) {
+  constructor(problem: Problem, query?: string) {
     super(problem.detail);
     this.problem = problem;
+    this.query = query;
   }
 }
 
@@ -38,6 +42,8 @@ export interface Service {
   send(path: string, asked?: Asked): Promise<Response>;
   /** A good answer. @throws RemoteProblem, FedwayError */
   ask(path: string, asked?: Asked): Promise<Response>;
+  /** The object of a good answer, which has these fields; empty for 204. @throws RemoteProblem, FedwayError */
+  read<Answer extends object>(path: string, asked: Asked, ...fields: (keyof Answer & string)[]): Promise<Answer>;
 }
 
 const startNote = 'No service is running: this command runs one and ends it afterwards. "fedway serve" keeps one.\n';
@@ -70,8 +76,9 @@ export async function withService<Result>(
 
 /** URL of a running service, else one in this process; of commands that begin at once, the others wait for the first. */
 async function runningOrOwn(io: CliIo, url: string | undefined, attempts = 20): Promise<string | CliApp> {
-  const running = await chooseService(io, url);
-  if (running !== undefined) return running;
+  const holder = url === undefined ? await folderHolder(io) : { url };
+  if (holder?.url !== undefined && isHttp(holder.url)) return holder.url.replace(/\/+$/, "");
+  if (holder !== undefined) throw held(holder);
   try {
     return await io.openApp();
   } catch (error) {
@@ -81,13 +88,7 @@ async function runningOrOwn(io: CliIo, url: string | undefined, attempts = 20): 
   }
 }
 
-async function chooseService(io: CliIo, url: string | undefined): Promise<string | undefined> {
-  if (url !== undefined) return withoutSlash(url);
-  const holder = await folderHolder(io);
-  if (holder === undefined) return undefined;
-  if (holder.url === undefined || !isHttp(holder.url)) throw held(holder);
-  return withoutSlash(holder.url);
-}
+const isHttp = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");
 
 const [heldLookMs, heldLooks] = [250, 120];
 
@@ -96,25 +97,18 @@ async function folderHolder(io: CliIo): Promise<FolderHolder | undefined> {
   for (let look = 0; ; look++) {
     const holder = await io.folderHolder();
     if (holder === undefined || holder.url !== undefined || look === heldLooks || io.interrupted.aborted) return holder;
-    if (look === 2) await write(io.stderr, `note: waiting for ${holderName(holder)}, which holds the data folder\n`);
+    const note = `note: waiting for ${nameOf(holder).toLowerCase()}, which holds the data folder\n`;
+    if (look === 2) await write(io.stderr, note);
     await sleep(heldLookMs, undefined, { signal: io.interrupted }).catch(() => {});
   }
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+const nameOf = ({ pid }: FolderHolder): string => (pid === undefined ? "Another process" : `Process ${pid}`);
 
-const isHttp = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");
-
-const holderName = ({ pid }: FolderHolder): string => (pid === undefined ? "another process" : `process ${pid}`);
-
-function held(holder: FolderHolder): FedwayError {
-  const [first = "", ...rest] = holderName(holder);
-  return new FedwayError(
-    "STORE_HELD",
-    `${first.toUpperCase()}${rest.join("")} holds the data folder and has not said where it answers.`,
-    { next: "Try again when it has ended; run `fedway serve` to have one service for all commands." },
-  );
-}
+const held = (holder: FolderHolder): FedwayError =>
+  new FedwayError("STORE_HELD", `${nameOf(holder)} holds the data folder and has not said where it answers.`, {
+    next: "Try again when it has ended; run `fedway serve` to have one service for all commands.",
+  });
 
 /** Parameters of a path, `?` included; empty without any. */
 export function searchOf(given: Readonly<Record<string, string | number | boolean | undefined>>): string {
@@ -134,7 +128,30 @@ function serviceAt(io: CliIo, url: string, own?: string): Service {
       throw unreachable(error, signal);
     });
   };
-  return { url, own, send, ask: async (path, asked) => checked(await send(path, asked)) };
+  const ask = async (path: string, asked?: Asked): Promise<Response> => checked(await send(path, asked));
+  return {
+    url,
+    own,
+    send,
+    ask,
+    read: async (path, asked, ...fields) => readAnswer(io, await ask(path, asked), fields),
+  };
+}
+
+/** @throws FedwayError `ENDPOINT_MALFORMED`, and where the answer is cut off */
+export async function readAnswer<Answer extends object>(
+  { interrupted }: CliIo,
+  response: Response,
+  fields: readonly (keyof Answer & string)[],
+): Promise<Answer> {
+  const text = await response.text().catch((error: unknown) => {
+    throw unreachable(error, interrupted);
+  });
+  const answer = response.status === 204 ? {} : parsedJson(text);
+  if (!Array.isArray(answer) && hasFields<Answer>(answer, ...fields)) return answer;
+  throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a Fedway service does.", {
+    next: "Is this its address? Its GET /health/live answers 200.",
+  });
 }
 
 function requestOf({ method, headers, body }: Asked, token: string | undefined): RequestInit {
@@ -161,14 +178,11 @@ export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
 
 /** A code of the catalogue of errors. */
 export const isCode = (value: unknown): value is ErrorCode => typeof value === "string" && value in errorCatalog;
-const isProblem = (value: unknown): value is Problem =>
-  typeof value === "object" && value !== null && "code" in value && isCode(value.code) && "detail" in value;
-
 /** A good response. @throws RemoteProblem, FedwayError `ENDPOINT_FAILED` */
 export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   const body: unknown = await response.json().catch(() => undefined);
-  if (isProblem(body)) throw new RemoteProblem(body);
+  if (hasFields<Problem>(body, "code", "detail") && isCode(body.code)) throw new RemoteProblem(body);
   throw new FedwayError(
     "ENDPOINT_FAILED",
     `The service answered with status ${response.status} and no problem document.`,

@@ -339,13 +339,13 @@ export const modules: readonly Module[] = [
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "watch", files: ["read-collection.ts"] },
     ],
-    packages: ["commander", "cli-progress", "undici"],
+    packages: ["commander", "cli-progress"],
   },
   // The command line's program builds the service when it answers without a server.
   {
     name: "cli/main.ts",
     imports: whole("cli", "app.ts", "app", "config", "mcp", "store"),
-    packages: [],
+    packages: ["undici"],
   },
   { name: "cli/bin.ts", imports: whole("cli/main.ts"), packages: [] },
   // The benchmark factory, a package beside the service: only `app/` imports it.

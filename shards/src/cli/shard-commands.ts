@@ -9,6 +9,7 @@ import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-
 import type { createShardCommands, SpecFields } from "../service/commands.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
+import { withProgress } from "../../../src/cli/terminal.ts";
 
 /** Commands on shards. */
 export interface ShardCommands extends ReturnType<typeof createShardCommands> {
@@ -187,23 +188,12 @@ type Work<Result> = (onProgress: (progress: BuildProgress) => void) => Promise<R
 /** The result; undefined, with a word about it, when the user ended the work. */
 export async function unlessInterrupted<Result>(io: ShardIo, work: Work<Result>): Promise<Result | undefined> {
   try {
-    return await withProgress(io, work);
+    return await withProgress(io.stderr, work);
   } catch (error) {
     const isOther = error instanceof FedwayError && error.code !== "CANCELLED";
     if (isOther || !io.interrupted.aborted) throw error;
     await write(io.stderr, "Interrupted. A build goes on where it was when it is started again.\n");
     return undefined;
-  }
-}
-
-async function withProgress<Result>(io: ShardIo, work: Work<Result>): Promise<Result> {
-  // The other commands start without it.
-  const { createProgressDisplay } = await import("../../../src/cli/progress.ts");
-  const display = createProgressDisplay(io.stderr);
-  try {
-    return await work((progress) => display.show(progress));
-  } finally {
-    display.end();
   }
 }
 

@@ -1,5 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { examples, milliseconds, type Running, UsageError, wholeNumber } from "../../../src/cli/cli-io.ts";
+import {
+  examples,
+  milliseconds,
+  type Options,
+  type Running,
+  UsageError,
+  wholeNumber,
+} from "../../../src/cli/cli-io.ts";
 import { runServe } from "../../../src/cli/commands.ts";
 import { sqlDialects } from "../materialise/warehouse-sql.ts";
 import { shardModes } from "../spec.ts";
@@ -86,7 +93,11 @@ export function addShards(program: Command, run: Running, load: LoadCommands): v
     .option("--host <host>", "address to listen on (HOST)")
     .option("-p, --port <port>", "port to listen on (PORT)")
     .addHelpText("after", () => examples("shards serve .fedway/shards/harbour --port 8080"))
-    .action(running((io, folders: string[], options: ServeOptions) => runServe(io, serveOverrides(folders, options))));
+    .action(
+      running(async (io, folders: string[], options: Options<"host" | "port">) =>
+        runServe(io, options, { FEDWAY_SHARDS: shardSetting(folders) }),
+      ),
+    );
 }
 
 function addInit(shards: Command, run: Running): void {
@@ -223,18 +234,9 @@ type RunningShards = <Args extends readonly unknown[]>(
   command: (io: ShardIo, ...args: Args) => Promise<number>,
 ) => (...args: Args) => Promise<void>;
 
-interface ServeOptions {
-  readonly host?: string;
-  readonly port?: string;
-}
-
-function serveOverrides(folders: readonly string[], { host, port }: ServeOptions): Readonly<Record<string, string>> {
+/** @throws UsageError */
+function shardSetting(folders: readonly string[]): string {
   const split = folders.find((folder) => folder.includes(","));
-  if (split !== undefined)
-    throw new UsageError(`the name of the folder "${split}" has a comma; name it through a link`);
-  return {
-    FEDWAY_SHARDS: folders.join(","),
-    ...(host !== undefined && { HOST: host }),
-    ...(port !== undefined && { PORT: port }),
-  };
+  if (split === undefined) return folders.join(",");
+  throw new UsageError(`the name of the folder "${split}" has a comma; name it through a link`);
 }
