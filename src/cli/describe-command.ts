@@ -3,6 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { amountText } from "../figures.ts";
 import { visible } from "../html.ts";
 import { hasFields, parsedJson } from "../json.ts";
+import type { Summary } from "../registry/void/description-service.ts";
 import {
   type CliIo,
   exitCodes,
@@ -113,18 +114,6 @@ const joined = (texts: readonly string[]): string => `${texts.map((text) => text
 async function wholeAsJson(result: unknown, texts: Promise<readonly string[]>): Promise<string> {
   const [schema, document] = (await texts).map((text) => parsedJson(text));
   return `${JSON.stringify({ ...(isSummary(result) && result), schema, void: document }, undefined, 2)}\n`;
-}
-
-interface Summary {
-  readonly unfinished: boolean;
-  readonly classes: number;
-  readonly properties: number;
-  /** Requests that were answered. */
-  readonly answered: number;
-  readonly cost: { readonly requests: number; readonly ms: number };
-  readonly retrieved?: Readonly<
-    Record<"quarantined" | "contradicted", readonly Readonly<Record<"from" | "reason", string>>[]>
-  >;
 }
 
 const isSummary = (value: unknown) => hasFields<Summary>(value, "classes", "cost");

@@ -4,13 +4,13 @@ import type { Command } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
 import { hasFields, parsedJson } from "../json.ts";
+import type { Capabilities } from "../registry/capabilities/capabilities.ts";
 import { isOnceId, onceId } from "../registry/catalog/once-id.ts";
 import type { View } from "../views/view.ts";
 import { type CliIo, exitCodes, type Options, type Running, serviceCommand, UsageError } from "./cli-io.ts";
 import { writeView } from "./noun.ts";
 import { writeJson } from "./output.ts";
 import { isCode, RemoteProblem, searchOf, type Service, withService } from "./service.ts";
-import { withProgress } from "./terminal.ts";
 
 /** Adds `probe`. */
 export function addProbe(program: Command, running: Running): void {
@@ -28,24 +28,13 @@ const runProbe = (io: CliIo, target: string, { url, json }: Options): Promise<nu
       const next = "Check the URL, and that the endpoint can be reached from here.";
       const { state } = await runJob(io, { service, path, next });
       if (state === "cancelled") return exitCodes.interrupted;
-      const found = await service.read<Findings>(path, {}, "constructs", "methods");
+      const found = await service.read<Capabilities>(path, {}, "constructs", "methods");
       await (json ? writeJson(io, found) : writeView(io, findingsView(found)));
       return found.reachable ? exitCodes.ok : exitCodes.failed;
     }),
   );
 
-interface Findings {
-  readonly endpoint: string;
-  readonly reachable: boolean;
-  readonly constructs: Readonly<Record<string, { readonly verdict: string; readonly durationMs: number }>>;
-  readonly methods: readonly string[];
-  readonly formats: readonly string[];
-  readonly rowCap?: number;
-  readonly maxValuesRows?: number;
-  readonly unfinished?: boolean;
-}
-
-function findingsView({ constructs, methods, formats, rowCap, maxValuesRows, ...found }: Findings): View {
+function findingsView({ constructs, methods, formats, rowCap, maxValuesRows, ...found }: Capabilities): View {
   const outcomes = Object.entries(constructs);
   const by = (verdict: string) =>
     outcomes.flatMap(([name, outcome]) => (outcome.verdict === verdict ? name : [])).join(", ") || undefined;
@@ -141,6 +130,8 @@ export async function runJob(
   let job = await service.read<Job>(path, { method: "POST" }, "id", "state");
   const at = `/api/jobs/${encodeURIComponent(job.id)}`;
   try {
+    // Other commands start without it.
+    const { withProgress } = await import("./progress.ts");
     await withProgress(stderr, async (show) => {
       while (!hasEnded(job)) {
         for await (job of eventsOf(await service.ask(`${at}/events`))) {

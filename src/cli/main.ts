@@ -43,6 +43,8 @@ async function loadPatience(): Promise<void> {
   undici.install();
 }
 
+const catalogFiles = () => import("../app/catalog-files.ts");
+
 // What a command does not need is not loaded.
 const io: CliIo = {
   stdin: process.stdin,
@@ -50,10 +52,7 @@ const io: CliIo = {
   stderr: process.stderr,
   fetch: withKey,
   version: packageVersion(),
-  async adminToken(service) {
-    const { knownAdminToken } = await import("../store/admin-token.ts");
-    return knownAdminToken(configOf(), service);
-  },
+  adminToken: async (service) => (await import("../store/admin-token.ts")).knownAdminToken(configOf(), service),
   reference: configReference,
   interrupted: interruption(),
   async openApp(overrides) {
@@ -67,22 +66,10 @@ const io: CliIo = {
     const holder = await dataFolderHolder(dataDir);
     return holder === "unknown" ? {} : holder;
   },
-  async checkCatalog(folders) {
-    const { checkCatalogFiles } = await import("../app/catalog-files.ts");
-    return checkCatalogFiles(configOf(), folders);
-  },
-  async refreshCatalog(file) {
-    const { refreshCatalogFiles } = await import("../app/catalog-files.ts");
-    return refreshCatalogFiles(configOf(), file);
-  },
-  async catalogIds(signal) {
-    const { catalogIds } = await import("../app/catalog-files.ts");
-    return catalogIds(configOf(), signal);
-  },
-  async backup(file) {
-    const { backupState } = await import("../app/backup-state.ts");
-    return backupState(configOf(), file);
-  },
+  checkCatalog: async (folders) => (await catalogFiles()).checkCatalogFiles(configOf(), folders),
+  refreshCatalog: async (file) => (await catalogFiles()).refreshCatalogFiles(configOf(), file),
+  catalogIds: async (signal) => (await catalogFiles()).catalogIds(configOf(), signal),
+  backup: async (file) => (await import("../app/backup-state.ts")).backupState(configOf(), file),
   async forwardMcp(forwarding) {
     const { forwardMcpStdio } = await import("../mcp/forward-stdio.ts");
     return forwardMcpStdio({ ...forwarding, token: forwarding.token ?? configOf().agents.mcpToken });

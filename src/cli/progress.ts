@@ -4,11 +4,24 @@ import type { JobProgress } from "../jobs/job-queue.ts";
 import { oneLine } from "./output.ts";
 import { isTerminal } from "./terminal.ts";
 
+/** Does work and shows how far it is. */
+export async function withProgress<Result>(
+  stream: Writable,
+  work: (show: (progress: JobProgress) => void) => Promise<Result>,
+): Promise<Result> {
+  const display = createProgressDisplay(stream);
+  try {
+    return await work(display.show);
+  } finally {
+    display.end();
+  }
+}
+
 /** Shows how far a long command has come. */
-export interface ProgressDisplay {
-  show(progress: JobProgress): void;
+interface ProgressDisplay {
+  readonly show: (progress: JobProgress) => void;
   /** Clears what was shown; nothing is written after it. */
-  end(): void;
+  readonly end: () => void;
 }
 
 const lineEveryMs = 5_000;
@@ -41,21 +54,16 @@ function createBar(stream: Writable): ProgressDisplay {
       started = true;
       bar.update(total === undefined ? 0 : Math.min(done, scale), payload);
     },
-    end() {
-      if (started) bar.stop();
-    },
+    end: () => (started ? bar.stop() : undefined),
   };
 }
 
 function createLines(stream: Writable): ProgressDisplay {
-  let latest: JobProgress | undefined;
-  const timer = setInterval(() => {
-    if (latest !== undefined) stream.write(`${oneLine(latest.stage)} ${unitsText(latest)}${figuresText(latest)}\n`);
-  }, lineEveryMs);
-  timer.unref();
+  let line = "";
+  const timer = setInterval(() => stream.write(line), lineEveryMs).unref();
   return {
     show(progress) {
-      latest = progress;
+      line = `${oneLine(progress.stage)} ${unitsText(progress)}${figuresText(progress)}\n`;
     },
     end: () => clearInterval(timer),
   };

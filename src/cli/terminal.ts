@@ -1,6 +1,5 @@
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
-import type { JobProgress } from "../jobs/job-queue.ts";
 
 /** True when people read the stream. */
 export const isTerminal = (stream: Writable): boolean => "isTTY" in stream && stream.isTTY === true;
@@ -49,19 +48,4 @@ export function startSpinner(stream: Writable): () => void {
     if (frame > 0) stream.write("\r\u001B[K");
     frame = 0;
   };
-}
-
-/** Does work and shows how far it is. */
-export async function withProgress<Result>(
-  stream: Writable,
-  work: (show: (progress: JobProgress) => void) => Promise<Result>,
-): Promise<Result> {
-  // Other commands start without it.
-  const { createProgressDisplay } = await import("./progress.ts");
-  const display = createProgressDisplay(stream);
-  try {
-    return await work((progress) => display.show(progress));
-  } finally {
-    display.end();
-  }
 }

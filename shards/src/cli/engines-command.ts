@@ -1,6 +1,6 @@
 import { type CliIo, exitCodes } from "../../../src/cli/cli-io.ts";
 import { checkOutputFile, oneLine, write, writeOutputFile } from "../../../src/cli/output.ts";
-import { createProgressDisplay } from "../../../src/cli/progress.ts";
+import { withProgress } from "../../../src/cli/progress.ts";
 import { startCountingProxy, type Traffic } from "../evaluate/engines/counting-proxy.ts";
 import { engineFaults, engineFigures, enginePage, engineRows } from "../evaluate/engines/engine-table.ts";
 import {
@@ -57,21 +57,25 @@ async function measuredBy(io: CliIo, { benchmark, options }: Measured): Promise<
   const kept = out === undefined ? undefined : await openOutput(io, benchmark, out);
   const known = kept?.records ?? [];
   const records: EngineRecord[] = [...known];
-  const display = createProgressDisplay(io.stderr);
   const onRecord = async (record: EngineRecord): Promise<void> => {
     records.push(record);
     await kept?.add(record);
   };
-  const onProgress = (done: number, total: number): void => display.show({ stage: "asking engines", done, total });
   try {
     const queries = spread([...benchmark.queries.values()], questions);
-    await withEngines(io, { benchmark, options }, (engines) =>
-      measureEngines({ engines, queries, forms, known, timeoutMs, signal, fetch, onRecord, onProgress }),
+    const measuring = { queries, forms, known, timeoutMs, signal, fetch, onRecord };
+    await withProgress(io.stderr, (show) =>
+      withEngines(io, { benchmark, options }, (engines) =>
+        measureEngines({
+          ...measuring,
+          engines,
+          onProgress: (done, total) => show({ stage: "asking engines", done, total }),
+        }),
+      ),
     );
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    display.end();
     await kept?.close();
   }
   return records;

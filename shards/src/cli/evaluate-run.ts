@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { exitCodes, type CliIo, UsageError } from "../../../src/cli/cli-io.ts";
 import { oneLine, write } from "../../../src/cli/output.ts";
-import { createProgressDisplay } from "../../../src/cli/progress.ts";
+import { withProgress } from "../../../src/cli/progress.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { serviceAsker } from "../evaluate/run/ask-service.ts";
 import { text2sparqlAsker } from "../evaluate/run/ask-text2sparql.ts";
@@ -74,25 +74,13 @@ async function askAll(io: CliIo, { benchmark, questions, options, asker }: Run):
     limits: { repeats, parallel, maxTokens, maxCost },
     versions: { fedway: io.version, node: process.version, package: manifest.engine.version },
   });
-  const display = createProgressDisplay(io.stderr);
+  const who = { setup: setup.name, model };
+  const running = { folder, questions, repeats, who, ask, parallel, budget, mostOfOne, signal: io.interrupted };
   try {
-    const result = await runQuestions({
-      folder,
-      questions,
-      repeats,
-      who: { setup: setup.name, model },
-      ask,
-      parallel,
-      budget,
-      mostOfOne,
-      signal: io.interrupted,
-      onProgress: (progress) => display.show(progress),
-    });
-    display.end();
+    const result = await withProgress(io.stderr, (onProgress) => runQuestions({ ...running, onProgress }));
     await write(io.stdout, resultText(out, result));
     return result.notAsked === 0 ? exitCodes.ok : exitCodes.failed;
   } finally {
-    display.end();
     await folder.close();
   }
 }

@@ -1,7 +1,7 @@
 import { basename, join, resolve } from "node:path";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
 import { checkOutputFile, oneLine, write, writeOutputFile } from "../../../src/cli/output.ts";
-import { createProgressDisplay } from "../../../src/cli/progress.ts";
+import { withProgress } from "../../../src/cli/progress.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { storeOpener } from "../../../src/hosting/file-store.ts";
 import { readBoundedFile } from "../bounded-file.ts";
@@ -25,10 +25,10 @@ const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}
 
 /** `fedway evaluate score`. Resolves to the exit code. @throws FedwayError */
 export async function runScore(io: CliIo, [folder, run]: readonly [string, string], how: ShownHow): Promise<number> {
-  const display = createProgressDisplay(io.stderr);
-  const onProgress = (done: number, total: number): void => display.show({ stage: "scoring", done, total });
-  const scoring = { openStore: storeOpener(limits), signal: io.interrupted, onProgress };
-  const scores = await scoreRuns(folder, run, scoring).finally(() => display.end());
+  const scoring = { openStore: storeOpener(limits), signal: io.interrupted };
+  const scores = await withProgress(io.stderr, (show) =>
+    scoreRuns(folder, run, { ...scoring, onProgress: (done, total) => show({ stage: "scoring", done, total }) }),
+  );
   const files = {
     "scores.json": json(scores),
     "scores.csv": figures.scoresCsv(scores.systems),

@@ -9,7 +9,6 @@ import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-
 import type { createShardCommands, SpecFields } from "../service/commands.ts";
 import type { Check, Verification } from "../verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
-import { withProgress } from "../../../src/cli/terminal.ts";
 
 /** Commands on shards. */
 export interface ShardCommands extends ReturnType<typeof createShardCommands> {
@@ -188,6 +187,8 @@ type Work<Result> = (onProgress: (progress: BuildProgress) => void) => Promise<R
 /** The result; undefined, with a word about it, when the user ended the work. */
 export async function unlessInterrupted<Result>(io: ShardIo, work: Work<Result>): Promise<Result | undefined> {
   try {
+    // The other commands start without it.
+    const { withProgress } = await import("../../../src/cli/progress.ts");
     return await withProgress(io.stderr, work);
   } catch (error) {
     const isOther = error instanceof FedwayError && error.code !== "CANCELLED";

@@ -275,14 +275,19 @@ async function publish({ descriptions, get, put }: RunOptions, id: string, resul
 const completeLists = (description: VoidDescription | undefined): string =>
   [description?.classesComplete === true, description?.propertiesComplete === true].join();
 
-type Summary = ReturnType<typeof summary>;
+export type Summary = ReturnType<typeof summary>;
 
 /** The job's result; `retrieved` is absent when the run went on from earlier work. */
 function summary(id: string, description: VoidDescription, retrieved: RetrievedVoid | undefined) {
   const { unfinished, classPartitions, propertyPartitions, cost } = description;
   const answered = answeredIn(description);
   const counts = { classes: classPartitions.length, properties: propertyPartitions.length, answered };
-  if (retrieved === undefined) return { id, unfinished, ...counts, cost };
-  const { step, checks, quarantined, contradicted } = retrieved;
-  return { id, unfinished, ...counts, cost, retrieved: { step, checks, quarantined, contradicted } };
+  const { step, checks, quarantined, contradicted } = retrieved ?? {};
+  return {
+    id,
+    unfinished,
+    ...counts,
+    cost,
+    ...(retrieved && { retrieved: { step, checks, quarantined, contradicted } }),
+  };
 }
