@@ -7,6 +7,6 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** True for an object that has these fields, whatever is in them. */
+/** True for an object that has these fields, of any value. */
 export const hasFields = <Of extends object>(value: unknown, ...fields: readonly (keyof Of & string)[]): value is Of =>
   typeof value === "object" && value !== null && fields.every((name) => name in value);

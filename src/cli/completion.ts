@@ -30,7 +30,7 @@ export function addCompletion(program: Command, running: Running): void {
     .action(running(printIds));
 }
 
-const idsWithinMs = 500;
+const idsWithinMs = 1_000;
 
 /** Ids of the running service, else of the catalogue's files and stored changes; none where that takes long or fails. */
 async function printIds(io: CliIo, kind: IdKind): Promise<number> {

@@ -19,7 +19,7 @@ const doc = documented("Queries");
 const statusOf = ({ status, diagnosis }: Table): number =>
   status === "failed" || status === "cancelled" ? (diagnosis?.status ?? 502) : 200;
 
-/** What both routes pass on. @throws FedwayError `QUERY_TOO_LARGE` */
+/** The request that both routes pass on. @throws FedwayError `QUERY_TOO_LARGE` */
 function requestOf(shell: HttpShell, body: QueryBody | ExplainBody, request: FastifyRequest) {
   const { query: text, endpoint, federation, timeoutMs, partial = false, strict = false, prune } = body;
   const { maxQueryBytes } = shell.config.limits;

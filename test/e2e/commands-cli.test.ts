@@ -160,7 +160,8 @@ describe.each(["bash", "zsh", "fish"])("%s completes", (shell) => {
     expect(await completed(shell, "shards bu")).toContain("build");
   });
 
-  it("ids of endpoints and federations, without a service", async () => {
+  // Ids that take longer than a second are left out, which a busy machine may need.
+  it("ids of endpoints and federations, without a service", { retry: 4 }, async () => {
     expect(await completed(shell, "endpoints show peop")).toEqual(["people"]);
     expect(await completed(shell, "query --endpoint peop")).toEqual(["people"]);
     expect(await completed(shell, "query -F exam")).toContain("examples");
@@ -168,7 +169,7 @@ describe.each(["bash", "zsh", "fish"])("%s completes", (shell) => {
   });
 });
 
-it("bash completes ids after --endpoint=, whose = is a word of its own", async () => {
+it("bash completes ids after --endpoint=, whose = is a word of its own", { retry: 4 }, async () => {
   expect(await completed("bash", "query --endpoint = peop")).toEqual(["people"]);
   expect(await completed("bash", "query --endpoint =")).toContain("people");
 });

@@ -56,7 +56,7 @@ export type Stop = "answered" | "submitted" | "unknown" | "rounds" | "turns" | "
 
 const count = Type.Integer({ minimum: 0 });
 
-/** What was done for a question. */
+/** A call of a tool or of the model for a question. */
 const Step = Type.Object({
   step: text("A tool, or model."),
   atMs: Type.Integer({ minimum: 0, description: "When it began, since the question did." }),
