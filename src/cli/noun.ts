@@ -7,7 +7,7 @@ import { tableLines } from "./answer-table.ts";
 import { type CliIo, type CommandText, examples, exitCodes, type Options, serviceCommand } from "./cli-io.ts";
 import { pour, write, writeJson } from "./output.ts";
 import { styledState } from "./terminal.ts";
-import { type Asked, withService } from "./service.ts";
+import { type Asked, malformed, withService } from "./service.ts";
 
 /** An object of the API. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -56,9 +56,11 @@ export async function writeList<Item>(io: CliIo, { json, url }: Options, { path,
   const answer = await withService(io, { url }, (service) =>
     service.read<Readonly<Record<string, readonly Item[]>>>(`/api/${path}`, {}, field),
   );
+  const items = answer[field] ?? [];
+  if (!isList(items)) throw malformed();
   if (json) return writeJson(io, answer);
   const heads = columns.map((column) => (typeof column === "string" ? column : column[0]));
-  const rows = (answer[field] ?? []).map((item) =>
+  const rows = items.map((item) =>
     columns
       .map((column) => cellText(typeof column === "string" ? item[column] : column[1](item)).replaceAll(/\s+/g, " "))
       .join("\t"),
@@ -69,6 +71,8 @@ export async function writeList<Item>(io: CliIo, { json, url }: Options, { path,
   if (answer["next"] !== undefined) await write(io.stderr, "There are more: name a larger --limit.\n");
   return exitCodes.ok;
 }
+
+const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isRow);
 
 /** As long as a sentence about what changed. */
 const longestCell = 200;

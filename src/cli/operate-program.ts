@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { readCollection } from "../watch/read-collection.ts";
 import { type CliIo, exitCodes, type Options, type Running, wholeNumber } from "./cli-io.ts";
-import { addNoun, askService, itemAction, listAction, sendAndWrite, writeList } from "./noun.ts";
+import { addNoun, itemAction, listAction, sendAndWrite, writeList } from "./noun.ts";
 import { oneLine, write, writeJson } from "./output.ts";
 import { withService } from "./service.ts";
 
@@ -111,9 +111,11 @@ async function makeKey(
   { path, body }: { readonly path: string; readonly body: object },
 ): Promise<number> {
   const expiresIn = days === undefined ? undefined : days * 86_400;
-  const made = await askService(io, { url, path, body: { ...body, expiresIn } });
+  const made = await withService(io, { url }, (service) =>
+    service.read<{ readonly key: unknown }>(`/api/${path}`, { body: { ...body, expiresIn } }, "key"),
+  );
   if (json) await writeJson(io, made);
-  else await write(io.stdout, `${oneLine(String(made["key"]))}\n`);
+  else await write(io.stdout, `${oneLine(String(made.key))}\n`);
   await write(
     io.stderr,
     "Keep it now: it is not shown again. Send it as Authorization: Bearer, or as the password of Basic.\n",

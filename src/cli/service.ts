@@ -149,10 +149,14 @@ export async function readAnswer<Answer extends object>(
   });
   const answer = response.status === 204 ? {} : parsedJson(text);
   if (!Array.isArray(answer) && hasFields<Answer>(answer, ...fields)) return answer;
-  throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a Fedway service does.", {
+  throw malformed();
+}
+
+/** The answer of another program than Fedway. */
+export const malformed = (): FedwayError =>
+  new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a Fedway service does.", {
     next: "Is this its address? Its GET /health/live answers 200.",
   });
-}
 
 function requestOf({ method, headers, body }: Asked, token: string | undefined): RequestInit {
   const isJson = typeof body === "object";

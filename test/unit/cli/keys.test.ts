@@ -57,9 +57,9 @@ describe("fedway keys", () => {
   it("needs a role and a limit that exist", async () => {
     expect((await cli(["keys", "add", "ada", "--role", "root"], setup({}))).code).toBe(2);
     expect((await cli(["keys", "add", "ada", "--quota", "week:requests=1"], setup({}))).code).toBe(2);
-    expect(await cli(["keys", "add", "ada"], setup([1]))).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("ENDPOINT_MALFORMED"),
-    });
+    const malformed = { code: 1, out: "", err: expect.stringContaining("ENDPOINT_MALFORMED") };
+    for (const answer of [[1], {}]) expect(await cli(["keys", "add", "ada"], setup(answer))).toMatchObject(malformed);
+    for (const clients of ["a", 3, [null], [3]])
+      expect(await cli(["keys", "list"], setup({ clients }))).toMatchObject(malformed);
   });
 });
