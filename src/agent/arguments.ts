@@ -98,7 +98,7 @@ function spelling(names: readonly string[]): (spelled: string) => string | undef
 }
 
 /** Names of the arguments, optional ones with a question mark. */
-export const signature = ({ properties, required }: TObject): string =>
+const signature = ({ properties, required }: TObject): string =>
   Object.keys(properties)
     .map((name) => (required?.includes(name) ? name : `${name}?`))
     .join(", ");

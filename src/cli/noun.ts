@@ -101,7 +101,7 @@ interface AskedOfService extends Asked {
 }
 
 /** The answer; empty where there is nothing to say. @throws RemoteProblem, FedwayError */
-export const askService = (io: CliIo, { url, path, ...asked }: AskedOfService): Promise<Row> =>
+const askService = (io: CliIo, { url, path, ...asked }: AskedOfService): Promise<Row> =>
   withService(io, { url }, (service) => service.read<Row>(`/api/${path}`, asked));
 
 /** Asks, and writes the answer as JSON, or that something is removed. Resolves to the exit code. */

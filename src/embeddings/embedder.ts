@@ -6,7 +6,7 @@ import { FairQueue } from "../workers/fair-queue.ts";
 export type TextRole = "query" | "passage";
 
 /** How texts are embedded. */
-export interface EmbedOptions {
+interface EmbedOptions {
   readonly signal: AbortSignal;
   /** Default `passage`: a label or a description that is to be found. */
   readonly as?: TextRole;

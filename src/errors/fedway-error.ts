@@ -4,7 +4,7 @@ import type { Problem } from "./problem.ts";
 export type { Problem } from "./problem.ts";
 
 /** How an endpoint can fail, in the words of the monitoring literature; a closed set, fit for a metric label. */
-export const faultKinds = [
+const faultKinds = [
   "address",
   "dns",
   "connect",

@@ -5,7 +5,7 @@ import { type Given, integer, number, text } from "../shapes.ts";
 export type Work = boolean | readonly string[];
 
 /** Where a job is. `waiting` includes jobs that are to be tried again later. */
-export const jobStates = ["waiting", "running", "done", "failed", "cancelled"] as const;
+const jobStates = ["waiting", "running", "done", "failed", "cancelled"] as const;
 export type JobState = (typeof jobStates)[number];
 
 /** How far a running job is. */

@@ -202,7 +202,7 @@ export function remindedRecord(name: string, record: HealthRecord, atMs: number)
 }
 
 /** The record with a notice in its outbox. */
-export const noticed = (record: HealthRecord, notice: IncidentNotice): HealthRecord => ({
+const noticed = (record: HealthRecord, notice: IncidentNotice): HealthRecord => ({
   ...record,
   outbox: [...record.outbox, notice].slice(-mostNotices),
 });

@@ -36,7 +36,7 @@ export interface EndpointTarget {
 }
 
 /** The columns of a SELECT, in any order. */
-export interface Columns {
+interface Columns {
   readonly asked: readonly string[];
   /** Columns that may be there too: engines differ on which variables SELECT * means. */
   readonly allowed?: readonly string[] | undefined;

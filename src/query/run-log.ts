@@ -16,7 +16,7 @@ import type { Admitted } from "./admission.ts";
 import type { QueryRequest } from "./query-service.ts";
 import { sourceNotes } from "./source-notes.ts";
 
-export { lacksRows, type PartialKind } from "../engine/completeness.ts";
+export { lacksRows } from "../engine/completeness.ts";
 export type { AskedQuery, RunRecord, RunStatus } from "./records.ts";
 
 /** A record with its owner, as `ownerDigest` names him; never shown as it is. */

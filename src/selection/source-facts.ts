@@ -20,7 +20,7 @@ export interface PropertyFacts {
 }
 
 /** A complete list whose counts are exact: the endpoint has nothing that it lacks. */
-export interface FactList<T> {
+interface FactList<T> {
   readonly size: number;
   has(iri: string): boolean;
   get(iri: string): T | undefined;

@@ -25,12 +25,12 @@ export interface TriplesElement extends TokenRange {
   readonly triples: readonly Triple[];
 }
 /** FILTER or BIND; `exists` are the groups of EXISTS and NOT EXISTS in its expression. */
-export interface FilterElement extends TokenRange {
+interface FilterElement extends TokenRange {
   readonly kind: "filter";
   readonly exists: readonly Group[];
 }
 /** BIND; `variable` is the one it assigns, without `?`. */
-export interface BindElement extends TokenRange {
+interface BindElement extends TokenRange {
   readonly kind: "bind";
   readonly exists: readonly Group[];
   readonly variable: string;

@@ -16,7 +16,7 @@ export interface PutOptions {
 }
 
 /** Which documents are listed. */
-export interface ListOptions {
+interface ListOptions {
   /** Documents per page; default 1,000. */
   readonly limit?: number;
   /** Only keys after this one (UTF-8 byte order). */

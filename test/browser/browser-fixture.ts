@@ -13,7 +13,7 @@ const program = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const screenshots = fileURLToPath(new URL("screenshots/", import.meta.url));
 
 /** The browser of Debian; that it is missing is a failure. */
-export async function openBrowser(): Promise<Browser> {
+async function openBrowser(): Promise<Browser> {
   if (!existsSync(program)) {
     throw new Error(
       `There is no browser at ${program}. On Debian: apt-get install -y --no-install-recommends chromium; elsewhere name one by CHROMIUM.`,

@@ -1,5 +1,5 @@
 /** What a module may import from another. */
-export interface ModuleImport {
+interface ModuleImport {
   readonly module: string;
   /** Only these files of the module (paths inside it). */
   readonly files?: readonly string[];

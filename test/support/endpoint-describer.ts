@@ -21,12 +21,12 @@ export interface EndpointDescriber {
 type BetweenRuns = (description: VoidDescription) => Promise<void> | void;
 
 /** What came of one or more runs. */
-export interface ManyRuns {
+interface ManyRuns {
   readonly description: VoidDescription;
   readonly runs: number;
 }
 
-export interface DescribeCall extends Partial<DescribeOptions> {
+interface DescribeCall extends Partial<DescribeOptions> {
   readonly target?: Partial<DescribeTarget>;
 }
 

@@ -11,10 +11,10 @@ import { innerGroups, printQuery, whereOf, type GeneratedQuery, type Group } fro
 import { withoutAlternatives, withoutBraces } from "./query-without-service.ts";
 
 /** How a query says where its data are: not at all, with SERVICE throughout, or with SERVICE for some of its patterns. */
-export type Mode = "over" | "service" | "mixed";
+type Mode = "over" | "service" | "mixed";
 
 /** What is known of a member: all, nothing, or a fact that leaves it out of nothing. */
-export const knowledges = ["exact", "none", "stale", "partial", "wrong"] as const;
+const knowledges = ["exact", "none", "stale", "partial", "wrong"] as const;
 export type Knowledge = (typeof knowledges)[number];
 
 /** A query over a federation of which more or less is known. */

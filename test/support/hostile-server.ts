@@ -27,7 +27,7 @@ export type HostileCase = (exchange: {
 }) => void;
 
 /** Every case by name. */
-export const hostileCases: Readonly<Record<string, HostileCase>> = {
+const hostileCases: Readonly<Record<string, HostileCase>> = {
   ...hostileBodies,
   ...hostileErrors,
   ...hostileWire,

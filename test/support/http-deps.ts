@@ -13,7 +13,7 @@ import { createFakeMonitor } from "./fake-monitor.ts";
 import { createFakeQueryService, type FakeQueryService, fakeSettings } from "./fake-query-service.ts";
 
 /** One request as it was reported to the metrics. */
-export type Observed = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
+type Observed = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
 
 /** Dependencies of the HTTP shell with what tests look at. */
 export interface FakeDeps extends HttpDeps {

@@ -3,7 +3,7 @@ import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 
 /** Where in a federated query the clause stands whose endpoint lacks something. */
 export const clausePositions = ["group", "optional", "union", "minus", "exists", "subquery"] as const;
-export type ClausePosition = (typeof clausePositions)[number];
+type ClausePosition = (typeof clausePositions)[number];
 
 /** A federated query one clause of which uses a construct. */
 export interface LackingQuery {

@@ -14,7 +14,7 @@ import { createStoreClient, type StoreClient } from "./store-client.ts";
 const aggregate = /\b(?:COUNT|SUM|AVG|MIN|MAX|SAMPLE|GROUP_CONCAT)\s*\(|\bGROUP\s+BY\b|\bHAVING\b/iu;
 
 /** Texts that an endpoint without a construct refuses. Strings and IRIs of the data must not look like them. */
-export const constructTexts: Readonly<Record<QueryConstruct, RegExp>> = {
+const constructTexts: Readonly<Record<QueryConstruct, RegExp>> = {
   values: /\bVALUES\b/iu,
   aggregates: aggregate,
   aggregateTruth: aggregate,

@@ -41,7 +41,7 @@ const xmlTable = (columns: readonly string[]): string =>
 const bidi = `\u202Egnorw\u0000\u001B[31m ${"long ".repeat(200_000)}`;
 
 /** Every way to be wrong that looks right. */
-export const lies = {
+const lies = {
   none: (columns) => ({ body: tableOf(columns, 3) }),
   "a table": () => ({ body: tableOf(["s", "n"], 1) }),
   "a boolean": () => ({ body: '{"head":{},"boolean":true}' }),

@@ -19,7 +19,7 @@ import { createTpfPages, type TpfOptions } from "./tpf-server.ts";
 export type MemberKind = "sparql" | "tpf" | "file";
 
 /** Documents in this process by URL; for tests of what stands above the transport. */
-export interface FakeDocuments extends SourceDocuments {
+interface FakeDocuments extends SourceDocuments {
   readonly requests: string[];
   /** Makes every later request to a URL that begins like this fail. */
   fail(url: string, error: FedwayError): void;

@@ -3,7 +3,7 @@ import { createCatalogFolder, endpointTurtle } from "./catalog-folder.ts";
 import { type RunningService, startService } from "./running-service.ts";
 
 /** An observation as the JSON API shows it. */
-export interface ObservationAnswer {
+interface ObservationAnswer {
   readonly at: string;
   readonly ok: boolean;
   readonly fault?: string;
@@ -15,7 +15,7 @@ export interface ObservationAnswer {
 }
 
 /** The turns of a window as the JSON API shows them. */
-export interface WindowAnswer {
+interface WindowAnswer {
   readonly window: string;
   readonly probes: number;
   readonly good: number;
@@ -25,7 +25,7 @@ export interface WindowAnswer {
 }
 
 /** Answer of `GET /api/endpoints/{id}/availability`. */
-export interface AvailabilityAnswer {
+interface AvailabilityAnswer {
   readonly state: string;
   readonly since?: string;
   readonly last?: ObservationAnswer;

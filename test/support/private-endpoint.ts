@@ -4,7 +4,7 @@ import { listening } from "./listening.ts";
 import { startSparqlTestServer } from "./sparql-test-server.ts";
 
 /** One request that a private endpoint has seen. */
-export interface PrivateRequest {
+interface PrivateRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
 }

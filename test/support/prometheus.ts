@@ -19,7 +19,7 @@ export function promtool(args: readonly string[], folder: string): Promise<{ cod
 }
 
 /** One result of an instant query. */
-export interface PrometheusSample {
+interface PrometheusSample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
 }

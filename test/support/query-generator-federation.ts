@@ -11,7 +11,7 @@ import {
 } from "./query-generator-data.ts";
 
 /** How data are dealt out over the members of a federation. */
-export const layouts = [
+const layouts = [
   /** All facts about a subject are at one member, by its number. */
   "shards",
   /** The same but for a few facts, so that almost all subjects are at one member. */
@@ -27,7 +27,7 @@ export const layouts = [
   /** One member has all that the others have. */
   "everything",
 ] as const;
-export type Layout = (typeof layouts)[number];
+type Layout = (typeof layouts)[number];
 
 /** Data of a federation, and how they are dealt out. */
 export interface FederationData extends GeneratedData {

@@ -5,20 +5,20 @@
  */
 export type GeneratedQuery = SelectQuery | AskQuery | ConstructQuery | DescribeQuery;
 
-export interface SelectQuery {
+interface SelectQuery {
   readonly form: "select";
   readonly select: Select;
 }
-export interface AskQuery {
+interface AskQuery {
   readonly form: "ask";
   readonly where: Group;
 }
-export interface ConstructQuery {
+interface ConstructQuery {
   readonly form: "construct";
   readonly template: readonly Triple[];
   readonly where: Group;
 }
-export interface DescribeQuery {
+interface DescribeQuery {
   readonly form: "describe";
   /** Empty means `*`. */
   readonly variables: readonly string[];
@@ -73,7 +73,7 @@ export interface Block {
   readonly kind: "optional" | "minus" | "group";
   readonly body: Group;
 }
-export interface Union {
+interface Union {
   readonly kind: "union";
   readonly branches: readonly Group[];
 }

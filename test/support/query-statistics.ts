@@ -9,7 +9,7 @@ import {
 } from "./query-generator-syntax.ts";
 
 /** Operators whose occurrences are counted; each must occur often enough for a run to mean something. */
-export const operators = [
+const operators = [
   "service",
   "join",
   "same-endpoint",

@@ -3,7 +3,7 @@ import { Parser, type Quad, Writer } from "n3";
 import oxigraph from "oxigraph";
 
 /** The triples as N-Triples, which every RDF program reads. */
-export function toNTriples(quads: readonly RDF.Quad[]): string {
+function toNTriples(quads: readonly RDF.Quad[]): string {
   return new Writer({ format: "N-Triples" }).quadsToString([...quads] as Quad[]);
 }
 

@@ -28,7 +28,7 @@ interface Asked {
 
 const full = (names: readonly string[]): readonly string[] => names.map((name) => ns + name);
 
-export function featuresOf({ id, question, same, predicates, classes }: Asked): QueryFeatures {
+function featuresOf({ id, question, same, predicates, classes }: Asked): QueryFeatures {
   const patterns: Pattern[] = [
     ...classes.map((name) => ({ predicate: `<${type}>`, object: `<${ns}${name}>` })),
     ...predicates.map((name) => ({ predicate: `<${ns}${name}>` })),

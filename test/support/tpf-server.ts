@@ -24,7 +24,7 @@ export interface TpfOptions {
 }
 
 /** One page of a fragment. */
-export interface TpfAnswer {
+interface TpfAnswer {
   readonly mediaType: string;
   readonly body: string;
 }

@@ -8,7 +8,7 @@ export interface QuestionText {
 }
 
 /** A number, or a text. */
-export interface NamedText {
+interface NamedText {
   readonly kind: "number" | "quoted" | "name";
   readonly text: string;
 }

@@ -17,7 +17,7 @@ export interface QuestionOptions {
 }
 
 /** A question as files of queries have it. */
-export interface GeneratedQuestion {
+interface GeneratedQuestion {
   readonly id: string;
   readonly kind: QuestionKind;
   readonly question: string;

@@ -138,7 +138,7 @@ const generous = { timeoutMs: 120_000, memoryMb: 3_584, maxAnswerBytes: 512 * 10
  * Verifies a finished folder against its inputs.
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `DISK_FULL`; the signal's reason when it is aborted
  */
-export async function verifyFolder(path: string, options: VerifyCommand & WithStores): Promise<Verification> {
+async function verifyFolder(path: string, options: VerifyCommand & WithStores): Promise<Verification> {
   const folder = resolve(path);
   if (await isPackage(folder)) return verifyPackage(folder, options);
   // First, so that a folder without shards is reported as such.

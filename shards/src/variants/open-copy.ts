@@ -46,7 +46,7 @@ export function constantsOf(queries: readonly string[]): Constants {
 const escaped = (value: string): string => canonicalString(value).slice(1, -1);
 
 /** Seed of a copy: the same shards have the same copies. */
-export const seedOf = ({ dataset, shards }: Pick<Manifest, "dataset" | "shards">, copy: number): string =>
+const seedOf = ({ dataset, shards }: Pick<Manifest, "dataset" | "shards">, copy: number): string =>
   [dataset, copy, ...shards.map(({ sha256 }) => sha256)].join(" ");
 
 /**

@@ -1,5 +1,5 @@
 /** How a model is asked: alone with the context, with tools to look further, or held to a grammar. */
-export const chatModes = ["text", "tools", "grammar"] as const;
+const chatModes = ["text", "tools", "grammar"] as const;
 
 export type ChatMode = (typeof chatModes)[number];
 

@@ -17,7 +17,7 @@ export type KnownEndpoints = Pick<PlanContext, "catalog" | "availability"> & { r
 const mostCandidates = 5;
 
 /** The endpoints that are known to have all of these terms; none for no terms. */
-export function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoints): readonly CatalogEntry[] {
+function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoints): readonly CatalogEntry[] {
   const [first, ...others] = used;
   if (first === undefined) return [];
   const ids = [...known.terms.endpointsWith(first)].filter((id) =>
@@ -30,7 +30,7 @@ export function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoint
 }
 
 /** The query with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
-export function wrappedFor(
+function wrappedFor(
   parsed: ParsedQuery,
   { url, pseudoServices }: Pick<CatalogEntry, "url" | "pseudoServices">,
 ): ParsedQuery | undefined {

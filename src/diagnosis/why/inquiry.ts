@@ -37,7 +37,7 @@ export interface Inquiry {
 }
 
 /** Knowledge about a query without asking. */
-export type KnownOfQuery = Pick<CheckedQuery, "unknown" | "contradictions"> & Required<Pick<CheckedQuery, "offers">>;
+type KnownOfQuery = Pick<CheckedQuery, "unknown" | "contradictions"> & Required<Pick<CheckedQuery, "offers">>;
 
 /** Why an answer is empty. */
 export interface Finding {

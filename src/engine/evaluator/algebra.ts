@@ -143,7 +143,7 @@ interface Reduced extends Single {
   readonly type: "reduced";
 }
 
-export interface Service extends Single {
+interface Service extends Single {
   readonly type: "service";
   readonly name: RDF.Term;
 }

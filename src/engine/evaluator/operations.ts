@@ -33,7 +33,7 @@ export function expressionsOf(operation: Operation): readonly Expression[] {
   }
 }
 
-export function argumentsOf(expression: Expression): readonly Expression[] {
+function argumentsOf(expression: Expression): readonly Expression[] {
   if (expression.subType === "aggregate") return [expression.expression];
   return "args" in expression ? expression.args : [];
 }
@@ -48,7 +48,7 @@ export function isVolatile(expression: Expression, volatile = volatileFunctions)
 }
 
 /** EXISTS and NOT EXISTS in what an operation computes itself, not in its inputs. */
-export function existencesOf(operation: Operation): readonly Existence[] {
+function existencesOf(operation: Operation): readonly Existence[] {
   return expressionsOf(operation).flatMap((expression) => existencesIn(expression));
 }
 

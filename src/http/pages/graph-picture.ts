@@ -2,7 +2,7 @@ import { type Html, html, type Piece } from "../../html.ts";
 import { table } from "./layout.ts";
 
 /** A box of a picture. */
-export interface PictureNode {
+interface PictureNode {
   readonly id: string;
   readonly title: string;
   /** A second line, such as a count. */

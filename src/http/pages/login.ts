@@ -129,7 +129,7 @@ export interface Asker {
 }
 
 /** Part of a command: the token as a shell on the service's machine finds it. */
-export const tokenHeader = '-H "Authorization: Bearer $(cat .fedway/admin-token)"';
+const tokenHeader = '-H "Authorization: Bearer $(cat .fedway/admin-token)"';
 
 /** A button for those who are signed in, a command for others. */
 export function askFor(work: keyof typeof works, { id, endpointApi, mayAsk }: Asker): Html {

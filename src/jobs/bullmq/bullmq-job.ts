@@ -137,7 +137,7 @@ function stateOf(job: QueuedJob, running: boolean): JobState {
 }
 
 /** A failure in BullMQ's `failedReason`; undefined where there is none. */
-export function failureOf(reason: string | undefined): Failure | undefined {
+function failureOf(reason: string | undefined): Failure | undefined {
   if (!reason) return undefined;
   // BullMQ's own words: its workers were lost too often.
   if (!reason.startsWith("{")) return { code: "INTERNAL", message: lostTooOften, notRun: true };

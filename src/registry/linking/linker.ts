@@ -39,7 +39,7 @@ interface EndpointRequest {
 }
 
 /** Possible meanings of a name: an entity or a value of a property; a class; a property. */
-export type TermKind = "entity" | LinkedTerm["kind"];
+type TermKind = "entity" | LinkedTerm["kind"];
 
 const allKinds: readonly TermKind[] = ["entity", "class", "property"];
 

@@ -79,7 +79,7 @@ function lexicalScores(nodes: readonly SchemaNode[], question: QuestionWords): r
 export const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
 
 /** The word of the question that a stem is most like. */
-export function bestMatch(stem: string, question: QuestionWords): { readonly word: string; readonly like: number } {
+function bestMatch(stem: string, question: QuestionWords): { readonly word: string; readonly like: number } {
   let found = { word: "", like: 0 };
   for (const [wanted, word] of question) {
     const like = likeness(wanted, stem);

@@ -12,7 +12,7 @@ export interface PublishedTerm {
 }
 
 /** A prefix of an endpoint. */
-export interface PublishedPrefix {
+interface PublishedPrefix {
   readonly namespace: string;
   /** "predefined": the engine knows it; "used": published queries use it undeclared; "example": examples declare it. */
   readonly how: "predefined" | "used" | "example";

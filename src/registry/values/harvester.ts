@@ -20,7 +20,7 @@ export interface HarvestTarget {
 }
 
 /** How much one run may be. */
-export interface HarvestBudget {
+interface HarvestBudget {
   /** Default 300. */
   readonly requests?: number;
   /** Decoded bytes; default 32 MiB, as one stored document holds all. */

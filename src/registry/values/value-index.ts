@@ -9,7 +9,7 @@ import { type PlacedText, TextVectors } from "../words/text-vectors.ts";
 import { parsedJson } from "../../json.ts";
 
 /** A thing with a name, or a value that a property has. */
-export type ValueKind = "entity" | "value";
+type ValueKind = "entity" | "value";
 
 /** A search for values. */
 export interface ValueRequest {

@@ -75,5 +75,5 @@ export const tellingLabels = (description: VoidDescription): ReadonlyMap<string,
   new Map([...labelsOf(description)].filter(([iri, label]) => nameText(label) !== nameText(iriParts(iri).local)));
 
 /** Labels of the classes and properties of a description by IRI. */
-export const labelsOf = ({ terms = [] }: VoidDescription): ReadonlyMap<string, string> =>
+const labelsOf = ({ terms = [] }: VoidDescription): ReadonlyMap<string, string> =>
   new Map(terms.flatMap(({ iri, label }) => (label === undefined ? [] : [[iri, label] as const])));

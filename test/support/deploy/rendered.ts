@@ -1,7 +1,7 @@
 import { type KubernetesObject, renderKustomization } from "./deploy-checkers.ts";
 
 /** A part of an object's `spec`, read by field name; the tests check what they find. */
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 interface ValueSource {
   readonly name: string;
@@ -11,13 +11,13 @@ interface ValueSource {
   };
 }
 
-export interface Probe {
+interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string };
   readonly periodSeconds: number;
   readonly failureThreshold: number;
 }
 
-export interface Container {
+interface Container {
   readonly name: string;
   readonly image: string;
   readonly command?: readonly string[];
@@ -32,7 +32,7 @@ export interface Container {
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
-export interface PodSpec {
+interface PodSpec {
   readonly serviceAccountName: string;
   readonly automountServiceAccountToken: boolean;
   readonly enableServiceLinks: boolean;

@@ -1,7 +1,7 @@
 import sparqljs, { type Pattern, type SelectQuery, type SparqlQuery } from "sparqljs";
 
 /** Counts the solutions of a group graph pattern, braces included. */
-export type CountSolutions = (group: string) => number;
+type CountSolutions = (group: string) => number;
 
 /** A query as the simulated engine sees it. */
 export interface ReadQuery {

@@ -24,7 +24,7 @@ export interface EnginePolicy {
   readonly diesAfter?: number;
 }
 
-export type Construct = "aggregates" | "values";
+type Construct = "aggregates" | "values";
 
 /**
  * What comes instead of the answer: an error; or an answer from the part of the data that was reached in time, with

@@ -7,7 +7,7 @@ import type { Asked } from "./answer-reports.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** Where the reports are. */
-export const reportsFolder = join(root, "deploy/comunica/upstream");
+const reportsFolder = join(root, "deploy/comunica/upstream");
 
 /** A report of a fault of Comunica's. */
 export interface FaultReport {

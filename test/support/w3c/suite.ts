@@ -22,7 +22,7 @@ export interface QueryCase {
   readonly lax: boolean;
 }
 
-export interface ServiceData {
+interface ServiceData {
   readonly endpoint: string;
   readonly data: string;
 }

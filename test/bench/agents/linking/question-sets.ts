@@ -26,7 +26,7 @@ export interface Question {
 }
 
 /** A class or property of a published query. */
-export interface Gold {
+interface Gold {
   readonly kind: "class" | "property";
   readonly iri: string;
 }

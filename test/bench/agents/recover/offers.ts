@@ -1,7 +1,7 @@
 import { check, type Desk, explained, run, type Sent, type Answer } from "./scripted-agent.ts";
 
 /** What offers of one kind came to: the answer that was meant, other rows, or none. */
-export interface OfferTally {
+interface OfferTally {
   right: number;
   wrong: number;
   empty: number;

@@ -31,7 +31,7 @@ const l = (name: string): string => `http://library.example/terms/${name}`;
 const r = (name: string): string => `http://reviews.example/ns#${name}`;
 const s = (name: string): string => `http://shops.example/vocab/${name}`;
 export const bookIri = (at: number): string => `http://library.example/book/${at}`;
-export const bookKey = (at: number): string => `BK-${String(at).padStart(4, "0")}`;
+const bookKey = (at: number): string => `BK-${String(at).padStart(4, "0")}`;
 export const authorName = (at: number): string =>
   `${firstNames[at % firstNames.length]} ${lastNames[Math.floor(at / firstNames.length) % lastNames.length]}`;
 

@@ -14,7 +14,7 @@ export interface Cells {
 }
 
 /** One column of WKT literals, or two of WGS 84 degrees. */
-export type Places = { readonly wkt: string } | { readonly latitude: string; readonly longitude: string };
+type Places = { readonly wkt: string } | { readonly latitude: string; readonly longitude: string };
 
 const known = new WeakMap<Parser, Cells>();
 
