@@ -103,6 +103,25 @@ const maxXmlDepth = 256;
 class BoundedRdfXmlParser extends RdfXmlParser {
   #writing = false;
 
+  /** The parser takes each piece of text for all of it, and forgets that an XML literal is XML. */
+  override onText(text: string): void {
+    const tag = this.#openTag();
+    super.onText(tag?.childrenStringTags === undefined ? `${tag?.text ?? ""}${text}` : escapedText(text));
+  }
+
+  override onTag(tag: Parameters<RdfXmlParser["onTag"]>[0]): void {
+    if (this.#openTag()?.childrenStringTags !== undefined) {
+      for (const attribute of Object.values(tag.attributes)) attribute.value = escapedAttribute(attribute.value);
+    }
+    super.onTag(tag);
+  }
+
+  #openTag(): IActiveTag | undefined {
+    const tags: unknown = Reflect.get(this, "activeTagStack");
+    if (!Array.isArray(tags)) throw new TypeError("The RDF/XML parser has changed: no activeTagStack.");
+    return tags.at(-1);
+  }
+
   /** The parser would report each of a million faults and go on; the first one ends it. */
   override emit(event: string | symbol, ...given: readonly unknown[]): boolean {
     if (event === "error" && this.#writing) throw given[0];
@@ -130,6 +149,18 @@ class BoundedRdfXmlParser extends RdfXmlParser {
     forgetNamespaces(parent);
   }
 }
+
+/** As in Canonical XML, which an XML literal is (RDF 1.1 XML Syntax, section 7.2.17). */
+const escapedText = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\r", "&#xD;");
+const escapedAttribute = (text: string): string =>
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("\t", "&#x9;")
+    .replaceAll("\n", "&#xA;")
+    .replaceAll("\r", "&#xD;");
 
 // The root element has no parent, whatever its type says.
 function forgetNamespaces(tag: IActiveTag | null): void {

@@ -103,6 +103,7 @@ class PausingParser extends JsonLdParser {
       documentLoader: refusingLoader,
       baseIRI: baseIri ?? "",
     });
+    keepDigits(this, factory);
     before(Reflect.get(this, "util"), "unaliasKeyword", pause);
     before(Reflect.get(this, "parsingContext"), "parseContext", (contexts) => {
       this.#weighContext(contexts);
@@ -124,15 +125,51 @@ class PausingParser extends JsonLdParser {
   }
 }
 
+/**
+ * Integers from 2^53 on keep their datatype and their digits: the parser's JSON reader makes strings of them, and rounds those
+ * below zero. Up to 1e21 they pass through the parser as bigints; larger numbers are doubles (JSON-LD 1.1 API, Object to RDF).
+ */
+function keepDigits(parser: object, factory: RDF.DataFactory): void {
+  const reader = Reflect.get(parser, "jsonParser");
+  replace(reader, "numberReviver", (own, given) => {
+    const [text] = given;
+    if (typeof text !== "string" || !/^-?[0-9]{16,}$/u.test(text)) return own(given);
+    const exact = text.length > 22 ? Number(text) : BigInt(text);
+    const onToken = Reflect.get(reader, "onToken");
+    Reflect.set(reader, "onToken", (token: unknown) => Reflect.apply(onToken, reader, [token, exact]));
+    const fault = own(given);
+    Reflect.deleteProperty(reader, "onToken");
+    return fault;
+  });
+  replace(Reflect.get(parser, "util"), "valueToTerm", async (own, given) => {
+    const [context, key, value, ...rest] = given;
+    if (typeof value !== "bigint") return await own(given);
+    const terms: unknown = await own([context, key, Number(value), ...rest]);
+    const isRounded = (term: unknown): term is RDF.Literal =>
+      isObject(term) && Reflect.get(term, "value") === Number(value).toString();
+    return Array.isArray(terms)
+      ? terms.map((term) => (isRounded(term) ? factory.literal(value.toString(), term.datatype) : term))
+      : terms;
+  });
+}
+
 /** Makes one of the parser's own steps wait for another one. */
 function before(owner: unknown, name: string, step: (given: readonly unknown[]) => Promise<void> | undefined): void {
+  replace(owner, name, (own, given) => {
+    const turn = step(given);
+    return turn === undefined ? own(given) : turn.then(() => own(given));
+  });
+}
+
+type Step = (given: readonly unknown[]) => unknown;
+
+/** Puts a step in the place of one of the parser's own, which it is given. */
+function replace(owner: unknown, name: string, step: (own: Step, given: readonly unknown[]) => unknown): void {
   const own: unknown = isObject(owner) ? Reflect.get(owner, name) : undefined;
   if (!isObject(owner) || typeof own !== "function") throw new TypeError(`The JSON-LD parser has changed: no ${name}.`);
-  Reflect.set(owner, name, (...given: readonly unknown[]): unknown => {
-    const turn = step(given);
-    const go = (): unknown => Reflect.apply(own, owner, given);
-    return turn === undefined ? go() : turn.then(go);
-  });
+  Reflect.set(owner, name, (...given: readonly unknown[]): unknown =>
+    step((passed) => Reflect.apply(own, owner, passed), given),
+  );
 }
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;

@@ -75,6 +75,7 @@ const xmlDocument = (results: string): string =>
 const binding = (term: string): string =>
   xmlDocument(`<results><result><binding name="x">${term}</binding></result></results>`);
 const rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+const xsd = "http://www.w3.org/2001/XMLSchema#";
 
 describe("what engines send", () => {
   const cases: readonly (readonly [string, Format, string, readonly string[]])[] = [
@@ -199,6 +200,31 @@ describe("what engines send", () => {
       "rdfxml",
       `<r:RDF xmlns:r="${rdf}" xmlns:e="urn:e:"><r:Description r:about="urn:s"><e:p xml:lang="en">a&amp;b</e:p></r:Description></r:RDF>`,
       ['<urn:s> <urn:e:p> "a&b"@en'],
+    ],
+    [
+      "RDF/XML with comments and CDATA sections within texts",
+      "rdfxml",
+      `<r:RDF xmlns:r="${rdf}" xmlns:e="urn:e:"><r:Description r:about="urn:s"><e:p>x<!-- c -->y<![CDATA[<b>]]>z</e:p></r:Description></r:RDF>`,
+      ['<urn:s> <urn:e:p> "xy<b>z"'],
+    ],
+    [
+      "RDF/XML with an XML literal",
+      "rdfxml",
+      `<r:RDF xmlns:r="${rdf}" xmlns:e="urn:e:"><r:Description r:about="urn:s"><e:p r:parseType="Literal"><b t="1 &quot; 2">x &lt; y &amp; <![CDATA[<i>]]></b></e:p></r:Description></r:RDF>`,
+      [`<urn:s> <urn:e:p> "<b t=\\"1 &quot; 2\\">x &lt; y &amp; &lt;i&gt;</b>"^^<${rdf}XMLLiteral>`],
+    ],
+    [
+      "JSON-LD with integers from 2^53 on",
+      "jsonld",
+      `{"@context":{"d":{"@id":"urn:d","@type":"${xsd}decimal"}},"@id":"urn:s","urn:p":[9007199254740993,-9007199254740993,{"@value":12345678901234567890}],"urn:t":{"@value":9007199254740993,"@type":"${xsd}long"},"urn:l":1234567890123456789012,"d":9007199254740993}`,
+      [
+        `<urn:s> <urn:p> "9007199254740993"^^<${xsd}integer>`,
+        `<urn:s> <urn:p> "-9007199254740993"^^<${xsd}integer>`,
+        `<urn:s> <urn:p> "12345678901234567890"^^<${xsd}integer>`,
+        `<urn:s> <urn:t> "9007199254740993"^^<${xsd}long>`,
+        `<urn:s> <urn:l> "1.234567890123457E21"^^<${xsd}double>`,
+        `<urn:s> <urn:d> "9007199254740993"^^<${xsd}decimal>`,
+      ],
     ],
   ];
   test.each(cases)("%s (%s)", (...[, format, body, lines]) => shouldRead(format, body, lines));
