@@ -20,10 +20,12 @@ export const toParserText = (query: string): string =>
 
 /**
  * The factory of terms for one query's algebra. Comunica names the variables that it makes `var0`, `var1` and so on, and begins
- * again behind each subselect, so that two path sequences shared a variable: each of them is a new one here.
+ * again behind each subselect, so that two path sequences shared a variable: each of them is a new one here. The variables of blank
+ * nodes are called as these are.
  */
 export function withFreshVariables(factory: DataFactory): DataFactory {
   let count = 0;
   const variable = (name: string) => factory.variable(/^var\d+$/.test(name) ? `${innerPrefix}fresh${count++}` : name);
-  return Object.assign(Object.create(factory) as DataFactory, { variable });
+  const blankNode = (label?: string) => factory.blankNode(label === undefined ? label : `${innerPrefix}blank_${label}`);
+  return Object.assign(Object.create(factory) as DataFactory, { variable, blankNode });
 }

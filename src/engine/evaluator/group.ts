@@ -18,6 +18,7 @@ import {
   wantingAll,
 } from "./execution.ts";
 import { type ValueOf, valueIn } from "./expressions.ts";
+import { isVisible } from "./inner-names.ts";
 import { rowText, wholeRowText } from "./rows.ts";
 
 /**
@@ -43,10 +44,10 @@ interface Use {
   readonly valueOf: ValueOf;
 }
 
-/** COUNT(*) counts solutions, each distinct one by all that it binds; undefined for other aggregates. */
+/** COUNT(*) counts solutions, each distinct one by what SELECT * shows of it; undefined for other aggregates. */
 function aggregatedBy({ expression, distinct }: BoundAggregate): ValueOf | undefined {
   if (expression.subType !== "wildcard") return undefined;
-  return distinct ? (row) => string(wholeRowText(row)) : () => something;
+  return distinct ? (row) => string(wholeRowText(row, isVisible)) : () => something;
 }
 
 const something = string("");

@@ -13,3 +13,6 @@ export const innerName = (name: string): string => (isTaken.test(name) ? innerPr
 
 /** The query's name of a variable in the algebra. */
 export const outerName = (name: string): string => (isInner.test(name) ? name.slice(innerPrefix.length) : name);
+
+/** True for a variable that the query names; the parser makes others for blank nodes and paths. */
+export const isVisible = (name: string): boolean => isInner.test(name) || !isTaken.test(name);

@@ -18,7 +18,7 @@ export const rowText = (row: Bindings, names: readonly string[]): string =>
   termsText(names.map((name) => row.get(name)));
 
 /** The same of all variables of a row. */
-export function wholeRowText(row: Bindings): string {
-  const names = [...row.keys()].filter((name) => !isTrace(name)).toSorted();
+export function wholeRowText(row: Bindings, isCompared: (name: string) => boolean = () => true): string {
+  const names = [...row.keys()].filter((name) => !isTrace(name) && isCompared(name)).toSorted();
   return `${names.join(" ")} ${rowText(row, names)}`;
 }

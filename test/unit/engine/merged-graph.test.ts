@@ -151,6 +151,17 @@ describe.each(Object.keys(federations))("over members %s", (kinds) => {
   });
 });
 
+// Oxigraph, the oracle above, compares the nodes that blank nodes and stops of paths stand for (findings/oxigraph-count-distinct-of-blank-nodes.sh).
+it.each(["?s :address [ :city ?c ]", "?s ?p []", "?s :knows/:name ?n", "?var0 ?fedway_x []"])(
+  "COUNT(DISTINCT *) counts the rows of SELECT DISTINCT *: %s",
+  async (pattern) => {
+    const federation = createMergedFederation(data);
+    const counted = await federation.answer(`${prologue}SELECT (COUNT(DISTINCT *) AS ?n) { ${pattern} }`);
+    const listed = await federation.answer(`${prologue}SELECT (COUNT(*) AS ?n) { SELECT DISTINCT * { ${pattern} } }`);
+    expect(counted).toEqual(listed);
+  },
+);
+
 describe("DESCRIBE beside SERVICE clauses", () => {
   const federation = createMergedFederation(data);
   const url = federation.members[0]?.url ?? "";
