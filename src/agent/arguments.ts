@@ -2,6 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { Check } from "typebox/value";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
+import { foreignJson } from "../results/json-structure.ts";
 
 /** One of a few words. */
 export const choice = <const Words extends readonly [string, ...string[]]>(words: Words, description?: string) =>
@@ -121,11 +122,8 @@ function objectOf(tool: string, given: unknown): object {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = foreignJson(text);
+  return value === undefined ? text : value;
 }
 
 const shown = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text).replaceAll(/\p{Cc}/gu, " ");

@@ -105,12 +105,22 @@ function textOf({ path, sha256 }: DataFile): string {
   if (sha256 !== undefined && createHash("sha256").update(bytes).digest("hex") !== sha256) {
     throw new Error("The file has changed since it was written.");
   }
-  return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  // A longer text does not fit into the store either.
+  return (path.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: boot.memoryBytes }) : bytes).toString();
 }
+
+const isTooLong = (thrown: unknown): boolean =>
+  thrown instanceof Error && "code" in thrown && thrown.code === "ERR_BUFFER_TOO_LARGE";
 
 function load({ source }: StoreBoot): StoreReply {
   if (source === undefined) return { kind: "loaded", memoryBytes: memoryBytes() };
-  return loadText(source.kind === "text" ? source.text : source.files.map(textOf).join("\n"));
+  if (source.kind === "text") return loadText(source.text);
+  try {
+    return loadText(source.files.map(textOf).join("\n"));
+  } catch (thrown) {
+    if (!isTooLong(thrown)) throw thrown;
+    return { kind: "crashed", cause: "memory", message: "A file is longer than the store's memory." };
+  }
 }
 
 function loadText(text: string): StoreReply {

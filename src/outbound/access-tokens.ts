@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { Check } from "typebox/value";
 import type { Clock } from "../clock.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { parsedJson } from "../json.ts";
+import { foreignJson } from "../results/json-structure.ts";
 import { basicOf, type Credential } from "./credential-file.ts";
 import type { JsonClient } from "./json-client.ts";
 
@@ -77,7 +77,7 @@ async function askFor({ tokenUrl, clientId, clientSecret, scope }: OAuth, post: 
     timeoutMs: tokenMs,
     maxAnswerBytes: 65_536,
   });
-  const answer = parsedJson(text);
+  const answer = foreignJson(text);
   if (status === 200 && Check(tokenAnswer, answer)) return answer;
   // The rest of its text may repeat the request.
   const what = status === 200 ? "no bearer token is in its answer." : `it answered with HTTP status ${status}.`;

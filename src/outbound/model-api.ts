@@ -1,7 +1,7 @@
 import { sleep, steadyClock } from "../clock.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { JsonClient, JsonReply } from "./json-client.ts";
-import { parsedJson } from "../json.ts";
+import { foreignJson } from "../results/json-structure.ts";
 
 /** An OpenAI-compatible API, and the settings that name it. */
 export interface ModelApi {
@@ -53,7 +53,7 @@ export async function askModel(api: ModelApi, request: ModelRequest): Promise<un
     const reply = await client.post(sent).catch((error: unknown) => {
       throw unreachable(error, api);
     });
-    if (reply.status === 200 && reply.text !== undefined) return parsedJson(reply.text);
+    if (reply.status === 200 && reply.text !== undefined) return foreignJson(reply.text);
     const waitMs = isBusy(reply) ? (reply.retryAfterMs ?? retryMs[attempt]) : undefined;
     if (waitMs === undefined || waitMs > longestWaitMs || attempt >= retryMs.length) throw refused(reply, api);
     await sleep(waitMs, { clock: steadyClock, signal });

@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
-import { DataFactory, Parser, type Quad } from "n3";
+import { EventEmitter } from "node:events";
+import { DataFactory, Parser, type ParserOptions, type Quad } from "n3";
 import { FedwayError, libraryMessage } from "../errors/fedway-error.ts";
 
 /** Caps of one document. */
@@ -22,15 +23,98 @@ export function parseTurtle(text: string, limits: TurtleLimits): Quad[] {
   if (Buffer.byteLength(text) > limits.maxBytes) {
     throw new FedwayError("CATALOG_INVALID", `The document is larger than ${limits.maxBytes} bytes.`);
   }
-  const parser = new Parser({
-    baseIRI: limits.baseIri,
-    format: "text/turtle",
-    factory: countingFactory(limits.maxQuads, Buffer.byteLength(text)),
-  });
+  const factory = countingFactory(limits.maxQuads, Buffer.byteLength(text));
+  const reader = new TurtleReader({ baseIRI: limits.baseIri, format: "text/turtle", factory });
   try {
-    return parser.parse(text);
+    return [...reader.push(text), ...reader.end()];
   } catch (cause) {
     throw cause instanceof FedwayError ? cause : turtleSyntaxError(cause);
+  }
+}
+
+/** Levels of brackets, lists, graphs, annotations and triple terms in each other. */
+const maxDepth = 128;
+/** Prefixes of one document. */
+const maxPrefixes = 10_000;
+/** Characters of all their IRIs together. */
+const maxPrefixCharacters = 4 * 1024 * 1024;
+
+/** Tokens that open and close a level. */
+const levels: ReadonlyMap<string, number> = new Map([
+  ...["[", "(", "{", "<<", "<<(", "{|"].map((opening) => [opening, 1] as const),
+  ...["]", ")", "}", ">>", ")>>", "|}"].map((closing) => [closing, -1] as const),
+]);
+
+/** The parser with its tokens, which its types lack; tokens that are no term have no value. */
+interface BoundedParser {
+  parse(
+    input: EventEmitter,
+    on: {
+      onQuad(error: Error | null, quad: Quad | null): void;
+      onPrefix(name: string, iri: RDF.NamedNode): void;
+      onToken(token: { readonly type: string; readonly value: string; readonly line: number }): void;
+    },
+  ): void;
+}
+
+/**
+ * Parses Turtle, TriG and N-Triples as they arrive: the one place where the parser is made. Nesting is counted in the
+ * parser's own tokens, before each of them is looked at, so that the count cannot disagree about strings and comments.
+ */
+export class TurtleReader {
+  readonly #source = new EventEmitter();
+  readonly #prefixes = new Map<string, number>();
+  #prefixCharacters = 0;
+  #depth = 0;
+  #quads: Quad[] = [];
+  #error: unknown;
+
+  constructor(options: ParserOptions) {
+    const parser: BoundedParser = new Parser(options);
+    parser.parse(this.#source, {
+      onQuad: (error, quad) => {
+        if (error) this.#error ??= error;
+        else if (quad) this.#quads.push(quad);
+      },
+      onPrefix: (name, iri) => this.#addPrefix(name, iri.value.length),
+      onToken: (token) => {
+        if (token.value === "") this.#nest(token.type, token.line);
+      },
+    });
+  }
+
+  /** The triples that end in this part of the text. @throws Error with a reason, and mostly the line */
+  push(text: string): Quad[] {
+    return text === "" ? [] : this.#emit("data", text);
+  }
+
+  /** @throws Error if the document is not whole */
+  end(): Quad[] {
+    return this.#emit("end");
+  }
+
+  #emit(event: "data" | "end", text?: string): Quad[] {
+    try {
+      if (this.#error === undefined) this.#source.emit(event, text);
+    } catch (error) {
+      this.#error ??= error;
+    }
+    if (this.#error !== undefined) throw this.#error;
+    const quads = this.#quads;
+    this.#quads = [];
+    return quads;
+  }
+
+  #nest(type: string, line: number): void {
+    this.#depth += levels.get(type) ?? 0;
+    if (this.#depth > maxDepth) throw new Error(`it is nested more than ${maxDepth} levels deep on line ${line}.`);
+  }
+
+  #addPrefix(name: string, characters: number): void {
+    this.#prefixCharacters += characters - (this.#prefixes.get(name) ?? 0);
+    this.#prefixes.set(name, characters);
+    if (this.#prefixes.size <= maxPrefixes && this.#prefixCharacters <= maxPrefixCharacters) return;
+    throw new Error(`it has more than ${maxPrefixes} prefixes, or more than 4 MiB of them.`);
   }
 }
 

@@ -40,9 +40,11 @@ export const word = {
   inString: 5,
   /** 1 when the next byte is escaped, else 0. */
   escaped: 6,
+  /** The largest depth at the end of any block, so at most 64 levels less than the deepest of all. */
+  deepest: 7,
 } as const;
 
-const wordCount = 7;
+const wordCount = 8;
 const stateOffset = (index: number): number => stateAt + 4 * index;
 
 // The local variables; the first is the parameter, the number of bytes.
@@ -153,6 +155,10 @@ const scanBlock: Code = [
 ];
 
 const saveInt = (index: number, value: Code): Code => [i32(0), value, storeInt(stateOffset(index))];
+const keepDeepest = saveInt(word.deepest, [
+  [get(depth), state(word.deepest)],
+  [get(depth), state(word.deepest), op.i32GtS, op.select],
+]);
 const loadState = (index: number, local: number, widen: Code): Code => [state(index), widen, set(local)];
 
 const setBytes: Code = [
@@ -174,7 +180,7 @@ const kernel: Code = [
   ],
   [loadState(word.inString, stringCarry, op.i64ExtendI32S)],
   [loadState(word.escaped, escapeCarry, op.i64ExtendI32U)],
-  loop(scanBlock, [get(at), i32(blockBytes), op.i32Add, tee(at), get(length), op.i32LtU, branchIf(0)]),
+  loop(scanBlock, keepDeepest, [get(at), i32(blockBytes), op.i32Add, tee(at), get(length), op.i32LtU, branchIf(0)]),
   // In a last block that is not full the bit behind the last byte shows whether the next byte is escaped.
   [get(length), i32(blockBytes - 1), op.i32And],
   when([get(escaped), get(length), op.i64ExtendI32U, op.i64ShrU, i64(1n), op.i64And, set(escapeCarry)]),

@@ -1,4 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import { parsedJson } from "../json.ts";
 import { createUtf8Reader } from "./decoder.ts";
 
 /** Bounds of a JSON text. */
@@ -157,13 +158,22 @@ export function requestFault(bytes: Uint8Array): string | undefined {
   return isScalar ? "The JSON document does not begin with { or [." : structure.fault;
 }
 
+/** Value of a JSON text that another service sent; undefined where it is none, or is nested more deeply than `requestFault` allows. */
+export function foreignJson(text: string): unknown {
+  const structure = new JsonStructure({ ...requestBounds, maxLoad: Number.POSITIVE_INFINITY });
+  structure.push(Buffer.from(text));
+  return structure.fault === undefined || !structure.hasBegun ? parsedJson(text) : undefined;
+}
+
 const outsideText = "There is text outside the JSON document.";
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** As much is held without a look at what it is. */
 const freeBytes = 1024 * 1024;
-const bounds = { maxDepth: 128, maxLoad: 4_000_000 };
+/** Levels of JSON in answers and in JSON-LD. A level of data is two of them where JSON-LD is expanded. */
+export const maxJsonDepth = 128;
+const bounds = { maxDepth: maxJsonDepth, maxLoad: 4_000_000 };
 
 /** The text of whole byte ranges: they never begin or end inside a character. */
 export const jsonText = (parts: readonly Uint8Array[]): string => {

@@ -1,6 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { EventEmitter } from "node:events";
-import { DataFactory, Parser } from "n3";
+import { DataFactory } from "n3";
 import { type IActiveTag, RdfXmlParser } from "rdfxml-streaming-parser";
 import {
   asMalformed,
@@ -10,49 +9,41 @@ import {
   malformed,
   QuadTransform,
 } from "./decoder.ts";
+import { TurtleReader } from "../rdf/turtle.ts";
 import { JsonLdDecoder } from "./parse-json-ld.ts";
 import { XmlScanner } from "./scan-xml.ts";
 import { XmlEncoding } from "./xml-encoding.ts";
 
-/** Turtle and N-Triples; what n3 has recognised comes out with each chunk. */
+/** Turtle, TriG and N-Triples; triples come out with the chunk that ends them. */
 class N3Decoder implements GraphDecoder {
   readonly #name: string;
   readonly #utf8;
-  readonly #source = new EventEmitter();
-  #quads: RDF.Quad[] = [];
-  #error: Error | undefined;
+  readonly #reader: TurtleReader;
 
   constructor(name: "Turtle" | "TriG" | "N-Triples", options: GraphDecoderOptions) {
     const { baseIri, factory, keepLabels = false } = options;
     this.#name = name;
     this.#utf8 = createUtf8Reader(name);
     const labels = keepLabels && { blankNodePrefix: "" };
-    new Parser({ format: name, baseIRI: baseIri, factory, ...labels }).parse(this.#source, (error, quad) => {
-      if (error) this.#error ??= error;
-      else if (quad) this.#quads.push(quad);
-    });
+    this.#reader = new TurtleReader({ format: name, baseIRI: baseIri, factory, ...labels });
   }
 
   push(bytes: Uint8Array): readonly RDF.Quad[] {
-    return this.#emit("data", this.#utf8.read(bytes));
+    const text = this.#utf8.read(bytes);
+    return this.#parsed(() => this.#reader.push(text));
   }
 
   end(): readonly RDF.Quad[] {
-    const rest = this.#emit("data", this.#utf8.end());
-    return [...rest, ...this.#emit("end")];
+    const text = this.#utf8.end();
+    return this.#parsed(() => [...this.#reader.push(text), ...this.#reader.end()]);
   }
 
-  #emit(event: "data" | "end", text = ""): readonly RDF.Quad[] {
+  #parsed(parse: () => readonly RDF.Quad[]): readonly RDF.Quad[] {
     try {
-      if (event === "end") this.#source.emit("end");
-      else if (text !== "") this.#source.emit("data", text);
+      return parse();
     } catch (error) {
-      this.#error ??= asMalformed(this.#name, error);
+      throw asMalformed(this.#name, error);
     }
-    if (this.#error !== undefined) throw asMalformed(this.#name, this.#error);
-    const quads = this.#quads;
-    this.#quads = [];
-    return quads;
   }
 }
 

@@ -2,10 +2,9 @@ import type * as RDF from "@rdfjs/types";
 import { JsonLdParser } from "jsonld-streaming-parser";
 import { DataFactory } from "n3";
 import { type GraphDecoder, type GraphDecoderOptions, malformed, QuadTransform } from "./decoder.ts";
-import { jsonByte, JsonStructure } from "./json-structure.ts";
+import { jsonByte, JsonStructure, maxJsonDepth } from "./json-structure.ts";
 
-/** A level of data is two of them where the document is expanded. */
-const bounds = { maxDepth: 128, maxLoad: 8_000_000 };
+const bounds = { maxDepth: maxJsonDepth, maxLoad: 8_000_000 };
 /** Documents up to this length are cut only when all of them is known. */
 const shortBytes = 1024 * 1024;
 /** Bytes passed to the parser at once. */

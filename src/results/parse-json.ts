@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { type AnswerHead, asMalformed, malformed, type Pause, type TupleDecoder, variablesOf } from "./decoder.ts";
-import { HeldJson, jsonText } from "./json-structure.ts";
+import { HeldJson, jsonText, maxJsonDepth } from "./json-structure.ts";
 import type { Bindings } from "./model.ts";
 import { JsonScanner } from "./scan-json.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";
@@ -43,7 +43,9 @@ export class JsonDecoder implements TupleDecoder {
 
   push(bytes: Uint8Array): readonly Bindings[] {
     this.#scanner.push(bytes);
-    const { fault, rowsFrom, rowsTo, lastRowEnd } = this.#scanner;
+    const { deepest, rowsFrom, rowsTo, lastRowEnd } = this.#scanner;
+    const tooDeep = `The JSON document is nested more than ${maxJsonDepth} levels deep.`;
+    const fault = this.#scanner.fault ?? (deepest > maxJsonDepth ? tooDeep : undefined);
     if (fault !== undefined) throw malformed(`The endpoint's JSON answer is malformed: ${fault}`);
     if (rowsFrom < 0) {
       this.#envelope.add(bytes);

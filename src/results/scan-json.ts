@@ -62,6 +62,8 @@ export class JsonScanner implements AnswerScanner {
   rowsTo = -1;
   /** Index in the last chunk right after the last row that ended there; -1 when none did. */
   lastRowEnd = -1;
+  /** Levels of the deepest value, give or take 64: depth is looked at every 64 bytes. */
+  deepest = 0;
   /** `head.vars`, once they have passed. */
   variables: readonly string[] | undefined;
   #depth = 0;
@@ -172,6 +174,7 @@ export class JsonScanner implements AnswerScanner {
     state[word.lastRowEnd] = -1;
     state[word.inString] = this.#inString ? -1 : 0;
     state[word.escaped] = this.#escaped ? 1 : 0;
+    state[word.deepest] = this.deepest;
     return this.#pauseDeep(chunk, from, run(length));
   }
 
@@ -180,6 +183,7 @@ export class JsonScanner implements AnswerScanner {
     if (this.#head !== undefined) this.#collectHead(chunk.subarray(from, from + end));
     this.#depth = state[word.depth]!;
     this.#rows = state[word.rows]!;
+    this.deepest = state[word.deepest]!;
     if (state[word.lastRowEnd]! >= 0) this.lastRowEnd = from + state[word.lastRowEnd]!;
     const closed = this.#depth === this.#floor;
     this.#inString = !closed && state[word.inString] !== 0;

@@ -225,7 +225,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("html.ts", "query", "diagnosis", "rdf", "registry", "registry/model"),
       { module: "outbound", files: ["model-api.ts", "request-budget.ts"] },
-      { module: "results", files: ["json-terms.ts"] },
+      { module: "results", files: ["json-structure.ts", "json-terms.ts"] },
       tracer,
     ],
     packages: ["lru-cache", "typebox"],

@@ -31,3 +31,13 @@ it("refuses a file that is not the one that was written", async () => {
     cause: { message: "The file has changed since it was written." },
   });
 });
+
+it("refuses a compressed file that is longer than the memory of its store", async () => {
+  const path = join(folder, "long.nt.gz");
+  await writeFile(path, gzipSync(Buffer.alloc(17 * 1024 * 1024, "#\n")));
+  const source = { kind: "files", files: [{ path }], bytes: 100 } as const;
+  await expect(ask(open({ source, thread, memoryMb: 16 }), all)).rejects.toMatchObject({
+    code: "ENDPOINT_FAILED",
+    cause: { reason: "memory" },
+  });
+});

@@ -13,6 +13,7 @@ import { processorMsOf } from "../../support/held-loop.ts";
 
 const baseIri = "http://example.org/dir/";
 const read = (text: string) => parseTurtle(text, { baseIri, maxBytes: 1_000_000, maxQuads: 20_000 });
+const RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const prefixes = "@prefix x: <http://x.example/> .\n";
 
 /** The Turtle comes out as it went in. */
@@ -22,7 +23,9 @@ const xPrefix = new Map([["http://x.example/", "x"]]);
 const shouldWrite = (text: string, expected: string) => () =>
   expect(writeTurtle(read(prefixes + text), xPrefix, { baseIri })).toBe(expected);
 
-const nested = (depth: number): string => (depth === 0 ? "1" : `[ x:p ${nested(depth - 1)} ]`);
+/** Blank nodes in each other, deeper than any document may write them; `as` gives the statement about one. */
+const levelsOf = (depth: number, as: (outer: number) => string): string =>
+  Array.from({ length: depth }, (_, level) => as(level)).join("\n");
 
 describe("writeTurtle", () => {
   it("writes nothing for nothing", () => expect(writeTurtle([])).toBe(""));
@@ -53,17 +56,20 @@ describe("writeTurtle", () => {
     );
   });
   it("writes broken lists as brackets", () => {
-    const text = `${prefixes}@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\nx:a x:b [ rdf:first 1 ; rdf:rest [ rdf:first 2 ] ] .`;
+    const text = `${prefixes}@prefix rdf: <${RDF}> .\nx:a x:b [ rdf:first 1 ; rdf:rest [ rdf:first 2 ] ] .`;
     expect(writeTurtle(read(text))).toContain("rdf:rest [");
   });
   it("takes a deep nesting apart", () => {
-    const quads = read(`${prefixes}x:a x:b ${nested(200)} .`);
+    const quads = read(
+      `${prefixes}x:a x:b _:n0 .\n${levelsOf(200, (at) => `_:n${at} x:p _:n${at + 1} .`)} _:n200 x:p 1 .`,
+    );
     const text = writeTurtle(quads);
     expect(Math.max(...text.split("\n").map((line) => line.search(/\S/)))).toBeLessThan(45);
     expect(canonicalNTriples(read(text))).toEqual(canonicalNTriples(quads));
   });
   it("takes deeply nested lists apart", () => {
-    const quads = read(`<a> <b> ${"(".repeat(1_000)}${")".repeat(1_000)} .`);
+    const list = (at: number): string => `_:n${at} rdf:first _:n${at + 1} ; rdf:rest rdf:nil .`;
+    const quads = read(`@prefix rdf: <${RDF}> . <a> <b> _:n0 .\n${levelsOf(1_000, list)}`);
     expect(quads.length).toBeGreaterThan(1_900);
     expect(read(writeTurtle(quads))).toHaveLength(quads.length);
   });
