@@ -88,7 +88,7 @@ export const errorCatalog = {
   SESSION_SPENT: own(429, "The session has used up what it may", false),
   DEADLINE_EXCEEDED: own(504, "The query did not finish in time", true),
   EVALUATION_LOST: own(503, "The evaluation was cut off", true),
-  EVALUATION_TOO_LARGE: own(422, "The query needs more memory than one evaluation may have", false),
+  EVALUATION_TOO_LARGE: own(422, "The query needs more than one evaluation may have", false),
   CANCELLED: own(499, "The request was cancelled", false),
   ADDRESS_REFUSED: upstream(502, "The endpoint's address is not allowed", false),
   ENDPOINT_UNREACHABLE: upstream(502, "The endpoint could not be reached", true),

@@ -153,7 +153,7 @@ export const modules: readonly Module[] = [
   {
     name: "engine/expressions",
     imports: [{ module: "rdf", files: ["resolve-reference.ts", "term-text.ts", "vocabularies.ts"] }],
-    packages: ["rdf-data-factory", "re2js", "lru-cache"],
+    packages: ["rdf-data-factory", "re2js", "xspattern", "lru-cache"],
   },
   {
     // The operators of the algebra, whoever parses it and finds them.

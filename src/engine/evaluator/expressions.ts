@@ -145,12 +145,12 @@ function compileCall(name: string, args: readonly Expression[], around: Surround
   };
 }
 
-/** Whatever a function throws, such as the platform's errors for texts that are too long, is an error of its expression. */
+/** The platform's errors, such as those for texts that are too long, are errors of the expression; exceeded bounds end the query. */
 function attempt(compute: TermFunction, values: readonly RDF.Term[], around: Surroundings): RDF.Term {
   try {
     return compute(values, around);
   } catch (error) {
-    if (error instanceof ExpressionError) throw error;
+    if (error instanceof ExpressionError || error instanceof FedwayError) throw error;
     throw new ExpressionError(String(error).slice(0, 200));
   }
 }

@@ -8,18 +8,8 @@ import { type Moment, type MomentType, zoneToText, between, plus } from "./date-
 import { type Duration, addDurations, negatedDuration, type DurationType } from "./durations.ts";
 import { whole } from "./decimal.ts";
 import { ExpressionError } from "./expression-error.ts";
-import {
-  matches,
-  replace,
-  after,
-  before,
-  checkedTag,
-  compatible,
-  concat,
-  encodeForUri,
-  languageMatches,
-  substring,
-} from "./strings.ts";
+import { matches, replace } from "./regular-expressions.ts";
+import { after, before, checkedTag, compatible, concat, encodeForUri, languageMatches, substring } from "./strings.ts";
 import { decimal, integer, inexact, rounded, calculate } from "./numbers.ts";
 import {
   boolean,

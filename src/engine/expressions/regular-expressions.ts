@@ -1,0 +1,168 @@
+import { LRUCache } from "lru-cache";
+import { RE2JS } from "re2js";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { BacktrackingPattern, type Match } from "./backtracking.ts";
+import { ExpressionError, longestComputed, tooLong } from "./expression-error.ts";
+import { type ParsedPattern, type Pattern, parsePattern, toRe2 } from "./xpath-pattern.ts";
+
+// RE2JS compiles 4,096 characters in 0.2 s at most. It keeps up to 6 MB for each program that is used, however small.
+const longestPattern = 4_096;
+const mostInstructions = 10_000;
+/** RE2 repeats no more often. */
+const mostRepeated = 1_000;
+// Characters of the text times instructions of the program: 25 ns each at worst, and the thread is blocked meanwhile.
+const mostSteps = 2 ** 25;
+// Searching once is linear, replacing all is not: each search may look at the whole rest of the text.
+const longestReplaceMs = 1_000;
+
+/** A compiled pattern. */
+interface Program {
+  /** True if there is a match. */
+  test(text: string): boolean;
+  /** The matches from left to right, none within another. */
+  matches(text: string): Iterable<Match>;
+  readonly groups: number;
+  /** Steps that one character of a text may take; undefined where the program itself counts them. */
+  readonly size: number | undefined;
+}
+
+const compiled = new LRUCache<string, Program>({ max: 20 });
+
+/**
+ * `fn:matches` (XPath and XQuery Functions and Operators 3.1, section 5.6.3). The patterns come from anybody's query, so RE2
+ * matches them, in time linear in the text; those with references, which it cannot, have a bound of steps.
+ * @throws ExpressionError for a pattern or flags that are not valid
+ * @throws FedwayError `EVALUATION_TOO_LARGE` for too much work
+ */
+export const matches = (text: string, pattern: string, flags = ""): boolean =>
+  programFor(text, pattern, flags).test(text);
+
+/** `fn:replace` (section 5.6.4); `$1` stands for a group, `$0` for the match. @throws as `matches` */
+export function replace(text: string, pattern: string, replacement: string, flags = ""): string {
+  const program = programFor(text, pattern, flags);
+  if (program.test("")) throw new ExpressionError("REPLACE takes no pattern that matches the empty text.");
+  const fill = replacementOf(replacement, program.groups, flags.includes("q"));
+  const end = performance.now() + longestReplaceMs;
+  let result = "";
+  let at = 0;
+  for (const match of program.matches(text)) {
+    result += text.slice(at, match[0]) + fill(text, match);
+    at = match[1] ?? text.length;
+    if (result.length > longestComputed) throw tooLong();
+    if (performance.now() > end) throw tooMuch(pattern, "takes too long in REPLACE with this text");
+  }
+  return result + text.slice(at);
+}
+
+/** The error of a pattern and flags; undefined when they are valid. */
+export function patternFault(pattern: string, flags = ""): string | undefined {
+  try {
+    compile(pattern, flags);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ExpressionError || error instanceof FedwayError) return error.message;
+    throw error;
+  }
+}
+
+type Fill = (text: string, match: Match) => string;
+
+/** @throws ExpressionError for `$` without a digit and `\` without `\` or `$` behind it */
+function replacementOf(replacement: string, groups: number, isLiteral: boolean): Fill {
+  if (isLiteral) return () => replacement;
+  if (!/^(?:[^\\$]|\\[\\$]|\$\d)*$/su.test(replacement)) {
+    throw new ExpressionError('In a replacement, "$" needs a digit behind it, or a "\\" before it.');
+  }
+  const parts = [...replacement.matchAll(/\\([\\$])|\$(\d+)|[^\\$]+/gsu)].map(([plain, escaped, digits]) =>
+    digits === undefined ? (escaped ?? plain) : reference(digits, groups),
+  );
+  return (text, match) => {
+    let filled = "";
+    for (const part of parts) {
+      filled +=
+        typeof part === "string" ? part : text.slice(match[2 * part.group], match[2 * part.group + 1]) + part.rest;
+      if (filled.length > longestComputed) throw tooLong();
+    }
+    return filled;
+  };
+}
+
+/** The group that digits name, as many of them as there are groups for, and the digits behind its number. */
+function reference(digits: string, groups: number): string | { readonly group: number; readonly rest: string } {
+  let length = 1;
+  while (length < digits.length && Number(digits.slice(0, length + 1)) <= groups) length += 1;
+  const group = Number(digits.slice(0, length));
+  const rest = digits.slice(length);
+  return group <= groups ? { group, rest } : rest;
+}
+
+function programFor(text: string, pattern: string, flags: string): Program {
+  if (text.length > longestComputed) throw tooLong();
+  const program = compile(pattern, flags);
+  if (program.size === undefined || text.length * program.size <= mostSteps) return program;
+  throw tooMuch(pattern, `is too large for a text of ${text.length} characters`);
+}
+
+function compile(pattern: string, flags: string): Program {
+  if (!/^[imsxq]*$/u.test(flags)) throw new ExpressionError("The flags of a regular expression are i, m, s, x and q.");
+  if (pattern.length > longestPattern) throw tooMuch(pattern, `has more than ${longestPattern} characters`);
+  const key = `${flags}/${pattern}`;
+  const known = compiled.get(key);
+  if (known) return known;
+  const made = make(pattern, flags);
+  if ((made.size ?? 0) > mostInstructions) throw tooMuch(pattern, "repeats too much");
+  compiled.set(key, made);
+  return made;
+}
+
+function make(pattern: string, flags: string): Program {
+  const has = (flag: string): boolean => flags.includes(flag);
+  if (has("q")) return automaton(RE2JS.quote(pattern), 0, has("i") ? RE2JS.CASE_INSENSITIVE : 0);
+  const ignoresCase = has("i");
+  const multiline = has("m");
+  const parsed = parsePattern(has("x") ? withoutBlanks(pattern) : pattern, { ignoresCase, dotAll: has("s") });
+  const { groups } = parsed;
+  if (needsBacktracking(parsed)) {
+    const backtracking = new BacktrackingPattern(pattern, parsed.pattern, groups, { ignoresCase, multiline });
+    const inText = (text: string): Iterable<Match> => backtracking.matches(text);
+    const test = (text: string): boolean => backtracking.matches(text).next().done !== true;
+    return { test, matches: inText, groups, size: undefined };
+  }
+  return automaton(toRe2(parsed.pattern), groups, multiline ? RE2JS.MULTILINE : 0);
+}
+
+function automaton(expression: string, groups: number, bits: number): Program {
+  const program = RE2JS.compile(expression, bits);
+  return {
+    groups,
+    size: program.programSize(),
+    test: (text) => program.test(text),
+    *matches(text) {
+      const matcher = program.matcher(text);
+      while (matcher.find()) {
+        yield Array.from({ length: groups + 1 }, (_, group) => [matcher.start(group), matcher.end(group)]).flat();
+      }
+    },
+  };
+}
+
+/** True for a pattern that RE2 cannot match. */
+function needsBacktracking({ pattern, hasReferences }: ParsedPattern): boolean {
+  const repeatsMore = (part: Pattern): boolean => {
+    if (part.kind === "sequence" || part.kind === "choice") return part.parts.some(repeatsMore);
+    if (part.kind === "group") return repeatsMore(part.part);
+    if (part.kind !== "repeat") return false;
+    const often = part.least > mostRepeated || (part.most > mostRepeated && part.most < Number.POSITIVE_INFINITY);
+    return often || repeatsMore(part.part);
+  };
+  return hasReferences || repeatsMore(pattern);
+}
+
+const tooMuch = (pattern: string, what: string): FedwayError =>
+  new FedwayError("EVALUATION_TOO_LARGE", `The regular expression ${JSON.stringify(pattern.slice(0, 100))} ${what}.`, {
+    next: "Write a smaller pattern, or compare shorter texts.",
+  });
+
+/** Flag `x`: blanks count in character classes only. */
+const withoutBlanks = (pattern: string): string =>
+  pattern.replaceAll(/(\\.|\[(?:[^\]\\]|\\.)*\])|[\t\n\r ]/gsu, (_, kept?: string) => kept ?? "");
