@@ -168,7 +168,7 @@ export const limitSettings = {
     name: "FEDWAY_RUNS",
     default: "1000",
     meaning:
-      "Run records that each process keeps for /api/runs/{id}; with REDIS_URL any process gives them, for an hour.",
+      "Run records that each process keeps for /api/runs/{id}, in 32 MiB at most; with REDIS_URL any process gives them, for an hour.",
     ...integer(1, 1_000_000),
   },
 } satisfies SettingTree;

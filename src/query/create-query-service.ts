@@ -79,9 +79,9 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     name: shared?.name,
     onChange: shared && ((place) => shared.changed(place)),
     onFinish(run, durationMs) {
-      const { plan, end } = run;
-      metrics.observeRun(plan.kind, end?.status ?? "failed", durationMs / 1000);
-      options.onUsed?.(plan);
+      const { plan, outline, end } = run;
+      metrics.observeRun(outline.kind, end?.status ?? "failed", durationMs / 1000);
+      if (plan) options.onUsed?.(plan);
       options.slow?.(run, durationMs);
       sessions.finished(run);
     },
@@ -130,9 +130,13 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
 }
 
 const recordDropped = (): FedwayError =>
-  new FedwayError("RUN_UNKNOWN", "The record was dropped, because more than FEDWAY_RUNS runs ended meanwhile.", {
-    next: "Analyze again.",
-  });
+  new FedwayError(
+    "RUN_UNKNOWN",
+    "The record was dropped, because more than FEDWAY_RUNS runs, or 32 MiB of them, ended meanwhile.",
+    {
+      next: "Analyze again.",
+    },
+  );
 
 async function answerTable(request: TableRequest, context: RunContext): Promise<TabularAnswer> {
   const run = await startRun(request, context);

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError, Repair } from "../errors/fedway-error.ts";
 import { clientOf } from "../clients/client-name.ts";
@@ -6,7 +7,7 @@ import { endedReports, noteStatus } from "../engine/executor.ts";
 import type { SourceReport } from "../engine/reports.ts";
 import type { StepReports } from "../engine/step-reports.ts";
 import { type Contributions, partialKind, type PartialKind } from "../engine/completeness.ts";
-import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import type { DirectPlan, FederatedPlan, PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { Exclusions } from "../plan/source-selection.ts";
 import { Withheld } from "../plan/withheld.ts";
 import type { Refutation } from "./proven-answer.ts";
@@ -36,13 +37,15 @@ export interface RunEnd {
 interface RunLogOptions {
   /** Records kept; the oldest are dropped. */
   readonly keep: number;
+  /** Bytes of the records of runs that have ended, as estimated; default 32 MiB. Those that ended first are dropped. */
+  readonly keepBytes?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Part of every id, so that other processes know whose run it is. */
   readonly name?: string | undefined;
-  /** Called with the place of every run that begins or ends. */
+  /** Called with the place of every run that begins or ends, or is dropped for its bytes. */
   readonly onChange?: ((place: number) => void) | undefined;
-  /** Called once for every finished run. */
+  /** Called once for every finished run, which still has its plan. */
   readonly onFinish: (run: Run, durationMs: number) => void;
 }
 
@@ -50,6 +53,16 @@ interface RunLogOptions {
 export interface PlannedQuery extends Pick<AskedQuery, "query" | "endpoint" | "federation"> {
   /** SHA-256 of the text. */
   readonly hash: string;
+}
+
+/** Parts of a plan that the record of its run shows. */
+interface PlanOutline extends Pick<DirectPlan | FederatedPlan, "notes" | "notesIfEmpty"> {
+  readonly kind: QueryPlan["kind"];
+}
+
+/** An end without the causes of its error, which may hold anything. */
+interface KeptEnd extends Omit<RunEnd, "error"> {
+  readonly error?: Pick<FedwayError, "code" | "message"> | undefined;
 }
 
 type Whose = Pick<QueryRequest, "owner" | "session" | "repairs" | "question">;
@@ -60,7 +73,10 @@ export class Run {
   readonly place: number;
   readonly sources = new Map<string, SourceReport>();
   readonly steps: StepReports = new Map();
-  plan: QueryPlan;
+  /** Undefined once it has ended: a plan is as large as its query. */
+  plan: QueryPlan | undefined;
+  /** Parts of the plan that records show. */
+  outline: PlanOutline;
   /** Parts left out of the answer by facts. */
   exclusions: Exclusions | undefined;
   /** Questions that copies of triples spared its members. */
@@ -71,20 +87,26 @@ export class Run {
   readonly planned: PlannedQuery;
   readonly owner: string | undefined;
   readonly session: string | undefined;
-  readonly question: string | undefined;
+  /** Until it has ended. */
+  question: string | undefined;
   readonly repairs: readonly Repair[];
   readonly startedAt: number;
   durationMs: number | undefined;
-  end: RunEnd | undefined;
+  end: KeptEnd | undefined;
   /** The call that it is part of, while it is under way. */
   call: Pick<Admitted, "cancel"> | undefined;
   readonly #options: RunLogOptions;
 
-  constructor({ place, plan, planned }: Pick<Run, "place" | "plan" | "planned">, whose: Whose, options: RunLogOptions) {
+  constructor(
+    { place, plan, planned }: Pick<Run, "place" | "planned"> & { readonly plan: QueryPlan },
+    whose: Whose,
+    options: RunLogOptions,
+  ) {
     const process = options.name === undefined ? "" : `${options.name}-`;
     this.id = `${place.toString(36)}-${process}${randomUUID()}`;
     this.place = place;
     this.plan = plan;
+    this.outline = outlineOf(plan);
     this.planned = planned;
     this.owner = whose.owner;
     this.session = whose.session;
@@ -99,6 +121,12 @@ export class Run {
     return this.end ? endedReports(this.sources.values()) : [...this.sources.values()];
   }
 
+  /** Puts another plan in the place of its own. */
+  replan(plan: QueryPlan): void {
+    this.plan = plan;
+    this.outline = outlineOf(plan);
+  }
+
   /** Ends the run; later calls change nothing. */
   finish(end: RunEnd): void {
     if (this.end) return;
@@ -107,6 +135,9 @@ export class Run {
     if (end.error?.code === "DEADLINE_EXCEEDED") this.#endSources(end.error.code);
     this.durationMs = this.#options.now() - this.startedAt;
     this.#options.onFinish(this, this.durationMs);
+    this.plan = undefined;
+    this.question = undefined;
+    this.end = { ...end, error: end.error && { code: end.error.code, message: cut(end.error.message) } };
   }
 
   /** Endpoints that have not ended when the query's time is over have timed out, whoever notices it first. */
@@ -117,32 +148,63 @@ export class Run {
   }
 }
 
+/** Characters of a message that a record keeps. */
+const longestMessage = 4_000;
+const cut = (text: string): string => (text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text);
+
+function outlineOf(plan: QueryPlan): PlanOutline {
+  if (plan.kind === "rejected") return { kind: plan.kind, notes: [] };
+  return { kind: plan.kind, notes: plan.notes.map(shortNote), notesIfEmpty: plan.notesIfEmpty?.map(shortNote) };
+}
+
+/** A long query to send instead is for the answer: the record has the query that was sent. */
+const shortNote = ({ code, message, query }: PlanNote): PlanNote => ({
+  code,
+  message: cut(message),
+  ...(query !== undefined && query.length <= longestMessage && { query }),
+});
+
 const noRepairs: readonly Repair[] = [];
 const none: readonly string[] = [];
 
+/** Bytes of all records. */
+const defaultKeepBytes = 32 * 1024 * 1024;
+
 /** The records of the latest runs, in bounded memory. */
-export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
+export function createRunLog({ onFinish, keepBytes = defaultKeepBytes, ...rest }: RunLogOptions) {
   // A ring: the id of a run shows its position.
-  const runs: Run[] = [];
+  const runs: (Run | undefined)[] = [];
   let next = 0;
   let running = 0;
+  // In the order of their ends; runs under way are bounded by admission.
+  const ended = new LRUCache<number, Run>({
+    maxSize: keepBytes,
+    dispose(run, place) {
+      if (runs[place] !== run) return;
+      runs[place] = undefined;
+      rest.onChange?.(place);
+    },
+  });
   const options: RunLogOptions = {
     ...rest,
     onFinish(run, durationMs) {
       running -= 1;
       rest.onChange?.(run.place);
       onFinish(run, durationMs);
+      if (runs[run.place] === run) ended.set(run.place, run, { size: Math.min(keptBytes(run), keepBytes) });
     },
   };
   const at = (id: string): Run | undefined => {
     const run = runs[Number.parseInt(id, 36)];
     return run?.id === id ? run : undefined;
   };
-  const kept = (from: number, to: number): readonly OwnedRecord[] => runs.slice(from, to).map(toRecord);
+  const kept = (from: number, to: number): readonly OwnedRecord[] =>
+    runs.slice(from, to).flatMap((run) => (run ? toRecord(run) : []));
   return {
     open(plan: QueryPlan, planned: PlannedQuery, whose: Whose = {}): Run {
       const run = new Run({ place: next, plan, planned }, whose, options);
       running += 1;
+      ended.delete(next);
       runs[next] = run;
       options.onChange?.(next);
       next = (next + 1) % options.keep;
@@ -151,7 +213,7 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
     /** Notes in the records of the answers that it touches that a fact was wrong. */
     refuted(refutation: Refutation): void {
       for (const run of runs) {
-        if (!isTouched(run, refutation)) continue;
+        if (run === undefined || !isTouched(run, refutation)) continue;
         run.refuted = [...new Set([...run.refuted, refutation.endpoint])];
         options.onChange?.(run.place);
       }
@@ -177,13 +239,56 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
 
 export type RunLog = ReturnType<typeof createRunLog>;
 
+/** Estimate: two bytes a character of each text, and a kilobyte for the rest. */
+function keptBytes({
+  planned,
+  repairs,
+  session = "",
+  reports,
+  steps,
+  outline,
+  exclusions,
+  end,
+  withheld,
+}: Run): number {
+  const characters = recordLength({
+    sources: reports,
+    notes: [...outline.notes, ...(outline.notesIfEmpty ?? [])],
+    steps: [...steps.values()],
+    detail: end?.error?.message,
+    asked: { query: planned.query, repairs },
+  });
+  const excluded = (exclusions?.list ?? []).flatMap(({ patterns }) => patterns);
+  const patterns = excluded.reduce((sum, { key, text }) => sum + key.length + text.length + 150, 0);
+  return 1024 + 2 * (characters + session.length + patterns + 64 * withheld.endpoints.length);
+}
+
+/** Endpoints, notes and messages come from queries and have no bound of their own; each has some 150 characters around it. */
+export function recordLength({
+  sources,
+  notes,
+  steps = [],
+  detail = "",
+  asked,
+}: Pick<OwnedRecord, "sources" | "notes" | "steps" | "detail"> & {
+  readonly asked?: Pick<AskedQuery, "query" | "repairs"> | undefined;
+}): number {
+  const texts = [
+    ...(asked?.repairs ?? []).map(({ before, after }) => before.length + after.length + 150),
+    ...sources.map(({ endpoint, reason = "" }) => endpoint.length + reason.length + 150),
+    ...notes.map(({ message, query = "" }) => message.length + query.length + 150),
+    ...steps.map(({ pattern = "", endpoints }) => pattern.length + 64 * endpoints.length + 150),
+  ];
+  return texts.reduce((sum, length) => sum + length, detail.length + (asked?.query?.length ?? 0) + 300);
+}
+
 function toRecord(run: Run): OwnedRecord {
-  const { id, startedAt, durationMs, plan, planned, reports, end } = run;
+  const { id, startedAt, durationMs, outline, planned, reports, end } = run;
   const { hash: queryHash, query, endpoint, federation } = planned;
   return {
     id,
     startedAt: new Date(startedAt).toISOString(),
-    plan: plan.kind,
+    plan: outline.kind,
     queryHash,
     status: end?.status ?? "running",
     partial: end?.partial,
@@ -191,10 +296,10 @@ function toRecord(run: Run): OwnedRecord {
     bytes: reports.reduce((sum, { bytes }) => sum + bytes, 0),
     durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1000) / 1000,
     sources: reports,
-    steps: plan.kind === "federated" ? [...run.steps.values()] : undefined,
+    steps: outline.kind === "federated" ? [...run.steps.values()] : undefined,
     code: end?.error?.code,
     detail: end?.error?.message,
-    notes: notesOf(plan, end?.status, reports),
+    notes: notesOf(outline, end?.status, reports),
     facts: shownFacts(run),
     owner: ownerDigest(run.owner),
     client: clientOf(run.owner),
@@ -219,7 +324,7 @@ export function ownerDigest(owner: string | undefined): string | undefined {
 
 /** Notes for the reader of an answer with this status; notes on sources as known by now. */
 export function notesOf(
-  plan: QueryPlan,
+  plan: QueryPlan | PlanOutline,
   status: RunStatus | undefined,
   sources: Iterable<SourceReport> = [],
 ): readonly PlanNote[] {

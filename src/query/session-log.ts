@@ -209,7 +209,7 @@ function callOf({ id, startedAt, durationMs = 0, plan, planned, sources, end, re
     status: end?.status ?? "running",
     code: end?.error?.code,
     repairs: repairs.length,
-    named: plan.kind === "rejected" ? [] : endpointsOf(plan).map(({ endpoint }) => endpoint),
+    named: plan === undefined || plan.kind === "rejected" ? [] : endpointsOf(plan).map(({ endpoint }) => endpoint),
     contacted: reports.filter(({ requests }) => requests > 0).map(({ endpoint }) => endpoint),
     // Rows that were not counted are not known to be none.
     gave: reports.filter(({ requests, rows }) => requests > 0 && rows !== 0).map(({ endpoint }) => endpoint),

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
-import type { OwnedRecord } from "./run-log.ts";
+import { type OwnedRecord, recordLength } from "./run-log.ts";
 import { createWriteBehind, writeAfterMs } from "./write-behind.ts";
 import { parsedJson } from "../json.ts";
 
@@ -93,7 +93,7 @@ function placeOf(id: string): LogPosition | undefined {
 function fittingRecords(page: readonly OwnedRecord[]): readonly OwnedRecord[] {
   let left = longestPage;
   const fits = (record: OwnedRecord): boolean => {
-    const length = lengthOf(record);
+    const length = recordLength(record);
     if (length > left) return false;
     left -= length;
     return true;
@@ -108,17 +108,6 @@ function fittingRecords(page: readonly OwnedRecord[]): readonly OwnedRecord[] {
     };
     return fits(short) ? short : [];
   });
-}
-
-/** Endpoints, notes and messages come from queries and have no bound of their own; each has some 150 characters around it. */
-function lengthOf({ sources, notes, steps = [], detail = "", asked }: OwnedRecord): number {
-  const texts = [
-    ...(asked?.repairs ?? []).map(({ before, after }) => before.length + after.length + 150),
-    ...sources.map(({ endpoint, reason = "" }) => endpoint.length + reason.length + 150),
-    ...notes.map(({ message }) => message.length + 150),
-    ...steps.map(({ pattern = "", endpoints }) => pattern.length + 64 * endpoints.length + 150),
-  ];
-  return texts.reduce((sum, length) => sum + length, detail.length + (asked?.query?.length ?? 0) + 300);
 }
 
 /** Parses a page; an unreadable one holds no records. */

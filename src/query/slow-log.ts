@@ -24,13 +24,13 @@ const mostEndpoints = 20;
 /** Writes of each query that took long where its time went. */
 export const slowLog =
   ({ ms: least, write }: SlowLogOptions) =>
-  ({ id: run, owner, plan, planned, sources, end }: Run, durationMs: number): void => {
+  ({ id: run, owner, outline, planned, sources, end }: Run, durationMs: number): void => {
     if (durationMs < least) return;
     const slowest = [...sources.values()].toSorted((a, b) => b.ms - a.ms).slice(0, mostEndpoints);
     write({
       run,
       client: clientOf(owner),
-      plan: plan.kind,
+      plan: outline.kind,
       status: end?.status ?? "failed",
       code: end?.error?.code,
       queryHash: planned.hash,

@@ -101,7 +101,7 @@ export class StartedRun {
   /** Plans the query anew: facts were wrong, or could not be verified. @throws FedwayError what the planner throws */
   replan(change: Pick<QueryRequest, "prune"> & { readonly ask?: readonly string[] }): void {
     this.plan = this.#context.planner.plan({ ...this.#request, ...change }).plan;
-    this.#run.plan = this.plan;
+    this.#run.replan(this.plan);
     // What was learnt of the sources belongs to an answer that is dropped.
     this.bounds.sources.clear();
     this.bounds.steps?.clear();
@@ -187,7 +187,7 @@ export function startRun(request: QueryRequest, context: RunContext): StartedRun
 export const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: QueryServiceOptions): number =>
   Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
 
-/** Characters of a text that is kept for its owner; 1,000 runs hold 40 MB at most. */
+/** Characters of a text that is kept for its owner. */
 const longestKept = 20_000;
 
 // A plan comes from the cache with the text and the target it was made for.

@@ -196,7 +196,7 @@ export const modules: readonly Module[] = [
       },
       tracer,
     ],
-    packages: ["typebox"],
+    packages: ["lru-cache", "typebox"],
   },
   // What is wrong with a query, before and after it is run.
   {
