@@ -66,3 +66,13 @@ function escaped(found: string): string {
 
 /** Foreign text as people may see it: hidden characters as `\uXXXX`, line ends as line feeds. */
 export const visible = (text: string): string => text.replace(hidden, escaped);
+
+/** JSON as people may see it: hidden characters as escapes of JSON, so that it means the same. */
+export const visibleJson = (json: string): string => json.replace(hidden, escapedInJson);
+
+function escapedInJson(found: string): string {
+  if (found.startsWith("\r")) return "\n";
+  return Array.from({ length: found.length }, (_, at) => `\\u${unitHex(found.charCodeAt(at))}`).join("");
+}
+
+const unitHex = (unit: number): string => unit.toString(16).toUpperCase().padStart(4, "0");

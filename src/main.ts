@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "./app.ts";
 import { type Config, loadConfig } from "./config/config.ts";
 import { toFedwayError } from "./errors/fedway-error.ts";
+import { visible } from "./html.ts";
 
 let app: App | undefined;
 /** When the service was asked to stop, on the clock of `performance`. */
@@ -56,7 +57,7 @@ function fail(thrown: unknown): never {
   const { cause } = error;
   const lines = [`fedway: ${error.code}: ${error.message}`, error.details.next];
   if (cause instanceof Error) lines.push(error.code === "INTERNAL" ? cause.stack : `Cause: ${cause.message}`);
-  process.stderr.write(`${lines.filter((line) => line !== undefined).join("\n")}\n`);
+  process.stderr.write(`${visible(lines.filter((line) => line !== undefined).join("\n"))}\n`);
   process.exit(1);
 }
 

@@ -18,7 +18,7 @@ import { isUtf8 } from "node:buffer";
 /** Options of `query` and `explain`. */
 type QueryOptions = Options<
   "endpoint" | "federation" | "format",
-  "partial" | "subset" | "strict" | "provenance" | "portable" | "analyze",
+  "partial" | "subset" | "strict" | "provenance" | "spreadsheet" | "portable" | "analyze",
   "timeout"
 > & { readonly prune?: boolean | "trust" };
 
@@ -37,7 +37,10 @@ const forTerminal = "text/tab-separated-values, text/turtle;q=0.9, application/s
 const forPipe = "text/csv, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
 
 /** @throws UsageError for a format that is not known */
-function acceptOf(io: CliIo, format: string | undefined): string {
+function acceptOf(io: CliIo, { format, spreadsheet = false }: QueryOptions): string {
+  if (spreadsheet && (format ?? "csv") !== "csv")
+    throw new UsageError("--spreadsheet marks cells of CSV: leave out --format, or name csv");
+  if (spreadsheet) return "text/csv";
   if (format === undefined) return isTerminal(io.stdout) ? forTerminal : forPipe;
   const named = (["bindings", "boolean", "quads"] as const).flatMap(
     (kind) => formatNamed(format, kind)?.mediaType ?? [],
@@ -49,7 +52,7 @@ function acceptOf(io: CliIo, format: string | undefined): string {
 
 /** `fedway query`: the answer to standard output as it arrives. Resolves to the exit code. */
 export async function runQuery(io: CliIo, argument: string, options: QueryOptions): Promise<number> {
-  const accept = acceptOf(io, options.format);
+  const accept = acceptOf(io, options);
   const text = await queryText(argument, io);
   return asking(io, { text, url: options.url }, async (service) => {
     const headers = { "Content-Type": "application/sparql-query", Accept: accept };
@@ -78,6 +81,7 @@ function pathOf({
   subset,
   strict,
   provenance,
+  spreadsheet,
   prune = true,
 }: QueryOptions): string {
   const place =
@@ -88,7 +92,7 @@ function pathOf({
       : `/federations/${encodeURIComponent(federation)}`;
   const allowed = subset ? "subset" : partial;
   const pruned = prune === true ? undefined : prune;
-  return `${place}/sparql${searchOf({ timeout, partial: allowed, strict, provenance, prune: pruned })}`;
+  return `${place}/sparql${searchOf({ timeout, partial: allowed, strict, provenance, spreadsheet, prune: pruned })}`;
 }
 
 /** The record of a run; empty when it is not available. */
@@ -107,7 +111,7 @@ async function deliver(io: CliIo, response: Response, format: string | undefined
   if (!isTerminal(io.stdout)) return pour(body, io.stdout);
   const isTable = format === undefined && contentType.startsWith("text/tab-separated-values");
   if (isTable) return pour(Readable.from(tableLines(body, io.stdout)), io.stdout);
-  await pour(body, io.stdout);
+  await pour(body, io.stdout, /\bjson\b/.test(contentType));
   if (!contentType.startsWith("text/")) await write(io.stdout, "\n");
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { amountText } from "../figures.ts";
-import { visible } from "../html.ts";
+import { visible, visibleJson } from "../html.ts";
 import { hasFields, parsedJson } from "../json.ts";
 import type { Summary } from "../registry/void/description-service.ts";
 import {
@@ -82,8 +82,9 @@ async function runDescribe(io: CliIo, target: string, options: DescribeOptions):
   );
 }
 
-async function deliver(io: CliIo, body: string, { output, summary = false }: DescribeOptions): Promise<void> {
-  if (output === undefined) await write(io.stdout, summary ? visible(body) : body);
+async function deliver(io: CliIo, body: string, { output, summary, json, format }: DescribeOptions): Promise<void> {
+  const show = json || format?.includes("json") ? visibleJson : visible;
+  if (output === undefined) await write(io.stdout, summary ? visible(body) : body, show);
   else await writeOutputFile(output, Buffer.from(body));
 }
 

@@ -1,36 +1,55 @@
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { visible } from "../html.ts";
+import { visible, visibleJson } from "../html.ts";
 import { constants } from "node:fs";
 import { access, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asCommands } from "./advice.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
-import { styled } from "./terminal.ts";
+import { isTerminal, safeForTerminal, styled } from "./terminal.ts";
 import type { Problem } from "../errors/fedway-error.ts";
 
-/** Writes text; resolves when it is handed over. A reader that has left (EPIPE) is fine. */
-export async function write(stream: Writable, text: string): Promise<void> {
+/**
+ * Writes text; resolves when it is handed over. A terminal gets control characters in visible form, all others get the text
+ * as it is. A reader that has left (EPIPE) is fine.
+ */
+export async function write(stream: Writable, text: string, show = visible): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed) resolve();
-    else stream.write(text, () => resolve());
+    else stream.write(isTerminal(stream) ? safeForTerminal(text, show) : text, () => resolve());
   });
 }
 
 /** Writes a value as JSON. Resolves to the exit code. */
-export async function writeJson({ stdout }: CliIo, value: unknown): Promise<number> {
-  await write(stdout, `${JSON.stringify(value, undefined, 2)}\n`);
+export async function writeJson({ stdout }: Pick<CliIo, "stdout">, value: unknown): Promise<number> {
+  await write(stdout, `${JSON.stringify(value, undefined, 2)}\n`, visibleJson);
   return exitCodes.ok;
 }
 
 const isEpipe = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EPIPE";
 
-/** Writes a whole body and leaves the stream open. A reader that has left is fine. */
-export async function pour(body: Buffer | Readable, stream: Writable): Promise<void> {
+/**
+ * Writes a whole body, which is JSON or another text, and leaves the stream open. A terminal gets control characters in
+ * visible form, all others get the bytes as they are. A reader that has left is fine.
+ */
+export async function pour(body: Buffer | Readable, stream: Writable, isJson = false): Promise<void> {
   const source = Buffer.isBuffer(body) ? Readable.from([body]) : body;
-  await pipeline(source, stream, { end: false }).catch((error: unknown) => {
+  const shown = isTerminal(stream) ? Readable.from(safeParts(source, isJson ? visibleJson : visible)) : source;
+  await pipeline(shown, stream, { end: false }).catch((error: unknown) => {
     if (!isEpipe(error)) throw error;
   });
+}
+
+/** A CR at the end of a part waits for the next one, which may begin with its LF. */
+async function* safeParts(source: Readable, show: (text: string) => string): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of source) {
+    const text = rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk as Buffer, { stream: true }));
+    rest = text.endsWith("\r") ? "\r" : "";
+    yield safeForTerminal(text.slice(0, text.length - rest.length), show);
+  }
+  yield safeForTerminal(rest + decoder.decode(), show);
 }
 
 /** Foreign text on one line, without the characters that would control a terminal. */

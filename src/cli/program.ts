@@ -72,6 +72,7 @@ function addQuery(program: Command, running: Running): void {
     )
     .option("-t, --timeout <ms>", "time limit in milliseconds", milliseconds)
     .option("--provenance", "say of each row which endpoints it came from, in a column fedway_from")
+    .option("--spreadsheet", "CSV whose cells no spreadsheet takes for formulas: an apostrophe marks them")
     .option("--partial", "allow partial results when an endpoint fails")
     .option("--subset", "like --partial, but only where every row is certain to be in the true answer")
     .action(running(runQuery));
@@ -122,8 +123,8 @@ export async function runCli(
     .version(io.version)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
+      writeOut: (text) => void write(io.stdout, text),
+      writeErr: (text) => void write(io.stderr, text),
       outputError: (text, show) => show(styled(io.stderr, "red", text)),
     });
   program.addHelpText("after", () =>

@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
+import { visible } from "../html.ts";
 
 /** True when people read the stream. */
 export const isTerminal = (stream: Writable): boolean => "isTTY" in stream && stream.isTTY === true;
@@ -10,9 +12,18 @@ export const widthOf = (stream: Writable): number =>
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Text in this style on a terminal, unless NO_COLOR is set; never in a pipe, whatever FORCE_COLOR says. */
+/** Stands for ESC in styled text until it is written. Foreign text cannot contain it, as it changes with each process. */
+const ownEscape = `\u001B${randomUUID()}`;
+
+/**
+ * Text in this style for `write` or `pour` to a terminal, where it has no control characters but ours; plain if NO_COLOR is
+ * set, and in a pipe whatever FORCE_COLOR says.
+ */
 export const styled = (stream: Writable, style: Style, text: string): string =>
-  isTerminal(stream) ? styleText(style, text, { stream }) : text;
+  isTerminal(stream) ? styleText(style, visible(text), { stream }).replaceAll("\u001B", ownEscape) : text;
+
+/** Text for a terminal: only our own styles control it, other control characters are shown by `show`. */
+export const safeForTerminal = (text: string, show = visible): string => text.split(ownEscape).map(show).join("\u001B");
 
 const styles: ReadonlyMap<string, Style> = new Map<string, Style>([
   ["ok", "green"],

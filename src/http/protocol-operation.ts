@@ -36,6 +36,7 @@ export interface QueryOperation extends AnswerParameters {
   readonly partial: boolean | "subset";
   readonly prune: boolean | "trust";
   readonly provenance: boolean;
+  readonly spreadsheet: boolean;
 }
 
 /** A GET without a query: the service description is wanted. */
@@ -59,6 +60,7 @@ const parameterNames = new Set([
   "partial",
   "prune",
   "provenance",
+  "spreadsheet",
 ]);
 
 const none: readonly string[] = [];
@@ -180,6 +182,7 @@ export function readOperation(message: ProtocolMessage): Operation {
     partial: flagOr(parameters.get("partial"), ["partial", "subset"]),
     prune: flagOr(parameters.get("prune") ?? ["true"], ["prune", "trust"]),
     provenance: flag(parameters.get("provenance"), "provenance"),
+    spreadsheet: flag(parameters.get("spreadsheet"), "spreadsheet"),
   };
   const texts = [...(parameters.get("query") ?? none)];
   if (body?.form === "direct") texts.push(utf8Text(body.bytes, "The query"));

@@ -158,4 +158,7 @@ const ofPlans = {
     Type.Union([Type.Boolean(), Type.Enum(["1", "0", "", "trust"])], { description: pruneDescription }),
   ),
   provenance: flag(provenanceDescription),
+  spreadsheet: flag(
+    "Mark cells of CSV that spreadsheets would take for formulas by an apostrophe before their text; numbers stay.",
+  ),
 };

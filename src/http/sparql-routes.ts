@@ -1,9 +1,12 @@
+import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { headersOf, takesTrailers, trailersOf } from "./answer-headers.ts";
 import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/void/published-documents.ts";
 import { resultFormats } from "../results/formats.ts";
+import { bytesOf } from "../results/gathered-body.ts";
+import { spreadsheetCsv } from "../results/spreadsheet-csv.ts";
 import { anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
@@ -176,7 +179,7 @@ const throughQueryService =
       federationId,
       accept: headers.accept,
       format: operation.format,
-      acceptEncoding: headers["accept-encoding"],
+      acceptEncoding: operation.spreadsheet ? undefined : headers["accept-encoding"],
       defaultGraphs: operation.defaultGraphs,
       namedGraphs: operation.namedGraphs,
       timeoutMs: operation.timeoutMs,
@@ -188,7 +191,9 @@ const throughQueryService =
       ...callerOf(request),
     });
     request.exchange.run = answer.runId;
-    const { contentEncoding, body, ending } = answer;
+    const { contentEncoding, ending } = answer;
+    const isMarked = operation.spreadsheet && answer.contentType.startsWith("text/csv");
+    const body = isMarked ? Readable.from(spreadsheetCsv(bytesOf(answer.body)), { objectMode: false }) : answer.body;
     const trailers = ending && takesTrailers(request) ? ending.then(trailersOf) : undefined;
     // Before its first byte an answer fails as its run does.
     const tell = async (failure: unknown): Promise<void> => {

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { visibleJson } from "../html.ts";
 import { parsedJson } from "../json.ts";
 
 interface Forwarding {
@@ -37,7 +38,8 @@ export async function forwardMcpStdio(forwarding: Forwarding): Promise<void> {
   const stop = (): void => lines.close();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  const write = (line: string): void => void stdout.write(`${line}\n`);
+  const isTerminal = "isTTY" in stdout && stdout.isTTY === true;
+  const write = (line: string): void => void stdout.write(`${isTerminal ? visibleJson(line) : line}\n`);
   for await (const line of lines) {
     if (line.trim() === "") continue;
     const message = parsed(line);

@@ -1,6 +1,7 @@
 import { type Logger, pino, type DestinationStream } from "pino";
 import { keyInText } from "../clients/client-name.ts";
 import { steadyClock } from "../clock.ts";
+import { visibleJson } from "../html.ts";
 
 /** How much is written, and what must never be; `Config` fits. */
 export interface LogSettings {
@@ -85,7 +86,9 @@ export interface HttpLog {
  */
 export function createLog(settings: LogSettings): { readonly log: Logger; readonly http: HttpLog } {
   const sink = pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 });
-  const batch = new LineBatch(sink, { characters: 14_000, waitMs: 250, mask: createMask(settings) });
+  const masked = createMask(settings);
+  const mask = process.stderr.isTTY ? (lines: string): string => visibleJson(masked(lines)) : masked;
+  const batch = new LineBatch(sink, { characters: 14_000, waitMs: 250, mask });
   const log = pino({ level: settings.log.level, base: null }, batch);
   const request = (line: RequestLine): void => log.info(line, "request");
   const http = { error: log.error.bind(log), ...(log.isLevelEnabled("info") && { request }) };

@@ -6,6 +6,7 @@ import { runSearchBench } from "./search.ts";
 import { runShardsBench } from "./shards.ts";
 import { runVoidBench } from "./void.ts";
 import { runStartBench } from "./start.ts";
+import { runTurnsBench } from "./turns.ts";
 import { setup } from "../support/scratch-folder.ts";
 
 /** A benchmark: prints a table, writes JSON, and throws only when it cannot measure. */
@@ -43,6 +44,11 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   search: {
     summary: "list, filter and search over a catalogue of 5,000 entries",
     run: runSearchBench,
+  },
+  turns: {
+    summary:
+      "the longest turn of the main thread over a catalogue of 20,000 entries, at the start and with each request",
+    run: runTurnsBench,
   },
   agents: {
     summary: "what agents get; parts are named behind it: npm run bench -- agents linking",

@@ -1,5 +1,9 @@
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { runCommand, startBuiltService, startNote, startProgram } from "../support/built-program.ts";
 import { startBookServer } from "../support/book-server.ts";
@@ -24,6 +28,35 @@ async function waitingQuery(env: Record<string, string>) {
   await program.until(() => server.requests.length > before || undefined);
   return program;
 }
+
+it("lets no data control a real terminal, in any form, and leaves a pipe its bytes", async () => {
+  const data = "\u001B]0;t\u0007\u009B2J\u202E";
+  const fake = createServer((request, response) => {
+    const type = request.headers.accept?.split(",")[0] ?? "";
+    response
+      .setHeader("Content-Type", type)
+      .end(type.includes("json") ? JSON.stringify([data]) : `?a\r\n"${data}"\r\n`);
+  });
+  fake.listen(0, "127.0.0.1");
+  await once(fake, "listening");
+  const url = `http://127.0.0.1:${(fake.address() as AddressInfo).port}`;
+  const asked = `${process.execPath} dist/cli/main.js query 'ASK {}' --url ${url}`;
+  const printed = async (command: readonly string[]): Promise<string> => {
+    const program = startProgram(command, { TERM: "xterm" });
+    expect(await program.ended).toBe(0);
+    return program.output.stdout;
+  };
+  try {
+    for (const more of ["", " -f json", " -f csv", " -f tsv", " -f turtle", " -f xml"]) {
+      const onTerminal = await printed(["script", "-qec", `${asked}${more}`, "/dev/null"]);
+      expect(stripVTControlCharacters(onTerminal.replaceAll("\r\n", "\n"))).not.toMatch(/(?![\n\t])[\p{Cc}\u202E]/u);
+      expect(onTerminal).toContain(String.raw`\u009B2J\u202E`);
+    }
+    expect(await printed(["/bin/sh", "-c", `${asked} -f csv`])).toBe(`?a\r\n"${data}"\r\n`);
+  } finally {
+    fake.close();
+  }
+});
 
 describe("a command without a service", () => {
   it("is interrupted with 130, and leaves neither a process nor a held folder", async () => {

@@ -29,7 +29,7 @@ const catalogTypes: ModuleImport = {
  * plans and shells name too. `node:` modules are free for all.
  */
 export const modules: readonly Module[] = [
-  { name: "main.ts", imports: whole("app.ts", "config"), packages: [] },
+  { name: "main.ts", imports: whole("app.ts", "config", "html.ts"), packages: [] },
   { name: "app.ts", imports: "everything", packages: [] },
   { name: "app", imports: "everything", packages: ["pino"] },
   { name: "config", imports: [], packages: [] },
@@ -44,7 +44,7 @@ export const modules: readonly Module[] = [
   { name: "workers", imports: [], packages: [] },
   {
     name: "telemetry",
-    imports: [{ module: "clients", files: ["client-name.ts"] }],
+    imports: [...whole("html.ts"), { module: "clients", files: ["client-name.ts"] }],
     packages: ["prom-client", "@opentelemetry/*", "pino"],
   },
   { name: "rdf", imports: [], packages: ["n3"] },
@@ -241,7 +241,7 @@ export const modules: readonly Module[] = [
   },
   {
     name: "mcp",
-    imports: [...whole("agent"), { module: "results", files: ["json-structure.ts"] }],
+    imports: [...whole("agent", "html.ts"), { module: "results", files: ["json-structure.ts"] }],
     packages: ["@modelcontextprotocol/*"],
   },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.

@@ -19,7 +19,7 @@ export interface Outcome {
 /** The world around a command. */
 export interface Setup {
   readonly stdin?: string | Buffer;
-  /** Standard output is a terminal. */
+  /** Standard output and error are a terminal. */
   readonly isTerminal?: boolean;
   /** The service, wherever it runs; a real one when `openApp` is given alone. */
   readonly fetch?: (url: string, init?: RequestInit) => Response | Promise<Response>;
@@ -62,7 +62,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
   const io: CliIo = {
     stdin: Readable.from([Buffer.from(setup.stdin ?? "")]),
     stdout: Object.assign(sink(out), { isTTY: setup.isTerminal ?? false }),
-    stderr: sink(err),
+    stderr: Object.assign(sink(err), { isTTY: setup.isTerminal ?? false }),
     fetch: async (input, init) => {
       const url = input instanceof Request ? input.url : input.toString();
       calls.push({ url, init });

@@ -1,5 +1,5 @@
 import { type CliIo, exitCodes } from "../../../src/cli/cli-io.ts";
-import { checkOutputFile, oneLine, write, writeOutputFile } from "../../../src/cli/output.ts";
+import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 import { withProgress } from "../../../src/cli/progress.ts";
 import { startCountingProxy, type Traffic } from "../evaluate/engines/counting-proxy.ts";
 import { engineFaults, engineFigures, enginePage, engineRows } from "../evaluate/engines/engine-table.ts";
@@ -47,7 +47,7 @@ export async function runEngines(io: CliIo, folder: string, options: EnginesOpti
   const faults = engineFaults(records).map((fault) => `- ${oneLine(fault)}\n`);
   const text = [columns(engineRows(figures)), ...(faults.length > 0 ? ["wrong and failed:\n", ...faults] : [])];
   const { dataset } = benchmark.manifest;
-  await write(io.stdout, json ? `${JSON.stringify({ dataset, figures, records }, undefined, 2)}\n` : text.join(""));
+  await (json ? writeJson(io, { dataset, figures, records }) : write(io.stdout, text.join("")));
   return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
 }
 

@@ -1,5 +1,5 @@
 import { exitCodes } from "../../../src/cli/cli-io.ts";
-import { checkOutputFile, oneLine, write, writeOutputFile } from "../../../src/cli/output.ts";
+import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 import { namedInputs } from "../load/input.ts";
 import { type ShardIo, unlessInterrupted } from "./shard-commands.ts";
 
@@ -66,6 +66,6 @@ export async function runShardRekey(
       "rekey.json lists all that stays.\n",
     ].join("\n"),
   );
-  await write(io.stdout, json ? `${JSON.stringify(twins, undefined, 2)}\n` : text.join(""));
+  await (json ? writeJson(io, twins) : write(io.stdout, text.join("")));
   return exitCodes.ok;
 }

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from "node:path";
 import { type CliIo, exitCodes, UsageError } from "../../../src/cli/cli-io.ts";
-import { checkOutputFile, oneLine, write, writeOutputFile } from "../../../src/cli/output.ts";
+import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 import { withProgress } from "../../../src/cli/progress.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { storeOpener } from "../../../src/hosting/file-store.ts";
@@ -21,8 +21,6 @@ interface ShownHow {
 /** A final query that takes longer, or whose answer is larger, is a fault of it; the memory is that of making the package. */
 const limits = { timeoutMs: 60_000, memoryMb: 3_584, maxAnswerBytes: 64 * 1024 * 1024 };
 
-const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
-
 /** `fedway evaluate score`. Resolves to the exit code. @throws FedwayError */
 export async function runScore(io: CliIo, [folder, run]: readonly [string, string], how: ShownHow): Promise<number> {
   const scoring = { openStore: storeOpener(limits), signal: io.interrupted };
@@ -30,13 +28,13 @@ export async function runScore(io: CliIo, [folder, run]: readonly [string, strin
     scoreRuns(folder, run, { ...scoring, onProgress: (done, total) => show({ stage: "scoring", done, total }) }),
   );
   const files = {
-    "scores.json": json(scores),
+    "scores.json": `${JSON.stringify(scores, undefined, 2)}\n`,
     "scores.csv": figures.scoresCsv(scores.systems),
     "report.html": scorePage(reportOf([scores], [run])),
   };
   for (const [name, text] of Object.entries(files)) await writeOutputFile(join(run, name), Buffer.from(text));
   const text = `${reportText(reportOf([scores], [run]))}The page is ${oneLine(join(run, "report.html"))}.\n`;
-  await write(io.stdout, how.json === true ? json(scores) : text);
+  await (how.json === true ? writeJson(io, scores) : write(io.stdout, text));
   return exitCodes.ok;
 }
 
@@ -49,7 +47,7 @@ export async function runScoreReport(
   if (html !== undefined) await checkOutputFile(html, "--html");
   const report = reportOf(await Promise.all(runs.map(readScores)), runs);
   if (html !== undefined) await writeOutputFile(html, Buffer.from(scorePage(report)));
-  await write(io.stdout, asJson === true ? json(report) : reportText(report));
+  await (asJson === true ? writeJson(io, report) : write(io.stdout, reportText(report)));
   return exitCodes.ok;
 }
 
@@ -57,14 +55,14 @@ export async function runScoreReport(
 export async function runCompare(io: CliIo, runs: readonly string[], how: ShownHow): Promise<number> {
   if (runs.length < 2) throw new UsageError("name two runs or more");
   const { comparisons } = reportOf(await Promise.all(runs.map(readScores)), runs);
-  await write(io.stdout, how.json === true ? json(comparisons) : comparisons.map(comparisonText).join("\n"));
+  await (how.json === true ? writeJson(io, comparisons) : write(io.stdout, comparisons.map(comparisonText).join("\n")));
   return exitCodes.ok;
 }
 
 /** `fedway evaluate ablation`. */
 export async function runAblation(io: CliIo, folder: string, how: ShownHow): Promise<number> {
   const ablation = await ablationOf(await openPackage(folder));
-  await write(io.stdout, how.json === true ? json(ablation) : columns(figures.ablationRows(ablation)));
+  await (how.json === true ? writeJson(io, ablation) : write(io.stdout, columns(figures.ablationRows(ablation))));
   return exitCodes.ok;
 }
 

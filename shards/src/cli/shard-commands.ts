@@ -8,7 +8,7 @@ import type { NamedInput } from "../load/input.ts";
 import type { GeneratedQuestions, QuestionOptions } from "../questions/generate-questions.ts";
 import type { createShardCommands, SpecFields } from "../service/commands.ts";
 import type { Check, Verification } from "../verify/verification.ts";
-import { oneLine, write, checkOutputFile, writeOutputFile } from "../../../src/cli/output.ts";
+import { checkOutputFile, oneLine, write, writeJson, writeOutputFile } from "../../../src/cli/output.ts";
 
 /** Commands on shards. */
 export interface ShardCommands extends ReturnType<typeof createShardCommands> {
@@ -69,7 +69,7 @@ export async function runShardBuild(io: ShardIo, spec: string, options: BuildCom
   );
   if (outcomes === undefined) return exitCodes.interrupted;
   const value = outcomes.length === 1 ? outcomes[0] : outcomes;
-  await write(io.stdout, isJson ? json(value) : outcomes.map(outcomeText).join("\n"));
+  await (isJson ? writeJson(io, value) : write(io.stdout, outcomes.map(outcomeText).join("\n")));
   if (outcomes.length > 1 && !isJson) await write(io.stdout, `\n${(await tellSeveral(outcomes)).text()}`);
   return exitCodes.ok;
 }
@@ -125,7 +125,7 @@ async function tell(
     await writeOutputFile(html, page);
     await write(io.stderr, `${oneLine(html)}: ${page.byteLength} bytes\n`);
   }
-  await write(io.stdout, isJson ? json(told.value) : told.text());
+  await (isJson ? writeJson(io, told.value) : write(io.stdout, told.text()));
   return exitCodes.ok;
 }
 
@@ -176,11 +176,9 @@ export async function runShardVerify(io: ShardIo, folder: string, options: Verif
     }),
   );
   if (result === undefined) return exitCodes.interrupted;
-  await write(io.stdout, options.json ? json(result) : verifyText(result));
+  await (options.json ? writeJson(io, result) : write(io.stdout, verifyText(result)));
   return result.outcome === "held" ? exitCodes.ok : exitCodes.failed;
 }
-
-const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 type Work<Result> = (onProgress: (progress: BuildProgress) => void) => Promise<Result>;
 

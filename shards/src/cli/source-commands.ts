@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { exitCodes } from "../../../src/cli/cli-io.ts";
-import { oneLine, write } from "../../../src/cli/output.ts";
+import { oneLine, write, writeJson } from "../../../src/cli/output.ts";
 import type { SqlDialect } from "../materialise/warehouse-sql.ts";
 import { plainUrl } from "../package/create-packager.ts";
 import type { PackageManifest, PackageResult } from "../package/package-shards.ts";
@@ -38,10 +38,8 @@ export async function runShardPackage(
   });
   if (results === undefined) return exitCodes.interrupted;
   const manifests = results.map(({ manifest }) => manifest);
-  const shown = json
-    ? `${JSON.stringify(manifests.length === 1 ? manifests[0] : manifests, undefined, 2)}\n`
-    : undefined;
-  await write(io.stdout, shown ?? results.map(resultText).join(""));
+  const shown = manifests.length === 1 ? manifests[0] : manifests;
+  await (json ? writeJson(io, shown) : write(io.stdout, results.map(resultText).join("")));
   return exitCodes.ok;
 }
 

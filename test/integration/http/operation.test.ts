@@ -211,8 +211,8 @@ describe("documents", () => {
     const ofPlans = (path: string): readonly string[] =>
       (document.paths[path]?.["get"]?.parameters ?? [])
         .map(({ name }) => name)
-        .filter((name) => ["partial", "strict", "prune", "provenance"].includes(name));
-    expect(ofPlans("/sparql")).toHaveLength(4);
+        .filter((name) => ["partial", "strict", "prune", "provenance", "spreadsheet"].includes(name));
+    expect(ofPlans("/sparql")).toHaveLength(5);
     expect(ofPlans("/hosted/{id}/sparql")).toEqual([]);
     expect(ofPlans("/shards/{dataset}/{shard}/sparql")).toEqual([]);
   });

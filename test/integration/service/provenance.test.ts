@@ -119,3 +119,15 @@ describe("rows that say which endpoints they came from", () => {
     ]);
   });
 });
+
+it("marks cells for spreadsheets on request, whether the answer comes through or is written here", async () => {
+  const query = 'SELECT ?c { VALUES ?c { "=1+1" "@x" -5 "-5 apples" } }';
+  const asked = async (path: string, spreadsheet: string): Promise<string> => {
+    const search = new URLSearchParams({ query, spreadsheet }).toString();
+    return (await fetch(`${service.url}${path}?${search}`, { headers: { accept: "text/csv" } })).text();
+  };
+  for (const path of ["/endpoints/m0/sparql", "/sparql"]) {
+    expect((await asked(path, "true")).split(/\r?\n/)).toEqual(["c", "'=1+1", "'@x", "-5", "'-5 apples", ""]);
+    expect((await asked(path, "false")).split(/\r?\n/)).toEqual(["c", "=1+1", "@x", "-5", "-5 apples", ""]);
+  }
+});

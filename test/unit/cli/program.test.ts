@@ -1,7 +1,8 @@
-import { Readable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
+import { pour } from "../../../src/cli/output.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { cli } from "../../support/run-cli.ts";
 
@@ -126,6 +127,73 @@ describe("query", () => {
     expect(stripVTControlCharacters(empty.out)).toBe("a  b\n-  -\n(no rows)\n");
   });
 });
+
+// A title of a terminal, a colour, C1 controls, a bidi override and isolate, an invisible tag; and what may be there.
+const commands = "\u001B]0;t\u0007\u001B[31m\u009B2J\u0085\u007F\u202E\u2066\u{E0041}";
+const controlling = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u{E0000}-\u{E007F}]/u;
+const inForm = {
+  json: JSON.stringify({ boolean: `a${commands}` }).replaceAll("\\u001b", "\\u001B"),
+  xml: `<literal>a${commands}</literal>\r\n`,
+  csv: `a${commands}\r\n1\r\n`,
+  tsv: `?a${commands}\n"a${commands}"\t"Zo\u00EB"\n`,
+  turtle: `<urn:a> <urn:b> "a${commands}" .\n`,
+  jsonld: `["a${commands.replaceAll("\u001B", "").replace("\u0007", "")}"]`,
+};
+
+describe("text of others", () => {
+  const noted = { status: "ok", notes: [{ code: "N", message: commands }] };
+  const typeOf = { csv: "text/csv", tsv: "text/tab-separated-values", turtle: "text/turtle", xml: "application/xml" };
+  const asked = (form: keyof typeof inForm, isTerminal: boolean, ...more: readonly string[]) => {
+    const type = form in typeOf ? typeOf[form as keyof typeof typeOf] : "application/ld+json";
+    return cli(["query", "ASK {}", ...more], {
+      fetch: answering(inForm[form], noted, { "Content-Type": type, "Fedway-Notes": "N" }),
+      isTerminal,
+    });
+  };
+
+  it.each(Object.keys(inForm) as (keyof typeof inForm)[])("does not control a terminal, in %s", async (form) => {
+    const { out, err } = await asked(form, true, "-f", form);
+    expect(out).not.toMatch(controlling);
+    expect(out).toContain(String.raw`\u202E\u2066`);
+    expect(stripVTControlCharacters(err)).not.toMatch(controlling);
+    if (form.startsWith("json")) expect(JSON.parse(out)).toEqual(JSON.parse(inForm[form]));
+    expect((await asked(form, false, "-f", form)).out).toBe(inForm[form]);
+  });
+
+  it("does not control a terminal as a table, whose own styles stay", async () => {
+    vi.stubEnv("FORCE_COLOR", "1");
+    const { out } = await asked("tsv", true);
+    vi.unstubAllEnvs();
+    expect(out.startsWith("\u001B[1m")).toBe(true);
+    expect(stripVTControlCharacters(out)).not.toMatch(controlling);
+    expect(out.split(String.raw`\u001B]0;t\u0007\u001B[31m`)).toHaveLength(3);
+  });
+
+  it("does not control a terminal in an error or a list", async () => {
+    const error = new FedwayError("ENDPOINT_FAILED", `It said ${commands}`, { where: { endpoint: commands } });
+    const { err } = await cli(["query", "ASK {}"], { fetch: refusing(error), isTerminal: true });
+    expect(stripVTControlCharacters(err)).not.toMatch(controlling);
+    const list = { endpoints: [{ id: "a", title: commands, state: "up" }] };
+    for (const more of [[], ["--json"]]) {
+      const { out } = await cli(["endpoints", "list", ...more], { fetch: () => Response.json(list), isTerminal: true });
+      expect(stripVTControlCharacters(out)).not.toMatch(controlling);
+      expect(out).toContain(String.raw`\u202E`);
+    }
+  });
+
+  it("is shown whole where a line end or a character lies between two parts", async () => {
+    const { stream, text } = terminal();
+    const bytes = Buffer.from("a\r\n\u202Eb\r");
+    await pour(Readable.from([...bytes].map((byte) => Buffer.from([byte]))), stream);
+    expect(text()).toBe(String.raw`a${"\n"}\u202Eb\u000D`);
+  });
+});
+
+function terminal() {
+  const written: string[] = [];
+  const stream = new Writable({ write: (chunk: Buffer, _encoding, done) => done(void written.push(chunk.toString())) });
+  return { stream: Object.assign(stream, { isTTY: true }), text: () => written.join("") };
+}
 
 describe("query that fails", () => {
   it("prints a problem with a caret and exits with 1", async () => {

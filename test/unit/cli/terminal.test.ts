@@ -3,7 +3,7 @@ import { styleText, stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { asCommands } from "../../../src/cli/advice.ts";
 import { tableLines } from "../../../src/cli/answer-table.ts";
-import { startSpinner } from "../../../src/cli/terminal.ts";
+import { safeForTerminal, startSpinner } from "../../../src/cli/terminal.ts";
 
 beforeEach(() => {
   vi.stubEnv("FORCE_COLOR", "1");
@@ -25,7 +25,7 @@ const tableOn = (terminal?: { columns: number }, states?: string) =>
   Readable.from(
     tableLines(Buffer.from(rows), createStream(terminal).stream, { longest: 200, ...(states && { states }) }),
   )
-    .map(String)
+    .map((line) => safeForTerminal(String(line)))
     .toArray() as Promise<string[]>;
 
 it("cuts a table to its terminal, and styles its head and its states", async () => {

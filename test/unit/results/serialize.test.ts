@@ -6,6 +6,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Bindings, QueryResult } from "../../../src/results/model.ts";
 import { parseAnswer } from "../../../src/results/parse.ts";
 import { serializeResult, transcode } from "../../../src/results/serialize.ts";
+import { spreadsheetCsv } from "../../../src/results/spreadsheet-csv.ts";
 import {
   bindingsOf,
   blankNode,
@@ -30,6 +31,46 @@ const rows: readonly Bindings[] = [
   row({ b: literal("1", namedNode("http://www.w3.org/2001/XMLSchema#integer")) }),
   row({ a: blankNode("n"), b: literal("") }),
 ];
+
+const cells: readonly (readonly [cell: string, marked: string])[] = [
+  ["=1+1", "'=1+1"],
+  ['"=HYPERLINK(""http://x.example/"",1)"', '"\'=HYPERLINK(""http://x.example/"",1)"'],
+  ["+a", "'+a"],
+  ["-", "'-"],
+  ["@sum", "'@sum"],
+  ["\t=1", "'\t=1"],
+  ['"\r=1"', '"\'\r=1"'],
+  ["\uFF1D1", "'\uFF1D1"],
+  ["-5", "-5"],
+  ["+1.50", "+1.50"],
+  ["-.5E-7", "-.5E-7"],
+  ['"-5"', '"-5"'],
+  ["-5-1", "'-5-1"],
+  ["-1e", "'-1e"],
+  ["a=b", "a=b"],
+  ['"a,=b\n=c""=d"', '"a,=b\n=c""=d"'],
+  ['"""=1"', '"""=1"'],
+  ["", ""],
+  [`-${"9".repeat(2_000)}`, `'-${"9".repeat(2_000)}`],
+];
+
+describe("CSV for spreadsheets", () => {
+  const marked = async (parts: readonly Uint8Array[]): Promise<string> =>
+    Buffer.concat(await collect<Buffer>(spreadsheetCsv(each(parts)))).toString();
+  const csv = (which: 0 | 1): string =>
+    `a,b\r\n${cells.map((each_) => `${each_[which]},${each_[which]}`).join("\r\n")}`;
+
+  test("has an apostrophe before the text of what would be a formula, and all else as it is", async () => {
+    expect(await marked([Buffer.from(csv(0))])).toBe(csv(1));
+    expect(await marked([Buffer.from(`${csv(0)}\r\n`)])).toBe(`${csv(1)}\r\n`);
+  });
+
+  test("does not depend on the parts in which it comes", async () => {
+    const bytes = Buffer.from(csv(0));
+    expect(await marked([...bytes].map((byte) => Buffer.from([byte])))).toBe(csv(1));
+    for (let at = 1; at < 400; at += 1) expect(await marked([bytes.subarray(0, at), bytes.subarray(at)])).toBe(csv(1));
+  });
+});
 
 describe("rows as the recommendations write them", () => {
   test("JSON", () =>
