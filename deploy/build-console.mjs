@@ -1,7 +1,7 @@
 // Bundles the query console (src/http/pages/browser with YASGUI) into dist/console/, so that the running service needs none of
 // its packages. Dynamic imports become chunks of their own, which browsers load when they are first used. The script of /docs is
 // the one that Scalar's plugin serves, with a line that starts it: policies of pages allow no script in them.
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import apiReference from "@scalar/fastify-api-reference";
@@ -26,12 +26,19 @@ const { metafile } = await build({
   legalComments: "eof",
   loader: { ".svg": "dataurl", ".png": "dataurl" },
   metafile: true,
+  absWorkingDir: inRoot(""),
   logLevel: "warning",
 });
 
 // Chunks of earlier builds.
 const built = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
 for (const file of readdirSync(folder)) if (!built.has(file)) rmSync(`${folder}/${file}`);
+
+// For the list of licences, which the build of the program writes. YASGUI comes with its packages bundled into it.
+const { dependencies } = JSON.parse(readFileSync(inRoot("node_modules/@zazuko/yasgui/package.json"), "utf8"));
+const inside = ["@scalar/fastify-api-reference", ...Object.keys(dependencies)];
+const packaged = [...Object.keys(metafile.inputs), ...inside.map((name) => `node_modules/${name}/package.json`)];
+writeFileSync(inRoot("dist/.console-inputs.json"), JSON.stringify(packaged));
 
 const app = fastify().register(apiReference, { routePrefix: "/docs", configuration: { url: "openapi.json" } });
 const { body } = await app.inject("/docs/js/scalar.js");

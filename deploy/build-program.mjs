@@ -18,6 +18,9 @@ const scripts = [
   "shards/src/solver/clingo-worker",
 ];
 
+/** Licences of packages whose package.json has no `license`, as their README or licence file states them. */
+const unnamed = { jsuri: "MIT", negotiate: "BSD-2-Clause", uritemplate: "MIT" };
+
 const { metafile } = await build({
   entryPoints: {
     main: "src/main.ts",
@@ -40,7 +43,9 @@ const { metafile } = await build({
   metafile: true,
   logLevel: "warning",
 });
-writeFileSync("dist/LICENCES.txt", licencesOf(Object.keys(metafile.inputs)));
+// The console has been built before; it leaves the names of its inputs.
+const consoleInputs = JSON.parse(readFileSync("dist/.console-inputs.json", "utf8"));
+writeFileSync("dist/LICENCES.txt", licencesOf([...Object.keys(metafile.inputs), ...consoleInputs]));
 
 /** In a chunk `import.meta.url` stays the place that the module has in src/, below dist/. */
 function keepModuleUrls({ onLoad }) {
@@ -51,11 +56,13 @@ function keepModuleUrls({ onLoad }) {
   });
 }
 
-/** The licences of the packages inside. */
+/** The licences of the packages inside. @throws Error for a package that names none, which is then added to `unnamed`. */
 function licencesOf(files) {
   const folders = files.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0]);
   const texts = [...new Set(folders)].filter(Boolean).map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    const { name, version, license = unnamed[name] } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    if (license === undefined)
+      throw new Error(`${folder}/package.json names no licence. Read its files and add it to "unnamed".`);
     const [file] = globSync(`${folder}/{LICENSE,LICENCE,license,licence,License}*`);
     return `${name} ${version} (${license})\n\n${file ? readFileSync(file, "utf8") : ""}`;
   });
