@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -67,5 +68,7 @@ describe("the audit of the packages that run with the service", () => {
     const skipped = { code: 0, output: "skipped: the package registry does not answer audits\n" };
     expect(await audit()).toEqual(skipped);
     expect(await audit("http://127.0.0.1:9/")).toEqual(skipped);
+    // The closing line of the whole run repeats it.
+    expect(readFileSync(new URL("../../.ci/run", import.meta.url), "utf8")).toContain("$audited == skipped:*");
   });
 });
