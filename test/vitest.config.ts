@@ -17,23 +17,30 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
   },
 });
 
+/** Integration tests of a whole service: its evaluators and builds are processes of their own, and cost the most. */
+const wholeServices = ["app", "engine", "monitor", "registry/compute", "selection", "service", "telemetry"].map(
+  (folder) => `test/integration/${folder}/**/*.test.ts`,
+);
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    reporters: ["default", new URL("support/processor-time-reporter.ts", import.meta.url).pathname],
     projects: [
       project("unit", { isolate: false }),
       project("contract", { isolate: false }),
       // One worker more than cores of a small machine: many of these wait for sockets and timers. A group of its own, as
       // vitest wants one number of workers per group.
-      project("integration", { isolate: false, maxWorkers: 3, sequence: { groupOrder: 1 } }),
+      project("integration", { isolate: false, maxWorkers: 3, sequence: { groupOrder: 1 }, exclude: wholeServices }),
+      project("services", { isolate: false, maxWorkers: 3, sequence: { groupOrder: 1 }, include: wholeServices }),
       // Suites that keep a processor busy for long: processes that are lost, builds in processes of their own.
       project("faults", { isolate: false }),
       project("shards", { isolate: false }),
       project("redis"),
       project("endurance"),
       project("conformance"),
-      ...["hostile", "interop", "deploy", "browser", "cluster", "e2e"].map((name) =>
-        project(name, { fileParallelism: false }),
+      ...["hostile", "interop", "deploy", "browser", "cluster", "e2e"].map((name, index) =>
+        project(name, { fileParallelism: false, sequence: { groupOrder: 2 + index } }),
       ),
     ],
   },

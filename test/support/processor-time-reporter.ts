@@ -7,7 +7,9 @@ interface Measured {
   readonly importMs?: number;
 }
 
-/** Prints the processor time of each test file, the dearest first; of one file that of its tests, too. */
+const SHOWN_OF_A_SUITE = 20;
+
+/** Prints the processor time of the 20 dearest files of each suite; of a single file that of its 20 dearest tests, too. */
 export default class ProcessorTimeReporter implements Reporter {
   #root = "";
 
@@ -16,14 +18,19 @@ export default class ProcessorTimeReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
+    const [only, ...others] = modules;
+    const tests = others.length > 0 ? [] : [...(only?.children.allTests() ?? [])];
+    print(tests.map((test) => ({ name: test.fullName, ms: test.meta().processorMs ?? 0 })));
+    for (const [suite, files] of Map.groupBy(modules, ({ project }) => project.name)) this.#printSuite(suite, files);
+  }
+
+  #printSuite(suite: string, modules: readonly TestModule[]): void {
     const files = modules.map((module) => ({
       name: relative(this.#root, module.moduleId),
       ms: module.meta().processorMs ?? 0,
       importMs: module.meta().importMs ?? 0,
     }));
-    const [only, ...others] = modules;
-    const tests = others.length > 0 ? [] : [...(only?.children.allTests() ?? [])];
-    print(tests.map((test) => ({ name: test.fullName, ms: test.meta().processorMs ?? 0 })));
+    process.stdout.write(`\nProcessor time of ${suite}, child processes included\n`);
     print(files);
     print([{ name: `${files.length} files`, ...sumOf(files) }]);
   }
@@ -35,7 +42,8 @@ const sumOf = (files: readonly Measured[]): Omit<Measured, "name"> => ({
 });
 
 function print(measured: readonly Measured[]): void {
-  for (const { name, ms, importMs } of measured.toSorted((one, other) => other.ms - one.ms)) {
+  const dearest = measured.toSorted((one, other) => other.ms - one.ms).slice(0, SHOWN_OF_A_SUITE);
+  for (const { name, ms, importMs } of dearest) {
     const imports = importMs === undefined ? "" : ` (imports ${seconds(importMs)} s)`;
     process.stdout.write(`${seconds(ms).padStart(7)} s  ${name}${imports}\n`);
   }

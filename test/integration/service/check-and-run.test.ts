@@ -88,23 +88,27 @@ async function disagreement(
   return { ran, difference };
 }
 
+/** The route of raw queries takes all texts, the others share them; `1` sends all to each. */
+const shares = Number(process.env["FEDWAY_DOOR_SHARES"] ?? 3);
+
 describe("check_query and the route of a query agree", () => {
   it.each([
-    ["/sparql", undefined, 40],
-    ["/endpoints/plain/sparql", "plain", 40],
-    ["/endpoints/raw/sparql", "raw", 100],
-    ["/federations/both/sparql", "both", 40],
-  ])("at %s", async (path, endpoint, fewestRun) => {
+    ["/sparql", undefined, 0],
+    ["/endpoints/plain/sparql", "plain", 1],
+    ["/endpoints/raw/sparql", "raw", undefined],
+    ["/federations/both/sparql", "both", 2],
+  ])("at %s", async (path, endpoint, share) => {
+    const queries = doorQueries.filter((_, index) => share === undefined || index % shares === share % shares);
     const told: string[] = [];
     let runs = 0;
-    for (const query of doorQueries) {
+    for (const query of queries) {
       const { difference, ran } = await disagreement(path, query, endpoint);
       if (difference !== undefined) told.push(`${query}\n  ${difference}`);
       if (ran) runs++;
     }
     expect(told).toEqual([]);
-    expect(runs).toBeGreaterThan(fewestRun);
-    expect(doorQueries.length - runs).toBeGreaterThan(60);
+    expect(runs).toBeGreaterThan(queries.length / 10);
+    expect(queries.length - runs).toBeGreaterThan(queries.length / 5);
   });
   it("over several hundred texts", () => expect(doorQueries.length).toBeGreaterThan(250));
 });

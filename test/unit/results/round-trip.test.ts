@@ -83,7 +83,7 @@ describe.each(lossless)("rows in %s", (name) => {
       fc.asyncProperty(fc.array(fc.record({ a: optionalTerm, b: optionalTerm }), { maxLength: 8 }), async (cells) => {
         await shouldRoundTrip(name, ["a", "b"], cells.map(rowOf));
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 });
@@ -190,7 +190,7 @@ describe.each(["turtle", "ntriples", "jsonld"] as const)("triples in %s", (name)
         const bytes = await write(asResult(quads), format);
         expect(byText(await readQuads(await read(format, "quads", bytes)))).toEqual(byText(quads));
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 });

@@ -129,10 +129,10 @@ describe("why a query has no solutions", () => {
           ).toBeGreaterThan(0);
         }
       }),
-      { numRuns: 300, seed: 16 },
+      { numRuns: 100, seed: 16 },
     );
-    expect(explained).toBeGreaterThan(100);
-    expect(mended).toBeGreaterThan(50);
+    expect(explained).toBeGreaterThan(30);
+    expect(mended).toBeGreaterThan(15);
   });
 
   const broken = 'SELECT * WHERE { ?a a <http://v/C0> ; <http://v/name> "name 1" . ?a <http://v/size> ?m }';

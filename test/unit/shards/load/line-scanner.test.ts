@@ -86,8 +86,8 @@ describe("LineScanner", () => {
     expect(scanned(once, true)).toBe(once);
   });
 
-  it("reads a literal of 10 MB", () => {
-    const line = `<x:s> <x:p> "${"é\\n".repeat(2_500_000)}" .\n`;
+  it("reads a literal of 1 MB", () => {
+    const line = `<x:s> <x:p> "${"é\\n".repeat(250_000)}" .\n`;
     expect(scanned(line)).toBe(line);
     expect(scanned(line.replace('é"', '\\u00E9"'))).toBe(line);
   });
@@ -185,10 +185,10 @@ describe("LineScanner and N3.js", () => {
         else if (theirs.length > 0) seen.read += 1;
         expect(linesOf(source, graphs)).toEqual(theirs);
       }),
-      { numRuns: 5_000 },
+      { numRuns: 1_000 },
     );
     process.stdout.write(`${seen.read} texts were read, ${seen.refused} refused\n`);
-    expect(seen.read).toBeGreaterThan(500);
-    expect(seen.refused).toBeGreaterThan(500);
+    expect(seen.read).toBeGreaterThan(100);
+    expect(seen.refused).toBeGreaterThan(100);
   });
 });

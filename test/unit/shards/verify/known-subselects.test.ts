@@ -4,7 +4,7 @@ import { rowsOf, type StoreAnswer, type AnswerStore, askStore } from "../../../.
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
 import { randomExistsQuery, randomFrom, randomQuads } from "./exists-queries.ts";
 
-const cases = Number(process.env["KNOWN_SUBSELECT_CASES"] ?? 400);
+const cases = Number(process.env["KNOWN_SUBSELECT_CASES"] ?? 120);
 const firstSeed = 20_260;
 const signal = new AbortController().signal;
 

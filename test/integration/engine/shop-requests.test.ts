@@ -29,7 +29,7 @@ const wide: readonly Row[] = [
 
 describe.each([
   [20, [...narrow, ...wide]],
-  [40, narrow],
+  [40, narrow.filter(([name]) => ["q01", "q05", "q09"].includes(name))],
 ] as const)("%d members whose triples are known", (size, rows) => {
   let members: ChangingMembers;
 
