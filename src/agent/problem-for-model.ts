@@ -25,7 +25,7 @@ const advice: Partial<Record<ErrorCode, readonly string[]>> = {
 
 /** Words that only the operator or a client of the HTTP API can do anything with. */
 const notForModels =
-  /\/(?:api|sparql|docs|login|health)\b|\b(?:GET|POST|PUT|DELETE) \/|\bFedway-|\bFEDWAY_|\bREDIS_|\bmaxRows\b|\bpartial(?:=|\b.*\bagain\b|\.)|\bfedway \w+|(?:^|\s)--\w/;
+  /\/(?:api|sparql|docs|login|health)\b|\b(?:GET|POST|PUT|DELETE) \/|\bFedway-|\bFEDWAY_|\bREDIS_|\bmaxRows\b|\bpartial(?:=|\b.{0,200}\bagain\b|\.)|\bfedway \w+|(?:^|\s)--\w/;
 
 /** The problem with advice that a model can follow: no routes, headers or settings, and no tool that is switched off. */
 export function problemForModel(problem: Problem, hint: Hint): Problem {

@@ -77,7 +77,7 @@ export async function withService<Result>(
 /** URL of a running service, else one in this process; of commands that begin at once, the others wait for the first. */
 async function runningOrOwn(io: CliIo, url: string | undefined, attempts = 20): Promise<string | CliApp> {
   const holder = url === undefined ? await folderHolder(io) : { url };
-  if (holder?.url !== undefined && isHttp(holder.url)) return holder.url.replace(/\/+$/, "");
+  if (holder?.url !== undefined && isHttp(holder.url)) return holder.url.replace(/(?<!\/)\/+$/, "");
   if (holder !== undefined) throw held(holder);
   try {
     return await io.openApp();

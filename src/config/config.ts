@@ -41,7 +41,8 @@ const names: readonly string[] = configReference.map(({ name }) => name);
 
 /** A value as a message may show it: short, on one line, without what stands for a user and a password in a URL. */
 function shown(value: string): string {
-  const harmless = value.replace(/\/\/.*@/s, "//[secret]@");
+  const [from, to] = [value.indexOf("//"), value.lastIndexOf("@")];
+  const harmless = from >= 0 && to > from ? `${value.slice(0, from)}//[secret]${value.slice(to)}` : value;
   return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless);
 }
 

@@ -126,7 +126,7 @@ const absoluteUrl: Parser<string> = {
     const url = URL.parse(found);
     if (!url || !/^https?:$/.test(url.protocol)) return undefined;
     if (url.username || url.password || url.search || url.hash) return undefined;
-    return { value: url.href.replace(/\/+$/, "") };
+    return { value: url.href.replace(/(?<!\/)\/+$/, "") };
   },
 };
 

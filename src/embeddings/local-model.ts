@@ -156,7 +156,9 @@ function startProcess(boot: ModelBoot, onLost: (error: FedwayError) => void): Mo
   const end = async (): Promise<void> => {
     const { detail } = await childEnd(child);
     // Node prints of an uncaught error the line of its source, then its message and its stack.
-    const [message = detail] = /^\w*Error: .*?(?=\n +at )/msu.exec(detail) ?? [];
+    const start = detail.search(/^\w*Error: /mu);
+    const length = start < 0 ? -1 : detail.slice(start).search(/\n +at /u);
+    const message = length < 0 ? detail : detail.slice(start, start + length);
     const lost = new FedwayError("INTERNAL", "The process of the model ended.", { cause: new Error(message) });
     onLost(lost);
     peer.close(lost);

@@ -9,13 +9,14 @@ declare module "fastify" {
 }
 
 /** Path of a public URL, without a slash at its end. */
-export const basePathOf = (publicUrl: string): string => (URL.parse(publicUrl)?.pathname ?? "").replace(/\/+$/, "");
+export const basePathOf = (publicUrl: string): string =>
+  (URL.parse(publicUrl)?.pathname ?? "").replace(/(?<!\/)\/+$/, "");
 
 const isBelow = (path: string, base: string): boolean =>
   path.startsWith(base) && /^(?:[/?#]|$)/.test(path.slice(base.length));
 
 /** `/.well-known/NAME`, behind which clients put the base path (RFC 9728, section 3.1), and the rest. */
-const wellKnown = /^(\/\.well-known\/[^/?]+)?(.*)$/s;
+const wellKnown = /^(\/\.well-known\/[^/?]+)?(.*)/s;
 
 /** The target of a request as it is routed: proxies may strip the base path or pass it on. */
 export function withoutBase(target: string, base: string): string {

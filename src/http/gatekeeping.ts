@@ -12,7 +12,8 @@ import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerRe
 import { BlockList } from "node:net";
 
 interface PathMethods {
-  readonly pattern: RegExp;
+  /** Text between the slashes; a parameter begins with a colon. */
+  readonly segments: readonly string[];
   /** How many. */
   readonly parameters: number;
   readonly methods: Set<string>;
@@ -25,11 +26,10 @@ function createRouteTable() {
   const routes = new Map<string, PathMethods>();
   return {
     add(url: string, methods: readonly string[], isGuarded: boolean): void {
-      const source = url.replaceAll(".", String.raw`\.`).replaceAll(/:[a-z]+/gi, "[^/]+");
       const known = routes.get(url);
       const parameters = url.split(":").length - 1;
       const route = known ?? {
-        pattern: new RegExp(`^${source}/?$`),
+        segments: segmentsOf(url),
         parameters,
         methods: new Set(),
         guarded: new Set(),
@@ -41,12 +41,21 @@ function createRouteTable() {
       routes.set(url, route);
     },
     /** Of several routes the one that names more of the path: it hides what a parameter of another would take. */
-    at: (path: string): PathMethods | undefined =>
-      [...routes.values()]
-        .filter(({ pattern }) => pattern.test(path))
-        .toSorted((left, right) => left.parameters - right.parameters)[0],
+    at: (path: string): PathMethods | undefined => {
+      const given = segmentsOf(path);
+      return [...routes.values()]
+        .filter(({ segments }) => fits(segments, given))
+        .toSorted((left, right) => left.parameters - right.parameters)[0];
+    },
   };
 }
+
+/** Without a slash at the end. */
+const segmentsOf = (path: string): readonly string[] => path.replace(/\/$/, "").split("/");
+
+const fits = (segments: readonly string[], given: readonly string[]): boolean =>
+  segments.length === given.length &&
+  segments.every((each, at) => (each.startsWith(":") ? given[at] !== "" : each === given[at]));
 
 const unlimited = /^\/(health\/|metrics$)/;
 

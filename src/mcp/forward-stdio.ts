@@ -79,7 +79,7 @@ interface Exchange {
 
 function createPoster({ url, profile, token, fetch: ask }: Forwarding) {
   const query = profile === undefined ? "" : `?profile=${encodeURIComponent(profile)}`;
-  const target = `${url.replace(/\/+$/, "")}/mcp${query}`;
+  const target = `${url.replace(/(?<!\/)\/+$/, "")}/mcp${query}`;
   /** Of an older client, from the answer to its `initialize`. */
   let negotiated: string | undefined;
   return async (message: Message, body: string, { signal, write }: Exchange): Promise<void> => {

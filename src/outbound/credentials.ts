@@ -127,7 +127,7 @@ export class Signer {
     const forms = [...formsOf(this.#parts.credential), ...this.#sentTokens.flatMap(spellings)];
     const longestFirst = forms.toSorted((a, b) => b.length - a.length);
     const clean = longestFirst.reduce((all, form) => all.replaceAll(form, hidden), text);
-    return clean.replaceAll(/[^…]+(?=…|$)/gu, (piece) => {
+    return clean.replaceAll(/[^…]+/gu, (piece) => {
       const cut = Math.max(...forms.map((form) => cutLength(piece, form)));
       return cut > 0 ? piece.slice(0, piece.length - cut) + hidden : piece;
     });

@@ -64,7 +64,7 @@ function messageIn(value: unknown, depth: number): string | undefined {
 
 /** Words of engines that fail while they write. */
 const failure =
-  /(?:[\w$]+\.)*[\w$]*(?:Exception|Error|Failure)\b|\b(?:error|exception|abort|cancel|timeout|timed out|time ?limit|deadline|out of memory|failed)/iu;
+  /(?<![\w$])(?<![\w$]\.)(?:[\w$]+\.)*[\w$]*(?:Exception|Error|Failure)\b|\b(?:error|exception|abort|cancel|timeout|timed out|time ?limit|deadline|out of memory|failed)/iu;
 
 /**
  * An endpoint's text after the last whole row of its answer, or in place of one; nothing where a row is merely cut off.

@@ -74,7 +74,7 @@ export const createAsker = (options: AskerOptions): Asker => ({
 });
 
 /** Prologue and comments before the query form (SPARQL 1.1 Query, rule 4). */
-const askForm = /^(?:\s|#[^\n]*\n|prefix\s+[^\s<]*\s*<[^>]*>|base\s*<[^>]*>)*ask\b/iu;
+const askForm = /^(?:\s|#[^\n]*\n|prefix\s+[^\s<]+\s*<[^>]*>|base\s*<[^>]*>)*ask\b/iu;
 
 /** A LIMIT behind the last bracket can only be the outermost one. */
 const outermostLimit = /\blimit\s{1,20}(\d{1,9})(?:\s{1,20}offset\s{1,20}\d{1,12})?\s{0,20}$/iu;

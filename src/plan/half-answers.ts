@@ -115,7 +115,7 @@ function partNote(part: KnownPart, { id, iri, query, context }: Naming): PlanNot
   const others = part.siblings.map(({ endpoint }) => endpoint);
   const more = others.length > namedAtMost ? ` and ${others.length - namedAtMost} more` : "";
   const listed = `${others.slice(0, namedAtMost).join(", ")}${more}`;
-  const name = /[^/#]*$/.exec(part.class)?.[0] ?? part.class;
+  const name = /(?<![^/#])[^/#]*$/.exec(part.class)?.[0] ?? part.class;
   const said =
     part.source === "builder"
       ? `${id} has 1 of ${others.length + 1} parts of ${name}; the other${others.length === 1 ? "" : "s"}: ${listed}.`

@@ -20,10 +20,10 @@ export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogE
 function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
   const exact = catalog.byUrl(iri);
   if (exact || iri.length > longestTarget) return exact ? [exact] : [];
-  const bare = iri.replaceAll(/^(?:\s|%20)+|(?:\s|%20)+$/g, "");
+  const bare = iri.replaceAll(/^(?:\s|%20)+|(?<!\s|%20)(?:\s|%20)+$/g, "");
   const [, rest = ""] = /^https?:(\/\/.*)$/is.exec(bare) ?? [];
   if (rest === "") return [];
-  const path = rest.replace(/(?<=^\/\/[^/?#]*):(?:80|443)(?=[/?#]|$)/, "").replace(/\/+$/, "");
+  const path = rest.replace(/^(\/\/[^/?#]*?):(?:80|443)(?=[/?#]|$)/, "$1").replace(/(?<!\/)\/+$/, "");
   const written = ["https:", "http:"].flatMap((scheme) => [`${scheme}${path}`, `${scheme}${path}/`]);
   const own = written.flatMap((url) => catalog.byUrl(url) ?? []);
   const meant = own.length > 0 ? own : written.flatMap((url) => catalog.published.byOtherUrl(url)?.entry ?? []);

@@ -118,7 +118,9 @@ function fitting(homes: readonly Home[], used: readonly UsedTerm[], context: Pla
 function foundByName(used: readonly UsedTerm[], { catalog: { entries }, terms }: PlanContext): readonly Home[] {
   // Vocabulary of RDF and RDFS is everywhere.
   const own = used.filter(({ iri }) => !iri.startsWith("http://www.w3.org/"));
-  const found = [...(terms?.endpointsFound(own.map(({ iri }) => /[^/#]*$/.exec(iri)?.[0] ?? "").join(" ")) ?? [])];
+  const found = [
+    ...(terms?.endpointsFound(own.map(({ iri }) => /(?<![^/#])[^/#]*$/.exec(iri)?.[0] ?? "").join(" ")) ?? []),
+  ];
   const ids = found.length > 0 ? found : entries.length <= offeredAtMost ? entries.map(({ id }) => id) : [];
   return ids.map((id) => ({ id, score: 0, has: [] }));
 }

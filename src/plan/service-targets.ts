@@ -222,7 +222,7 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
   if (iri.includes("#"))
     throw refused(iri, { place, why: "has a fragment and is no endpoint that could be called", context });
   if (context.egress === "catalog") throw refused(iri, { place, why: "is not in the catalogue", context });
-  return { url: iri.replace(/(?:%20)+$/, "") };
+  return { url: iri.replace(/(?<!%20)(?:%20)+$/, "") };
 }
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {

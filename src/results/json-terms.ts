@@ -63,7 +63,7 @@ function jsonScalar(text: string, type: string): number | boolean | undefined {
   const isExact = integers.test(type)
     ? /^[+-]?\d+$/.test(text) && Number.isSafeInteger(number)
     : type === "decimal"
-      ? /^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text) && text.replaceAll(/^[+-]?0*|\./g, "").length <= decimalDigits
-      : /^(?:double|float)$/.test(type) && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+      ? /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) && text.replaceAll(/^[+-]?0*|\./g, "").length <= decimalDigits
+      : /^(?:double|float)$/.test(type) && /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
   return isExact && Number.isFinite(number) ? number : undefined;
 }

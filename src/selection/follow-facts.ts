@@ -134,7 +134,7 @@ export class FactFollower {
 /** Partition of an entry; it counts only for endpoints hosted by this service. */
 function partitionOf(entry: CatalogEntry | undefined, publicUrl: string): string | undefined {
   const { url = "", subjectPartition } = entry ?? {};
-  const folder = subjectPartition?.replace(/#.*$/u, "");
+  const folder = subjectPartition?.replace(/#.*/su, "");
   const isOwn = folder !== undefined && folder.startsWith(`${publicUrl}/shards/`) && url.startsWith(folder);
   return isOwn ? subjectPartition : undefined;
 }

@@ -34,7 +34,7 @@ export function termEdit({ text, tokens, prologue }: ParsedQuery, range: TokenRa
   return { range, replacement: `${isApart(before) ? "" : " "}${written}${isApart(behind) ? "" : " "}` };
 }
 
-const iriOutsideStrings = /"(?:[^"\\]|\\.)*"|<([^<>"{}|\\^`\s]+)>/g;
+const iriOutsideStrings = /"(?:[^"\\]|\\.)*"?|<([^<>"{}|\\^`\s]+)>/g;
 
 /** The user's own characters of a token range; never starts or ends with a comment. */
 export function textOf(source: SourceText, range: TokenRange): string {

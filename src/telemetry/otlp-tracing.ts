@@ -51,7 +51,7 @@ export function createOtlpTracing(options: OtlpTracingOptions): Tracing {
   const { maxQueue = 4096, everyMs = 2000, exportMs = 5000, closeMs = 2000 } = options;
   const agents = createExportAgents(exportMs);
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
+    url: `${endpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`,
     timeoutMillis: exportMs,
     concurrencyLimit: 2,
     userAgent: `fedway/${version}`,

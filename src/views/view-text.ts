@@ -10,7 +10,7 @@ function linesOf({ title, facts = [], lines = [], table, code = "", children = [
     ...lines.map((line) => cellText(line)),
     ...facts.flatMap(([label, value]) => (value === undefined ? [] : `${label} ${cellText(value)}`)),
     ...(table === undefined ? [] : tableLines(table)),
-    ...(code.match(/^[^\S\r\n]*\S.*$/gm) ?? []).map((line) => line.trimEnd()),
+    ...(code.match(/^[^\S\r\n\u2028\u2029]*\S.*$/gm) ?? []).map((line) => line.trimEnd()),
     ...children.flatMap(linesOf),
   ];
   return [title, ...indented(own)];

@@ -34,8 +34,10 @@ export async function readCollection(path: string, baseUrl: string): Promise<Que
 }
 
 /** As grlc has them: `#+ summary: text`; also with a plain `#`. */
+const headers = /^#\+?[ \t]*(endpoint|federation|summary):[ \t]*["'<]?([^\n"'>]{1,300})/gim;
+
 const headerOf = (text: string, name: string): string | undefined =>
-  new RegExp(String.raw`^#\+?[ \t]*${name}:[ \t]*["'<]?([^\n"'>]{1,300})`, "im").exec(text)?.[1]?.trim();
+  [...text.matchAll(headers)].find(([, written = ""]) => written.toLowerCase() === name)?.[2]?.trim();
 
 async function queryIn(file: string): Promise<QueryCollection> {
   if ((await stat(file)).size > 4 * longestQuery)
@@ -64,5 +66,5 @@ export const idOf = (text: string): string =>
   text
     .toLowerCase()
     .replaceAll(/[^a-z0-9._]+/g, "-")
-    .replaceAll(/^[^a-z0-9]+|-+$/g, "")
+    .replaceAll(/^[^a-z0-9]+|(?<!-)-+$/g, "")
     .slice(0, 64) || "query";

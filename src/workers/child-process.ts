@@ -40,7 +40,7 @@ export function forkScript(script: URL, { memoryMb, newSpaceMb, args = [] }: For
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
-  if (child.pid !== undefined) living.set(child.pid, /([^/]*)\.[jt]s$/.exec(script.pathname)?.[1] ?? "");
+  if (child.pid !== undefined) living.set(child.pid, /(?<![^/])([^/]*)\.[jt]s$/.exec(script.pathname)?.[1] ?? "");
   for (const end of ["exit", "error"]) child.once(end, () => living.delete(child.pid ?? 0));
   return child;
 }

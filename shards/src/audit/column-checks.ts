@@ -20,7 +20,7 @@ const asksFor: Readonly<Record<string, RegExp>> = {
 
 /** A superlative with what it measures: "the largest number of", "highest average attendance". */
 const superlative =
-  /(?<!\b(?:is|are|was|were|what|find|list|show|give|return|and)\s+(?:the\s+)?)\b(?:most|highest|largest|greatest|biggest|maximum|fewest|least|lowest|smallest|minimum|youngest|oldest|longest|shortest)\s+(?:(?:total|average|common|frequent)\s+)*(?:numbers?|amounts?|counts?|\w+)(?:\s+of\b)?|\b(?:more|fewer|less) than \w+|\b(?:in|of) total\b/gu;
+  /(?<!\b(?:is|are|was|were|what|find|list|show|give|return|and) (?:the )?)\b(?:most|highest|largest|greatest|biggest|maximum|fewest|least|lowest|smallest|minimum|youngest|oldest|longest|shortest)\s+(?:(?:total|average|common|frequent)\s+)*(?:numbers?|amounts?|counts?|\w+)(?:\s+of\b)?|\b(?:more|fewer|less) than \w+|\b(?:in|of) total\b/gu;
 
 /** "How long", which may mean any column. */
 const measure = /\bhow (?!(?:many|much) \w|often|do|does|did|is|are|was|were|have|has|can)\w+/u;

@@ -51,7 +51,7 @@ const hasNumber = ({ literals, limit }: QueryFacts, number: number): boolean =>
   literals.some(({ value, operator = "" }) => {
     const by = /^[<>]/u.test(operator) ? 1 : 0;
     const isNear = value.trim() !== "" && Math.abs(Number(value) - number) <= by;
-    return isNear || new RegExp(`(?<![\\d.])${number}(?![\\d.])`, "u").test(value);
+    return isNear || value.match(/[\d.]+/gu)?.includes(String(number)) === true;
   });
 
 const amount = "(?<number>\\d[\\d,.]*\\d|\\d|one|two|three|four|five|six|seven|eight|nine|ten)\\b";
@@ -143,7 +143,7 @@ const wordings: readonly Wording[] = [
   },
   {
     isMissing: ({ question: { text }, facts }) =>
-      /\bboth\b.+\band\b/u.test(text) &&
+      /.\band\b/u.test(/\bboth\b(.*)/u.exec(text)?.[1] ?? "") &&
       !/\bor\b/u.test(text) &&
       has(facts, "||", "union") &&
       !has(facts, "minus", "notexists"),

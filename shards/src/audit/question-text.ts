@@ -20,10 +20,10 @@ const dates = /^(?:january|february|march|april|may|june|july|august|september|o
 const aNumber = new RegExp(`\\b(${numberWords.slice(2).join("|")})\\b|(?<=\\b(?:${comparing}) )(one)\\b`, "gu");
 /** Quotation marks, also as UTF-8 that was read as Mac OS Roman. */
 const quotes = /‚Äò|‚Äô|‚Äú|‚Äù|[‘’“”`]/gu;
-const quoted = /(?<=^|[\s(,])(['"])(?<inner>[^'"]+|.+?)\1(?=$|[\s.,;:?!)])/gu;
+const quoted = /(?<=^|[\s(,])(['"])(?<inner>[^'"]+|.{1,80}?)\1(?=$|[\s.,;:?!)])/gu;
 const digits = /(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?![\w])/gu;
 /** Behind the first word of a sentence. */
-const capitalised = /(?<![.?!:]\s{0,3}|^\s*|[\w'])[A-Z][\w&-]*(?:\s+[A-Z][\w&-]*)*/gu;
+const capitalised = /[A-Z](?<!(?:[.?!:]\s{0,3}|^\s*|[\w']).)[\w&-]*(?:\s+[A-Z][\w&-]*)*/gu;
 
 /** Reads a question in English. */
 export function readQuestion(written: string): QuestionText {

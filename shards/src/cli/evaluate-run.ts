@@ -137,7 +137,7 @@ async function withModel(
       mostOfOne,
     });
   if (service !== undefined) {
-    const url = place.replace(/\/+$/u, "");
+    const url = place.replace(/(?<!\/)\/+$/u, "");
     return useAt(url, token ?? (await io.adminToken(url)));
   }
   const settings = {

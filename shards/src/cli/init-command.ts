@@ -6,7 +6,8 @@ import { loadQueries } from "../load/queries/load-queries.ts";
 import { datasetPattern } from "../spec.ts";
 
 const data = /\.(?:nt|nq|ttl|trig|rdf|owl|jsonld)(?:\.gz)?$/i;
-const ontologies = /(?:ontology.*\.(?:ttl|nt|rdf)|\.owl)$/i;
+const isOntology = (name: string): boolean =>
+  /\.owl$/i.test(name) || (/\.(?:ttl|nt|rdf)$/i.test(name) && /ontology/i.test(name));
 /** Copyright not evaluated. */
 const noLicence = "http://rightsstatements.org/vocab/CNE/1.0/";
 
@@ -50,7 +51,7 @@ async function dataOf(folder: string) {
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   const found = files.filter((name) => data.test(name)).toSorted();
   if (found.length === 0) throw new UsageError(`"${folder}" has no RDF files, such as data.ttl or data.nt.gz`);
-  const [ontology, ...more] = found.filter((name) => ontologies.test(name));
+  const [ontology, ...more] = found.filter((name) => isOntology(name));
   const isApart = ontology !== undefined && more.length === 0 && found.length > 1;
   return { files, inputs: isApart ? found.filter((name) => name !== ontology) : found, ontology: isApart && ontology };
 }

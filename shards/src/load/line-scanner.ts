@@ -13,6 +13,8 @@ const datatype = String.raw`\^\^(?!<http://www\.w3\.org/2001/XMLSchema#string>)$
 // Literals with more escapes are parsed: each escape takes room on the stack of the expression.
 const literal = String.raw`"${plain}(?:\\[tbnrf"\\]${plain}){0,1000}"(?:@[a-z]+(?:-[a-z0-9]+)*|${datatype})?`;
 const canonicalLine = (graph: string): string => String.raw`(${iri}) (${iri}) (${iri}|${literal})${graph} \.\n`;
+const canonicalTriple = new RegExp(canonicalLine(""), "y");
+const canonicalQuad = new RegExp(canonicalLine(`(?: ${iri})?`), "y");
 
 /**
  * Reads N-Triples and N-Quads (RDF 1.1), which have to be UTF-8. A line that is canonical already, which one regular
@@ -37,7 +39,7 @@ export class LineScanner {
     this.#syntax = options;
     this.#skips = options.skips === true;
     this.#visit = visit;
-    this.#canonical = new RegExp(canonicalLine(options.graphs ? `(?: ${iri})?` : ""), "y");
+    this.#canonical = options.graphs ? canonicalQuad : canonicalTriple;
   }
 
   /** Lines that were left out. */

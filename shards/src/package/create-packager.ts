@@ -18,7 +18,7 @@ export type PackageRequest = Omit<PackageOptions, "openStore" | "now"> &
 export function plainUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/u.test(url.protocol) && `${url.username}${url.search}${url.hash}` === "";
-  if (isPlain) return url.href.replace(/\/+$/u, "");
+  if (isPlain) return url.href.replace(/(?<!\/)\/+$/u, "");
   const shown = JSON.stringify(text.slice(0, 100));
   throw new FedwayError("REQUEST_INVALID", `The base URL has to be like https://benchmark.example, not ${shown}.`);
 }

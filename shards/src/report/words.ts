@@ -42,7 +42,7 @@ export function figureText({ mean, median, min, max }: PublishedFigure, unit: Co
 /** Short names of IRIs. */
 export type NameOf = (iri: string) => string;
 
-const localOf = (iri: string): string => /[^/#]+$/u.exec(iri.slice(0, 2000))?.[0] ?? iri;
+const localOf = (iri: string): string => /(?<![^/#])[^/#]+$/u.exec(iri.slice(0, 2000))?.[0] ?? iri;
 
 /** Text after the last `/`, or after it the `#`, where no other of these IRIs ends alike; else the whole IRI. */
 export function createNames(iris: Iterable<string>): NameOf {

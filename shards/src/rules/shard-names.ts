@@ -53,7 +53,7 @@ function partsOf(key: string) {
   const two = slugs
     .join("-")
     .slice(-longestName)
-    .replaceAll(/^-+|-+$/gu, "");
+    .replaceAll(/^-+|(?<!-)-+$/gu, "");
   return {
     last: last === "" ? "" : `${last}${bucket}`,
     two: `${two}${bucket}`,
@@ -68,6 +68,6 @@ const slugOf = (segment: string): string =>
     .normalize("NFKD")
     .replaceAll(/\p{M}+/gu, "")
     .replaceAll(/[^a-z0-9]+/gu, "-")
-    .replaceAll(/^-+|-+$/gu, "");
+    .replaceAll(/^-+|(?<!-)-+$/gu, "");
 
 const digestOf = (text: string): string => hash("sha256", text).slice(0, 10);

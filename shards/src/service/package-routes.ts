@@ -34,7 +34,8 @@ export function addPackages(app: TypedApp, shards: ShardService): void {
     },
     handler: async ({ params, query: { file = "manifest.json" } }, reply) => {
       const { handle, bytes } = await shards.packagedFile(params.dataset, file);
-      const [name = "", ending = ""] = /[^/.][^/]*?(\.\w+)$/u.exec(file) ?? [];
+      const name = file.slice(file.lastIndexOf("/") + 1).replace(/^\.+/u, "");
+      const [ending = ""] = /\.\w+$/u.exec(name) ?? [];
       return reply
         .headers({
           ...anyOriginHeaders,

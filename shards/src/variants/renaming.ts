@@ -22,7 +22,7 @@ const day = /^[1-9]\d{3}-\d\d-\d\d(?=$|[T Z+-])/u;
 /** The words of a text, those in lower case, capitalised or in capitals as one. */
 export const wordsOf = (text: string): readonly string[] => (text.match(runs) ?? []).map(keyOf);
 /** Text after the last `/`, `#` or `:` of an IRI. */
-export const localName = (iri: string): string => /[^/#:]*[/#:]?$/u.exec(iri)?.[0] ?? "";
+export const localName = (iri: string): string => /(?<![^/#:])[^/#:]*[/#:]?$/u.exec(iri)?.[0] ?? "";
 
 export const isYear = (text: string): boolean => /^(?:1[5-9]|20)\d\d$/u.test(text);
 /** Dates and numbers, whose order is kept. */

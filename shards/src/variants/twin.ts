@@ -148,7 +148,7 @@ export class Twin {
 /** Up to this share of queries is left out for the texts of a property. */
 const rareShare = 0.05;
 const isName = /^\p{Lu}.{2}/su;
-const numeric = /XMLSchema#(?:.*[iI]nt(?:eger)?|.*[lL]ong|.*[sS]hort|.*[bB]yte|decimal|double|float|gYear)$/u;
+const numeric = /XMLSchema#(?:[^#]*(?:[iI]nt(?:eger)?|[lL]ong|[sS]hort|[bB]yte)|decimal|double|float|gYear)$/u;
 const isLiteral = ({ node }: Constant): boolean => node["termType"] === "Literal";
 const datatypeOf = ({ datatype }: Constant["node"]): string => (isObject(datatype) ? String(datatype["value"]) : "");
 const spoken = (iri: string): string => localName(iri).replaceAll(/[_+-]+/gu, " ");

@@ -46,7 +46,7 @@ const readers: Readonly<Record<AskedStep["step"], Reader>> = {
   group: (asked, options) => ({ step: "group", column: columnOf(asked, options) }),
   aggregate: (asked, options) => ({ step: "aggregate", aggregate: aggregateOf(asked, options) }),
   having: (asked, options) => {
-    const [, words = "", operator, value = ""] = comparison.exec(asked.value ?? "") ?? [];
+    const [, words = "", operator, value = ""] = comparison.exec(asked.value?.trim() ?? "") ?? [];
     const wanted = operators.find((each) => each === operator && each !== "contains");
     if (wanted === undefined || !isNumber(value))
       throw refused("The condition cannot be read.", 'Give a value such as "count > 3".');
@@ -80,8 +80,8 @@ const readers: Readonly<Record<AskedStep["step"], Reader>> = {
   },
 };
 
-const comparison = /^\s*([a-z ]*?)\s*(<=|>=|!=|=|<|>)\s*(\S+)\s*$/i;
-const test = /^\s*(<=|>=|!=|=|<|>|contains\b)\s*(.*?)\s*$/is;
+const comparison = /^([a-z\s]*)(<=|>=|!=|=|<|>)\s*(\S+)$/i;
+const test = /^(<=|>=|!=|=|<|>|contains\b)\s*(.*)/is;
 const longestValue = 500;
 
 function chosen<T>(items: readonly T[], choice: number | undefined, what: string): T {
@@ -95,7 +95,8 @@ const columnOf = ({ choice }: AskedStep, { columns }: Options): string => chosen
 
 function testOf(asked: AskedStep, options: Options): Test {
   const column = columnOf(asked, options);
-  const [, word = "=", rest = asked.value?.trim() ?? ""] = test.exec(asked.value ?? "") ?? [];
+  const given = asked.value?.trim() ?? "";
+  const [, word = "=", rest = given] = test.exec(given) ?? [];
   const operator = operators.find((each) => each === word.toLowerCase());
   if (operator === undefined || rest === "" || rest.length > longestValue) {
     throw refused(
@@ -110,8 +111,10 @@ function testOf(asked: AskedStep, options: Options): Test {
 
 const unquoted = (value: string): string => /^(["'])(.*)\1$/s.exec(value)?.[2] ?? value;
 
-const functionIn = (value: string): Aggregate["function"] | undefined =>
-  aggregates.find((each) => new RegExp(`\\b${each}\\b`, "i").test(value));
+function functionIn(value: string): Aggregate["function"] | undefined {
+  const words = new Set(value.toLowerCase().match(/\w+/g));
+  return aggregates.find((each) => words.has(each));
+}
 
 /** The number of rows when neither a function nor a column is named. */
 function aggregateOf(asked: AskedStep, options: Options): Aggregate {

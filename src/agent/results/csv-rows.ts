@@ -113,7 +113,7 @@ const bare: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /** A text that could be taken for the term that another cell of its column is. */
-const termLike = /^(?:['"<]|_:|[\w.-]*:\S*$|[+-]?\d*\.?\d+(?:e[+-]?\d+)?$|(?:true|false)$)/i;
+const termLike = /^(?:['"<]|_:|[\w.-]*:\S*$|[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$|(?:true|false)$)/i;
 
 /** Plain in the column's own type; other cells as SPARQL writes them, with single quotation marks, which CSV does not double. */
 function cellText(

@@ -46,7 +46,7 @@ export function fitting(all: readonly string[], maxTokens: number, table: Prefix
   const prefixes = new Set<string>();
   const lines: string[] = [];
   const used = (line: string): readonly string[] =>
-    [...line.matchAll(/(?<![\w<])([A-Za-z][\w-]*):(?=[A-Za-z0-9_])/gu)].flatMap(([, prefix = ""]) =>
+    [...line.matchAll(/(?<![\w<])([A-Za-z][\w-]{0,100}):(?=[A-Za-z0-9_])/gu)].flatMap(([, prefix = ""]) =>
       table.namespace(prefix) === undefined || prefixes.has(prefix) ? [] : prefix,
     );
   const declaration = (prefix: string): string => `PREFIX ${prefix}: ${bracketedIri(table.namespace(prefix) ?? "")}`;

@@ -8,8 +8,6 @@ export interface QuerySlice {
 }
 
 const reasoningEnd = /<\/(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad)>/gi;
-const reasoning = /<(think|thinking|thought|reasoning|reflection|analysis|scratchpad)>[\s\S]*?<\/\1>/gi;
-const fenced = /(```+|~~~+)[^\n`]*\n([\s\S]*?)(?:\n[ \t]*\1|$)/g;
 const form = /\b(?:SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE)\b/i;
 const queryStart =
   /(?<![\w:?$/#<-])(?:PREFIX\s+[\w.-]*:\s*<|BASE\s*<|(?:SELECT|CONSTRUCT|ASK|DESCRIBE|INSERT|DELETE|WITH)\b)/gi;
@@ -57,28 +55,60 @@ function behindReasoning(text: string): number {
 /** The code in the one fence that has a query; undefined when there is none, or several that differ. */
 function onlyFence(text: string, from: number): Span | undefined {
   const found = new Map<string, Span>();
-  for (const { index, 0: whole, 2: code = "" } of text.slice(from).matchAll(fenced)) {
-    if (!form.test(code)) continue;
-    const start = from + index + whole.indexOf("\n") + 1;
-    found.set(code.trim(), { start, end: start + code.length });
+  for (const fence of fences(text, from)) {
+    const code = text.slice(fence.start, fence.end);
+    if (form.test(code)) found.set(code.trim(), fence);
   }
   const [only, ...others] = found.values();
   return others.length === 0 ? only : undefined;
 }
 
+/** The code of each fence. Each line is read once: an expression for a fence goes back over long runs of its marks. */
+function* fences(text: string, from: number): Generator<Span> {
+  for (let lineEnd = text.indexOf("\n", from); lineEnd >= 0; lineEnd = text.indexOf("\n", from)) {
+    const mark = openingMark(text.slice(from, lineEnd));
+    from = lineEnd + 1;
+    if (mark === undefined) continue;
+    const fence = { start: from, end: fenceEnd(text, from, mark) };
+    yield fence;
+    from = text.indexOf(mark, fence.end) + mark.length;
+    if (fence.end === text.length) return;
+  }
+}
+
+/** Three or more marks behind which the line has no backtick. */
+function openingMark(line: string): string | undefined {
+  const last = line.lastIndexOf("`");
+  let first = last;
+  while (line[first - 1] === "`") first -= 1;
+  return last - first >= 2 ? line.slice(first, last + 1) : /~{3,}/.exec(line.slice(last + 1))?.[0];
+}
+
+/** The end of the line before the one that begins with the mark; the end of the text where none does. */
+function fenceEnd(text: string, from: number, mark: string): number {
+  for (let end = text.indexOf("\n", from); end >= 0; end = text.indexOf("\n", end + 1)) {
+    let at = end + 1;
+    while (text[at] === " " || text[at] === "\t") at += 1;
+    if (text.startsWith(mark, at)) return end;
+  }
+  return text.length;
+}
+
 const mostStarts = 6;
 const mostEnds = 8;
+/** Lines behind a query that are looked at, from the last one on. */
+const mostBreaks = 40;
 
 function* withoutProse(text: string, { start, end }: Span): Generator<Span> {
   const inside = text.slice(start, end);
   const starts = [...inside.matchAll(queryStart)].slice(0, mostStarts).map(({ index }) => start + index);
   for (const from of starts) {
-    if (hidesQuery(text.slice(start, from).replaceAll(reasoning, ""))) return;
+    if (hidesQuery(text.slice(start, from))) return;
     for (const to of endsOf(text, from, end)) yield { start: from, end: to };
   }
 }
 
-const hidesQuery = (dropped: string): boolean => /[{}]|<[^\s<>]+:[^\s<>]*>/.test(dropped);
+const hidesQuery = (dropped: string): boolean => /[{}]|<[^\s<>][^\s<>:]*:[^\s<>]*>/.test(dropped);
 
 /** Ends behind which nothing but prose follows, the farthest first. */
 function endsOf(text: string, from: number, end: number): readonly number[] {
@@ -88,7 +118,7 @@ function endsOf(text: string, from: number, end: number): readonly number[] {
   const limit = /^\s*(?:(?:LIMIT|OFFSET)\s+\d+\s*)+/i.exec(behind)?.[0].trimEnd().length;
   const ends = [
     end,
-    ...breaks.toReversed(),
+    ...breaks.slice(-mostBreaks).toReversed(),
     ...(limit === undefined ? [] : [last + limit]),
     ...(last > from ? [last] : []),
   ];

@@ -64,14 +64,14 @@ const repaired = (before: string, after: string): readonly Repair[] =>
   before === after ? [] : [{ kind: "endpoint", before, after, applied: true }];
 
 const mostEndpoints = 200;
-const target = /\bSERVICE\s+(?:SILENT\s+)?(?:<\s*([^<>]{1,2000}?)\s*>|["':]*([A-Za-z0-9][\w.-]{0,63}))/gi;
+const target = /\bSERVICE\s+(?:SILENT\s+)?(?:<([^<>]{1,2000})>|["':]*([A-Za-z0-9][\w.-]{0,63}))/gi;
 
 /** Catalogue ids of the endpoints that a query is sent to or names; also of a text that does not parse. */
 export function endpointsOf(text: string, place: Place, { catalog }: CheckOptions): readonly string[] {
   const { endpointId, federationId } = place;
   const federation = federationId === undefined ? undefined : catalog.federation(federationId);
   const named = [...text.slice(0, 200_000).matchAll(target)].slice(0, mostEndpoints).flatMap(([, iri, word]) => {
-    const name = iri ?? word ?? "";
+    const name = iri?.trim() ?? word ?? "";
     return (catalog.byId(name) ?? entryMeant(name, { catalog }))?.id ?? [];
   });
   const members = federation ? catalog.membersOf(federation).map(({ id }) => id) : [];

@@ -136,7 +136,7 @@ function termsOf(pattern: JoinedPattern, kind: "classes" | "properties", { check
 }
 
 const placedIri = (iri: string): PlacedTerm => ({ term: { kind: "iri", iri } });
-const lastName = (iri: string): string => /[^/#:]*$/u.exec(iri)?.[0] ?? iri;
+const lastName = (iri: string): string => /(?<![^/#:])[^/#:]*$/u.exec(iri)?.[0] ?? iri;
 
 /** A constant in the forms that the values of its property have. */
 function otherForms(found: Contradiction, { parsed, checker }: Known): readonly Offer[] {
@@ -184,7 +184,7 @@ function nameIn(iri: string): string {
   }
 }
 
-const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 function formsOf(value: string, datatypes: ReadonlySet<string>, languages: ReadonlySet<string>): readonly string[] {
   const forms = [...datatypes].flatMap((iri) => {

@@ -26,7 +26,7 @@ export function* withServiceNames(
     // An id may be cut into several tokens at its hyphens.
     const brace = text.indexOf("{", token.start);
     const before = text.slice(token.start, brace < 0 ? token.end : brace).trim();
-    const id = before.replaceAll(/^["':]+|["':]+$/g, "");
+    const id = before.replaceAll(/^["':]+|(?<!["':])["':]+$/g, "");
     const known = [id, id.toLowerCase()].find((each) => idText.test(each) && urlOf(each) !== undefined);
     if (known === undefined) continue;
     written += `${text.slice(done, token.start)}<${known}>`;

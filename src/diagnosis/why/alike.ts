@@ -96,12 +96,12 @@ function spelling(left: string, right: string): Likeness {
 const capped = ({ kind, score }: Likeness, most: number): Likeness => ({ kind, score: Math.min(score, most) });
 const squeezed = (text: string): string => text.trim().replaceAll(/\s+/gu, " ");
 const folded = (text: string): string => fold(squeezed(text));
-const isNumber = (text: string): boolean => /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/iu.test(text);
+const isNumber = (text: string): boolean => /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/iu.test(text);
 const wordSet = (text: string): ReadonlySet<string> =>
   new Set(text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ""));
 
 /** Behind the last `#` or `/`; of an IRI that ends with one, the name before it. */
-export const localName = (iri: string): string => /([^/#]*)[/#]?$/u.exec(iri)?.[1] ?? "";
+export const localName = (iri: string): string => /(?<![^/#])([^/#]*)[/#]?$/u.exec(iri)?.[1] ?? "";
 
 const nameOf = (term: RDF.Term): string => (term.termType === "NamedNode" ? localName(term.value) : term.value);
 

@@ -93,7 +93,8 @@ async function nearestGroup({ query, prober }: Inquiry, having: TokenRange): Pro
 
 /** The expression that SELECT gives a name; the variable where it gives none. */
 function aliased(head: string, name: string): string {
-  const end = new RegExp(String.raw`\s+AS\s+[?$]${name.slice(1)}\s*\)`, "i").exec(head)?.index;
+  const ends = head.matchAll(/(?<!\s)\s+AS\s+[?$]([^\s)]+)\s*\)/gi);
+  const end = ends.find(([, alias]) => alias === name.slice(1))?.index;
   if (end === undefined) return name;
   let depth = 1;
   let start = end;

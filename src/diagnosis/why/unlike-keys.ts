@@ -70,7 +70,7 @@ function joined(here: KeyGroup, there: KeyGroup, least: number): UnlikeKeys | un
   return adapter === undefined || adapter.matches < least ? undefined : { here, there, ...adapter };
 }
 
-const literal = /^(".*")(?:@([\w-]+)|\^\^<(.+)>)?$/su;
+const literal = /^(".*")(?:@([\w-]+)|\^\^<([^<>]+)>)?$/su;
 
 function termOf(text: string): RDF.Term {
   const [, quoted, language, datatype] = literal.exec(text) ?? [];
@@ -81,7 +81,7 @@ function termOf(text: string): RDF.Term {
 /** A key without namespace, case, leading zeros, white space and version. */
 const plainKey = (text: string): string => {
   const { value } = termOf(text);
-  const local = /[^/#:]*$/u.exec(value.trim())?.[0] ?? value;
+  const local = /(?<![^/#:])[^/#:]*$/u.exec(value.trim())?.[0] ?? value;
   return local
     .replace(/(?:[.]\d{1,3}|[_-]v\d{1,3}|[@_-](?:en|de|fr|es|it))$/u, "")
     .replaceAll(/(^|\D)0+(\d)/gu, "$1$2")

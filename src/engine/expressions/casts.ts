@@ -35,7 +35,7 @@ function textForm(term: RDF.Term): string {
 
 /** Blanks around a text are no part of it (XPath and XQuery Functions and Operators, section 17.1.1). */
 function parsed(text: string, type: string): RDF.Literal | undefined {
-  const value = typedValue(text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, ""), type);
+  const value = typedValue(text.replaceAll(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, ""), type);
   return value && converted(value, type);
 }
 

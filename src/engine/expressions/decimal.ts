@@ -27,7 +27,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   const parts = decimalText.exec(text);
   if (!parts) return undefined;
   const [, sign, integral = "", fraction = parts[4] ?? ""] = parts;
-  const digits = fraction.replace(/0+$/, "");
+  const digits = fraction.replace(/(?<!0)0+$/, "");
   const unscaled = BigInt(integral + digits);
   return { unscaled: sign === "-" ? -unscaled : unscaled, scale: digits.length };
 }

@@ -165,4 +165,4 @@ const tooMuch = (pattern: string, what: string): FedwayError =>
 
 /** Flag `x`: blanks count in character classes only. */
 const withoutBlanks = (pattern: string): string =>
-  pattern.replaceAll(/(\\.|\[(?:[^\]\\]|\\.)*\])|[\t\n\r ]/gsu, (_, kept?: string) => kept ?? "");
+  pattern.replaceAll(/(\\.|\[(?:[^\]\\]|\\.)*\]?)|[\t\n\r ]/gsu, (_, kept?: string) => kept ?? "");

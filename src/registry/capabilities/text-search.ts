@@ -72,7 +72,10 @@ function telling(words: readonly string[]): readonly string[] {
 /** Searchable parts of a text, without characters that could end the string literal around them. */
 function wantedOf(given: string): Pick<Wanted, "parts" | "words"> {
   const start = given.slice(0, longestText);
-  const parts = start.replaceAll(/["\\\p{Cc}\p{Cs}]/gu, " ").match(/\S*[\p{L}\p{N}]\S*/gu) ?? [];
+  const parts = start
+    .replaceAll(/["\\\p{Cc}\p{Cs}]/gu, " ")
+    .split(/\s+/u)
+    .filter((part) => /[\p{L}\p{N}]/u.test(part));
   return { parts: telling(parts), words: telling(start.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []) };
 }
 

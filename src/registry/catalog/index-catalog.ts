@@ -140,7 +140,7 @@ function indexKeywords(entries: readonly CatalogEntry[]): ReadonlyMap<string, re
 
 const folded = (text: string): string => text.normalize("NFC").toLowerCase();
 
-const absolute = /^([a-z][a-z0-9+.-]{0,30}):\/\/([^/?#\\]*)([^\\]*)$/i;
+const absolute = /^([a-z][a-z0-9+.-]{0,30}):\/\/([^/?#\\]*)((?:[/?#][^\\]*)?)$/i;
 
 /** An http(s) IRI split where comparison rules differ: the origin is normalised, the rest is compared as written. */
 interface SplitUrl {

@@ -20,7 +20,7 @@ export function readableText(text: string): string | undefined {
 }
 
 /** The noun is in front of these: roles in time, places of birth. */
-const beforePreposition = /^(.+?)( (?:as|at|between|by|for|from|in|of|on|per|to|under|with|within) .+)$/u;
+const beforePreposition = /^(.+?)( (?:as|at|between|by|for|from|in|of|on|per|to|under|with|within) .+)/u;
 
 /** The noun of a name: what its last word is, or the one in front of a preposition. */
 export const nounOf = (name: string): string => (beforePreposition.exec(name)?.[1] ?? name).split(" ").at(-1) ?? name;

@@ -57,7 +57,7 @@ function sentence(text: string): string {
 
 /** The first sentence of a publisher's text, markup taken out; the text up to there when it is cut. */
 function firstSentence(text: string | undefined): string | undefined {
-  const line = plainText((text ?? "").slice(0, 4 * longest).replace(/<[^>]*>/g, " "), 4 * longest);
+  const line = plainText((text ?? "").slice(0, 4 * longest).replace(/<[^<>]*>/g, " "), 4 * longest);
   const end = /^.{20,}?[.!?](?= \p{Lu}|$)/u.exec(line)?.[0];
   return line === "" ? undefined : plainText(end ?? line, longest);
 }

@@ -65,7 +65,7 @@ interface TextWord {
   readonly quoted: boolean;
 }
 
-const quotedParts = /"([^"]{1,100})"|“([^”]{1,100})”|(?<![\p{L}\p{N}])['‘]([^'’]{1,100})['’](?![\p{L}\p{N}])/gu;
+const quotedParts = /"([^"]{1,100})"|“([^“”]{1,100})”|(?<![\p{L}\p{N}])['‘]([^'’]{1,100})['’](?![\p{L}\p{N}])/gu;
 
 function wordsOf(text: string): readonly TextWord[] {
   const quotes = [...text.matchAll(quotedParts)].map((match) => [match.index, match.index + match[0].length] as const);

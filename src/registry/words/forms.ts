@@ -2,7 +2,7 @@
 const irregular =
   "person people,man men,woman women,child children,foot feet,tooth teeth,mouse mice,goose geese,ox oxen,quiz quizzes,lens lenses,gas gases,leaf leaves,life lives,half halves,shelf shelves,wolf wolves,knife knives,hero heroes,echo echoes,potato potatoes,tomato tomatoes,cargo cargoes,taxon taxa,criterion criteria,phenomenon phenomena,medium media,bacterium bacteria,genus genera,corpus corpora,fungus fungi,nucleus nuclei,locus loci,stimulus stimuli,index indices,vertex vertices,matrix matrices,appendix appendices,analysis analyses,hypothesis hypotheses,spectrum spectra,datum data"
     .split(",")
-    .map((pair) => [pair.replace(/ .*/, ""), pair.replace(/.* /, "")] as const);
+    .map((pair) => [pair.replace(/ .*/, ""), pair.replace(/^.* /, "")] as const);
 const irregularPlurals: ReadonlyMap<string, string> = new Map(irregular);
 /** Data is a word of its own. */
 const irregularSingulars: ReadonlyMap<string, string> = new Map(
@@ -28,7 +28,7 @@ export function plural(word: string): string {
   const known = irregularPlurals.get(word);
   if (known !== undefined) return known;
   if (uncountable.test(word) || irregularSingulars.has(word)) return word;
-  if (/[a-z]{2,}sis$/.test(word)) return `${word.slice(0, -2)}es`;
+  if (/[a-z]{2}sis$/.test(word)) return `${word.slice(0, -2)}es`;
   if (/(?<!hu|ger|ro|otto|sha|talis|cay)man$/.test(word)) return `${word.slice(0, -3)}men`;
   if (/(?:[^aeiou]|qu)y$/.test(word)) return `${word.slice(0, -1)}ies`;
   if (/(?:ss|us|is|as|os|x|z|ch|sh)$/.test(word)) return `${word}es`;

@@ -41,7 +41,9 @@ export function comparedIri(iri: string): ComparedIri {
   const { namespace, local } = iriParts(iri);
   const words = partsOf(local);
   const stems = words.map(stemOf);
-  const before = /\/\/.*\/([^/#]+)[/#]$/.exec(namespace)?.[1] ?? "";
+  const folder = /\/([^/#]+)[/#]$/.exec(namespace);
+  const host = namespace.indexOf("//");
+  const before = folder !== null && host >= 0 && host + 2 <= folder.index ? (folder[1] ?? "") : "";
   const name = local.slice(0, 128).toLowerCase();
   return {
     iri,

@@ -29,17 +29,18 @@ type Row = readonly [kind: string, written: RegExp, instead: string | ((found: s
 const declaration =
   /(?:@?\bprefix(?:es)?|\bimport|\busing):?\s{1,9}([\w-]*)\s{0,9}(?::[:=]?|=|\bas\b)?\s{0,9}[<"](https?:[^<>"\s]+)[>"]?(?:\s{0,9}[.;,](?=\s))?/;
 
+const anyDeclaration = new RegExp(declaration, "i");
 const legalDeclaration = /^prefix\s+[\w-]*:\s*<[^<>]*>$/i;
 
 const rows: readonly Row[] = [
   [
     "prefix",
     declaration,
-    (found) => (legalDeclaration.test(found) ? found : found.replace(new RegExp(declaration, "i"), "PREFIX $1: <$2>")),
+    (found) => (legalDeclaration.test(found) ? found : found.replace(anyDeclaration, "PREFIX $1: <$2>")),
   ],
   ["quotes", /'([^'\n]+''[^'\n]+)'/, (found) => JSON.stringify(found.slice(1, -1).replaceAll("''", "'"))],
   ["quotes", /[“„«”＂]([^“„«”»＂"\n]*)[”“»＂]/, '"$1"'],
-  ["quotes", /[‘‚‹’]([^‘’‹›'\n]*)[’‘›]/, '"$1"'],
+  ["quotes", /[‘‚‹’]([^‘’‚‹›'\n]*)[’‘›]/, '"$1"'],
   ["quotes", /``([^`'\n]*)''/, '"$1"'],
   ["quotes", /["'](?<=[\w>;]\s{1,9}["'])([\w-]*:[a-z][\w-]*)["'](?=\s{1,9}[?<"':\w])/, "$1"],
   ["iri", /["'](?<=[\w>;]\s{1,9}["'])(https?:[^\s"']+)["'](?=\s{1,9}[?<"':\w])/, "<$1>"],
@@ -59,13 +60,13 @@ const rows: readonly Row[] = [
   ["characters", /[−–—]/, "-"],
   ["equals", /[≠≤≥∧∨¬]/, (sign) => ({ "≠": "!=", "≤": "<=", "≥": ">=", "∧": "&&", "∨": "||" })[sign] ?? "!"],
   ["comment", /(?<![^\s{}.;])(?:--|\/\/) ([^\n]*)/, "# $1"],
-  ["comment", /\/\*[^*]{0,999}\*\/|<!--[^>]{0,999}-->/, ""],
+  ["comment", /\/\*[^*]{0,999}\*\/|<!--(?:(?!<!--)[^>]){0,999}-->/, ""],
   ["literal", /#?\b(\d{4}-\d\d-\d\d)#?(?:\^\^(?:[\w:]+))?(?![\w-])/, '"$1"^^xsd:date'],
   ["literal", /\b(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?)/, '"$1"^^xsd:dateTime'],
   ["literal", /(?<![\w.])\d+[KML]\b/, (found) => found.replace(/k/i, "000").replace(/m/i, "000000").replace(/l/i, "")],
   [
     "literal",
-    /(?<![\w.])\d{1,3}(?:[, ]\d{3})*[, ]000\b|\b\d{1,3}(?:_\d{3})+\b/,
+    /(?<![\w.])\d{1,3}(?:[, ]\d{3}){0,6}[, ]000\b|\b\d{1,3}(?:_\d{3}){1,6}\b/,
     (found) => found.replaceAll(/[,_ ]/g, ""),
   ],
   ["local-name", /((?:^|(?<=[\s{}(;,/|^!.]))[\w-]*:[\w.-]+)#(?=\w)/, String.raw`$1\#`],

@@ -170,6 +170,7 @@ function orderedBy({ tokens }: Stumble): string | undefined {
 export function newVariable(text: string, word: string): string {
   const base = /^[A-Z]\w*$/.test(word) ? word.toLowerCase() : "value";
   let name = `?${base}`;
-  for (let number = 2; new RegExp(`[?$]${name.slice(1)}\\b`).test(text); number++) name = `?${base}${number}`;
+  const used = new Set(text.match(/(?<=[?$])\w+/g));
+  for (let number = 2; used.has(name.slice(1)); number++) name = `?${base}${number}`;
   return name;
 }

@@ -128,14 +128,16 @@ function irisIn(text: string): ReadonlySet<string> {
   const declared = [...text.matchAll(/prefix\s+([\w.-]*):\s*<([^<>\s]*)>/giu)];
   const namespaces = new Map(declared.map(([, prefix = "", namespace = ""]) => [prefix, namespace]));
   const full = [...text.matchAll(/<([^<>\s]+)>/gu)].map(([, iri = ""]) => iri);
-  const short = [...text.matchAll(/([\w.-]*):([\w-]+(?:\.[\w-]+)*)/gu)].flatMap(([, prefix = "", local = ""]) => {
-    const namespace = namespaces.get(prefix);
-    return namespace === undefined ? [] : [namespace + local];
-  });
+  const short = [...text.matchAll(/(?<![\w.-])([\w.-]*):([\w-]+(?:\.[\w-]+)*)/gu)].flatMap(
+    ([, prefix = "", local = ""]) => {
+      const namespace = namespaces.get(prefix);
+      return namespace === undefined ? [] : [namespace + local];
+    },
+  );
   return new Set([...full, ...short]);
 }
 
-const localOf = (iri: string): string => /[^/#:]+$/u.exec(iri)?.[0] ?? iri;
+const localOf = (iri: string): string => /(?<![^/#:])[^/#:]+$/u.exec(iri)?.[0] ?? iri;
 
 /** Words in lower case and the singular; names are taken apart at capitals. */
 const wordsIn = (text: string): readonly string[] =>

@@ -71,7 +71,7 @@ const longestWkt = 200_000;
 
 /** GeoSPARQL 1.1, 8.5.1: a literal may begin with its reference system, by default CRS84 (longitude first). */
 function fromWkt(text: string): Geometry | undefined {
-  const [, system = "CRS84", shape = ""] = /^\s*(?:<([^>]*)>)?\s*([\s\S]*)$/.exec(text) ?? [];
+  const [, system = "CRS84", shape = ""] = /^\s*(?:<([^>]*)>\s*)?([\s\S]*)/.exec(text) ?? [];
   if (text.length > longestWkt || !system.endsWith("CRS84")) return undefined;
   try {
     const geometry = wktToGeoJSON(shape) ?? undefined;
