@@ -75,6 +75,18 @@ export const limitSettings = {
     meaning: "Size limit of one query text.",
     ...bytes(1024, 2 ** 28),
   },
+  bodyBytes: {
+    name: "FEDWAY_BODY_BYTES",
+    default: "64 MiB",
+    meaning: "Bytes of request bodies that may be under way at once; one client has a quarter of them.",
+    ...bytes(2 ** 20, 2 ** 40),
+  },
+  bodyTimeoutMs: {
+    name: "FEDWAY_BODY_TIMEOUT_MS",
+    default: "30000",
+    meaning: "How long a request may take to arrive, in milliseconds.",
+    ...integer(1_000, hour),
+  },
   maxAnswerBytes: {
     name: "FEDWAY_MAX_ANSWER_BYTES",
     default: "2 GiB",

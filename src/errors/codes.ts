@@ -42,6 +42,7 @@ export const errorCatalog = {
   SERVICE_SELF: request(400, "The SERVICE target is this service itself"),
   REQUEST_INVALID: request(400, "The request is not valid"),
   REQUEST_TOO_LARGE: request(413, "The request is too large"),
+  REQUEST_TIMEOUT: own(408, "The request did not arrive in time", true),
   METHOD_NOT_ALLOWED: request(405, "The method is not allowed here"),
   MEDIA_TYPE_UNSUPPORTED: request(415, "The media type of the request is not supported"),
   NOT_ACCEPTABLE: request(406, "No acceptable result format"),

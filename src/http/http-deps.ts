@@ -39,7 +39,15 @@ import type { Readiness } from "./readiness.ts";
 
 type Settings = "host" | "port" | "metricsPort" | "role" | "publicUrl" | "trustProxy" | "corsOrigins" | "contact";
 type ClientSettings = "anonymous" | "clientHeader" | "clientHeaderRole";
-type Limits = "timeoutMs" | "maxRows" | "maxQueryBytes" | "rateLimit" | "hostRate" | "endpointConcurrency";
+type Limits =
+  | "timeoutMs"
+  | "maxRows"
+  | "maxQueryBytes"
+  | "bodyBytes"
+  | "bodyTimeoutMs"
+  | "rateLimit"
+  | "hostRate"
+  | "endpointConcurrency";
 
 /** The part of the configuration that the HTTP shell reads. */
 export interface HttpSettings extends Pick<Config, Settings | ClientSettings> {

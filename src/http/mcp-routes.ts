@@ -15,6 +15,8 @@ import { asking, openToAll } from "./write-access.ts";
 const doc = documented("Agents");
 const metadataPath = "/.well-known/oauth-protected-resource/mcp";
 
+const mostBodyBytes = 4 * 1024 * 1024;
+
 const ProfileParameters = Type.Object({ profile: Type.Optional(Type.Enum([...toolProfiles])) });
 
 const ResourceMetadata = view("ProtectedResource", {
@@ -24,8 +26,8 @@ const ResourceMetadata = view("ProtectedResource", {
 });
 
 /**
- * `/mcp`: Streamable HTTP for MCP clients, and the metadata of its token (RFC 9728). Bodies are left to the handler, which
- * is loaded with the first request.
+ * `/mcp`: Streamable HTTP for MCP clients, and the metadata of its token (RFC 9728). The handler is loaded with the
+ * first request.
  */
 export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
   const { mcp: load, publicUrl, limiter } = shell;
@@ -49,9 +51,11 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
       }),
   });
   void app.register(async (scope: TypedApp) => {
-    // The handler reads and checks the body itself.
+    // The handler checks the body itself.
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: mostBodyBytes }, (_request, body, done) =>
+      done(null, body),
+    );
     scope.route({
       method: ["POST", "GET", "DELETE"],
       url: "/mcp",
@@ -66,7 +70,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
         if (session === undefined) reply.raw.setHeader("Mcp-Session-Id", randomUUID());
         reply.hijack();
         for (const [name, value] of Object.entries(mcpHeaders(headers.origin))) reply.raw.setHeader(name, value);
-        await mcp.handle(raw, reply.raw, {
+        await mcp.handle(raw, Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), reply.raw, {
           owner: ownerOf(request),
           connection: connectionOf(raw.socket),
           ...(typeof session === "string" && { session: session.slice(0, 128) }),

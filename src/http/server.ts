@@ -10,6 +10,7 @@ import { addRunRoutes } from "./run-routes.ts";
 import { addCompleteRoute } from "./complete-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
+import { addBodyBudget } from "./body-budget.ts";
 import { addBasePath, basePathOf, withoutBase } from "./base-path.ts";
 import { addAdapterRoutes } from "./adapter-routes.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
@@ -45,7 +46,8 @@ const limits = {
   // Written but not yet taken by the client, per connection; a few reads of the upstream without a pause.
   bufferBytes: 262_144,
   headersMs: 15_000,
-  requestMs: 60_000,
+  // How often Node looks for requests that are late.
+  lateCheckMs: 2_000,
   keepAliveMs: 72_000,
   connections: 10_000,
   pathParameterLength: 200,
@@ -83,11 +85,16 @@ function build({ config }: HttpDeps): TypedApp {
     return503OnClosing: false,
     forceCloseConnections: "idle",
     keepAliveTimeout: limits.keepAliveMs,
-    requestTimeout: limits.requestMs,
+    requestTimeout: config.limits.bodyTimeoutMs,
     // A connection on which nothing moves; a query, or a question, may be silent for as long as it may run.
     connectionTimeout: Math.max(config.limits.timeoutMs, config.chat?.timeoutMs ?? 0) + 60_000,
     // One without a Host is refused like any other that is not for this service.
-    http: { maxHeaderSize: limits.headerBytes, highWaterMark: limits.bufferBytes, requireHostHeader: false },
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      highWaterMark: limits.bufferBytes,
+      requireHostHeader: false,
+      connectionsCheckingInterval: limits.lateCheckMs,
+    },
     // Paths that the router cannot read; no hook runs for them.
     frameworkErrors: (error, request, reply) => {
       const { status, headers, body } = problemReply(toHttpError(error));
@@ -102,21 +109,31 @@ function build({ config }: HttpDeps): TypedApp {
   });
   app.server.on("checkExpectation", (_request, response) => response.writeHead(417, plainHeaders).end());
   app.server.maxConnections = limits.connections;
-  app.server.headersTimeout = limits.headersMs;
+  app.server.headersTimeout = Math.min(limits.headersMs, config.limits.bodyTimeoutMs);
   app.setValidatorCompiler(requestValidator);
   // Response schemas document; answers are never cut down to them.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   return app.withTypeProvider<TypeBoxTypeProvider>();
 }
 
-/** The answer to bytes that are no HTTP request, or to headers beyond the limit. */
+/** The error of bytes that are no HTTP request, by Node's code. */
+function unreadable(code: string): FedwayError {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new FedwayError("REQUEST_TOO_LARGE", "The URL and headers are larger than this service reads.", {
+      next: "Send long queries with POST.",
+    });
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new FedwayError("REQUEST_TIMEOUT", "The request did not arrive in time.", {
+      next: "Send it again, all at once, or raise FEDWAY_BODY_TIMEOUT_MS.",
+    });
+  }
+  return new FedwayError("REQUEST_INVALID", "This is not a complete HTTP request.");
+}
+
+/** The answer to such bytes. */
 function rawProblem(code: string): string {
-  const error =
-    code === "HPE_HEADER_OVERFLOW"
-      ? new FedwayError("REQUEST_TOO_LARGE", "The URL and headers are larger than this service reads.", {
-          next: "Send long queries with POST.",
-        })
-      : new FedwayError("REQUEST_INVALID", "This is not a complete HTTP request.");
+  const error = unreadable(code);
   const { status, headers, body } = problemReply(error);
   const sent = Object.entries({ ...withoutLeave(headers), Connection: "close" });
   const lines = sent.map(([name, value]) => `${name}: ${value}\r\n`);
@@ -164,6 +181,7 @@ export async function createHttpServer(deps: HttpDeps) {
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
   const scraped = config.metricsPort === undefined ? undefined : createMetricsServer(deps, config.metricsPort);
   addGatekeeping(app, deps, sendProblem);
+  addBodyBudget(app, config.limits.bodyBytes);
   await documentApi(app, deps);
   app.addHook("preHandler", ({ headers }, _reply, done) => {
     // A large body is parsed in one turn of the loop and worked with in another.

@@ -8,24 +8,11 @@ import { requestFault } from "../results/json-structure.ts";
 import { createCallsUnderWay } from "./calls-under-way.ts";
 import type { McpClient } from "./create-server.ts";
 
-/** Bytes of a request. */
-const mostBodyBytes = 4 * 1024 * 1024;
+/** Whoever calls the handler has bounded the body. */
+const anySize = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
 
 /** JSON-RPC's code of what is no request. */
 const invalidRequest = -32_600;
-
-/** The body; of one that is too large only so much that this can be seen. */
-async function chunksOf(request: IncomingMessage): Promise<readonly Buffer[]> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  if (Number(request.headers["content-length"]) > mostBodyBytes) return chunks;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > mostBodyBytes) break;
-  }
-  return chunks;
-}
 
 /** Client of a request and its profile of tools; the configured one when none is named. */
 export interface McpHttpClient extends McpClient {
@@ -34,8 +21,8 @@ export interface McpHttpClient extends McpClient {
 
 /** Serves MCP requests of HTTP clients, each independently. */
 export interface McpHttpHandler {
-  /** Answers a request whose body has not been read; resolves when the answer is out. */
-  handle(request: IncomingMessage, response: ServerResponse, client: McpHttpClient): Promise<void>;
+  /** Answers a request with this body; resolves when the answer is out. */
+  handle(request: IncomingMessage, body: Buffer, response: ServerResponse, client: McpHttpClient): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,21 +38,20 @@ export function createHttpHandler(
   const clients = new WeakMap<object, McpHttpClient>();
   const handler = createMcpHandler(
     ({ authInfo }) => serverFor((authInfo?.extra && clients.get(authInfo.extra)) ?? { owner: "unknown" }),
-    { maxRequestBodySize: mostBodyBytes, maxSubscriptions: 256 },
+    { ...anySize, maxSubscriptions: 256 },
   );
-  const serve = toNodeHandler(handler, { maxRequestBodySize: mostBodyBytes, onerror: onDefect });
+  const serve = toNodeHandler(handler, { ...anySize, onerror: onDefect });
   return {
-    async handle(request, response, client) {
+    async handle(request, body, response, client) {
       // The one value that the handler passes through to the server.
       const extra = {};
       clients.set(extra, { ...client, calls, turn: createTurns() });
       const { method = "GET", url = "/", headers } = request;
       const auth = { token: "", clientId: client.owner, scopes: [], extra };
-      const chunks = await chunksOf(request);
-      const fault = requestFault(Buffer.concat(chunks));
+      const fault = requestFault(body);
       if (fault === undefined) {
         await serve(
-          { method, url, headers, auth, [Symbol.asyncIterator]: () => Readable.from(chunks).iterator() },
+          { method, url, headers, auth, [Symbol.asyncIterator]: () => Readable.from([body]).iterator() },
           response,
         );
       } else {

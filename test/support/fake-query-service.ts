@@ -166,7 +166,16 @@ export const fakeSettings: HttpSettings = {
   clientHeaderRole: "query",
   corsOrigins: "*",
   contact: undefined,
-  limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0, hostRate: 20, endpointConcurrency: 16 },
+  limits: {
+    timeoutMs: 5000,
+    maxRows: 100,
+    maxQueryBytes: 4096,
+    bodyBytes: 2 ** 26,
+    bodyTimeoutMs: 30_000,
+    rateLimit: 0,
+    hostRate: 20,
+    endpointConcurrency: 16,
+  },
   log: { queries: false },
 };
 

@@ -95,6 +95,8 @@ describe("defaults", () => {
         evaluatorMemoryMb: 512,
         maxEvaluations: 64,
         maxQueryBytes: 1_048_576,
+        bodyBytes: 67_108_864,
+        bodyTimeoutMs: 30_000,
         maxAnswerBytes: 2_147_483_648,
         maxConcurrent: 200,
         callRequests: 2_000,

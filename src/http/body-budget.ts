@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { FedwayError } from "../errors/fedway-error.ts";
+
+/** Share of the budget that one client may have. */
+const clientShare = 0.25;
+const retryAfterMs = 2_000;
+
+/**
+ * Bounds the bytes of request bodies that are under way, of the whole process and of each client. Received bytes count until
+ * their request is answered, whatever route it is for. A body that no longer fits is refused with 503 and `Retry-After`.
+ */
+export function addBodyBudget(app: FastifyInstance, maxBytes: number): void {
+  const mostOfClient = maxBytes * clientShare;
+  // Only clients that are sending have an entry.
+  const clients = new Map<string, number>();
+  let total = 0;
+
+  const lacksRoom = (owner: string, bytes: number): boolean =>
+    total + bytes > maxBytes || (clients.get(owner) ?? 0) + bytes > mostOfClient;
+  const add = (owner: string, bytes: number): void => {
+    const held = (clients.get(owner) ?? 0) + bytes;
+    total += bytes;
+    if (held > 0) clients.set(owner, held);
+    else clients.delete(owner);
+  };
+
+  app.addHook("preParsing", (request, reply, payload, done) => {
+    const { owner } = request.caller;
+    const announced = announcedBytes(request);
+    // One that can never fit is too large for its route as well, which says so.
+    if (announced <= mostOfClient && lacksRoom(owner, announced)) {
+      reply.raw.setHeader("Connection", "close");
+      done(noRoom());
+      return;
+    }
+    let received = 0;
+    payload.on("data", (chunk: Buffer) => {
+      received += chunk.length;
+      add(owner, chunk.length);
+      if (!lacksRoom(owner, 0)) return;
+      reply.raw.setHeader("Connection", "close");
+      payload.emit("error", noRoom());
+    });
+    reply.raw.once("close", () => add(owner, -received));
+    done(null, payload);
+  });
+}
+
+const announcedBytes = ({ headers }: FastifyRequest): number => Number(headers["content-length"] ?? 0) || 0;
+
+const noRoom = (): FedwayError =>
+  new FedwayError("SERVICE_BUSY", "Too many bytes of request bodies are under way.", {
+    retryAfterMs,
+    next: "Send the request again in a few seconds, or send fewer at once.",
+  });
