@@ -9,7 +9,7 @@ import { createRandom } from "../support/random.ts";
 import { typedCheck } from "../support/typed-registry.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_261_127);
-const runs = Number(process.env["FEDWAY_TYPED_CASES"] ?? 300);
+const runs = Number(process.env["FEDWAY_TYPED_CASES"] ?? 150);
 const names = ["a", "b", "c", "d"] as const;
 const urls = names.map((name) => `http://${name}.example/sparql`);
 const spelling = { endpoints: urls, dead: "http://127.0.0.1:9/sparql" };

@@ -7,7 +7,7 @@ import { documentedDifferences } from "../support/expression-differences.ts";
 import { type ExpressionCase, expressionCases, functionNames, placements } from "../support/expression-generator.ts";
 
 const seed = Number(process.env["FEDWAY_EXPRESSION_SEED"] ?? 20_250_712);
-const runs = Math.max(2_000, Number(process.env["FEDWAY_EXPRESSION_CASES"] ?? 2_000));
+const runs = Math.max(1_000, Number(process.env["FEDWAY_EXPRESSION_CASES"] ?? 1_000));
 
 interface Ran {
   /** Undefined when the evaluation ended with an error. */

@@ -4,7 +4,7 @@ import { answerDifference, type CanonicalAnswer, isNonEmpty } from "../support/c
 import { type ChangingMembers, openChangingMembers, verifyMs } from "../support/changing-members.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_261_126);
-const histories = Math.max(100, Number(process.env["FEDWAY_FACT_HISTORIES"] ?? 250));
+const histories = Math.max(100, Number(process.env["FEDWAY_FACT_HISTORIES"] ?? 100));
 
 const x = (name: string): string => `<http://x.example/${name}>`;
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";

@@ -12,7 +12,7 @@ import { withoutAlternatives } from "../support/query-without-service.ts";
 import { toAnswer } from "../support/canonical-answer.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_250_811);
-const runs = Math.max(300, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 300));
+const runs = Math.max(150, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 150));
 const random = createRandom(seed);
 const federation = createLimitedFederation();
 

@@ -16,7 +16,7 @@ import { countCase, createStatistics, printStatistics } from "../support/query-s
 import { withoutAlternatives, withoutServices } from "../support/query-without-service.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_250_703);
-const runs = Math.max(500, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 500));
+const runs = Math.max(200, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 200));
 const names = [0, 1, 2, 3];
 const endpoints = names.map((index) => `http://m${index}.example/data`);
 

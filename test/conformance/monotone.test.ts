@@ -10,7 +10,7 @@ import { printQuery } from "../support/query-generator-syntax.ts";
 
 const endpoints = ["urn:x:a", "urn:x:b", "urn:x:c", "urn:x:d"];
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_261_124);
-const runs = Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 500);
+const runs = Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 200);
 
 function itemsOf(answer: CanonicalAnswer): ReadonlySet<string> {
   if (answer.kind === "boolean") return new Set(answer.value ? ["true"] : []);
@@ -65,8 +65,8 @@ describe("a generated query that is monotone in a clause", () => {
       }
     }
     console.log(`${compared} cases compared, ${fewer} with fewer rows; rows were added in ${excepted} others`);
-    expect(fewer).toBeGreaterThan(100);
-    expect(excepted).toBeGreaterThan(30);
+    expect(fewer).toBeGreaterThan(runs / 5);
+    expect(excepted).toBeGreaterThan(runs / 20);
   });
 });
 

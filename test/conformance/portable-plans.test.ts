@@ -11,7 +11,7 @@ import { withoutAlternatives, withoutServices } from "../support/query-without-s
 
 // A query of the other suites' default seed keeps the oracle busy for more than ten minutes once its SERVICEs are gone.
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 7);
-const runs = Math.max(400, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 400));
+const runs = Math.max(150, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 150));
 const names = [0, 1, 2, 3];
 const endpoints = names.map((index) => `http://m${index}.example/data`);
 

@@ -13,7 +13,7 @@ import { type Fedway, startFedway } from "./fedway.ts";
 import { readAnswer } from "./read-answer.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_261_123);
-const runs = Math.max(200, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 200));
+const runs = Math.max(100, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 100));
 const made = sample(
   generatedCases((draw) => generateSpelledData(draw, 3, 90)),
   { seed, numRuns: 1 },
