@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { FederatedClause } from "../plan/query-plan.ts";
 import { termKey, termToText, literalFromParts } from "../results/terms.ts";
 import type { Bindings } from "../results/model.ts";
+import { sizedByKey } from "../cache-size.ts";
 
 /** Join keys for a bound join: every row binds every variable, to IRIs or literals (blank nodes have no name elsewhere). */
 export interface KeyBlock {
@@ -166,8 +167,6 @@ export function hasOneSpelling(term: RDF.Term): boolean {
 // smaller than those that endpoints cut, which are looked into.
 const FIRST = 256;
 const MOST = 990;
-// More endpoints than a catalogue has: a cache a little smaller than a full walk forgets everything.
-const MOST_ENDPOINTS = 20_000;
 
 /** How many keys are asked for at once. */
 export interface KeyBlocks {
@@ -187,8 +186,8 @@ interface Learned {
  * asked yet gets a smaller block first, so that little is lost if it refuses or is slow.
  */
 export class BlockSizes {
-  // Bounded by size: `max` allocates all its places at once.
-  readonly #learned = new LRUCache<string, Learned>({ maxSize: MOST_ENDPOINTS, sizeCalculation: () => 1 });
+  // More endpoints than a catalogue has: a cache a little smaller than a full walk forgets everything.
+  readonly #learned = new LRUCache<string, Learned>(sizedByKey(8));
 
   /** The blocks for an endpoint; of at least this many keys, where larger ones were not refused. */
   at(endpoint: string, least = 1): Required<KeyBlocks> {

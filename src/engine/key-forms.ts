@@ -6,6 +6,7 @@ import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
 import { clauseColumns, clauseQuery, hasOneSpelling, type KeyBlock, numberKeys, termsText } from "./clause-query.ts";
+import { sizedByKey } from "../cache-size.ts";
 
 /** How join keys are written: as VALUES, or as a FILTER for endpoints that do not know them (SPARQL 1.0, Virtuoso 6). */
 export type KeyForm = "values" | "filter";
@@ -15,7 +16,6 @@ export const mostFiltered = 256;
 /** Vain attempts with the other form that one endpoint costs in ten minutes. */
 const mostVain = 3;
 const vainMs = 10 * 60_000;
-const ENDPOINTS = 20_000;
 
 interface Known {
   /** Took keys where the other form was refused. */
@@ -32,8 +32,7 @@ export class KeyForms {
 
   /** @param onLearned called for each endpoint that refuses the form in use and takes the other one */
   constructor(onLearned: (endpoint: EndpointTarget, lacksValues: boolean) => void = () => {}) {
-    // Bounded by size: `max` allocates all its places at once.
-    this.#known = new LRUCache({ maxSize: ENDPOINTS, sizeCalculation: () => 1, ttl: vainMs });
+    this.#known = new LRUCache<string, Known>({ ...sizedByKey(8), ttl: vainMs });
     this.#onLearned = onLearned;
   }
 

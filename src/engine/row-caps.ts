@@ -2,9 +2,9 @@ import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { EndpointTarget, SparqlRequest } from "../outbound/sparql-client.ts";
 import type { Bindings } from "../results/model.ts";
+import { sizedByKey } from "../cache-size.ts";
 
 const FEWEST_ROWS = 1_000;
-const ENDPOINTS = 10_000;
 const COUNT = "fedway_rows";
 
 /** A query whose answer may have been cut, and how many rows came. */
@@ -21,8 +21,7 @@ export interface SuspectAnswer {
 
 /** Row counts at which endpoints cut answers without a sign, as known to one process. */
 export class RowCaps {
-  // Bounded by size: `max` allocates all its places at once.
-  readonly #caps = new LRUCache<string, number>({ maxSize: ENDPOINTS, sizeCalculation: () => 1 });
+  readonly #caps = new LRUCache<string, number>(sizedByKey(8));
   readonly #onFound: (endpoint: EndpointTarget, rows: number) => void;
 
   /** @param onFound called for each cap that is found */

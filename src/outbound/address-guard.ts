@@ -42,6 +42,9 @@ function parseAddress(text: string): Address | undefined {
 const isWithin = (address: Address, [base, bits]: Range): boolean =>
   address.kind() === base.kind() && address.match(base, bits);
 
+/** Longest path of a URL: endpoints are remembered by origin and path. */
+const longestPath = 2_048;
+
 /** The URL, when it may be sent to. @throws FedwayError `ADDRESS_REFUSED` */
 export function vettedUrl(text: string, guard: AddressGuard): URL {
   const url = URL.parse(text);
@@ -98,6 +101,7 @@ export function createAddressGuard(allowAddresses: readonly string[] = []) {
     if (parsed === null) return addressRefused("not an absolute URL");
     if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return addressRefused(`scheme ${parsed.protocol}`);
     if (parsed.username !== "" || parsed.password !== "") return addressRefused("userinfo in the URL");
+    if (parsed.pathname.length > longestPath) return addressRefused(`a path of more than ${longestPath} characters`);
     return refuseHost(parsed.hostname);
   };
 

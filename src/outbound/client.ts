@@ -73,7 +73,7 @@ export function createSparqlClient(
     breaker: { ...breaker, clock },
     onBreaker: (report) => observer?.onBreaker?.(report),
   });
-  const vet = createVetting(network, maxEndpoints);
+  const vet = createVetting(network);
   const context: CallContext = {
     network,
     observer,

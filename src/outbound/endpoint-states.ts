@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { sizedByKey } from "../cache-size.ts";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import { Breaker, type BreakerOptions } from "./breaker.ts";
 import type { EngineQuirks } from "./media-types.ts";
@@ -165,12 +167,11 @@ interface Vetted {
 }
 
 /** Remembers the verdict on each URL; the guard never changes its mind about a literal. */
-export function createVetting({ guard, rateHost }: Network, limit: number): (text: string) => Vetted {
-  const known = new Map<string, Vetted>();
+export function createVetting({ guard, rateHost }: Network): (text: string) => Vetted {
+  const known = new LRUCache<string, Vetted>(sizedByKey(8, { each: 500, perCharacter: 6 }));
   return (text) => {
     let vetted = known.get(text);
     if (vetted === undefined) {
-      if (known.size >= limit) known.clear();
       const url = URL.parse(text);
       vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : rateHost(url) };
       known.set(text, vetted);

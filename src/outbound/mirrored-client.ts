@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { LRUCache } from "lru-cache";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
+import { sizedByKey } from "../cache-size.ts";
 
 /** How mirrors are asked. */
 interface MirroredClientOptions {
@@ -10,8 +11,6 @@ interface MirroredClientOptions {
   readonly now: () => number;
 }
 
-// As many as the outbound client remembers: of a cache that is walked through, one entry too many forgets all.
-const ENDPOINTS = 10_000;
 const SAMPLES = 32;
 const FEWEST_SAMPLES = 8;
 /** Where it is not known how long an endpoint takes. */
@@ -27,8 +26,8 @@ const WAIT_SHARE = 0.25;
  * When both fail, the endpoint's own failure counts.
  */
 export function createMirroredClient({ client, now }: MirroredClientOptions): Pick<SparqlClient, "query"> {
-  // Bounded by size: `max` allocates all its places at once.
-  const usual = new LRUCache<string, number[]>({ maxSize: ENDPOINTS, sizeCalculation: () => 1 });
+  // As many as the outbound client remembers: of a cache that is walked through, one entry too many forgets all.
+  const usual = new LRUCache<string, number[]>(sizedByKey(8, { each: 500 }));
 
   function begin(request: SparqlRequest, endpoint: EndpointTarget): Attempt {
     const over = new AbortController();

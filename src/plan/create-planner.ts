@@ -127,7 +127,9 @@ function planBytes(variants: PlanVariants, text: string): number {
     const silent = plan.kind === "direct" ? (plan.silent?.query.length ?? 0) : 0;
     const clauses = plan.kind === "federated" ? clauseCharacters(plan) : 0;
     const excluded = plan.kind === "rejected" ? 0 : 64 * (plan.exclusions?.list.length ?? 0);
-    characters += 512 + key.length + texts + silent + clauses + excluded;
+    const notes = plan.kind === "rejected" ? [] : [...plan.notes, ...(plan.notesIfEmpty ?? [])];
+    const noted = notes.reduce((sum, { message, query = "" }) => sum + 64 + message.length + query.length, 0);
+    characters += 512 + key.length + texts + silent + clauses + excluded + noted;
   }
   return 2 * characters;
 }

@@ -71,7 +71,11 @@ interface Session {
 function weightOf(call: SessionCall): number {
   if (call.kind === "tool") return 1 + Math.ceil((call.query?.length ?? 0) / 500);
   const names = call.named.length + call.contacted.length + call.gave.length;
-  return 1 + Math.floor(names / 30) + Math.ceil((call.answers?.query.length ?? 0) / 500);
+  return (
+    1 +
+    Math.floor(names / 30) +
+    Math.ceil(((call.answers?.question.length ?? 0) + (call.answers?.query.length ?? 0)) / 500)
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type ResultFormat, resultFormats } from "./formats.ts";
 import type { AnswerKind } from "./model.ts";
+import { sizedByKey } from "../cache-size.ts";
 
 /** Formats that a client accepts. */
 export interface FormatParameters {
@@ -129,7 +130,7 @@ export function negotiateFormat(
 }
 
 // Clients send few different headers, and reading one takes 5 to 10 microseconds.
-const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
+const negotiated = new LRUCache<string, ResultFormat>(sizedByKey(1));
 const longestKept = 1_000;
 
 function mostWanted(kind: AnswerKind, accept: string): ResultFormat | undefined {

@@ -33,7 +33,8 @@ interface AskOptions extends Pick<AskRequest, "signal" | "budget"> {
 /** An endpoint that did not answer, or not rightly, is not asked again for so long. */
 const failureForMs = 60_000;
 const endpointsAtOnce = 24;
-const mostEndpoints = 2_000;
+/** Of all endpoints. */
+const keptBytes = 32 * 1024 * 1024;
 const mostPatterns = 500;
 /** Patterns of one query; more are not asked for. */
 const mostAsked = 32;
@@ -59,7 +60,10 @@ interface KnownAnswer {
 /** Existence of matches at endpoints, asked in batches; the answers for all queries are kept for a while. */
 export class Existence {
   readonly #options: ExistenceOptions;
-  readonly #known = new LRUCache<string, Known>({ max: mostEndpoints });
+  readonly #known = new LRUCache<string, Known>({
+    maxSize: keptBytes,
+    sizeCalculation: ({ answers }) => answers.keys().reduce((sum, key) => sum + 200 + 2 * key.length, 250),
+  });
   readonly #asking = new Map<string, Promise<void>>();
   #order = 0;
 

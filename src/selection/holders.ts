@@ -4,9 +4,8 @@ import type { HeldRows, HolderQuestion } from "../plan/source-selection.ts";
 import type { Withheld } from "../plan/withheld.ts";
 import type { FactTable } from "./fact-table.ts";
 import { type HashedUnit, hashTerm, hashUnit, type TripleCopy } from "./triple-copy.ts";
+import { sizedByKey } from "../cache-size.ts";
 
-/** Units without keys whose answers are remembered, for as long as the copies are there that gave them. */
-const mostUnits = 500;
 /** Rows looked for in copies before others have a turn. */
 const rowsInTurn = 10_000;
 /** Steps of one question in all copies. */
@@ -14,7 +13,8 @@ const mostSteps = 2_000_000;
 
 /** Which rows members may have solutions for, by the copies of their triples; omissions are noted in `withheld`. */
 export function createHolders(table: FactTable) {
-  const known = new LRUCache<string, WeakMap<TripleCopy, boolean>>({ max: mostUnits });
+  // Units without keys, for as long as the copies are there that gave their answers.
+  const known = new LRUCache<string, WeakMap<TripleCopy, boolean>>(sizedByKey(2, { each: 2_000 }));
 
   /** Looks for the question's rows in copies; without keys only once in each. */
   function lookingFor(question: HolderQuestion): (copy: TripleCopy) => readonly number[] {

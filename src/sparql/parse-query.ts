@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { sizedByKey } from "../cache-size.ts";
 import type { Query } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
@@ -145,9 +147,8 @@ function checkTokens(text: string, tokens: readonly Token[]): void {
 }
 
 /** Large texts that were parsed last, by text: planning, checking and explaining one query each begin with its tree. */
-const parsedLast = new Map<string, ParsedQuery>();
+const parsedLast = new LRUCache<string, ParsedQuery>({ max: 4, ...sizedByKey(64, { perCharacter: 50 }) });
 const largeText = 2_000;
-const mostKept = 4;
 
 /**
  * Parses one SPARQL 1.1 query.
@@ -158,8 +159,6 @@ export function parseQuery(text: string): ParsedQuery {
   if (known !== undefined) return known;
   const parsed = parseText(text);
   if (text.length < largeText) return parsed;
-  for (const oldest of [...parsedLast.keys()].slice(0, Math.max(0, parsedLast.size + 1 - mostKept)))
-    parsedLast.delete(oldest);
   parsedLast.set(text, parsed);
   return parsed;
 }

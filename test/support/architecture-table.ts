@@ -34,6 +34,7 @@ export const modules: readonly Module[] = [
   { name: "app", imports: "everything", packages: ["pino"] },
   { name: "config", imports: [], packages: [] },
   { name: "errors", imports: [], packages: ["typebox"] },
+  { name: "cache-size.ts", imports: [], packages: [] },
   { name: "clock.ts", imports: [], packages: [] },
   { name: "figures.ts", imports: [], packages: [] },
   { name: "json.ts", imports: [], packages: [] },
@@ -48,7 +49,7 @@ export const modules: readonly Module[] = [
     packages: ["prom-client", "@opentelemetry/*", "pino"],
   },
   { name: "rdf", imports: [], packages: ["n3"] },
-  { name: "sparql", imports: whole("rdf"), packages: ["sparqljs"] },
+  { name: "sparql", imports: whole("rdf"), packages: ["lru-cache", "sparqljs"] },
   {
     name: "results",
     imports: whole("rdf"),
@@ -441,6 +442,7 @@ export const modules: readonly Module[] = [
 /** Modules that any other may import. */
 export const ground: readonly string[] = [
   "errors",
+  "cache-size.ts",
   "clock.ts",
   "figures.ts",
   "json.ts",

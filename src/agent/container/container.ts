@@ -40,7 +40,7 @@ const mostEndpoints = 20;
 const mostSteps = 60;
 const keptSchemas = 8;
 /** Of all owners; the one that was changed longest ago goes first. */
-const keptDrafts = 1_000;
+const keptDraftBytes = 16 * 1024 * 1024;
 const keptDraftsOfOwner = 20;
 /** Time without a change after which a draft is dropped. */
 const keptMs = 30 * 60_000;
@@ -174,7 +174,13 @@ function endpointsOf(ids: readonly string[], { catalog }: ContainerParts): reado
 
 /** Drafts by handle, for their owners. */
 function createDrafts({ now }: Pick<ContainerParts, "now">) {
-  const drafts = new LRUCache<string, KeptDraft>({ max: keptDrafts, ttl: keptMs, ttlResolution: 0, perf: { now } });
+  const drafts = new LRUCache<string, KeptDraft>({
+    maxSize: keptDraftBytes,
+    sizeCalculation: (draft) => 2 * JSON.stringify(draft).length + 250,
+    ttl: keptMs,
+    ttlResolution: 0,
+    perf: { now },
+  });
   return {
     /** Keeps a draft, and gives it its time again. */
     put(draft: KeptDraft): void {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { readTokens } from "./update-to-select.ts";
+import { sizedByKey } from "../../cache-size.ts";
 
 /** An earlier run of the same query. */
 export interface EarlierRun {
@@ -21,15 +22,11 @@ export interface Asker {
   readonly federation?: string | undefined;
 }
 
-const mostRemembered = 10_000;
-
 /**
  * Remembers which queries were run in a session: without one, clients of the same address cannot be distinguished. By a hash of their tokens: white space, comments and case of keywords do not count.
  */
 export function createRepeats({ now }: { readonly now: () => number }) {
-  // Bounded by size: `max` allocates all its places at once.
-  const bound = { maxSize: mostRemembered, sizeCalculation: () => 1 };
-  const known = new LRUCache<string, EarlierRun>({ ...bound, ttl: 24 * 60 * 60 * 1000 });
+  const known = new LRUCache<string, EarlierRun>({ ...sizedByKey(4), ttl: 24 * 60 * 60 * 1000 });
   return {
     find: (asker: Asker): EarlierRun | undefined => (asker.session === undefined ? undefined : known.get(keyOf(asker))),
     remember(asker: Asker, run?: string): void {

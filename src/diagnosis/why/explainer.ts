@@ -68,13 +68,16 @@ interface ExplainerOptions {
 export type Explainer = ReturnType<typeof createExplainer>;
 
 const keptMs = 120_000;
+/** Of diagnoses and the queries that they are of. */
+const keptBytes = 16 * 1024 * 1024;
 const guardMs = 60_000;
 
 /** An explainer that asks by `run`. */
 export function createExplainer(options: ExplainerOptions) {
   const { admission, maxQuestions = 20 } = options;
   const known = new LRUCache<string, { readonly diagnosis: EmptyDiagnosis; readonly at: number }>({
-    max: 200,
+    maxSize: keptBytes,
+    sizeCalculation: ({ diagnosis }, key) => 2 * (key.length + JSON.stringify(diagnosis).length) + 250,
     ttl: keptMs,
   });
   const shared = shareWork<EmptyDiagnosis>();

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { sizedByKey } from "../../cache-size.ts";
 
 const LEFT_ALONE_MS = 60_000;
-const MOST_MEMBERS = 1_000;
 // A query with this multiple of the time is not kept from asking.
 const MUCH_MORE = 1.5;
 
@@ -18,7 +18,7 @@ interface Slow {
  */
 export class LeftAlone {
   readonly #now: () => number;
-  readonly #slow = new LRUCache<string, Slow>({ maxSize: MOST_MEMBERS, sizeCalculation: () => 1 });
+  readonly #slow = new LRUCache<string, Slow>(sizedByKey(1));
 
   /** @param now milliseconds since the epoch */
   constructor(now: () => number) {

@@ -86,9 +86,8 @@ const MOST_KEPT_BYTES = 256 * 1024 * 1024;
 /** Creates the cache of files. */
 export function createFileSources(options: FileSourcesOptions): FileSources {
   const kept = new LRUCache<string, TripleIndex>({
-    max: 1_000,
     maxSize: MOST_KEPT_BYTES,
-    sizeCalculation: ({ bytes }) => bytes + 1,
+    sizeCalculation: ({ bytes }, url) => bytes + 2 * url.length + 500,
     ttl: FRESH_MS,
     ttlResolution: 0,
     perf: options,

@@ -19,7 +19,6 @@ type TpfSources = (url: string, bounds: MatchBounds) => PatternSource;
 
 const FORM_FRESH_MS = 600_000;
 // First pages that one execution keeps: joins and paths come back to the same patterns.
-const PAGES_KEPT = 200;
 const PAGE_BYTES_KEPT = 16 * 1024 * 1024;
 const FORM_CHARACTERS_KEPT = 4 * 1024 * 1024;
 const LONGEST_PAGE_MS = 600_000;
@@ -30,7 +29,6 @@ const MOST_PAGE_TRIPLES = 20_000;
 /** Creates the reader of fragments; search forms are remembered for ten minutes. */
 export function createTpfSources(options: TpfSourcesOptions): TpfSources {
   const forms = new LRUCache<string, SearchForm>({
-    max: 500,
     maxSize: FORM_CHARACTERS_KEPT,
     sizeCalculation: (form, url) => url.length + JSON.stringify(form).length,
     ttl: FORM_FRESH_MS,
@@ -62,7 +60,6 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
   const { documents, maxPages = 10_000 } = options;
   const origin = new URL(endpoint);
   const kept = new LRUCache<string, Promise<TpfPage>>({
-    max: PAGES_KEPT,
     maxSize: PAGE_BYTES_KEPT,
     sizeCalculation: () => 1,
   });

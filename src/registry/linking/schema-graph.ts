@@ -8,6 +8,7 @@ import { iriParts, plainText } from "../schema/text.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { stemsOf } from "../words/question-words.ts";
 import { nameText } from "../words/words.ts";
+import { sizedByKey } from "../../cache-size.ts";
 
 /** A class or property of one endpoint, and its neighbours by their places in `SchemaGraph.nodes`. */
 export interface SchemaNode {
@@ -114,7 +115,7 @@ function join(neighbours: Set<number> | undefined, at: number | undefined): void
 }
 
 /** Endpoints share vocabularies, and stems are slow to find. */
-const knownNames = new LRUCache<string, SchemaNode["names"]>({ max: 20_000 });
+const knownNames = new LRUCache<string, SchemaNode["names"]>(sizedByKey(16, { perCharacter: 12 }));
 
 function namesOf(iri: string, label: string | undefined): SchemaNode["names"] {
   const key = `${iri} ${label ?? ""}`;

@@ -4,12 +4,13 @@ import type { TermKind } from "../model/schema.ts";
 import { bracketedIri } from "../schema/text.ts";
 import type { IndexState } from "./index-state.ts";
 import { type ComparedIri, comparedIri, iriLikeness, termDifferences } from "../words/term-likeness.ts";
+import { sizedByKey } from "../../cache-size.ts";
 
 const mostNearest = 3;
 /** Terms that one is compared with; of a larger schema the most frequent ones. Planning waits for it. */
 const mostCompared = 1_000;
 /** Parts of IRIs that were compared before. */
-const known = new LRUCache<string, ComparedIri>({ max: 20_000 });
+const known = new LRUCache<string, ComparedIri>(sizedByKey(16, { perCharacter: 12 }));
 
 function partsOf(iri: string): ComparedIri {
   const parts = known.get(iri) ?? comparedIri(iri);

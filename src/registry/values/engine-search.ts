@@ -5,6 +5,7 @@ import { type TextSearch, textQuery } from "../capabilities/text-search.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import type { Harvest, HarvestRow } from "./harvest.ts";
 import { createValueIndex, type ValueHit } from "./value-index.ts";
+import { sizedByKey } from "../../cache-size.ts";
 
 interface EngineSearchOptions {
   readonly asker: Pick<Asker, "ask">;
@@ -37,14 +38,16 @@ const mostAsked = 3;
 const mostOpen = 8;
 const answerBounds = { timeoutMs: 5_000, maxRows: 100, maxBytes: 256 * 1024 };
 const keptMs = 5 * 60_000;
-const mostKept = 200;
 
 /** Entities by name where nothing was harvested: the engines' own full-text indexes, where a probe proved one. */
 export type EngineSearch = ReturnType<typeof createEngineSearch>;
 
 /** Answers are kept for five minutes. */
 export function createEngineSearch({ asker, catalog, textSearchOf, mayAsk }: EngineSearchOptions) {
-  const kept = new LRUCache<string, Promise<Harvest>>({ max: mostKept, ttl: keptMs });
+  const kept = new LRUCache<string, Promise<Harvest>>({
+    ...sizedByKey(50, { each: answerBounds.maxBytes }),
+    ttl: keptMs,
+  });
   let open = 0;
 
   async function ask(entry: CatalogEntry, query: string): Promise<Harvest> {

@@ -146,6 +146,7 @@ describe("URLs", () => {
     "",
     "http://",
     "http://[::1",
+    `http://endpoint.example/${"x".repeat(2_048)}`,
   ])("refuses %j", (url) => {
     expect(guard.refuseUrl(url)?.code).toBe("ADDRESS_REFUSED");
   });
