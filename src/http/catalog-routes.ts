@@ -1,11 +1,9 @@
 import { unknownId } from "../errors/unknown-id.ts";
 import type * as RDF from "@rdfjs/types";
 import { basename, isAbsolute } from "node:path";
-import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { TSchema } from "typebox";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
-import { serializeResult } from "../results/serialize.ts";
 import {
   CatalogProblems,
   Endpoint,
@@ -16,13 +14,12 @@ import {
   FormatParameters,
   Paging,
 } from "./catalog-schemas.ts";
-import { anyOriginHeaders, flat, sendJson } from "./common-headers.ts";
+import { sendJson } from "./common-headers.ts";
 import { foundEntries } from "./found-entries.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument } from "./rdf-body.ts";
+import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument, sendQuadStream } from "./rdf-body.ts";
 import { nextOf, offsetOf, pageAt } from "./paging.ts";
 import { answersAs, graphTypes, IdPath, NoParameters, documented } from "./schemas.ts";
-import { sendAnswer } from "./send-answer.ts";
 
 const doc = documented("Catalogue");
 
@@ -121,14 +118,7 @@ function addExport(app: TypedApp, { catalog, sendProblem }: HttpShell): void {
     },
     handler: async (request, reply) => {
       const format = graphFormat(requestedFormat(request));
-      const quads = Readable.from(allQuads(catalog));
-      const headers = flat({
-        ...anyOriginHeaders,
-        Vary: "Accept, Accept-Encoding",
-        "Content-Type": format.contentType,
-      });
-      const body = serializeResult({ kind: "quads", quads }, format);
-      await sendAnswer(reply, { headers, contentEncoding: "identity", body }, (error) => sendProblem(reply, error));
+      await sendQuadStream(reply, allQuads(catalog), format, { sendProblem });
     },
   });
 }

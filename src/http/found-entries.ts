@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { LinkedEndpoint } from "../registry/linking/linked-hit.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage } from "../registry/search/search-index.ts";
@@ -23,7 +24,10 @@ export async function foundEntries(
 ): Promise<Found> {
   if (q === undefined || q.trim() === "") return { ...search.filterEntries({ entries }, filter), federations: [] };
   const linked = (await linker?.findEndpoints({ question: q, limit: mostLinked }))?.endpoints ?? [];
+  // Each of the two looks through all texts.
+  await nextTurn();
   const worded = search.filterEntries({ entries }, { q, limit: mostWorded, offset: 0 }).hits;
+  await nextTurn();
   const reasons = new Map([
     ...worded.map(({ entry, why }) => [entry.id, why] as const),
     ...linked.flatMap((hit) => idsOf(hit).map((id) => [id, hit.why] as const)),

@@ -17,7 +17,9 @@ import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import { formatNamed, type FormatParameters, negotiateFormat, weightedList } from "../results/negotiation.ts";
 import { serializeResult } from "../results/serialize.ts";
-import { anyOriginHeaders } from "./common-headers.ts";
+import { anyOriginHeaders, flat } from "./common-headers.ts";
+import type { HttpShell } from "./http-deps.ts";
+import { sendAnswer } from "./send-answer.ts";
 
 /** Bytes of the body of a change. */
 export const maxBodyBytes = maxDocumentBytes;
@@ -187,6 +189,18 @@ export const sendQuads = (
   format: ResultFormat,
 ): Promise<FastifyReply> =>
   sendRdf(reply, format, () => (format.name === "turtle" ? writeTurtle(quads) : textOf(quads, format)));
+
+/** Answers with triples as they come, which any origin may read; who makes them lets others have their turn. */
+export async function sendQuadStream(
+  reply: FastifyReply,
+  quads: AsyncIterable<RDF.Quad>,
+  format: ResultFormat,
+  { sendProblem }: Pick<HttpShell, "sendProblem">,
+): Promise<void> {
+  const headers = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding", "Content-Type": format.contentType });
+  const body = serializeResult({ kind: "quads", quads: Readable.from(quads) }, format);
+  await sendAnswer(reply, { headers, contentEncoding: "identity", body }, (error) => sendProblem(reply, error));
+}
 
 /** Answers with Turtle that was written already. */
 export const sendTurtle = (reply: FastifyReply, text: string, turtle: ResultFormat): Promise<FastifyReply> =>

@@ -9,7 +9,7 @@ import type { VoidDescription } from "../registry/void/void-description.ts";
 import { FormatParameters } from "./catalog-schemas.ts";
 import { anyOriginHeaders, hasTag, sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { graphFormat, requestedFormat, sendQuads, sendTurtle } from "./rdf-body.ts";
+import { graphFormat, requestedFormat, sendQuads, sendQuadStream, sendTurtle } from "./rdf-body.ts";
 import {
   CapabilityRecord,
   SchemaAnswer,
@@ -18,7 +18,7 @@ import {
   VoidParameters,
 } from "./registry-schemas.ts";
 import { SearchAnswer } from "../registry/search/search-answer.ts";
-import { createVoidDocuments } from "./void-documents.ts";
+import { createVoidDocuments, quadsInTurns } from "./void-documents.ts";
 import { answersAs, graphTypes, IdPath, documented } from "./schemas.ts";
 
 const doc = documented("Descriptions");
@@ -84,7 +84,7 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
       const { entries } = catalog;
       // Without counts: reading every stored description for one page would be work without bounds.
       const quads = catalogVoid({ publicUrl: publicUrl(), title: "Fedway", entries, described: () => undefined });
-      return sendQuads(reply, quads, graphFormat({ accept: request.headers.accept }));
+      await sendQuadStream(reply, quadsInTurns(quads), graphFormat({ accept: request.headers.accept }), shell);
     },
   });
 }

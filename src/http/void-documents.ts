@@ -71,7 +71,8 @@ async function written(description: VoidDescription, { format, ...form }: VoidFo
   return { chunks, bytes, etag: `"${hash.digest("base64url")}"` };
 }
 
-async function* quadsInTurns(quads: Iterable<RDF.Quad>): AsyncGenerator<RDF.Quad> {
+/** Quads that are made while they are read, with turns for others between them. */
+export async function* quadsInTurns(quads: Iterable<RDF.Quad>): AsyncGenerator<RDF.Quad> {
   let count = 0;
   for (const quad of quads) {
     count += 1;

@@ -23,9 +23,9 @@ interface ShownCatalog {
 const stateOrder: readonly HealthState[] = ["up", "degraded", "flapping", "unknown", "down"];
 
 function workingFirst({ catalog, monitor }: HttpShell): readonly CatalogEntry[] {
-  const ranks = new Map(monitor.all().map(({ endpoint, state }) => [endpoint, stateOrder.indexOf(state)]));
-  const rankOf = ({ id }: CatalogEntry): number => ranks.get(id) ?? stateOrder.indexOf("unknown");
-  return catalog.entries.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const states = new Map(monitor.all().map(({ endpoint, state }) => [endpoint, state]));
+  const byState = Map.groupBy(catalog.entries, ({ id }) => states.get(id) ?? "unknown");
+  return stateOrder.flatMap((state) => byState.get(state) ?? []);
 }
 
 /** `/`: the catalogue with search and filters. */

@@ -46,7 +46,13 @@ ${fields.map((field) => html`<div>${input(field)}</div>\n`)}<div class="act"><bu
 </form>
 `;
 
-const pager = <Row>({ path, fields = [], cursor, next }: List<Row>): Html =>
+/** Links to the first page and the one after this. */
+export const pager = ({
+  path,
+  fields = [],
+  cursor,
+  next,
+}: Pick<List<never>, "path" | "fields" | "cursor" | "next">): Html =>
   cursor === undefined && next === undefined
     ? html``
     : html`<nav class="pages" aria-label="Pages">${cursor === undefined ? html`<span></span>` : html`<a href="${address(path, fields)}">First page</a>`}${next === undefined ? "" : html`<a rel="next" href="${address(path, fields, next)}">Next page</a>`}</nav>

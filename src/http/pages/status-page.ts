@@ -19,8 +19,11 @@ import {
   sorts,
   usualOrder,
 } from "./status-rows.ts";
-import { searchOf } from "./list-page.ts";
+import { pageAt } from "../paging.ts";
+import { pager, searchOf } from "./list-page.ts";
 import { sendPage } from "./page-reply.ts";
+
+const shownAtOnce = 100;
 
 /** Content of the status page. */
 async function shownStatus(shell: HttpShell, search: URLSearchParams) {
@@ -31,10 +34,16 @@ async function shownStatus(shell: HttpShell, search: URLSearchParams) {
     readingOf(monitor.incidents({ open: true })),
     readingOf(monitor.maintenance()),
   ]);
+  const all = monitor.all();
+  const titleOf = (id: string): string => catalog.byId(id)?.title ?? id;
+  const fitting = filter.state === undefined ? all : all.filter((health) => health.state === filter.state);
+  const rows = fitting.map((health) => statusRow(health, titleOf(health.endpoint)));
   return {
     filter,
-    all: monitor.all(),
-    titleOf: (id: string): string => catalog.byId(id)?.title ?? id,
+    all,
+    fitting: fitting.length,
+    page: pageAt(await sortedRows(rows, filter), { limit: shownAtOnce, cursor: filter.cursor }),
+    titleOf,
     heartbeat: monitor.heartbeat(),
     incidents,
     maintenance: windows.ok ? windows.value : [],
@@ -137,7 +146,8 @@ function columnClass(column: StatusSort, filter: StatusFilter): Html {
 function columnHead(column: StatusSort, filter: StatusFilter): Html {
   const isSorted = column === filter.sort;
   const turned = filter.order === "asc" ? "desc" : "asc";
-  const path = statusPath({ ...filter, sort: column, order: isSorted ? turned : usualOrder[column] });
+  const { state } = filter;
+  const path = statusPath({ state, sort: column, order: isSorted ? turned : usualOrder[column] });
   const sorting = isSorted ? html` aria-sort="${filter.order === "asc" ? "ascending" : "descending"}"` : "";
   return html`<th scope="col"${columnClass(column, filter)}${sorting}><a href="${path}">${sortTexts[column]}</a></th>`;
 }
@@ -155,22 +165,19 @@ function rowHtml(
 `;
 }
 
-function fleet({ filter, all, titleOf, nowMs }: ShownStatus): Html {
-  const shown = filter.state === undefined ? all : all.filter(({ state }) => state === filter.state);
-  if (shown.length === 0)
+function fleet({ filter, all, fitting, page: { items, next }, nowMs }: ShownStatus): Html {
+  if (fitting === 0)
     return html`<p class="card">${all.length === 0 ? "The catalogue is empty." : "No endpoint is in this state."}</p>
 `;
-  const rows = sortedRows(
-    shown.map((health) => statusRow(health, titleOf(health.endpoint))),
-    filter,
-  );
+  const { sort, order, state, cursor } = filter;
+  const fields = Object.entries({ sort, order, state }).map(([name, value]) => ({ name, label: name, value }));
   const strip = createStrips(hourScale(nowMs));
   return html`<div class="fleet"><table>
-<caption>${amountText(rows.length, "endpoint")}, sorted by ${sortTexts[filter.sort].toLowerCase()}, ${filter.order === "asc" ? "ascending" : "descending"}. Latency is the median of the hourly medians of 24 hours.</caption>
+<caption>${amountText(fitting, "endpoint")}, sorted by ${sortTexts[filter.sort].toLowerCase()}, ${filter.order === "asc" ? "ascending" : "descending"}. Latency is the median of the hourly medians of 24 hours.</caption>
 <thead><tr>${sorts.map((column) => columnHead(column, filter))}<th scope="col">Last 24 h</th></tr></thead>
 <tbody>
-${rows.map((row) => rowHtml(row, strip, filter))}</tbody></table></div>
-`;
+${items.map((row) => rowHtml(row, strip, filter))}</tbody></table></div>
+${pager({ path: "/status", fields, cursor, next })}`;
 }
 
 /** The state of all endpoints. */

@@ -56,7 +56,7 @@ export async function checkCatalog(options: CheckCatalogOptions): Promise<Catalo
   const { baseUrl: publicUrl, ownOrigins } = options;
   const keyOf = urlKeys({ publicUrl, ownOrigins });
   const read = await readCatalogFiles(options, keyOf);
-  const { entries, federations, problems } = resolveCatalog(read, []);
+  const { entries, federations, problems } = await resolveCatalog(read, []);
   const findings: CatalogFinding[] = problems.map((problem) => ({ ...problem, severity: "violation" }));
   findings.push(...(await checkShapes(read, options, createShapeCheck(options.shapesFile))));
   findings.push(...checkAddresses(read, options, keyOf), ...checkLikeness(read, keyOf));

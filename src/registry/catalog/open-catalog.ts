@@ -45,7 +45,7 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<Editable
   const shapes = shapesFile === undefined ? undefined : createShapeCheck(shapesFile);
   const rules = { baseUrl, keyOf, shapes, refuseUrl };
   const shown = { publicUrl: baseUrl, ownOrigins, search, isDescribed, published };
-  const catalog = new OpenCatalog({ shown, files, rules, store, now });
+  const catalog = new OpenCatalog({ shown, files, rules, store, now }, await resolveCatalog(files, []));
   await catalog.refresh();
   return catalog;
 }
@@ -56,6 +56,8 @@ interface Parts extends Pick<OpenCatalogOptions, "store" | "now"> {
   readonly rules: DocumentRules;
 }
 
+type Resolved = Awaited<ReturnType<typeof resolveCatalog>>;
+
 type Name = Pick<CatalogDocument, "kind" | "id">;
 
 /** Reads come from one frozen state, which changes replace as a whole. */
@@ -64,7 +66,7 @@ class OpenCatalog implements EditableCatalog {
   readonly #changes: ReturnType<typeof createOverlayStore>;
   readonly #listeners = new Set<() => void>();
   #overlays: ReadonlyMap<string, Overlay> = new Map();
-  #resolved: ReturnType<typeof resolveCatalog>;
+  #resolved: Resolved;
   #current: Catalog;
   /** Built when a write needs it. */
   #byLooseKey: ReadonlyMap<string, readonly CatalogEntry[]> | undefined;
@@ -73,11 +75,11 @@ class OpenCatalog implements EditableCatalog {
   /** The change under way; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, resolved: Resolved) {
     this.#parts = parts;
     this.#changes = createOverlayStore(parts.store, parts.rules);
-    this.#resolved = resolveCatalog(parts.files, []);
-    this.#current = this.#index(1);
+    this.#resolved = resolved;
+    this.#current = this.#index(resolved, 1);
   }
 
   get version(): number {
@@ -194,7 +196,7 @@ class OpenCatalog implements EditableCatalog {
       checkMatch(ifMatch, this.document(name.kind, name.id));
       const isStored = this.#resolved.fileOf.has(key)
         ? await this.#put(name, {})
-        : this.#take(key, await this.#changes.delete(name, this.#overlays.get(key)));
+        : await this.#take(key, await this.#changes.delete(name, this.#overlays.get(key)));
       return isStored ? true : undefined;
     });
   }
@@ -220,14 +222,14 @@ class OpenCatalog implements EditableCatalog {
   }
 
   /** Shows one change of our own. */
-  #take(key: string, stored: { overlay: Overlay | undefined; revision: number } | undefined): boolean {
+  async #take(key: string, stored: { overlay: Overlay | undefined; revision: number } | undefined): Promise<boolean> {
     if (stored === undefined) return false;
     const overlays = new Map(this.#overlays);
     if (stored.overlay === undefined) overlays.delete(key);
     else overlays.set(key, stored.overlay);
     // Otherwise others have changed something too, and the next look at the revision will show it.
     if (stored.revision === this.#revision + 1) this.#revision = stored.revision;
-    this.#show(overlays);
+    await this.#show(overlays);
     return true;
   }
 
@@ -240,7 +242,7 @@ class OpenCatalog implements EditableCatalog {
     this.#listedAt = this.#parts.now();
     const isSame =
       overlays.size === this.#overlays.size && [...overlays].every(([key, each]) => this.#overlays.get(key) === each);
-    if (!isSame) this.#show(overlays);
+    if (!isSame) await this.#show(overlays);
   }
 
   /** The entries with this loose URL key. */
@@ -250,17 +252,17 @@ class OpenCatalog implements EditableCatalog {
   }
 
   /** Replaces the changes by others. */
-  #show(overlays: ReadonlyMap<string, Overlay>): void {
+  async #show(overlays: ReadonlyMap<string, Overlay>): Promise<void> {
+    const resolved = await resolveCatalog(this.#parts.files, [...overlays.values()]);
+    this.#current = this.#index(resolved, this.version + 1);
     this.#overlays = overlays;
-    this.#resolved = resolveCatalog(this.#parts.files, [...overlays.values()]);
+    this.#resolved = resolved;
     this.#byLooseKey = undefined;
-    this.#current = this.#index(this.version + 1);
     // Each on its own: a listener that fails must neither stop the others nor make a stored change look refused.
     for (const listener of this.#listeners) queueMicrotask(listener);
   }
 
-  #index(version: number): Catalog {
-    const { entries, federations, problems, urlKeys: keys } = this.#resolved;
+  #index({ entries, federations, problems, urlKeys: keys }: Resolved, version: number): Catalog {
     const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
     return createCatalog(entries, problems, { ...this.#parts.shown, federations, version, keyOfEntry });
   }

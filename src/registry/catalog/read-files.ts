@@ -72,7 +72,7 @@ export async function readCatalogFiles(
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
   const addresses = { publicUrl: options.baseUrl, ownOrigins: options.ownOrigins };
   const { published, ...files } = await readCatalogFiles(options, urlKeys(addresses));
-  const { entries, federations, problems } = resolveCatalog(files, []);
+  const { entries, federations, problems } = await resolveCatalog(files, []);
   return createCatalog(entries, problems, { ...addresses, federations, published });
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { compareText } from "../../rdf/canonical.ts";
 import type { CatalogDrift, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
 import { toProblem } from "./document.ts";
@@ -32,15 +33,21 @@ export interface CatalogFiles {
  * shown: changes come before files, older changes before newer ones, files in reading order. An entry that cannot be shown is a
  * problem. The result depends on nothing else, so a restart shows the same.
  */
-export function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Overlay[]): Resolution {
+export async function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Overlay[]): Promise<Resolution> {
   const resolution = new Resolution(catalogFiles.problems);
   const ordered = overlays.toSorted(
     (left, right) => compareText(left.changedAt, right.changedAt) || compareText(left.key, right.key),
   );
   for (const overlay of ordered) resolution.addOverlay(overlay);
-  for (const file of catalogFiles.files) resolution.addFile(file);
+  for (const [index, file] of catalogFiles.files.entries()) {
+    if (index > 0 && index % filesPerTurn === 0) await nextTurn();
+    resolution.addFile(file);
+  }
   return resolution;
 }
+
+/** Files that are laid out before others have their turn. */
+const filesPerTurn = 1_000;
 
 /** Merges the files and the changes to them. */
 class Resolution {

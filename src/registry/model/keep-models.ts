@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, sleep } from "../../clock.ts";
 import { type Collection, documentsUnder } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
-import type { EditableCatalog } from "../catalog/catalog.ts";
+import type { CatalogEntry, EditableCatalog } from "../catalog/catalog.ts";
+import type { PublishedFacts } from "../published/published-facts.ts";
 import type { DescriptionService } from "../void/description-service.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import type { EndpointModel, EndpointModels, ReadPart } from "./endpoint-models.ts";
@@ -28,9 +29,13 @@ const versionPrefix = "search/version/";
 /** A start does not wait longer for the descriptions of a large catalogue; they are read on in the background. */
 const firstReadMs = 2_000;
 
+/** Entries that are indexed before others have their turn: 20,000 at once would take a second. */
+const entriesPerTurn = 200;
+
 /** The one follower of catalogue and stored descriptions: all that is known of endpoints is read once, here. */
 export async function keepModels(models: EndpointModels, parts: KeptParts): Promise<ModelKeeper> {
   const keeper = new ModelKeeper(models, parts);
+  await keeper.taken;
   const ready = new AbortController();
   void keeper.settled().finally(() => ready.abort());
   await sleep(firstReadMs, { clock: parts.clock, signal: ready.signal });
@@ -44,13 +49,15 @@ class ModelKeeper {
   /** Reads the stored data of one endpoint beside its description, or of all. */
   readonly #read: readonly ((id?: string) => Promise<void>)[];
   readonly #first: Promise<void>;
+  /** Resolves when the models have the entries of the catalogue. */
+  readonly taken: Promise<unknown>;
   #isClosed = false;
 
   constructor(models: EndpointModels, parts: KeptParts) {
     this.#models = models;
     this.#parts = parts;
     const { catalog, harvests, exampleSets, descriptions, onFault } = parts;
-    this.#takeEntries();
+    this.taken = this.#takeEntries();
     const read = { values: this.#reader("values", harvests), examples: this.#reader("examples", exampleSets) };
     this.#read = Object.values(read);
     this.#ignore = [
@@ -60,7 +67,8 @@ class ModelKeeper {
       descriptions.onChange((...stored) => void this.#takeStored(...stored).catch(onFault)),
     ];
     models.isReading = true;
-    this.#first = this.#readNew()
+    this.#first = this.taken
+      .then(() => this.#readNew())
       .catch(onFault)
       .finally(() => (models.isReading = false));
   }
@@ -115,21 +123,33 @@ class ModelKeeper {
   }
 
   /** @returns ids of the entries that are new or have got another URL */
-  #takeEntries(): readonly string[] {
+  async #takeEntries(): Promise<readonly string[]> {
     const { catalog } = this.#parts;
-    const moved = catalog.entries.filter(({ id, url }) => this.#models.get(id)?.entry?.url !== url);
-    this.#models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
-    for (const { id } of moved) {
-      this.#take(id, undefined);
-      for (const part of ["values", "examples"] as const) this.#models.setRead(id, part, undefined);
+    const { entries } = catalog;
+    const moved = entries.filter(({ id, url }) => this.#models.get(id)?.entry?.url !== url);
+    for (const [index, entry] of moved.entries()) {
+      if (index > 0 && index % entriesPerTurn === 0) await nextTurn();
+      if (this.#isClosed || catalog.entries !== entries) break;
+      this.#takeMoved(entry, catalog.published.facts(entry.id));
     }
+    // Those that are left are what has changed since, and those with other texts.
+    if (!this.#isClosed) this.#models.setEntries(catalog.entries, (id) => catalog.published.facts(id));
     return moved.map(({ id }) => id);
   }
 
+  #takeMoved(entry: CatalogEntry, published: PublishedFacts | undefined): void {
+    this.#models.setEntry(entry, published);
+    this.#take(entry.id, undefined);
+    for (const part of ["values", "examples"] as const) this.#models.setRead(entry.id, part, undefined);
+  }
+
   async #readMoved(): Promise<void> {
-    const ids = this.#takeEntries();
+    const ids = await this.#takeEntries();
     await this.#readAll(ids);
-    for (const id of ids) for (const read of this.#read) await read(id);
+    for (const id of ids) {
+      if (this.#isClosed) return;
+      for (const read of this.#read) await read(id);
+    }
   }
 
   async #readNew(): Promise<void> {

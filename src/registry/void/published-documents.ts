@@ -22,7 +22,7 @@ interface CatalogVoidOptions {
 export const descriptionUrl = (publicUrl: string, id: string): string => `${publicUrl}/api/endpoints/${id}/void`;
 
 /** A `void:DatasetDescription` of all endpoints (VoID, section 7.2): what each is about, where it is, where to read more. */
-export function catalogVoid({ publicUrl, title, entries, described }: CatalogVoidOptions): readonly RDF.Quad[] {
+export function* catalogVoid({ publicUrl, title, entries, described }: CatalogVoidOptions): Generator<RDF.Quad> {
   const writer = new QuadWriter();
   const document = `${publicUrl}/.well-known/void`;
   writer.type(document, v.DatasetDescription);
@@ -33,8 +33,9 @@ export function catalogVoid({ publicUrl, title, entries, described }: CatalogVoi
     writeEntry(writer, dataset, entry);
     writer.link(dataset, rdfs.seeAlso, descriptionUrl(publicUrl, entry.id));
     writeSize(writer, dataset, described(entry.id));
+    yield* writer.take();
   }
-  return writer.take();
+  yield* writer.take();
 }
 
 const iri = (text: string | undefined): string | undefined =>

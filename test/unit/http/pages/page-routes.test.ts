@@ -414,6 +414,32 @@ describe("incidents", () => {
   });
 });
 
+it("pages the status: totals and what is down first, a hundred endpoints at once", async () => {
+  const all = Array.from({ length: 250 }, (_, at) => ({
+    endpoint: `e${at}`,
+    url: `http://e${at}.example/`,
+    state: at === 249 ? ("down" as const) : ("up" as const),
+    streak: 0,
+    hours: [],
+  }));
+  const { monitor } = pageDeps();
+  if (monitor === undefined) throw new Error("the pages have a monitor");
+  const shown = (path: string): Promise<string> => textOf(path, { monitor: { ...monitor, all: () => all } });
+  const rows = (text: string) =>
+    [...text.matchAll(/<tr><th scope="row"><a href="\/endpoints\/(\w+)"/g)].map(([, id]) => id);
+  const first = await shown("/status");
+  expect(first).toContain("<b>250</b> endpoints");
+  expect(rows(first)).toHaveLength(100);
+  expect(rows(first).slice(0, 2)).toEqual(["e249", "e0"]);
+  const [, next = ""] = /<a rel="next" href="([^"]*)"/.exec(first) ?? [];
+  expect(rows(await shown(next.replaceAll("&amp;", "&")))).toEqual(
+    Array.from({ length: 100 }, (_, at) => `e${at + 99}`),
+  );
+  const last = await shown("/status?cursor=200");
+  expect(rows(last)).toHaveLength(50);
+  expect(last).not.toContain('rel="next"');
+});
+
 it("sorts the status by the filter and says so to screen readers", async () => {
   const text = await textOf("/status?sort=uptime&order=desc");
   expect(text).toContain(

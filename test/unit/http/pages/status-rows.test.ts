@@ -7,6 +7,7 @@ import {
   statusRow,
   type StatusFilter,
 } from "../../../../src/http/pages/status-rows.ts";
+import { holding } from "../../../support/held-loop.ts";
 import type { EndpointHealth, HourSummary } from "../../../../src/monitor/monitor.ts";
 
 const hour = (probes: number, good: number, p50Ms?: number): HourSummary => ({
@@ -36,8 +37,8 @@ describe("order", () => {
     row("c9", { hours: [hour(4, 0)], sinceMs: 4, state: "down" }),
   ];
   const shouldSort = (filter: StatusFilter, ...expected: readonly string[]): void =>
-    it(`by ${filter.sort}, ${filter.order}`, () =>
-      expect(sortedRows(rows, filter).map(({ title }) => title)).toStrictEqual(expected));
+    it(`by ${filter.sort}, ${filter.order}`, async () =>
+      expect((await sortedRows(rows, filter)).map(({ title }) => title)).toStrictEqual(expected));
   shouldSort({ sort: "name", order: "asc" }, "A", "b", "c9", "c10", "nothing");
   shouldSort({ sort: "name", order: "desc" }, "nothing", "c10", "c9", "b", "A");
   shouldSort({ sort: "state", order: "asc" }, "c9", "c10", "nothing", "A", "b");
@@ -50,6 +51,18 @@ describe("order", () => {
   shouldSort({ sort: "since", order: "desc" }, "c9", "c10", "b", "A", "nothing");
 });
 
+it("sorts thousands of rows as few ones, and lets others have their turn", async () => {
+  const many = Array.from({ length: 5_003 }, (_, at) => row(`e${(at * 7_919) % 5_003}`, { sinceMs: at % 7 }));
+  const held = await holding(() => sortedRows(many, { sort: "since", order: "desc" }));
+  const sorted = "value" in held.outcome ? held.outcome.value : [];
+  expect(held.longestMs).toBeLessThan(held.totalMs / 2);
+  const expected = many.toSorted((a, b) => {
+    const [first, second] = [a, b].map(({ health }) => health.sinceMs ?? 0);
+    return (second ?? 0) - (first ?? 0) || Number(a.title.slice(1)) - Number(b.title.slice(1));
+  });
+  expect(sorted.map(({ title }) => title)).toEqual(expected.map(({ title }) => title));
+});
+
 describe("filters", () => {
   const shouldRead = (query: string, filter: StatusFilter, path: string): void =>
     it(`?${query}`, () => {
@@ -58,11 +71,12 @@ describe("filters", () => {
       expect(statusPath(read)).toBe(path);
       expect(readStatusFilter(new URL(path, "http://x.example").searchParams)).toEqual(filter);
     });
-  shouldRead("", { sort: "name", order: "asc" }, "/status");
-  shouldRead("sort=&order=&state=", { sort: "name", order: "asc" }, "/status");
+  shouldRead("", { sort: "state", order: "asc" }, "/status");
+  shouldRead("sort=&order=&state=", { sort: "state", order: "asc" }, "/status");
+  shouldRead("cursor=100", { sort: "state", order: "asc", cursor: "100" }, "/status?cursor=100");
   shouldRead("sort=uptime&order=desc", { sort: "uptime", order: "desc" }, "/status?sort=uptime&order=desc");
   shouldRead("sort=since", { sort: "since", order: "desc" }, "/status?sort=since&order=desc");
-  shouldRead("state=down&utm=1", { sort: "name", order: "asc", state: "down" }, "/status?state=down");
+  shouldRead("state=down&utm=1", { sort: "state", order: "asc", state: "down" }, "/status?state=down");
 
   it("unknown values are refused with the like", () =>
     expect(() => readStatusFilter(new URLSearchParams("sort=uptme"))).toThrow(

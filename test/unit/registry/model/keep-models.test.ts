@@ -10,7 +10,8 @@ import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
-import { classPartition, descriptionOf } from "../../../support/synthetic-catalog.ts";
+import { holding } from "../../../support/held-loop.ts";
+import { classPartition, descriptionOf, syntheticEntries } from "../../../support/synthetic-catalog.ts";
 
 const described = (at: string) =>
   descriptionOf({
@@ -138,4 +139,19 @@ it("values are followed for all views: those that another process stored, and no
   await harvests.delete("people");
   await eventually(() => expect(values()).toBeUndefined());
   await one.keeper.close();
+});
+
+it("takes in thousands of entries with turns for others", async () => {
+  const store = openSqliteStore({ path: ":memory:" });
+  const one = await processOver(store, new Map());
+  const entries = [...syntheticEntries(3_000)];
+  const held = await holding(async () => {
+    one.setEntries(entries);
+    await eventually(() => expect(one.models.get("dataset-2999")?.entry).toBe(entries[2_999]));
+  });
+  expect("value" in held.outcome).toBe(true);
+  expect(held.longestMs).toBeLessThan(held.totalMs / 2);
+  expect([...one.models.all()]).toHaveLength(3_000);
+  await one.keeper.close();
+  await store.close();
 });

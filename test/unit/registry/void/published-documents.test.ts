@@ -24,7 +24,7 @@ const base = {
 } as const;
 
 describe("/.well-known/void", () => {
-  const quads = catalogVoid({
+  const catalogue = catalogVoid({
     publicUrl: "http://fedway.example",
     title: "Endpoints",
     entries: [
@@ -42,6 +42,7 @@ describe("/.well-known/void", () => {
     ],
     described: (id) => (id === "people" ? sampleDescription : undefined),
   });
+  const quads = [...catalogue];
   it("lists the datasets with their endpoints and descriptions", () => {
     shouldSelect(
       quads,
