@@ -17,10 +17,11 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
   },
 });
 
-/** Integration tests of a whole service: its evaluators and builds are processes of their own, and cost the most. */
-const wholeServices = ["app", "engine", "monitor", "registry/compute", "selection", "service", "telemetry"].map(
-  (folder) => `test/integration/${folder}/**/*.test.ts`,
-);
+/** Integration tests of the whole service and of whole engines: evaluators, builds and federated queries cost the most. */
+const wholeServices = [
+  "test/integration/{agent,app,engine,hosting,mcp,monitor}/**/*.test.ts",
+  "test/integration/{registry,selection,service,shards,telemetry,watch}/**/*.test.ts",
+];
 
 export default defineConfig({
   test: {
