@@ -92,7 +92,7 @@ interface Repairing {
   readonly budget: { characters: number };
 }
 
-/** Work between whose steps others may have a turn (`inTurns`): each parses a text. */
+/** Work between whose steps others may have a turn (`inTurns`): each parses a text, or finds one to parse. */
 export type Steps<Result> = Generator<void, Result>;
 
 /** The query in a part of the text, with its own faults mended one after the other; else its error. */
@@ -108,10 +108,11 @@ function* repairedCore(
   };
   const first = read({ text: core, repairs: [] });
   if ("parsed" in first) return first;
-  yield;
   const seen = new Set([core]);
   const open = [branchOf(first, steps, sources)];
   while (open.length > 0 && budget.characters >= 0) {
+    // Finding the next attempt may take as long as parsing one.
+    yield;
     const nearest = open.reduce((best, each) => (each.left < best.left ? each : best));
     const { done, value: attempt } = nearest.attempts.next();
     if (done === true) open.splice(open.indexOf(nearest), 1);

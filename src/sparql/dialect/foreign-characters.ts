@@ -89,6 +89,7 @@ function keywordLike(word: string): string | undefined {
   const written = word.toUpperCase();
   if (keywords.includes(written)) return undefined;
   return keywords.find((keyword) => {
+    if (Math.abs(keyword.length - written.length) > 1) return false;
     const [shorter = "", longer = ""] = [written, keyword].toSorted((one, other) => one.length - other.length);
     let start = 0;
     while (start < shorter.length && shorter[start] === longer[start]) start++;
@@ -99,8 +100,9 @@ function keywordLike(word: string): string | undefined {
 }
 
 const kept = /"""[\s\S]*?"""|'{3}[\s\S]*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^\s<>"{}|^`\\]*>|#[^\n]*/;
+const names = rows.map((_, at) => `r${at}`);
 const scanner = new RegExp(
-  `${rows.map(([, { source }], at) => `(?<r${at}>${source})`).join("|")}|${kept.source}`,
+  `${rows.map(([, { source }], at) => `(?<${names[at]}>${source})`).join("|")}|${kept.source}`,
   "gi",
 );
 
@@ -108,7 +110,7 @@ const scanner = new RegExp(
 export function foreignCharacters(text: string): readonly CharacterEdit[] {
   const edits = new Map<string, Substitute[]>();
   for (const found of text.matchAll(scanner)) {
-    const at = rows.findIndex((_, each) => found.groups?.[`r${each}`] !== undefined);
+    const at = names.findIndex((name) => found.groups?.[name] !== undefined);
     const [kind, , instead] = rows[at] ?? [];
     if (kind === undefined || instead === undefined) continue;
     const [before, , inner = ""] = found.filter((each) => each !== undefined);
