@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDescriptionStore } from "../../src/registry/void/description-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { holding, processorMsOf } from "../support/held-loop.ts";
-import { type LargeRequest, largestCalls, largestRequests, type OpenApi } from "../support/largest-requests.ts";
+import {
+  type LargeRequest,
+  largestCalls,
+  largestRequests,
+  type OpenApi,
+  repeatedQueries,
+  repeatedTexts,
+} from "../support/largest-requests.ts";
 import { openRequestThread } from "../support/request-thread.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { newFolder } from "../support/scratch-folder.ts";
@@ -100,7 +107,8 @@ describe("one turn of the event loop", () => {
 
   it(`takes at most ${longestMs} ms of processor time, whatever any route is sent`, async () => {
     const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
-    const requests = [...largestRequests(document, { id: "wide" }), ...largestCalls()];
+    const requests = [...largestRequests(document, { id: "wide" }), ...largestCalls(), ...repeatedQueries()];
+    for (const [repeated] of repeatedTexts) expect(requests.some(({ name }) => name.endsWith(repeated))).toBe(true);
     expect(new Set(requests.map(({ name }) => name.split(" ", 2).join(" "))).size).toBeGreaterThan(75);
     const slow: string[] = [];
     for (const request of requests) {

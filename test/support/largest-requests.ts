@@ -113,18 +113,48 @@ function texts(name: string, schema: Schema): readonly Named[] {
   if (schema.type === "integer" || schema.type === "number") return [["largest", String(schema.maximum ?? 1_000_000)]];
   if (schema.type === "boolean") return [["true", "true"]];
   if (schema.type === "array") return texts(name, schema.items ?? {});
-  return isQuery(name) ? largestQueries() : largestTexts(schema);
+  return isQuery(name) ? [...largestQueries(), ...nextRepeated()] : largestTexts(schema);
 }
 
 function largestTexts(schema: Schema): readonly Named[] {
   const length = Math.min(schema.maxLength ?? longestText, longestText);
   return length <= 100
     ? [["word", "x".repeat(length)]]
-    : [
-        ["words", wordsOf(length, " ")],
-        ["list", wordsOf(length, ",")],
-      ];
+    : [["words", wordsOf(length, " ")], ["list", wordsOf(length, ",")], ...nextRepeated(length)];
 }
+
+const marks = [..."!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"];
+/** One and two marks: those that a mark is repeated with lie far apart in the list. */
+const repeatedMarks = marks.flatMap((_, apart) =>
+  marks.flatMap((mark, at) => (at + apart < marks.length ? `${mark}${apart === 0 ? "" : marks[at + apart]}` : [])),
+);
+const repeatedSizes = [16_384, 4_096, 1_024];
+/** Texts of repeated marks: all that doors are sent together. */
+export const repeatedTexts: readonly Named[] = repeatedSizes.flatMap((size) =>
+  repeatedMarks.map(
+    (mark): Named => [`${mark.length} marks repeated, ${mark} ${size}`, mark.repeat(size / mark.length)],
+  ),
+);
+/** Doors share their parsers: each field is sent the next few, and every text goes through some door. */
+const repeatedPerField = 20;
+let nextOne = 0;
+
+function nextRepeated(length = Infinity): readonly Named[] {
+  return Array.from({ length: repeatedPerField }, (): Named => {
+    const [name, text] = repeatedTexts[nextOne++ % repeatedTexts.length] ?? ["", ""];
+    return [name, text.slice(0, length)];
+  });
+}
+
+/** Every text of repeated marks at its longest, to the tool that tries all repairs. */
+export const repeatedQueries = (): readonly LargeRequest[] =>
+  repeatedTexts.slice(0, repeatedMarks.length).map(([name, query]) => ({
+    name: `POST /api/tools/check_query ${name}`,
+    method: "POST",
+    url: "/api/tools/check_query",
+    headers: { "Content-Type": "application/json" },
+    body: Buffer.from(JSON.stringify({ query })),
+  }));
 
 const isQuery = (name: string): boolean => name === "query" || name === "sparql";
 
@@ -140,13 +170,13 @@ function bodiesOf(type: string, schema: Schema): readonly Named[] {
   const bytes = bodyBytes[type] ?? otherBytes;
   if (type === "application/x-www-form-urlencoded") {
     const many = filled(bytes, "", (at) => `p${at}=${at}`, "&", "");
-    const queries = largestQueries().slice(0, 5);
+    const queries = [...largestQueries().slice(0, 5), ...nextRepeated()];
     return [
       ["many fields", many],
       ...queries.map(([name, text]): Named => [name, `query=${encodeURIComponent(text)}`]),
     ];
   }
-  if (type === "application/sparql-query") return largestQueries();
+  if (type === "application/sparql-query") return [...largestQueries(), ...nextRepeated()];
   if (type === "text/turtle") return turtles(bytes);
   if (type === "application/ld+json") return [...jsonLd(bytes), ...hostileJson(bytes)];
   return [...fields(schema, bytes), ...hostileJson(bytes)];
@@ -241,7 +271,7 @@ export function largestCalls(): readonly LargeRequest[] {
     ["a batch", filled(mcpBytes, "[", ping, ",", "]")],
     ["a batch of a hundred", `[${Array.from({ length: 100 }, (_, at) => ping(at)).join(",")}]`],
     ...hostileJson(mcpBytes),
-    ...largestQueries().map(([name, query]): Named => [name, call({ query })]),
+    ...[...largestQueries(), ...nextRepeated()].map(([name, query]): Named => [name, call({ query })]),
   ];
   return bodies.map(([name, body]) => ({
     name: `POST /mcp ${name}`,
