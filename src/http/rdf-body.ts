@@ -16,7 +16,7 @@ import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
 import { formatNamed, type FormatParameters, negotiateFormat, weightedList } from "../results/negotiation.ts";
-import { serializeResult } from "../results/serialize.ts";
+import { serializeGraph, serializeResult } from "../results/serialize.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
 import type { HttpShell } from "./http-deps.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -190,15 +190,17 @@ export const sendQuads = (
 ): Promise<FastifyReply> =>
   sendRdf(reply, format, () => (format.name === "turtle" ? writeTurtle(quads) : textOf(quads, format)));
 
+type Prefixes = Parameters<typeof serializeGraph>[2];
+
 /** Answers with triples as they come, which any origin may read; who makes them lets others have their turn. */
 export async function sendQuadStream(
   reply: FastifyReply,
   quads: AsyncIterable<RDF.Quad>,
   format: ResultFormat,
-  { sendProblem }: Pick<HttpShell, "sendProblem">,
+  { sendProblem, prefixes = new Map() }: Pick<HttpShell, "sendProblem"> & { readonly prefixes?: Prefixes },
 ): Promise<void> {
   const headers = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding", "Content-Type": format.contentType });
-  const body = serializeResult({ kind: "quads", quads: Readable.from(quads) }, format);
+  const body = serializeGraph(quads, format, prefixes);
   await sendAnswer(reply, { headers, contentEncoding: "identity", body }, (error) => sendProblem(reply, error));
 }
 

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { unknownId } from "../errors/unknown-id.ts";
+import { vocabularyPrefixes } from "../rdf/vocabularies.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { partsOf } from "../registry/schema/split-classes.ts";
@@ -84,7 +85,9 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
       const { entries } = catalog;
       // Without counts: reading every stored description for one page would be work without bounds.
       const quads = catalogVoid({ publicUrl: publicUrl(), title: "Fedway", entries, described: () => undefined });
-      await sendQuadStream(reply, quadsInTurns(quads), graphFormat({ accept: request.headers.accept }), shell);
+      const format = graphFormat({ accept: request.headers.accept });
+      const { sendProblem } = shell;
+      await sendQuadStream(reply, quadsInTurns(quads), format, { sendProblem, prefixes: vocabularyPrefixes });
     },
   });
 }
