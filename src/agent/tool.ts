@@ -28,6 +28,8 @@ export interface Caller {
   readonly trace?: unknown;
   /** The client's name of this call. */
   readonly callId?: string | undefined;
+  /** Throws for a caller who may change nothing that others see; absent: it may. @throws FedwayError */
+  readonly requireWrite?: (() => void) | undefined;
 }
 
 /** Holder of a caller's handles: behind one address, clients that name their sessions have their own. */

@@ -62,12 +62,19 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
   const inProfile = on.filter(({ profiles }) => profiles.includes(profile));
   const hint = createHint(inProfile);
   const byName = new Map(on.map((tool) => [tool.name, tool]));
+  /** @throws FedwayError `TOOL_UNKNOWN`, and the refusal of a caller who may not change what the tool changes */
+  const toolFor = (name: string, { requireWrite }: Caller): Tool => {
+    const tool = byName.get(name);
+    if (tool === undefined) throw unknownTool(name, inProfile);
+    if (!tool.annotations.readOnlyHint) requireWrite?.();
+    return tool;
+  };
   return {
     /** Those that the profile lists, in a fixed order. */
-    tools: inProfile.map((tool) => ({
-      ...listed(tool, hint, true),
-      ...(profile === "full" && { output: outputSchema(tool.output) }),
-    })),
+    tools: inProfile.map(
+      (tool): ListedTool =>
+        Object.assign(listed(tool, hint, true), profile === "full" && { output: outputSchema(tool.output) }),
+    ),
     /** All that can be called. */
     callable: on.map((tool) => listed(tool, hint, false)),
     hint,
@@ -76,9 +83,8 @@ export function createToolbox(all: readonly Tool[], options: ToolboxOptions) {
       let observed: ReturnType<ToolObserver> | undefined;
       let requests = 0;
       try {
-        const tool = byName.get(name);
         caller.count?.();
-        if (tool === undefined) throw unknownTool(name, inProfile);
+        const tool = toolFor(name, caller);
         observed = observe?.({ ...caller, tool: name, isOpen: tool.annotations.openWorldHint });
         const trace = observed?.context ?? caller.trace;
         const answer = await admitted({ ...caller, trace, tool: name }, admission, async (inside) => {

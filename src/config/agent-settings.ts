@@ -37,7 +37,8 @@ export const agentSettings = {
   acceptAdapters: {
     name: "FEDWAY_ACCEPT_ADAPTERS",
     default: "off",
-    meaning: "Let agents define how unlike keys of two endpoints are joined in all queries (accept_adapter).",
+    meaning:
+      "Let agents with the role write define how unlike keys of two endpoints are joined in all queries (accept_adapter).",
     ...flag,
   },
   explainEmpty: {

@@ -10,7 +10,7 @@ import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { view, documented } from "./schemas.ts";
 import { Type } from "typebox";
-import { asking, openToAll } from "./write-access.ts";
+import { asking, openToAll, requireRole } from "./write-access.ts";
 
 const doc = documented("Agents");
 const metadataPath = "/.well-known/oauth-protected-resource/mcp";
@@ -75,6 +75,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
           connection: connectionOf(raw.socket),
           ...(typeof session === "string" && { session: session.slice(0, 128) }),
           trace: exchange.span?.context,
+          requireWrite: () => requireRole(request, "write"),
           count: limiter && countCalls(limiter, ownerOf(request)),
           profile: request.query.profile,
         });

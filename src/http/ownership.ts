@@ -3,15 +3,15 @@ import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { sessionName, sessionPattern } from "../query/records.ts";
 import { clientSignal } from "./exchange.ts";
-import { hasAccess } from "./write-access.ts";
+import { hasAccess, requireRole } from "./write-access.ts";
 
 /** Owner of the runs and sessions that a request may see and makes: its client, the admin, else its address. */
 export const ownerOf = ({ caller }: FastifyRequest): string => caller.owner;
 
-/** Viewer of runs, who may also cancel them. */
+/** Viewer of runs, who may also cancel them: administrators those of all. */
 export const viewerOf = (request: FastifyRequest) => ({
   owner: ownerOf(request),
-  isOperator: hasAccess(request),
+  isOperator: hasAccess(request, "admin"),
 });
 
 const wellFormed = new RegExp(sessionPattern);
@@ -23,6 +23,7 @@ export const callerOf = (request: FastifyRequest) => ({
   owner: ownerOf(request),
   session: sessionOf(request),
   trace: request.exchange.span?.context,
+  requireWrite: () => requireRole(request, "write"),
 });
 
 /** The session that a request says it belongs to. @throws FedwayError `REQUEST_INVALID` */

@@ -57,7 +57,7 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
   app.delete("/api/runs/:id", {
     onRequest: refuseForeign,
     schema: {
-      ...doc("cancelRun", "Cancel a run of one's own, with the admin token any; its requests to endpoints end at once"),
+      ...doc("cancelRun", "Cancel a run of one's own, with the role admin any; its requests to endpoints end at once"),
       params: IdPath,
       response: { ...nothing, 202: Type.Null({ description: "It was asked to end and has not been seen to yet." }) },
     },

@@ -40,6 +40,12 @@ export function checkRole(request: FastifyRequest, reply: FastifyReply): void {
   if (problem !== undefined) throw refused(reply, problem, request.routeOptions.url?.endsWith("/sparql"));
 }
 
+/** @throws FedwayError `TOKEN_REQUIRED`, `ROLE_REFUSED`, `WRITE_REFUSED` for a request without the role that an action needs */
+export function requireRole(request: FastifyRequest, needed: Role): void {
+  const problem = accessProblem(request, needed);
+  if (problem !== undefined) throw problem;
+}
+
 /** The error, after its head: the rest of a refused body is not read, so the connection cannot be used again. */
 export function refused({ raw }: FastifyReply, problem: FedwayError, takesBasic = false): FedwayError {
   raw.setHeader("Connection", "close");

@@ -21,7 +21,7 @@ export interface McpParts {
 }
 
 /** Origin of a connection or request. */
-export interface McpClient extends Pick<Caller, "owner" | "session" | "trace" | "count"> {
+export interface McpClient extends Pick<Caller, "owner" | "session" | "trace" | "count" | "requireWrite"> {
   /** Where each request has a server of its own, which is notified of no cancellation but that of its connection. */
   readonly calls?: CallsUnderWay | undefined;
   /** Name of the connection of an HTTP client. */
