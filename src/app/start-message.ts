@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import { packageFile } from "../package-file.ts";
+import { isLoopbackHost } from "../http/host-names.ts";
 import { signInCode } from "../http/write-access.ts";
 import { type AdminToken, adminTokenFile } from "../store/admin-token.ts";
 
@@ -30,9 +31,13 @@ export function startMessage(url: string, { catalog, token, config }: StartedPar
   Query console  ${url}/query
   API            ${url}/docs${config.examples ? `\n  Example        ${exampleCommand()}` : ""}
 
-${howToChange(url, token, config)}
+${howToChange(url, token, config)}${isOpenToAll(config) ? `\n${withoutLimit}` : ""}
 `;
 }
+
+const isOpenToAll = ({ host, limits }: Config): boolean => !isLoopbackHost(host) && limits.rateLimit === 0;
+const withoutLimit =
+  "Other machines reach the service, and nothing limits how much one client asks: set FEDWAY_RATE_LIMIT to requests a minute.";
 
 function howToChange(url: string, { value, from }: AdminToken, { dataDir }: Config): string {
   if (value === "off") return "FEDWAY_ADMIN_TOKEN is off: whoever reaches the service may change it.";

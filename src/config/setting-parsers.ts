@@ -178,6 +178,17 @@ export const adminToken: Parser<string | undefined> = {
   parse: (found) => (found.toLowerCase() === "off" ? { value: "off" } : secretText.parse(found)),
 };
 
+export const hostNames: Parser<readonly string[]> = {
+  expected: "host names separated by commas, without ports",
+  parse(found) {
+    const value = found
+      .toLowerCase()
+      .split(",")
+      .flatMap((part) => part.trim() || []);
+    return value.every((name) => /^[a-z0-9._-]{1,253}$/.test(name)) ? { value } : undefined;
+  },
+};
+
 /** An origin as browsers send it: no path, no default port. */
 function originOf(found: string): string | undefined {
   const url = URL.parse(found);

@@ -7,6 +7,7 @@ import {
   flag,
   foldersOrOff,
   httpUrl,
+  hostNames,
   publicUrl,
   integer,
   oneOf,
@@ -97,6 +98,13 @@ export const settings = {
     meaning:
       "URL under which clients reach this service, such as https://example.org/fedway behind a proxy; http://HOST:PORT when unset.",
     ...publicUrl,
+  },
+  allowedHosts: {
+    name: "FEDWAY_ALLOWED_HOSTS",
+    default: "",
+    meaning:
+      "Host names, separated by commas, by which clients reach this service beside FEDWAY_PUBLIC_URL, such as fedway,fedway.tools.svc.",
+    ...hostNames,
   },
   corsOrigins: {
     name: "FEDWAY_CORS_ORIGINS",

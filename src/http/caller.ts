@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Role } from "../clients/client-keys.ts";
 import { keyInText } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { createOwnNames } from "./host-names.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { isToken, openAccess, signedInAs } from "./write-access.ts";
@@ -17,6 +18,8 @@ export interface HttpCaller {
   readonly by: "nothing" | "wrong" | "token" | "password" | "session" | "header";
   /** Site that a browser sent it for; "unknown" also for programs that are no browsers. */
   readonly site: "own" | "foreign" | "unknown";
+  /** It may ask endpoints that need the operator's credentials: pages of other sites may not, unless their origin is named. */
+  readonly mayUseCredentials: boolean;
 }
 
 declare module "fastify" {
@@ -33,6 +36,12 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
   const closed = anonymous === "none" ? undefined : anonymous;
   const openRole = adminToken === openAccess ? "admin" : closed;
   const header = createHeaderCheck(config);
+  const isOwnName = createOwnNames(config);
+  const isOwnPage = ({ headers }: FastifyRequest, site: HttpCaller["site"]): boolean => {
+    const { origin = "", host = "" } = headers;
+    const isNamed = config.corsOrigins !== "*" && config.corsOrigins.includes(origin);
+    return isNamed || (site !== "foreign" && isOwnName(host));
+  };
 
   const byKey = (secret: string, by: Found["by"]): Found | undefined => {
     const name = clients.nameOf(secret);
@@ -67,7 +76,14 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
     // Browsers send these for any page.
     const isOwn = site !== "foreign" || request.method === "GET" || request.method === "HEAD";
     const found = byCredentials(request) ?? (isOwn ? (named ?? bySession(request)) : undefined);
-    return { owner: addressKey(request.ip), role: openRole, by: "nothing", site, ...found };
+    const caller: Omit<HttpCaller, "mayUseCredentials"> = {
+      owner: addressKey(request.ip),
+      role: openRole,
+      by: "nothing",
+      site,
+      ...found,
+    };
+    return { ...caller, mayUseCredentials: caller.by === "token" || isOwnPage(request, site) };
   };
 }
 

@@ -9,7 +9,7 @@ import { prefersPage } from "./rdf-body.ts";
 import { checkRole, refused } from "./write-access.ts";
 import { addressKey, createIdentify } from "./caller.ts";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { BlockList } from "node:net";
+import { createOwnNames, isLoopbackHost } from "./host-names.ts";
 
 interface PathMethods {
   /** Text between the slashes; a parameter begins with a colon. */
@@ -95,7 +95,7 @@ function addTargetCheck(app: FastifyInstance, settings: HttpSettings, sendProble
   const targetProblem = createTargetCheck(settings);
   app.addHook("onRequest", (request, reply, done) => {
     limitOrigins?.(request, reply);
-    const problem = targetProblem(request.raw);
+    const problem = targetProblem(request.raw, needsOwnName(request.routeOptions));
     if (problem === undefined) done();
     else sendProblem(reply, problem, { Connection: "close" });
   });
@@ -167,22 +167,6 @@ export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem
   });
 }
 
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
-
-/** `localhost`, `127.0.0.1`, `::1`, `[::1]`: names and literals of this machine. */
-function isLoopbackHost(hostname: string): boolean {
-  const bare = hostname.replace(/^\[(.*)\]$/, "$1");
-  return bare === "localhost" || loopback.check(bare, bare.includes(":") ? "ipv6" : "ipv4");
-}
-
-/** A host and port, and nothing that a URL would take for something else. */
-const hostHeader = /^[a-z0-9._:[\]-]{1,260}$/i;
-
-const hostnameOf = (host: string): string | undefined =>
-  hostHeader.test(host) ? URL.parse(`http://${host}/`)?.hostname : undefined;
-
 /** How many Host headers there are; Node keeps the first one only. */
 function hostsOf({ rawHeaders }: IncomingMessage): number {
   let count = 0;
@@ -195,28 +179,24 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
 
 const invalid = (message: string, next: string): FedwayError => new FedwayError("REQUEST_INVALID", message, { next });
 
-/**
- * A check that requests are meant for this service: one target without a host of its own, one Host. A service that listens
- * on loopback answers to names of this machine and that of its public URL only: else any web page could make its own name
- * point here and read, in its visitor's browser, what only this machine is to see (DNS rebinding).
- */
-export function createTargetCheck({
-  host,
-  publicUrl,
-}: Pick<HttpSettings, "host" | "publicUrl">): (raw: IncomingMessage) => FedwayError | undefined {
-  const publicName = URL.parse(publicUrl)?.hostname;
-  const isLocal = isLoopbackHost(host);
-  /** Clients send the same again and again. */
-  let lastGood: string | undefined;
+/** Routes that stay closed to names that are not ours, beside all that change something: tools, runs, and what else is private. */
+const privateRoute = /^\/(?:api\/)?(?:tools|runs|sessions|jobs|watches|keys|ask|text2sparql|mcp|login|logout)(?:\/|$)/;
 
-  const isOwn = (given: string): boolean => {
-    if (given === lastGood) return true;
-    const name = hostnameOf(given);
-    if (name === undefined || !(isLoopbackHost(name) || name === publicName)) return false;
-    lastGood = given;
-    return true;
-  };
-  return (raw) => {
+/** True if a route answers under our own names only. */
+const needsOwnName = ({ config, url = "" }: FastifyRequest["routeOptions"]): boolean =>
+  config?.guarded === true || privateRoute.test(url);
+
+/**
+ * A check that requests are meant for this service: one target without a host of its own, one Host. Any web page can make its
+ * own name point here and read, in its visitor's browser, what only that machine or network is to see (DNS rebinding). So a
+ * service that listens on loopback answers to its own names only, and another one where `isPrivate`.
+ */
+export function createTargetCheck(
+  settings: Pick<HttpSettings, "host" | "publicUrl" | "allowedHosts">,
+): (raw: IncomingMessage, isPrivate: boolean) => FedwayError | undefined {
+  const isOwn = createOwnNames(settings);
+  const isLocal = isLoopbackHost(settings.host);
+  return (raw, isPrivate) => {
     const { url = "/", httpVersion } = raw;
     const given = raw.headers.host;
     if (!url.startsWith("/") && url !== "*") {
@@ -228,14 +208,10 @@ export function createTargetCheck({
     if (given === undefined || hosts === 0) {
       return httpVersion === "1.0" ? undefined : invalid("The request has no Host header.", "Send one Host header.");
     }
-    if (!isLocal || isOwn(given)) return undefined;
-    return new FedwayError(
-      "HOST_REFUSED",
-      "This service listens on loopback, and the Host header names neither this machine nor its public URL.",
-      {
-        next: "Set FEDWAY_PUBLIC_URL to the URL that clients use, and have a reverse proxy pass their Host on (nginx: proxy_set_header Host $host).",
-      },
-    );
+    if (!(isLocal || isPrivate) || isOwn(given)) return undefined;
+    return new FedwayError("HOST_REFUSED", "The Host header names neither this machine nor its public URL.", {
+      next: "Set FEDWAY_PUBLIC_URL to the URL that clients use, name others in FEDWAY_ALLOWED_HOSTS, and have a reverse proxy pass their Host on (nginx: proxy_set_header Host $host).",
+    });
   };
 }
 

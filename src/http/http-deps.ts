@@ -37,7 +37,16 @@ import type { SendProblem } from "./problem-reply.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { Readiness } from "./readiness.ts";
 
-type Settings = "host" | "port" | "metricsPort" | "role" | "publicUrl" | "trustProxy" | "corsOrigins" | "contact";
+type Settings =
+  | "host"
+  | "port"
+  | "metricsPort"
+  | "role"
+  | "publicUrl"
+  | "allowedHosts"
+  | "trustProxy"
+  | "corsOrigins"
+  | "contact";
 type ClientSettings = "anonymous" | "clientHeader" | "clientHeaderRole";
 type Limits =
   | "timeoutMs"

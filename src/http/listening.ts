@@ -16,7 +16,7 @@ export function createMetricsServer({ config, metrics, logger }: HttpDeps, port:
   const server = createServer(
     { headersTimeout: limits.headersMs, requestTimeout: limits.headersMs, keepAliveTimeout: limits.idleMs },
     (request, response) => {
-      const refused = targetProblem(request);
+      const refused = targetProblem(request, false);
       if (refused !== undefined) {
         const { status, headers, body } = problemReply(refused);
         response.writeHead(status, headers).end(body);

@@ -23,6 +23,7 @@ export const callerOf = (request: FastifyRequest) => ({
   owner: ownerOf(request),
   session: sessionOf(request),
   trace: request.exchange.span?.context,
+  withoutCredentials: !request.caller.mayUseCredentials,
   requireWrite: () => requireRole(request, "write"),
 });
 

@@ -66,11 +66,10 @@ export function createSparqlClient(
   const { observer, local, maxEndpoints = defaultEndpoints } = options;
   const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
   const { slowMs, ...breaker } = { ...defaultBreaker, ...options.breaker };
-  const { clock } = network;
   const states = new EndpointStates({
     maxEndpoints,
-    scheduler: { concurrency, queueLimit, clock },
-    breaker: { ...breaker, clock },
+    scheduler: { concurrency, queueLimit, clock: network.clock },
+    breaker: { ...breaker, clock: network.clock },
     onBreaker: (report) => observer?.onBreaker?.(report),
   });
   const vet = createVetting(network);
@@ -95,12 +94,13 @@ export function createSparqlClient(
     if (url === null || (refused !== undefined && handler === undefined)) {
       throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, observer);
     }
+    const signer = signerFor(request, url, options.credentials);
     const call = new Call(request, states.of(endpoint, url), context);
     try {
       // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
       if (handler !== undefined) return await answerLocally(call, handler);
       call.host = host;
-      call.signer = options.credentials?.signer(endpoint.id, url);
+      call.signer = signer;
       const queued = call.enter();
       if (queued !== undefined) await queued;
       call.admit();
@@ -152,3 +152,20 @@ function refusedTarget(
   observer?.onExchange?.({ endpoint: metricName(endpoint), outcome: "address", ms: 0, wireBytes: 0, requests: 0 });
   return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
 }
+
+/** @throws FedwayError `SERVICE_TARGET_REFUSED` for a call that may not ask endpoints with credentials */
+function signerFor({ endpoint, budget }: SparqlRequest, url: URL, credentials: Credentials | undefined) {
+  const signer = credentials?.signer(endpoint.id, url);
+  if (signer !== undefined && budget?.withoutCredentials === true) throw onlyForOwnPages(endpoint);
+  return signer;
+}
+
+const onlyForOwnPages = ({ id, url }: SparqlRequest["endpoint"]): FedwayError =>
+  new FedwayError(
+    "SERVICE_TARGET_REFUSED",
+    "The endpoint needs the operator's credentials, which pages of other sites may not use.",
+    {
+      where: { endpoint: id ?? url },
+      next: "Name the page's origin in FEDWAY_CORS_ORIGINS, or send the query from a program or a page of this service.",
+    },
+  );

@@ -1,13 +1,22 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 
-/** How many requests to endpoints one call may still cause; handed down to whatever the call starts. */
+interface BudgetOptions {
+  /** The budget that it is a part of. */
+  readonly whole?: RequestBudget;
+  readonly withoutCredentials?: boolean | undefined;
+}
+
+/** How many requests to endpoints one call may still cause, and to which; handed down to whatever the call starts. */
 export class RequestBudget {
   readonly most: number;
+  /** The call may not ask endpoints that need the operator's credentials. */
+  readonly withoutCredentials: boolean;
   readonly #whole: RequestBudget | undefined;
   #spent = 0;
 
-  constructor(most: number, whole?: RequestBudget) {
+  constructor(most: number, { whole, withoutCredentials = false }: BudgetOptions = {}) {
     this.most = most;
+    this.withoutCredentials = withoutCredentials;
     this.#whole = whole;
   }
 
@@ -17,7 +26,8 @@ export class RequestBudget {
 
   /** A part of it, for one thing among others that the call does. */
   part(most: number): RequestBudget {
-    return new RequestBudget(Math.min(most, this.most), this);
+    const { withoutCredentials } = this;
+    return new RequestBudget(Math.min(most, this.most), { whole: this, withoutCredentials });
   }
 
   /** Takes one request. @throws FedwayError `BUDGET_SPENT` when none is left */

@@ -39,6 +39,8 @@ export interface Entrant {
   readonly what?: string | undefined;
   /** Length of its text. */
   readonly characters: number;
+  /** It may not ask endpoints that need the operator's credentials. Default false. */
+  readonly withoutCredentials?: boolean | undefined;
   /** Milliseconds that it would wait. */
   readonly timeoutMs: number;
   /** Aborted when the answer is not needed any more. */
@@ -158,7 +160,8 @@ export class Admission {
 
   #admit(call: Call, done: () => void): Admitted {
     const { client, cancel, signal } = call;
-    const requests = new RequestBudget(this.#options.callRequests);
+    const { withoutCredentials } = call.entrant;
+    const requests = new RequestBudget(this.#options.callRequests, { withoutCredentials });
     const beganMs = steadyClock.now();
     this.#running += 1;
     let rows = 0;

@@ -45,6 +45,8 @@ export interface QueryRequest {
   readonly owner?: string | undefined;
   /** The call that the query is part of, such as that of a tool; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
+  /** It may not ask endpoints that need the operator's credentials: it comes from a page of another site. Default false. */
+  readonly withoutCredentials?: boolean | undefined;
   /** Session id chosen by the client; groups its queries, never shown to others. */
   readonly session?: string | undefined;
   /** Question that it answers, where that may be kept with its text. */

@@ -167,7 +167,7 @@ export class StartedRun {
  * @throws FedwayError `SESSION_SPENT`, `QUOTA_SPENT`, `SERVICE_BUSY`, `CANCELLED`, and what the planner throws
  */
 export function startRun(request: QueryRequest, context: RunContext): StartedRun | Promise<StartedRun> {
-  const { text, owner: client, signal } = request;
+  const { text, owner: client, signal, withoutCredentials } = request;
   const begin = (call: Admitted): StartedRun => {
     try {
       return new StartedRun(request, call, context);
@@ -178,7 +178,8 @@ export function startRun(request: QueryRequest, context: RunContext): StartedRun
     }
   };
   context.sessions.admit(request);
-  const entrant = { client, characters: text.length, timeoutMs: timeoutOf(request, context), signal };
+  const timeoutMs = timeoutOf(request, context);
+  const entrant = { client, characters: text.length, timeoutMs, signal, withoutCredentials };
   const call = request.admitted ?? context.admission.enter(entrant);
   return call instanceof Promise ? call.then(begin) : begin(call);
 }

@@ -159,6 +159,7 @@ export const fakeSettings: HttpSettings = {
   metricsPort: undefined,
   role: "all",
   publicUrl: "http://127.0.0.1:0",
+  allowedHosts: [],
   trustProxy: false,
   adminToken: "off",
   anonymous: "query",

@@ -88,6 +88,7 @@ function keyOf(request: SparqlRequest): string {
     accept,
     limit,
     acceptPartial,
+    request.budget?.withoutCredentials === true,
     defaultGraphs,
   ];
   return hash("sha256", `${JSON.stringify([...rest, namedGraphs, maxBytes])}\n${query}`, "base64");

@@ -102,6 +102,8 @@ it.each([
     { FEDWAY_ADMIN_TOKEN: "0123456789abcdef" },
     /FEDWAY_ADMIN_TOKEN; for pages: http:\/\/here\/login\n$/,
   ],
+  ["says that nothing limits clients", { HOST: "0.0.0.0" }, /nothing limits[^\n]* set FEDWAY_RATE_LIMIT[^\n]*\n$/],
+  ["is silent about a limit that is there", { HOST: "0.0.0.0", FEDWAY_RATE_LIMIT: "600" }, /within an hour\)\n$/],
   ["says that changes are open", { FEDWAY_ADMIN_TOKEN: "off" }, /whoever reaches/],
 ])("the start message %s", async (_what, env, text) => {
   const quiet = { FEDWAY_EXAMPLES: "off", FEDWAY_MONITOR: "off", FEDWAY_LOG_LEVEL: "silent" };

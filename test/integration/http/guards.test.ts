@@ -31,7 +31,8 @@ interface Problem {
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 
 async function serve(config: Partial<HttpDeps["config"]> = {}): Promise<HttpServer> {
-  return createHttpServer(await createFakeDeps({ config: { ...fakeSettings, ...config } }));
+  const mcp = async () => ({ handle: async () => {}, close: async () => {} });
+  return createHttpServer(await createFakeDeps({ config: { ...fakeSettings, ...config }, mcp }));
 }
 
 /** All routes, as the service itself describes them. */
@@ -127,6 +128,38 @@ describe("routes that change something", () => {
   shouldBeRefused("everybody without the token", {});
   shouldBeRefused("what says that it comes from here", { "x-forwarded-for": "127.0.0.1" });
   shouldBeRefused("another token", { authorization: `Bearer ${token}x` });
+
+  it("answer under own names only, as tools, runs and sessions do, where the service listens on all addresses", async () => {
+    const server = await serve({ host: "0.0.0.0", publicUrl: "https://fedway.example", allowedHosts: ["fedway"] });
+    const isPrivate = (route: Route): boolean =>
+      isGuarded(route) ||
+      /^\/(?:api\/)?(?:tools|runs|sessions|jobs|watches|keys|ask|text2sparql|log(?:in|out))\b/u.test(route.path);
+    const statusUnder = async (route: Route, host: string, headers = {}): Promise<number> =>
+      (await send(server, route, { host, ...headers })).statusCode;
+    const routes = [...all, { method: "POST", path: "/mcp" }];
+    for (const route of routes) {
+      const expected = isPrivate(route) || route.path === "/mcp";
+      for (const headers of [{}, { origin: "http://rebound.example:3000" }]) {
+        const isRefused = (await statusUnder(route, "rebound.example:3000", headers)) === 421;
+        expect([nameOf(route), isRefused]).toEqual([nameOf(route), expected]);
+      }
+    }
+    expect(routes.filter(isPrivate).length).toBeGreaterThan(25);
+    const runs = { method: "GET", path: "/api/runs" };
+    const names = [
+      "fedway.example",
+      "fedway",
+      "FEDWAY:3000",
+      "localhost:3000",
+      "127.0.0.1",
+      "10.1.2.3:3000",
+      "[fe80::1]:3000",
+    ];
+    for (const name of names) expect([name, await statusUnder(runs, name)]).not.toEqual([name, 421]);
+    for (const name of ["fedway.rebound.example", "10.1.2.3.rebound.example", "fedway.example.", "x@fedway"])
+      expect([name, await statusUnder(runs, name)]).toEqual([name, 421]);
+    await server.close(0);
+  });
 
   it("do not tell by their heads what they would not tell", async () => {
     const server = await serve({ adminToken: token });

@@ -124,6 +124,24 @@ describe("an endpoint that wants credentials", () => {
     expect(member(id).requests.length).toBeGreaterThan(3);
     expect(member(id).requests.filter(({ headers }) => !gates[id]?.(headers))).toEqual([]);
   });
+  it("is not asked for pages of other sites, alone or as a member", async () => {
+    const queries = [
+      "SELECT ?o { ?s ?p ?o }",
+      `SELECT ?o { SERVICE <${member("basic").url}> { ?s ?p ?o } SERVICE <${stranger.url}> { ?x ?y ?z } }`,
+    ];
+    const evil = "https://evil.example";
+    const pages: readonly Record<string, string>[] = [{ Origin: evil }, { "Sec-Fetch-Site": "cross-site" }];
+    for (const headers of pages) {
+      for (const [at, query] of queries.entries()) {
+        const path = at === 0 ? "/endpoints/basic/sparql" : "/sparql";
+        const response = await fetch(`${service.url}${path}?${new URLSearchParams({ query })}`, { headers });
+        expect([headers, query, (await problemOf(response)).code]).toEqual([headers, query, "SERVICE_TARGET_REFUSED"]);
+      }
+      const open = await fetch(`${service.url}/endpoints/stranger/sparql?query=ASK%7B%7D`, { headers });
+      expect([open.status, open.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
+    }
+    expect(member("basic").requests).toEqual([]);
+  });
   it("gets a new token once where the one in use was withdrawn", async () => {
     await (await ask("oauth")).text();
     const before = tokens.issued.length;

@@ -42,6 +42,7 @@ describe("defaults", () => {
       clientHeaderRole: "query",
       clientKey: undefined,
       publicUrl: "http://127.0.0.1:3000",
+      allowedHosts: [],
       corsOrigins: "*",
       examples: true,
       shards: [],
