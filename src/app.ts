@@ -64,10 +64,10 @@ export interface App {
   /** The start message: URLs, and the token or link for changes. */
   startMessage(url: string): string;
   /**
-   * Says that it is not ready, waits for `drainMs`, lets answers under way end, then ends everything that was started; who
-   * asks again waits for the same end.
+   * Says that it is not ready, with `drain` answers for `drainMs` more, lets answers under way end, then ends everything that
+   * was started; who asks again waits for the same end.
    */
-  close(): Promise<void>;
+  close(options?: { readonly drain?: boolean }): Promise<void>;
 }
 
 /**
@@ -263,10 +263,10 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
         announce: async (url) => ((work?.announced ?? work === undefined) ? state.announce(url) : undefined),
       }),
     startMessage: (url) => startMessage(url, { catalog, token, config }),
-    close: () =>
+    close: ({ drain = false } = {}) =>
       life.close(async () => {
         http.drain();
-        await sleep(config.drainMs);
+        if (drain) await sleep(config.drainMs);
       }),
   };
 }

@@ -40,7 +40,8 @@ async function start(config: Config): Promise<{ readonly app: App; readonly url:
   }
 }
 
-function stop(): void {
+/** SIGTERM comes from what has others to send clients to; Ctrl-C from somebody who waits. */
+function stop(signal: NodeJS.Signals): void {
   const nowMs = performance.now();
   if (stoppingSinceMs !== undefined) {
     if (nowMs - stoppingSinceMs < sameSignalMs) return;
@@ -49,7 +50,7 @@ function stop(): void {
   stoppingSinceMs = nowMs;
   // What a process leaves behind that has not begun to work is what a killed one leaves.
   if (app === undefined) process.exit(0);
-  app.close().then(() => process.exit(0), fail);
+  app.close({ drain: signal === "SIGTERM" }).then(() => process.exit(0), fail);
 }
 
 function fail(thrown: unknown): never {

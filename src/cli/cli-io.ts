@@ -19,7 +19,7 @@ export interface CliApp {
   /** Begins to answer; for one command with its `work` only. Resolves to the URL. */
   listen(work?: CommandWork): Promise<string>;
   startMessage(url: string): string;
-  close(): Promise<void>;
+  close(options?: { readonly drain?: boolean }): Promise<void>;
 }
 
 /** The process that holds the data folder; without `url` no command can reach it. */

@@ -58,18 +58,18 @@ export async function runQuery(io: CliIo, argument: string, options: QueryOption
     const headers = { "Content-Type": "application/sparql-query", Accept: accept };
     const stopSpinner = startSpinner(io.stderr);
     const response = await service.ask(pathOf(options), { headers, body: text, asClient: true }).finally(stopSpinner);
-    const record = async (): Promise<Partial<RunRecord>> => recordOf(service, response.headers.get("Fedway-Run"));
+    const record = (wait?: number): Promise<Ended> => recordOf(service, response.headers, wait);
     const notes = response.headers.get("Fedway-Notes")?.split(",") ?? [];
     // The header has their codes only.
     const messages = notes.length === 0 ? [] : ((await record()).notes ?? []).map(({ message }) => message);
     for (const note of messages.length > 0 ? messages : notes) await writeNote(io, note);
     await deliver(io, response, options.format).catch(async (error: unknown) => {
-      const { code, detail } = await record();
+      const { code, detail } = await record(lateMs);
       throw code === undefined
         ? unreachable(error, io.interrupted)
         : new FedwayError(code, detail ?? "The answer broke off.");
     });
-    return closing(io, await record(), options);
+    return closing(io, await record(lateMs), options);
   });
 }
 
@@ -95,11 +95,21 @@ function pathOf({
   return `${place}/sparql${searchOf({ timeout, partial: allowed, strict, provenance, spreadsheet, prune: pruned })}`;
 }
 
-/** The record of a run; empty when it is not available. */
-async function recordOf(service: Service, run: string | null): Promise<Partial<RunRecord>> {
-  if (run === null) return {};
-  const path = `/api/runs/${encodeURIComponent(run)}`;
-  return service.read<RunRecord>(path, { asClient: true }, "status").catch(() => ({}));
+/** Milliseconds to wait for the end of a run whose answer has ended: another process may have answered, and its record is late. */
+const lateMs = 5_000;
+
+type Ended = Partial<Pick<RunRecord, "id" | "status" | "partial" | "notes" | "code" | "detail">>;
+
+/** The record of a run, waiting up to `wait` milliseconds for its end; without one, what the head of its answer says. */
+async function recordOf(service: Service, headers: Headers, wait?: number): Promise<Ended> {
+  const id = headers.get("Fedway-Run");
+  if (id === null) return {};
+  const path = `/api/runs/${encodeURIComponent(id)}${searchOf({ wait })}`;
+  const record = await service.read<RunRecord>(path, { asClient: true }, "status").catch((): Ended => ({}));
+  if (record.status !== undefined && record.status !== "running") return record;
+  const [status, partial] = [headers.get("Fedway-Status"), headers.get("Fedway-Partial")];
+  if (status === "partial") return { ...record, status, partial: partial === "subset" ? partial : "uncertain" };
+  return record;
 }
 
 /** To a terminal rows go as a table, ASK as a word, JSON and XML with a line end behind them; to a pipe all goes as it is. */
@@ -124,9 +134,14 @@ function wordOf(json: string): string {
 }
 
 /** A partial answer is a success only if partial results were allowed. */
-async function closing(io: CliIo, record: Partial<RunRecord>, { partial, subset }: QueryOptions): Promise<number> {
-  const { status = "ok", partial: kind } = record;
+async function closing(io: CliIo, record: Ended, { partial, subset }: QueryOptions): Promise<number> {
+  const { id, status = "ok", partial: kind } = record;
   if (status === "ok" || status === "empty") return exitCodes.ok;
+  if (status === "running") {
+    // An answer that was not cut off is complete, or says at its end what is missing.
+    await writeNote(io, `The record of the run is late; whether rows are missing says: fedway runs show ${id}`);
+    return exitCodes.ok;
+  }
   const effect =
     kind === "uncertain"
       ? " (uncertain): some rows may be wrong, because the query uses MINUS, counts or OPTIONAL on missing data"
@@ -211,7 +226,8 @@ export async function runServe(
       io.interrupted.addEventListener("abort", () => resolve(), { once: true });
     });
   }
-  await app.close();
+  const { reason } = io.interrupted as { readonly reason: unknown };
+  await app.close({ drain: reason instanceof Error && reason.message === "SIGTERM" });
   return exitCodes.ok;
 }
 

@@ -41,11 +41,14 @@ export async function pour(body: Buffer | Readable, stream: Writable, isJson = f
 }
 
 /** A CR at the end of a part waits for the next one, which may begin with its LF. */
-async function* safeParts(source: Readable, show: (text: string) => string): AsyncGenerator<string> {
+async function* safeParts(
+  source: AsyncIterable<string | Buffer>,
+  show: (text: string) => string,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of source) {
-    const text = rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk as Buffer, { stream: true }));
+    const text = rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }));
     rest = text.endsWith("\r") ? "\r" : "";
     yield safeForTerminal(text.slice(0, text.length - rest.length), show);
   }

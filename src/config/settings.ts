@@ -128,8 +128,9 @@ export const settings = {
   },
   drainMs: {
     name: "FEDWAY_DRAIN_MS",
-    default: "0",
-    meaning: "How long readiness is refused before the service stops listening, so that load balancers notice.",
+    default: "5000",
+    meaning:
+      "After SIGTERM: how long readiness is refused, and requests are still answered, before the service stops listening. Ctrl-C skips it.",
     ...integer(0, 300_000),
   },
   monitor: monitorSettings,

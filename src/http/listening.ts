@@ -1,10 +1,11 @@
 import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createServer, type IncomingMessage, type ServerResponse, type Server } from "node:http";
 import { plainHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { problemReply } from "./problem-reply.ts";
 import { createTargetCheck } from "./gatekeeping.ts";
-import type { Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 // Few programs ask, each four times a minute or so; a copy of the text waits for each that does not read it.
@@ -64,6 +65,9 @@ async function answer(
   }
 }
 
+const mostTurns = 1_000;
+const shortTurnMs = 0.1;
+
 /** Lets the connections of a server end without an answer lost. */
 export type Drain = ReturnType<typeof createDrain>;
 
@@ -73,7 +77,9 @@ export function createDrain(server: Server) {
   const connections = new Map<Socket, ServerResponse[]>();
   const underWay = (): readonly ServerResponse[] => [...connections.values()].flat();
   let begun = false;
+  let accepted = 0;
   server.on("connection", (socket) => {
+    accepted += 1;
     connections.set(socket, []);
     socket.once("close", () => connections.delete(socket));
   });
@@ -89,6 +95,19 @@ export function createDrain(server: Server) {
       if (begun) return;
       begun = true;
       for (const response of underWay()) endWith(response);
+    },
+    /**
+     * Accepts no more connections, and lets those that there are be. The system resets connections that wait to be accepted,
+     * and Node accepts one in each turn of its loop: it stops after a short turn that brought none, or one of many turns.
+     */
+    async stopListening(): Promise<void> {
+      for (let turn = 0; turn < mostTurns; turn += 1) {
+        const [before, sinceMs] = [accepted, performance.now()];
+        await nextTurn();
+        if (accepted === before && performance.now() - sinceMs < shortTurnMs) break;
+      }
+      // That of HTTP would also end connections that a client may be writing to.
+      NetServer.prototype.close.call(server);
     },
     /**
      * Resolves when clients have taken the answers that are complete here. Whoever stops the server earlier cuts them off:

@@ -5,12 +5,22 @@ import { plainHeaders, sendNothing, sendNow, uncached } from "./common-headers.t
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, viewerOf } from "./ownership.ts";
 import { RunRecord } from "../query/records.ts";
-import { IdPath, NoParameters, nothing, view, documented } from "./schemas.ts";
+import { IdPath, nothing, strictObject, view, documented } from "./schemas.ts";
 import { refuseForeign } from "./write-access.ts";
 
 const doc = documented("Queries");
 
 const RunList = view("RunList", { runs: Type.Array(RunRecord), next: Type.Optional(Type.String()) });
+
+const RunWait = strictObject({
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      description: "Milliseconds to wait for the end of a run that is still running.",
+    }),
+  ),
+});
 
 const mostCharacters = 300;
 
@@ -46,10 +56,10 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
     schema: {
       ...doc("getRun", "Get the record of a run: what each endpoint contributed", RunRecord),
       params: IdPath,
-      querystring: NoParameters,
+      querystring: RunWait,
     },
     handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id, ownerOf(request));
+      const record = await queries.runRecord(request.params.id, ownerOf(request), { waitMs: request.query.wait });
       if (record) return sendNow(reply, record);
       throw runUnknown();
     },

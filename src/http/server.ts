@@ -155,6 +155,7 @@ async function closeWithin(app: TypedApp, drain: Drain, graceMs: number): Promis
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
   try {
     drain.begin();
+    await drain.stopListening();
     await drain.taken();
     await app.close();
   } finally {

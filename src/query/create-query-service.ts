@@ -84,6 +84,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       if (plan) options.onUsed?.(plan);
       options.slow?.(run, durationMs);
       sessions.finished(run);
+      control.finished(run.id);
     },
   });
   const control = createRunControl({ log, admission: options.admission, shared, store, now });
@@ -109,8 +110,8 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       return toAnalyzedPlan(plan, shownTo(request.owner, record));
     },
     explain: (request) => toPlanDescription(planner.plan(request).plan),
-    async runRecord(id, owner) {
-      const record = await control.find(id);
+    async runRecord(id, owner, { waitMs = 0 } = {}) {
+      const record = await control.ended(id, waitMs);
       return record && shownTo(owner, record);
     },
     runs: (filter, viewer) => control.list(filter, viewer),

@@ -115,10 +115,10 @@ export interface QueryService {
   analyze(request: QueryRequest): Promise<PlanDescription>;
   /**
    * The record of a run, also of one of another process that shares its runs; undefined when it is unknown or was dropped.
-   * `asked` is in it for the run's owner only.
+   * `asked` is in it for the run's owner only. Waits up to `waitMs` for the end of a run under way.
    * @throws FedwayError `STORE_FAILED` when another process has it and the store cannot be asked
    */
-  runRecord(id: string, owner?: string): Promise<RunRecord | undefined>;
+  runRecord(id: string, owner?: string, options?: { readonly waitMs?: number | undefined }): Promise<RunRecord | undefined>;
   /** Runs under way, and those of which records are kept: the viewer's own, an operator's all. @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` */
   runs(filter: RunFilter, viewer: Viewer): Promise<ListedRuns>;
   /**
@@ -134,7 +134,7 @@ export interface QueryService {
 }
 
 /**
- * A run with what it was asked, for its owner; somebody else's is as unknown as one that never was.
+ * A run that has ended, or soon will, with what it was asked, for its owner; somebody else's is as unknown as one that never was.
  * @throws FedwayError `RUN_UNKNOWN`, and `STORE_FAILED` as `runRecord` does
  */
 export async function ownRun(
@@ -142,10 +142,13 @@ export async function ownRun(
   id: string,
   owner: string | undefined,
 ): Promise<RunRecord & { readonly asked: AskedQuery }> {
-  const record = await queries.runRecord(id, owner);
+  const record = await queries.runRecord(id, owner, { waitMs: lateMs });
   if (record?.asked) return { ...record, asked: record.asked };
   throw runUnknown();
 }
+
+/** The record of a run of another process is late, usually by less than a second. */
+const lateMs = 2_000;
 
 /** Nothing is known of a run, or nothing that this reader may know. */
 export const runUnknown = (): FedwayError =>

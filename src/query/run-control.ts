@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { EventEmitter } from "node:events";
 import { clientOf } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
@@ -28,11 +28,11 @@ interface RunControlOptions {
 /** Place, in ids and shared pages, of calls without a run: behind any log. */
 export const callsPlace = 36 ** 5;
 
+const callEnds = "call";
 const requestPrefix = "cancel/";
 const requestMs = 60_000;
 /** How long a cancelled run is waited for. */
 const settleMs = 3_000;
-const lookMs = 50;
 
 /** Finds, lists and ends runs, and calls without a run, of this process and of those that share its store. */
 export function createRunControl({ log, admission, shared, store, now }: RunControlOptions) {
@@ -47,22 +47,52 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
     return call !== undefined || log.cancel(id, cancelledBy(by));
   };
 
-  if (shared) admission.onListed = () => shared.changed(callsPlace);
+  // Ids of what has ended in this process; calls without a run share one name.
+  const ends = new EventEmitter().setMaxListeners(0);
+  admission.onListed = () => {
+    shared?.changed(callsPlace);
+    ends.emit(callEnds);
+  };
 
   // Whoever has the run ends it.
-  const stopWatching = store && watchRequests(store, end);
+  const stopHeeding = store && watchRequests(store, end);
 
-  /** The record once it has ended, or what is known of it after a while. */
-  const settled = async (id: string): Promise<OwnedRecord | undefined> => {
-    const until = now() + settleMs;
-    for (;;) {
-      const record = await find(id);
-      if (record?.status !== "running" || now() > until) return record;
-      await sleep(lookMs);
+  const watchEnd = (id: string, listener: () => void): (() => void) => {
+    const name = id.startsWith(`${callsPlace.toString(36)}-`) ? callEnds : id;
+    ends.on(name, listener);
+    const stopShared = shared?.watch(id, listener);
+    return () => {
+      ends.off(name, listener);
+      stopShared?.();
+    };
+  };
+  const whenEnded = async (id: string, waitMs: number): Promise<OwnedRecord | undefined> => {
+    const until = now() + waitMs;
+    let wake = Promise.withResolvers<void>();
+    const stopWatching = watchEnd(id, () => wake.resolve());
+    try {
+      for (;;) {
+        wake = Promise.withResolvers<void>();
+        const record = await find(id);
+        const leftMs = until - now();
+        if (record?.status !== "running" || leftMs <= 0) return record;
+        const timer = setTimeout(wake.resolve, leftMs);
+        await wake.promise;
+        clearTimeout(timer);
+      }
+    } finally {
+      stopWatching();
     }
   };
+  /** The record once the run has ended, or what is known of it after `waitMs`. */
+  const ended = async (id: string, waitMs: number): Promise<OwnedRecord | undefined> => {
+    const record = await find(id);
+    return record?.status === "running" && waitMs > 0 ? whenEnded(id, waitMs) : record;
+  };
   return {
-    find,
+    ended,
+    /** To be called with the id of each run that has ended. */
+    finished: (id: string): unknown => ends.emit(id),
     calls,
     /** @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` for a malformed cursor */
     async list(filter: RunFilter, viewer: Viewer): Promise<ListedRuns> {
@@ -85,13 +115,13 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
       const by = isOwn ? "owner" : "operator";
       if (record.status !== "running") throw finished(record);
       if (!end(id, by)) await store?.put(requestPrefix + id, by, { ttlMs: requestMs });
-      const after = await settled(id);
+      const after = await ended(id, settleMs);
       if (after?.status === "running") return "accepted";
       // A call without a run leaves no record.
       if (after === undefined || after.status === "cancelled") return "cancelled";
       throw finished(after);
     },
-    close: (): void => stopWatching?.(),
+    close: (): void => stopHeeding?.(),
   };
 }
 

@@ -7,7 +7,7 @@ import { parsedJson } from "../json.ts";
 
 /** Options of sharing runs. */
 export interface SharedRunsOptions {
-  readonly store: Pick<Store, "get" | "put" | "list">;
+  readonly store: Pick<Store, "get" | "put" | "list" | "watch">;
   /** Records of the log at the positions from `from` to before `to`. */
   readonly records: (from: number, to: number) => readonly OwnedRecord[];
   /** Longest time that a query may take. */
@@ -60,6 +60,11 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
         record = await read(id, place);
       }
       return record && isPossible(record) ? record : undefined;
+    },
+    /** Calls `listener` when the record of a run of another process may have changed. @returns ends that */
+    watch(id: string, listener: () => void): (() => void) | undefined {
+      const place = placeOf(id);
+      return place === undefined || place.owner === name ? undefined : store.watch(keyOf(place.owner, place.place), listener);
     },
     /** Records of other processes, some at a time; nothing of what is beyond the bound. @throws FedwayError `STORE_FAILED` */
     async *others(): AsyncGenerator<readonly OwnedRecord[]> {

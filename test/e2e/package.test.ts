@@ -37,6 +37,7 @@ beforeAll(async () => {
     PATH: path,
     PORT: port,
     FEDWAY_MONITOR: "off",
+    FEDWAY_DRAIN_MS: "0",
     npm_config_prefer_offline: "true",
     npm_config_fetch_retries: "0",
   });

@@ -52,3 +52,16 @@ it("a run and a waiting query of one process are listed and cancelled at the oth
   const { id } = seen.find(({ call }) => call === undefined) ?? { id: "" };
   expect((await ask(1, `/api/runs/${id}`, "DELETE")).status).toBe(409);
 });
+
+it("a reader at another process waits for the end of a run when asked to, and sees it running otherwise", async () => {
+  server.setDelay(1_500);
+  const answer = ask(0, `${path}%233`);
+  await until(async () => (await runningAt(1)).length === 1);
+  const [run] = await runningAt(1);
+  const statusAt = async (index: number, wait: number): Promise<unknown> =>
+    ((await (await ask(index, `/api/runs/${run?.id}?wait=${wait}`)).json()) as { readonly status: string }).status;
+  expect(await Promise.all([statusAt(0, 0), statusAt(1, 0), statusAt(1, 1)])).toEqual(["running", "running", "running"]);
+  expect(await Promise.all([statusAt(0, 10_000), statusAt(1, 10_000)])).toEqual(["ok", "ok"]);
+  expect((await answer).status).toBe(200);
+  expect((await ask(1, `/api/runs/${run?.id}?wait=10001`)).status).toBe(400);
+});

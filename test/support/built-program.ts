@@ -49,14 +49,15 @@ export function startProgram([command = process.execPath, ...args]: readonly str
 
 /** Starts `src/main.ts`; it says itself at which URL it listens. */
 export function startSourceProgram(env: Environment) {
-  const program = startProgram([process.execPath, "--import", "tsx", "src/main.ts"], env);
+  const program = startProgram([process.execPath, "--import", "tsx", "src/main.ts"], { FEDWAY_DRAIN_MS: "0", ...env });
   return { ...program, url: () => program.until(() => /listens at (http:\/\/\S+)/.exec(program.log())?.[1]) };
 }
 
-/** Each process has a data folder of its own, and takes changes without a token, unless the test says otherwise. */
+/** Each process has a data folder of its own, takes changes without a token, and ends without a drain, unless the test says otherwise. */
 const withDefaults = (env: Environment): Environment => ({
   FEDWAY_DATA_DIR: env["FEDWAY_DATA_DIR"] ?? newFolder(),
   FEDWAY_ADMIN_TOKEN: "off",
+  FEDWAY_DRAIN_MS: "0",
   ...env,
 });
 

@@ -123,7 +123,7 @@ function largestTexts(schema: Schema): readonly Named[] {
     : [["words", wordsOf(length, " ")], ["list", wordsOf(length, ",")], ...nextRepeated(length)];
 }
 
-const marks = [..."!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"];
+const marks = Array.from("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 /** One and two marks: those that a mark is repeated with lie far apart in the list. */
 const repeatedMarks = marks.flatMap((_, apart) =>
   marks.flatMap((mark, at) => (at + apart < marks.length ? `${mark}${apart === 0 ? "" : marks[at + apart]}` : [])),

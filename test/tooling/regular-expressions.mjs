@@ -89,7 +89,7 @@ async function noteBuilt() {
 }
 
 /** A character of a class, of the usual ones. */
-const usual = [..."ax0 ~\n\t-_.:/<>\"'`,;%#@AZ{}()[]=+*?!&|^$\\é€"];
+const usual = Array.from("ax0 ~\n\t-_.:/<>\"'`,;%#@AZ{}()[]=+*?!&|^$\\é€");
 const memberOf = ({ raw }, flags) =>
   usual.find((each) => new RegExp(`^${raw}$`, flags.replace(/[gy]/gu, "")).test(each)) ?? "";
 

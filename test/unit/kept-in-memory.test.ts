@@ -182,7 +182,10 @@ interface Node {
 }
 
 const isNode = (part: unknown): part is Node => typeof part === "object" && part !== null && "type" in part;
-const nameOf = (part: unknown): string => (isNode(part) ? String(part["name"] ?? part["value"] ?? "") : "");
+const nameOf = (part: unknown): string => {
+  const name = isNode(part) ? (part["name"] ?? part["value"]) : undefined;
+  return typeof name === "string" || typeof name === "number" ? String(name) : "";
+};
 
 /** A cache, or an empty map, set or list: it is there to be filled. */
 function isContainer(part: unknown): part is Node {

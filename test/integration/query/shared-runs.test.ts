@@ -18,7 +18,7 @@ interface Process {
   readonly shared: ReturnType<typeof shareRuns>;
 }
 
-function startProcess(store: Pick<Store, "get" | "put" | "list">, { keep = 100, ahead = 0 } = {}): Process {
+function startProcess(store: Pick<Store, "get" | "put" | "list" | "watch">, { keep = 100, ahead = 0 } = {}): Process {
   const now = (): number => Date.now() + ahead;
   const shared = shareRuns({ store, records: (from, to) => log.records(from, to), timeoutMs, now });
   const log = createRunLog({
@@ -100,7 +100,7 @@ describe("runs that several processes share", () => {
       return store.put(...args);
     };
     const [first, second] = [
-      startProcess({ get: (key) => store.get(key), list: (...args) => store.list(...args), put }),
+      startProcess({ get: (key) => store.get(key), list: (...args) => store.list(...args), put, watch: store.watch }),
       startProcess(store),
     ];
     const runs = Array.from({ length: 50 }, () => first.log.open(plan, asked));
@@ -165,6 +165,7 @@ describe("runs that several processes share", () => {
       get: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
       list: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
       put: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
+      watch: () => () => {},
     };
     const id = startProcess(failing).log.open(plan, asked).id;
     await expect(startProcess(failing).shared.find(id)).rejects.toMatchObject({ code: "STORE_FAILED" });

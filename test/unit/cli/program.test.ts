@@ -272,7 +272,7 @@ describe("query --url", () => {
     expect(overrides).toStrictEqual([]);
     expect(calls.map((call) => call.url)).toStrictEqual([
       "http://127.0.0.1:1/endpoints/alpha/sparql",
-      "http://127.0.0.1:1/api/runs/r1",
+      "http://127.0.0.1:1/api/runs/r1?wait=5000",
     ]);
     expect(calls[0]?.init).toMatchObject({
       method: "POST",
@@ -294,6 +294,23 @@ describe("query --url", () => {
     const { code, err } = await cli(["explain", "ASK {}", ...url]);
     expect(code).toBe(1);
     expect(err).toMatch(/ENDPOINT_UNREACHABLE|CANCELLED/);
+  });
+
+  it("takes an answer to its end for complete when its record is late, and waits for that", async () => {
+    const fetch = answering("x\r\n1\r\n", { id: "r1", status: "running" }, { "Fedway-Status": "running" });
+    expect(await cli(["query", "ASK {}", ...url], { fetch })).toMatchObject({
+      code: 0,
+      err: "note: The record of the run is late; whether rows are missing says: fedway runs show r1\n",
+    });
+  });
+
+  it("believes the head that says partial when there is no record", async () => {
+    const head = { "Fedway-Run": "r1", "Fedway-Status": "partial", "Fedway-Partial": "subset" };
+    const { code, err } = await cli(["query", "ASK {}", ...url], {
+      fetch: (asked) =>
+        asked.includes("/api/runs/") ? new Response(null, { status: 404 }) : new Response("x\r\n", { headers: head }),
+    });
+    expect({ code, err }).toEqual({ code: 1, err: "The answer is partial: rows may be missing.\n" });
   });
 
   it("reports a final status that is not the first one", async () => {

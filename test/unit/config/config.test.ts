@@ -47,7 +47,7 @@ describe("defaults", () => {
       examples: true,
       shards: [],
       role: "all",
-      drainMs: 0,
+      drainMs: 5_000,
       monitor: {
         enabled: true,
         everyMs: 900_000,

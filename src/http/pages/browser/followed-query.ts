@@ -3,7 +3,7 @@ import type { RunRecord } from "../../../query/run-log.ts";
 import { draw } from "./elements.ts";
 import { brokenOff, endOf, problemHtml, progressText, type ShownProblem, type State, stateHtml } from "./outcome.ts";
 import { planDisplay } from "./plan-view.ts";
-import { endedRunOf, explainQuery, problemIn, runOf, sleep, type Target, whyEmpty } from "./requests.ts";
+import { explainQuery, problemIn, runOf, sleep, type Target, whyEmpty } from "./requests.ts";
 
 /** Answer as YASQE gives it; a failure is an error with the text of the response. */
 export type Answer = Error | (Pick<Response, "headers"> & { readonly content: string });
@@ -74,7 +74,7 @@ export class FollowedQuery {
   async #recordOf(answer: Answer, problem: ShownProblem | undefined): Promise<RunRecord | undefined> {
     const id = answer instanceof Error ? problem?.run : (answer.headers.get("Fedway-Run") ?? undefined);
     if (problem !== undefined && id === undefined) return undefined;
-    return endedRunOf(this.session, id).catch(() => undefined);
+    return runOf(this.session, id, lateMs).catch(() => undefined);
   }
 
   /** Shows an answer, unless it broke off: it would look complete. */

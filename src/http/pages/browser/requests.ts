@@ -61,22 +61,10 @@ async function got<Answer>(path: string): Promise<Answer | undefined> {
   return response.ok ? response.json() : undefined;
 }
 
-/** The run of a session with one query, whose id only the first byte of the answer brings. */
-export async function runOf(session: string, known?: string): Promise<RunRecord | undefined> {
+/** The run of a session with one query, whose id only the first byte of the answer brings; `waitMs`: to wait for its end. */
+export async function runOf(session: string, known?: string, waitMs = 0): Promise<RunRecord | undefined> {
   const id = known ?? (await got<{ runs: RunRecord[] }>(`/api/runs?limit=1&session=${session}`))?.runs[0]?.id;
-  return id === undefined ? undefined : got(`/api/runs/${encodeURIComponent(id)}`);
-}
-
-/** The record is closed right after the last byte. */
-const mostTries = 10;
-
-/** The same run once it has ended. */
-export async function endedRunOf(session: string, known?: string): Promise<RunRecord | undefined> {
-  for (let tries = 1; ; tries++) {
-    const record = await runOf(session, known);
-    if ((record && record.status !== "running") || tries === mostTries) return record;
-    await sleep(100);
-  }
+  return id === undefined ? undefined : got(`/api/runs/${encodeURIComponent(id)}?wait=${waitMs}`);
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
