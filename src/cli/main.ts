@@ -20,7 +20,8 @@ const forOneCommand = (config: Config): Config => ({
 /** Aborted by the first signal, whose name is the message of the reason: end in order. The second one ends the process at once, by the default of the platform. */
 function interruption(): AbortSignal {
   const aborter = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => aborter.abort(new DOMException(name, "AbortError")));
+  for (const name of ["SIGINT", "SIGTERM"] as const)
+    process.once(name, () => aborter.abort(new DOMException(name, "AbortError")));
   return aborter.signal;
 }
 

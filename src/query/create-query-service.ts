@@ -70,9 +70,8 @@ export interface QueryServiceOptions {
 /** Creates the use case over a planner and the two ways to execute a plan; the caller closes it. */
 export function createQueryService(options: QueryServiceOptions): QueryService & { close(): Promise<void> } {
   const { planner, limits, metrics, now, sharedStore: store } = options;
-  const { timeoutMs } = limits;
   const records = (from: number, to: number) => (from === callsPlace ? control.calls() : log.records(from, to));
-  const shared = store && shareRuns({ store, records, timeoutMs, now });
+  const shared = store && shareRuns({ store, records, timeoutMs: limits.timeoutMs, now });
   const log = createRunLog({
     keep: limits.runs,
     now,

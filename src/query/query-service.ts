@@ -118,7 +118,11 @@ export interface QueryService {
    * `asked` is in it for the run's owner only. Waits up to `waitMs` for the end of a run under way.
    * @throws FedwayError `STORE_FAILED` when another process has it and the store cannot be asked
    */
-  runRecord(id: string, owner?: string, options?: { readonly waitMs?: number | undefined }): Promise<RunRecord | undefined>;
+  runRecord(
+    id: string,
+    owner?: string,
+    options?: { readonly waitMs?: number | undefined },
+  ): Promise<RunRecord | undefined>;
   /** Runs under way, and those of which records are kept: the viewer's own, an operator's all. @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` */
   runs(filter: RunFilter, viewer: Viewer): Promise<ListedRuns>;
   /**

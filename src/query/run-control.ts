@@ -47,16 +47,58 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
     return call !== undefined || log.cancel(id, cancelledBy(by));
   };
 
-  // Ids of what has ended in this process; calls without a run share one name.
-  const ends = new EventEmitter().setMaxListeners(0);
+  const ends = createEndWatch(find, shared, now);
   admission.onListed = () => {
     shared?.changed(callsPlace);
-    ends.emit(callEnds);
+    ends.callsChanged();
   };
+  const { ended, finished } = ends;
 
   // Whoever has the run ends it.
   const stopHeeding = store && watchRequests(store, end);
+  return {
+    ended,
+    finished,
+    calls,
+    /** @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` for a malformed cursor */
+    async list(filter: RunFilter, viewer: Viewer): Promise<ListedRuns> {
+      const maySee = ({ owner }: OwnedRecord): boolean => viewer.isOperator || owner === ownerDigest(viewer.owner);
+      const page = pageOf(filter, now());
+      page.add([...calls(), ...log.records(0, callsPlace)].filter(maySee));
+      if (shared) for await (const records of shared.others()) page.add(records.filter(maySee));
+      const { runs, next } = page.end();
+      return { runs: runs.map((record) => shownIn(record, viewer)), next };
+    },
+    /**
+     * Cancels what is under way. "accepted": it was asked to end and has not been seen to.
+     * @throws FedwayError `RUN_UNKNOWN`, `RUN_FOREIGN`, `RUN_FINISHED`, `STORE_FAILED`
+     */
+    async cancel(id: string, viewer: Viewer): Promise<"cancelled" | "accepted"> {
+      const record = await find(id);
+      if (record === undefined) throw runUnknown();
+      const isOwn = record.owner === ownerDigest(viewer.owner);
+      if (!isOwn && !viewer.isOperator) throw foreign();
+      const by = isOwn ? "owner" : "operator";
+      if (record.status !== "running") throw runFinished(record);
+      if (!end(id, by)) await store?.put(requestPrefix + id, by, { ttlMs: requestMs });
+      const after = await ended(id, settleMs);
+      if (after?.status === "running") return "accepted";
+      // A call without a run leaves no record.
+      if (after === undefined || after.status === "cancelled") return "cancelled";
+      throw runFinished(after);
+    },
+    close: (): void => stopHeeding?.(),
+  };
+}
 
+/** Waits for the ends of runs and calls, of this process and of those that share its store. */
+function createEndWatch(
+  find: (id: string) => Promise<OwnedRecord | undefined>,
+  shared: RunControlOptions["shared"],
+  now: () => number,
+) {
+  // By id; calls without a run share one name.
+  const ends = new EventEmitter().setMaxListeners(0);
   const watchEnd = (id: string, listener: () => void): (() => void) => {
     const name = id.startsWith(`${callsPlace.toString(36)}-`) ? callEnds : id;
     ends.on(name, listener);
@@ -84,44 +126,15 @@ export function createRunControl({ log, admission, shared, store, now }: RunCont
       stopWatching();
     }
   };
-  /** The record once the run has ended, or what is known of it after `waitMs`. */
-  const ended = async (id: string, waitMs: number): Promise<OwnedRecord | undefined> => {
-    const record = await find(id);
-    return record?.status === "running" && waitMs > 0 ? whenEnded(id, waitMs) : record;
-  };
   return {
-    ended,
+    /** The record once the run has ended, or what is known of it after `waitMs`. @throws FedwayError `STORE_FAILED` */
+    ended: async (id: string, waitMs: number): Promise<OwnedRecord | undefined> => {
+      const record = await find(id);
+      return record?.status === "running" && waitMs > 0 ? whenEnded(id, waitMs) : record;
+    },
     /** To be called with the id of each run that has ended. */
     finished: (id: string): unknown => ends.emit(id),
-    calls,
-    /** @throws FedwayError `STORE_FAILED`, `REQUEST_INVALID` for a malformed cursor */
-    async list(filter: RunFilter, viewer: Viewer): Promise<ListedRuns> {
-      const maySee = ({ owner }: OwnedRecord): boolean => viewer.isOperator || owner === ownerDigest(viewer.owner);
-      const page = pageOf(filter, now());
-      page.add([...calls(), ...log.records(0, callsPlace)].filter(maySee));
-      if (shared) for await (const records of shared.others()) page.add(records.filter(maySee));
-      const { runs, next } = page.end();
-      return { runs: runs.map((record) => shownIn(record, viewer)), next };
-    },
-    /**
-     * Cancels what is under way. "accepted": it was asked to end and has not been seen to.
-     * @throws FedwayError `RUN_UNKNOWN`, `RUN_FOREIGN`, `RUN_FINISHED`, `STORE_FAILED`
-     */
-    async cancel(id: string, viewer: Viewer): Promise<"cancelled" | "accepted"> {
-      const record = await find(id);
-      if (record === undefined) throw runUnknown();
-      const isOwn = record.owner === ownerDigest(viewer.owner);
-      if (!isOwn && !viewer.isOperator) throw foreign();
-      const by = isOwn ? "owner" : "operator";
-      if (record.status !== "running") throw finished(record);
-      if (!end(id, by)) await store?.put(requestPrefix + id, by, { ttlMs: requestMs });
-      const after = await ended(id, settleMs);
-      if (after?.status === "running") return "accepted";
-      // A call without a run leaves no record.
-      if (after === undefined || after.status === "cancelled") return "cancelled";
-      throw finished(after);
-    },
-    close: (): void => stopHeeding?.(),
+    callsChanged: (): unknown => ends.emit(callEnds),
   };
 }
 
@@ -174,7 +187,7 @@ const foreign = (): FedwayError =>
     next: "Send Authorization: Bearer with the admin token, or the key with which the query was sent.",
   });
 
-const finished = ({ id, status }: RunRecord): FedwayError =>
+const runFinished = ({ id, status }: RunRecord): FedwayError =>
   new FedwayError("RUN_FINISHED", `The run ended before it could be cancelled: ${status}.`, {
     next: `GET /api/runs/${id} gives its record.`,
   });

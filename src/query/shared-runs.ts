@@ -64,7 +64,9 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
     /** Calls `listener` when the record of a run of another process may have changed. @returns ends that */
     watch(id: string, listener: () => void): (() => void) | undefined {
       const place = placeOf(id);
-      return place === undefined || place.owner === name ? undefined : store.watch(keyOf(place.owner, place.place), listener);
+      return place === undefined || place.owner === name
+        ? undefined
+        : store.watch(keyOf(place.owner, place.place), listener);
     },
     /** Records of other processes, some at a time; nothing of what is beyond the bound. @throws FedwayError `STORE_FAILED` */
     async *others(): AsyncGenerator<readonly OwnedRecord[]> {

@@ -60,7 +60,11 @@ it("a reader at another process waits for the end of a run when asked to, and se
   const [run] = await runningAt(1);
   const statusAt = async (index: number, wait: number): Promise<unknown> =>
     ((await (await ask(index, `/api/runs/${run?.id}?wait=${wait}`)).json()) as { readonly status: string }).status;
-  expect(await Promise.all([statusAt(0, 0), statusAt(1, 0), statusAt(1, 1)])).toEqual(["running", "running", "running"]);
+  expect(await Promise.all([statusAt(0, 0), statusAt(1, 0), statusAt(1, 1)])).toEqual([
+    "running",
+    "running",
+    "running",
+  ]);
   expect(await Promise.all([statusAt(0, 10_000), statusAt(1, 10_000)])).toEqual(["ok", "ok"]);
   expect((await answer).status).toBe(200);
   expect((await ask(1, `/api/runs/${run?.id}?wait=10001`)).status).toBe(400);

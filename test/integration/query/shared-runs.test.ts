@@ -100,7 +100,12 @@ describe("runs that several processes share", () => {
       return store.put(...args);
     };
     const [first, second] = [
-      startProcess({ get: (key) => store.get(key), list: (...args) => store.list(...args), put, watch: store.watch }),
+      startProcess({
+        get: (key) => store.get(key),
+        list: (...args) => store.list(...args),
+        put,
+        watch: (...args) => store.watch(...args),
+      }),
       startProcess(store),
     ];
     const runs = Array.from({ length: 50 }, () => first.log.open(plan, asked));

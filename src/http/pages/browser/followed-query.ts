@@ -5,6 +5,9 @@ import { brokenOff, endOf, problemHtml, progressText, type ShownProblem, type St
 import { planDisplay } from "./plan-view.ts";
 import { explainQuery, problemIn, runOf, sleep, type Target, whyEmpty } from "./requests.ts";
 
+/** How long the end of a run whose answer has come is waited for. */
+const lateMs = 2_000;
+
 /** Answer as YASQE gives it; a failure is an error with the text of the response. */
 export type Answer = Error | (Pick<Response, "headers"> & { readonly content: string });
 
