@@ -8,10 +8,10 @@ import { EmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
 import type { JobKind, JobQueue } from "../jobs/job-queue.ts";
 import { offerToken, type openAdminToken } from "../store/admin-token.ts";
 import { holdDataFolder } from "../store/data-folder.ts";
-import { createRedisStore } from "../store/redis/redis-store.ts";
+import { createRedisStore, type RedisStore } from "../store/redis/redis-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
-import { watchState } from "../store/watch-state.ts";
+import { keepAll, lossByEviction, mayEvict, watchState } from "../store/watch-state.ts";
 import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { watchWrites } from "../store/watch-writes.ts";
@@ -24,6 +24,8 @@ export interface State {
   readonly writes: Pick<ReturnType<typeof watchWrites>, "fault" | "listen">;
   /** No other process works on it. */
   readonly soleOwner: boolean;
+  /** The server's eviction policy, where the state is in Redis; resolves to undefined where it may not be asked. */
+  readonly evictionPolicy?: RedisStore["evictionPolicy"];
   /** Announces the URL of the service to other processes of this machine. */
   announce(url: string): Promise<void>;
   close(): Promise<void>;
@@ -34,14 +36,20 @@ export const redisPrefix = "fedway:";
 
 /**
  * Opens the state: in Redis when there is one, else in the data folder, which then belongs to this process.
- * @throws FedwayError `STORE_HELD`, `STORE_FAILED`
+ * @throws FedwayError `STORE_HELD`, `STORE_FAILED`, `CONFIG_INVALID` for a Redis that evicts
  */
 export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | "redisUrl">): Promise<State> {
   if (redisUrl !== undefined) {
     const store = await createRedisStore({ url: redisUrl, prefix: redisPrefix }).catch((error: unknown) => {
       throw unreachable(error);
     });
-    return watched({ store, soleOwner: false, announce: async () => {}, close: () => store.close() });
+    const policy = await store.evictionPolicy();
+    if (mayEvict(policy)) {
+      await store.close();
+      throw evicting(policy);
+    }
+    const { evictionPolicy } = store;
+    return watched({ store, soleOwner: false, evictionPolicy, announce: async () => {}, close: () => store.close() });
   }
   const folder = await holdDataFolder(dataDir);
   try {
@@ -77,6 +85,11 @@ export const logWriteFaults = ({ writes }: State, log: Pick<Logger, "error" | "w
     else log.warn("the store can be written to again");
   });
 
+const evicting = (policy: string): FedwayError =>
+  new FedwayError("CONFIG_INVALID", `${lossByEviction(policy)} Nothing was started.`, {
+    next: `${keepAll} and set it in redis.conf too; then start again.`,
+  });
+
 /** Drops the store's advice for its users, which does not help those who start a service. */
 function unreachable(error: unknown): unknown {
   if (!(error instanceof FedwayError) || error.code !== "STORE_FAILED") return error;
@@ -104,9 +117,16 @@ interface WatchedState {
 }
 
 /** Watches a state that others could empty; `refresh` reads it anew. */
-export const watchSharedState = ({ log, state: { store }, token }: WatchedState, refresh: () => Promise<void>) =>
+export const watchSharedState = (
+  { log, state: { store, evictionPolicy }, token }: WatchedState,
+  refresh: () => Promise<void>,
+) =>
   watchState({
     store,
+    evictionPolicy,
+    onEvicting: (policy) => log.error(`${lossByEviction(policy)} ${keepAll}`),
+    onUnknownPolicy: () =>
+      log.warn("Redis does not let this account ask for its maxmemory-policy; it must be noeviction"),
     now: steadyClock.now,
     onFault: faultLog(log, "the state cannot be reached"),
     async onLost() {

@@ -11,7 +11,11 @@ export interface ReadinessParts {
   readonly closing: boolean;
   /** Only where several processes share the state. */
   readonly stateWatch:
-    | { readonly lostAtMs: number | undefined; readonly failingSinceMs: number | undefined }
+    | {
+        readonly lostAtMs: number | undefined;
+        readonly failingSinceMs: number | undefined;
+        readonly eviction: "unknown" | { readonly detail: string } | undefined;
+      }
     | undefined;
   /** Since when nothing can be stored, and why; undefined while it can. */
   readonly writeFault?: { readonly sinceMs: number; readonly reason: string } | undefined;
@@ -29,7 +33,7 @@ export type Readiness = Static<typeof Readiness>;
 
 /**
  * Readiness for queries. A store that fails does not stop them, neither does a monitor that is silent, nor a
- * network that cannot be reached: all are shown and change nothing.
+ * network that cannot be reached: all are shown and change nothing. A Redis that evicts what it has acknowledged does.
  */
 export function readiness(parts: ReadinessParts): Readiness {
   const { catalog, examples, closing, shardsOff, monitor } = parts;
@@ -42,7 +46,7 @@ export function readiness(parts: ReadinessParts): Readiness {
     monitor: monitorCheck(monitor),
     network: networkCheck(monitor),
   };
-  return { ready: !closing, checks };
+  return { ready: !closing && typeof parts.stateWatch?.eviction !== "object", checks };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -56,11 +60,15 @@ function stateCheck({ stateWatch: watch, writeFault }: ReadinessParts): Check {
     const { sinceMs, reason } = writeFault;
     return { ok: false, detail: `writes fail since ${iso(sinceMs)}: ${reason} Queries are answered all the same` };
   }
+  const { eviction } = watch ?? {};
+  if (typeof eviction === "object") return { ok: false, detail: eviction.detail };
   if (watch?.lostAtMs !== undefined) {
     return { ok: true, detail: `was lost at ${iso(watch.lostAtMs)}: earlier changes over the API are gone` };
   }
   // A data folder is not watched: an unknown state is not called good.
-  return { ok: true, detail: watch === undefined ? "in the data folder" : "shared, and there" };
+  if (watch === undefined) return { ok: true, detail: "in the data folder" };
+  const unasked = eviction === "unknown" ? "; Redis does not say whether it evicts (maxmemory-policy)" : "";
+  return { ok: true, detail: `shared, and there${unasked}` };
 }
 
 function monitorCheck(monitor: ReadinessParts["monitor"]): Check {

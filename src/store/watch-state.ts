@@ -9,6 +9,12 @@ interface StateWatchOptions {
   readonly now: () => number;
   /** Default 5,000. */
   readonly everyMs?: number;
+  /** Asked with each look; resolves to undefined where the server forbids it. Absent: nothing is ever evicted. */
+  readonly evictionPolicy?: (() => Promise<string | undefined>) | undefined;
+  /** Called when the server begins to evict. */
+  readonly onEvicting?: ((policy: string) => void) | undefined;
+  /** Called once when the server does not say whether it evicts. */
+  readonly onUnknownPolicy?: (() => void) | undefined;
   /** Called when another, empty or restored, state stands where this process' state was. */
   readonly onLost: () => Promise<void>;
   readonly onFault: (error: unknown) => void;
@@ -16,6 +22,15 @@ interface StateWatchOptions {
 
 /** Changes of the shared state while this process ran. */
 export type StateWatch = Awaited<ReturnType<typeof watchState>>;
+
+/** True for a policy by which Redis drops what it has acknowledged. */
+export const mayEvict = (policy: string | undefined): policy is string =>
+  policy !== undefined && policy !== "noeviction";
+
+export const lossByEviction = (policy: string): string =>
+  `Redis drops acknowledged changes when its memory is full: its maxmemory-policy is ${policy}.`;
+/** The command that mends it. */
+export const keepAll = "Run redis-cli config set maxmemory-policy noeviction";
 
 /** The id of the state: written where none is found, and gone when the state is. */
 const key = "state/life";
@@ -37,12 +52,21 @@ async function stateIdOf(store: Store): Promise<string> {
 export async function watchState(options: StateWatchOptions) {
   const { store, now, everyMs = 5_000, onLost, onFault } = options;
   let stateId = await stateIdOf(store);
-  const seen: { lostAtMs?: number; failingSinceMs?: number } = {};
+  const seen: { lostAtMs?: number; failingSinceMs?: number; policy?: string | undefined } = {};
   /** The state that was found instead and is not taken up yet. */
   let found = stateId;
   let closed = false;
 
+  const lookAtPolicy = async (): Promise<void> => {
+    const policy = await options.evictionPolicy?.();
+    if (mayEvict(policy) && seen.policy !== policy) options.onEvicting?.(policy);
+    seen.policy = policy;
+  };
+  await lookAtPolicy();
+  if (options.evictionPolicy && seen.policy === undefined) options.onUnknownPolicy?.();
+
   const look = async (): Promise<void> => {
+    await lookAtPolicy();
     const current = await stateIdOf(store);
     if (closed) return;
     if (current !== found) seen.lostAtMs = Math.round(now());
@@ -68,6 +92,12 @@ export async function watchState(options: StateWatchOptions) {
     /** Since when the store cannot be reached; undefined while it can. */
     get failingSinceMs(): number | undefined {
       return seen.failingSinceMs;
+    },
+    /** `unknown`: the server does not say; undefined: it keeps all. */
+    get eviction(): "unknown" | { readonly detail: string } | undefined {
+      if (options.evictionPolicy === undefined) return undefined;
+      if (seen.policy === undefined) return "unknown";
+      return mayEvict(seen.policy) ? { detail: `${lossByEviction(seen.policy)} ${keepAll}` } : undefined;
     },
     close(): void {
       closed = true;

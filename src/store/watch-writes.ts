@@ -19,7 +19,7 @@ const probe = "state/probe";
 const largest = 65_536;
 
 /**
- * The same store, and whether its writes fail: a full disk or a Redis without memory answers what is read, and takes
+ * The same store, and whether its writes fail: a full disk or a Redis without memory answers what is read, and may take
  * deletes, as if nothing were wrong. A full disk may still have room for small documents, so only one as large as the one that
  * failed ends the fault. While writes fail, such a document is tried, so that room is noticed without a client.
  */
@@ -55,6 +55,7 @@ export function watchWrites(store: Store, { now, everyMs = 5_000 }: WatchOptions
     }
   };
   const put: Store["put"] = (key, value, options) => followed(store.put(key, value, options), value.length);
+  const remove: Store["delete"] = (key, options) => followed(store.delete(key, options), 0);
   const schedule = (): void => {
     if (closed) return;
     timer ??= setTimeout(() => {
@@ -63,7 +64,7 @@ export function watchWrites(store: Store, { now, everyMs = 5_000 }: WatchOptions
     }, everyMs).unref();
   };
   return {
-    store: { ...store, put } satisfies Store,
+    store: { ...store, put, delete: remove } satisfies Store,
     fault: (): WriteFault | undefined => fault,
     /** Calls back when writes begin to fail, and with undefined when they work again. */
     listen(listener: typeof onChange): void {

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createRedisStore } from "../../src/store/redis/redis-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { watchState } from "../../src/store/watch-state.ts";
+import { openState } from "../../src/app/open-state.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 import { freePort } from "../support/listening.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { eventually } from "../support/eventually.ts";
@@ -158,5 +161,67 @@ describe("a Redis that is not there", () => {
     expect(failure).toMatchObject({ code: "STORE_FAILED", message: "There is no room left in Redis." });
     await other.config("SET", "maxmemory", "0");
     expect(await store.put("a", "1")).toBeGreaterThan(0);
+  });
+});
+
+describe("a Redis that may evict what it has acknowledged", () => {
+  const start = async (): Promise<RedisServer & { readonly set: (policy: string) => Promise<unknown> }> => {
+    const redis = await startRedis();
+    const client = new Redis(redis.url);
+    onTestFinished(async () => {
+      client.disconnect();
+      await redis.stop();
+    });
+    return Object.assign(redis, { set: (policy: string) => client.config("SET", "maxmemory-policy", policy) });
+  };
+  const open = (redisUrl: string) => openState({ dataDir: newFolder(), redisUrl });
+
+  it.each(["allkeys-lru", "volatile-ttl"])("ends the start, with the command that mends it: %s", async (policy) => {
+    const redis = await start();
+    await redis.set(policy);
+    const error = await failureOf(open(redis.url));
+    expect(error.code).toBe("CONFIG_INVALID");
+    expect(error.message).toContain(policy);
+    expect(error.details.next).toContain("redis-cli config set maxmemory-policy noeviction");
+    await redis.set("noeviction");
+    await (await open(redis.url)).close();
+  });
+
+  it("is noticed while the service runs, and when it is mended", async () => {
+    const redis = await start();
+    const state = await open(redis.url);
+    onTestFinished(() => state.close());
+    const told: string[] = [];
+    const watch = await watchState({
+      store: state.store,
+      evictionPolicy: state.evictionPolicy,
+      now: Date.now,
+      everyMs: 20,
+      onEvicting: (policy) => void told.push(policy),
+      onLost: async () => {},
+      onFault: () => {},
+    });
+    onTestFinished(() => watch.close());
+    expect(watch.eviction).toBe(undefined);
+    await redis.set("allkeys-lfu");
+    await eventually(async () => expect(watch.eviction).toEqual({ detail: expect.stringContaining("allkeys-lfu") }));
+    await redis.set("noeviction");
+    await eventually(async () => expect(watch.eviction).toBe(undefined));
+    expect(told).toEqual(["allkeys-lfu"]);
+  });
+
+  it("is asked in another way where CONFIG is forbidden, and unknown where that is, too", async () => {
+    const redis = await start();
+    const admin = new Redis(redis.url);
+    onTestFinished(() => admin.disconnect());
+    for (const [name, rights, policy] of [
+      ["few", ["-config"], "noeviction"],
+      ["fewer", ["-config", "-info"], undefined],
+    ] as const) {
+      await admin.call("ACL", ["SETUSER", name, "on", `>${name}`, "~*", "&*", "+@all", ...rights]);
+      const state = await open(redis.url.replace("redis://", `redis://${name}:${name}@`));
+      onTestFinished(() => state.close());
+      expect([name, await state.evictionPolicy?.()]).toEqual([name, policy]);
+    }
   });
 });

@@ -17,6 +17,15 @@ export interface RedisStoreOptions extends RedisConnectionOptions {
   readonly prefix: string;
 }
 
+/** A store in Redis. */
+export interface RedisStore extends Store {
+  /**
+   * The server's `maxmemory-policy`; undefined where it forbids the question. All but `noeviction` lose what was
+   * acknowledged, those that evict only keys with a time to live also: leases, runs and jobs have one.
+   */
+  evictionPolicy(): Promise<string | undefined>;
+}
+
 /** Documents that one script reads at most: a script keeps all other clients of Redis waiting. */
 const mostPerScript = 50;
 /** The value of a point begins with its number of arrival. */
@@ -29,12 +38,12 @@ const arrivalDigits = 16;
  *
  * @throws FedwayError `CONFIG_INVALID`, `STORE_FAILED` when Redis does not answer now
  */
-export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
+export async function createRedisStore(options: RedisStoreOptions): Promise<RedisStore> {
   checkRedisPlace(options);
   const connection = await connectRedis(options);
   const parts: RedisParts = { connection, prefix: options.prefix };
   const changes = createRedisWatch(options, channelsOf(options.prefix));
-  return checkedStore({
+  const store = checkedStore({
     name: "redis",
     ...documentMethods(parts),
     ...seriesMethods(parts),
@@ -45,6 +54,18 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
       await connection.close();
     },
   });
+  return { ...store, evictionPolicy: () => evictionPolicy(connection) };
+}
+
+/** The policy of Redis for a full memory; undefined where it does not let this account ask. */
+async function evictionPolicy({ command }: RedisConnection): Promise<string | undefined> {
+  try {
+    return texts(await command("CONFIG", "GET", "maxmemory-policy"))[1];
+  } catch {
+    // Managed services have no CONFIG, and accounts may lack the right to it.
+    const info = await command("INFO", "memory").catch(() => "");
+    return /^maxmemory_policy:(\S+)/mu.exec(String(info))?.[1];
+  }
 }
 
 /** Prefix of the channels for changes; the document's key follows. */

@@ -30,7 +30,7 @@ const shouldSay = (
   });
 
 const watch = (seen: Partial<NonNullable<ReadinessParts["stateWatch"]>>) =>
-  read({ stateWatch: { lostAtMs: undefined, failingSinceMs: undefined, ...seen } });
+  read({ stateWatch: { lostAtMs: undefined, failingSinceMs: undefined, eviction: undefined, ...seen } });
 
 describe("readiness", () => {
   it("ends with the first moment of the end", () => {
@@ -47,6 +47,15 @@ describe("readiness", () => {
     detail: `cannot be reached since ${at}; hosted endpoints are answered, others most likely not`,
   });
   shouldSay("one's own", "state", read(), { ok: true, detail: "in the data folder" });
+  it("is refused while Redis may evict what it has acknowledged", () => {
+    const { ready, checks } = watch({ eviction: { detail: "it evicts" } });
+    expect(ready).toBe(false);
+    expect(checks["state"]).toStrictEqual({ ok: false, detail: "it evicts" });
+  });
+  shouldSay("shared, and not known to keep all", "state", watch({ eviction: "unknown" }), {
+    ok: true,
+    detail: "shared, and there; Redis does not say whether it evicts (maxmemory-policy)",
+  });
   shouldSay("shared", "state", watch({}), { ok: true, detail: "shared, and there" });
   shouldSay("away", "state", watch({ failingSinceMs: atMs, lostAtMs: atMs }), {
     ok: false,
