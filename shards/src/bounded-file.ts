@@ -1,7 +1,11 @@
-import { open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 
 /** Why a file was not read. */
 export type FileFault = "missing" | "not a file" | "too large";
+
+/** Opens what a user named for reading: a pipe without a writer, which would hold a thread, is not waited for. */
+export const openToRead = (path: string): Promise<FileHandle> => open(path, constants.O_RDONLY | constants.O_NONBLOCK);
 
 /**
  * A regular file of at most `maxBytes`; no more is read, however the file grows meanwhile.
@@ -12,7 +16,7 @@ export async function readBoundedFile(
   maxBytes: number,
   faultOf: (fault: FileFault, cause?: unknown) => Error,
 ): Promise<Buffer> {
-  const file = await open(path).catch((cause: unknown) => {
+  const file = await openToRead(path).catch((cause: unknown) => {
     throw faultOf("missing", cause);
   });
   try {

@@ -1,9 +1,10 @@
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "../make-folder.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { storeFailed } from "./bounds.ts";
+import { ownerOnly } from "./sqlite/database.ts";
 import { isBusy, sqliteFailed } from "./sqlite/sqlite-errors.ts";
 
 /** The process that owns a data folder. */
@@ -75,7 +76,10 @@ function isLocked(path: string): boolean {
 async function takeLock(path: string): Promise<DatabaseSync> {
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(path, lockFile));
+    const file = join(path, lockFile);
+    await (await open(file, "a", ownerOnly)).close();
+    await chmod(file, ownerOnly);
+    lock = new DatabaseSync(file);
     // Long enough for a process that only looks who holds the folder.
     lock.exec("PRAGMA busy_timeout = 300; BEGIN EXCLUSIVE");
     return lock;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -40,6 +41,17 @@ describe("a build refuses", () => {
     await spoil();
     await shouldRefuse(code, message);
   });
+
+  it.each(["harbour.nt", "queries.json", "spec.json"])(
+    "a pipe that has no writer, instead of waiting for one: %s",
+    async (name) => {
+      await rm(join(workspace.input, name));
+      execFileSync("mkfifo", [join(workspace.input, name)]);
+      await expect(workspace.build()).rejects.toMatchObject({
+        message: expect.stringMatching(/(?:not a|no) (?:regular )?file/u),
+      });
+    },
+  );
 
   it("a path that leads out by a link", async () => {
     await rm(join(workspace.input, "harbour.nt"));

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { type FileHandle, stat } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { openToRead } from "../bounded-file.ts";
 import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 
 /** Facts about a file that was read to its end. */
@@ -62,8 +63,10 @@ export class InputBytes {
     const { signal } = this.#options;
     let file: FileHandle | undefined;
     try {
-      file = await open(this.#input.path, "r");
-      this.#modifiedMs = (await file.stat()).mtimeMs;
+      file = await openToRead(this.#input.path);
+      const found = await file.stat();
+      if (!found.isFile()) throw invalidInput(this.#input.name, "it is no regular file; give the path of one");
+      this.#modifiedMs = found.mtimeMs;
       this.#isCompressed = this.#from === undefined && (await startsAsGzip(file));
       const stored = this.#stored(file);
       for await (const chunk of this.#isCompressed ? gunzipped(stored) : stored) {

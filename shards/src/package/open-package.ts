@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, readFile, realpath } from "node:fs/promises";
+import { type FileHandle, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
-import { readBoundedFile } from "../bounded-file.ts";
+import { openToRead, readBoundedFile } from "../bounded-file.ts";
 import { checkFile } from "../finished-folder.ts";
 import {
   type Guard,
@@ -113,7 +113,7 @@ export async function openPackagedFile(
   // A link may lead out of the folder.
   const isLink = (await realpath(join(folder, name)).catch(() => "")) !== join(await realpath(folder), name);
   if (isLink) throw damaged;
-  const handle = await open(join(folder, name));
+  const handle = await openToRead(join(folder, name));
   const { size } = await handle.stat();
   if (listed === undefined || size === listed.bytes) return { handle, bytes: size };
   await handle.close();

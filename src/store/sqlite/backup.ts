@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { storeFailed } from "../bounds.ts";
+import { ownerOnly } from "./database.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 
 /** Result of a backup. */
@@ -26,6 +27,7 @@ export async function backupDatabase(source: string, target: string): Promise<Ba
   if (!(await exists(source))) throw new FedwayError("REQUEST_INVALID", "There is no database to back up.");
   const unfinished = `${target}.${process.pid}.partial`;
   try {
+    await (await open(unfinished, "wx", ownerOnly)).close();
     await copyDatabase(source, unfinished);
     await flush(unfinished);
     // A link fails where a file exists, a rename would replace it.

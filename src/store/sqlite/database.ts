@@ -1,3 +1,5 @@
+import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { storeFailed, sweepEveryMs } from "../bounds.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
@@ -16,14 +18,49 @@ export interface DatabaseOptions {
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
+    if (options.path !== ":memory:") prepareFile(options.path);
     database = new DatabaseSync(options.path);
     configure(database, options);
     migrate(database);
+    checkTables(database);
     return database;
   } catch (error) {
     database?.close();
     throw sqliteFailed(error);
   }
+}
+
+/**
+ * Makes the file, or an existing one, readable for its owner only: SQLite gives the files beside it the same mode.
+ * @throws FedwayError `STORE_FAILED` for a file that has lost its content: it would count as a new one
+ */
+function prepareFile(path: string): void {
+  const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0;
+  const wasInUse = [`${path}.reserve`, join(dirname(path), "admin-token")].some((file) => existsSync(file));
+  if (isEmpty && wasInUse) {
+    throw storeFailed(
+      `The database ${path} is empty (0 bytes), but its folder was in use: keys, changes of the catalogue and the history are gone.`,
+      undefined,
+      `Restore a backup; or begin anew without them: rm ${path}`,
+    );
+  }
+  try {
+    closeSync(openSync(path, "a", ownerOnly));
+    chmodSync(path, ownerOnly);
+  } catch {
+    // SQLite says what is wrong with the place, or works with a file of somebody else that may be written to.
+  }
+}
+
+export const ownerOnly = 0o600;
+
+/** @throws FedwayError `STORE_FAILED` for a database that somebody has changed */
+function checkTables(database: DatabaseSync): void {
+  const rows: readonly Row[] = database.prepare("SELECT name FROM sqlite_schema").all();
+  const names = new Set(rows.map((row) => textOf(row, "name")));
+  const missing = ["documents", "points", "counters", "leases", "sequence"].filter((name) => !names.has(name));
+  if (missing.length === 0) return;
+  throw storeFailed(`The database lacks the tables ${missing.join(", ")}.`, undefined, "Restore a backup.");
 }
 
 /** Documents whose keys begin so, read beside a process that may own the file. @throws FedwayError `STORE_FAILED` */

@@ -17,7 +17,7 @@ export function createReserve(path: string) {
   const take = (): boolean => {
     try {
       // Bytes that no file system compresses.
-      if (sizeOf(path) !== reserveBytes) writeFileSync(path, randomBytes(reserveBytes));
+      if (sizeOf(path) !== reserveBytes) writeFileSync(path, randomBytes(reserveBytes), { mode: 0o600 });
       return true;
     } catch {
       rmSync(path, { force: true });

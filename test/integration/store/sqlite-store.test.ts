@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -95,6 +95,42 @@ describe("a database that cannot be used", () => {
     const path = join(newFolder(), "store.db");
     writeFileSync(path, "no database, ".repeat(1_000));
     await shouldFail(path, /not a database/);
+  });
+  it("of no bytes in a folder that was in use is refused, with what is gone and how to begin anew", async () => {
+    const path = join(newFolder(), "store.db");
+    await openSqliteStore({ path }).close();
+    for (const file of [`${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
+    writeFileSync(path, "");
+    expect(() => openSqliteStore({ path })).toThrowError(
+      expect.objectContaining({
+        code: "STORE_FAILED",
+        message: expect.stringMatching(/empty \(0 bytes\).*keys, changes of the catalogue and the history are gone/u),
+        details: expect.objectContaining({ next: expect.stringContaining(`rm ${path}`) }),
+      }),
+    );
+    rmSync(path);
+    await (await openStore({ path })).put("a", "1");
+  });
+  it("without one of its tables is refused in words", async () => {
+    const path = join(newFolder(), "store.db");
+    await openSqliteStore({ path }).close();
+    connect(path).exec("DROP TABLE leases");
+    expect(() => openSqliteStore({ path })).toThrowError(
+      expect.objectContaining({ code: "STORE_FAILED", message: "The database lacks the tables leases." }),
+    );
+  });
+  it("is readable for its owner only, as all files beside it and its backups are", async () => {
+    const folder = newFolder();
+    const path = join(folder, "store.db");
+    writeFileSync(path, "", { mode: 0o644 });
+    const store = await openStore({ path });
+    await store.put("a", "1");
+    await backupDatabase(path, join(folder, "backup.db"));
+    const modes = readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]);
+    expect(modes.map(([name]) => name)).toEqual(
+      expect.arrayContaining(["backup.db", "store.db", "store.db-shm", "store.db-wal", "store.db.reserve"]),
+    );
+    expect(modes.filter(([, mode]) => mode !== "600")).toEqual([]);
   });
   it("lies in a folder that does not exist", async () => {
     await shouldFail(join(newFolder(), "missing", "store.db"), /cannot be opened/);
