@@ -11,7 +11,6 @@ import { createHealthRepository } from "./health-repository.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
-import { importHours } from "./import-hours.ts";
 import { createIncidentRepository } from "./incident-repository.ts";
 import { createMaintenance } from "./maintenance.ts";
 import type { Finding, MaintenanceWindow, MonitorEvent, Score, TrafficReport, WindowSummary } from "./monitor.ts";
@@ -73,8 +72,6 @@ export interface MonitorOptions {
 }
 
 const settleEveryMs = 30_000;
-/** Once a run, and again in case a process of an earlier release ran beside this one. */
-const importEveryMs = 24 * 3_600_000;
 /** A probe with its retry takes about one minute; a shorter silence means nothing. */
 const leastStaleMs = 120_000;
 /** New endpoints out in the network that are probed at once; more of them wait for their turns, within an interval. */
@@ -249,7 +246,6 @@ function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> 
     ...(work
       ? [loop(settleEveryMs, () => announcer.settleOld()), loop(settleEveryMs, () => parts.findings.sweep())]
       : []),
-    ...(work ? [loop(importEveryMs, () => importHours({ ...parts, signal: parts.closing.signal }))] : []),
     ...(probes ? [loop(settleEveryMs, () => parts.shared.sweep())] : []),
     ...(soleOwner ? [] : followOthers(parts, probes)),
   ];

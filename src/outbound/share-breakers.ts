@@ -26,8 +26,8 @@ const schema = Type.Object({
    * endpoint works again.
    */
   openMs: Type.Number({ minimum: 0 }),
-  /** When that was, on the clock of the process that wrote it; absent in notices of earlier versions. */
-  atMs: Type.Optional(Type.Number()),
+  /** When that was, on the clock of the process that wrote it. */
+  atMs: Type.Number(),
   /** Id of the process that wrote it. */
   from: text,
   /** Number of the notice in its process. */
@@ -124,8 +124,7 @@ export class BreakerSharing {
 
   /** How old a notice is; 0 for an age that none can have in the store: then the clocks differ. */
   #ageOf(notice: Notice): number {
-    const now = this.#options.clock.now();
-    const ageMs = now - (notice.atMs ?? now);
+    const ageMs = this.#options.clock.now() - notice.atMs;
     return ageMs > 0 && ageMs <= keptMs(notice) ? ageMs : 0;
   }
 }

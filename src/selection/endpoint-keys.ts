@@ -18,8 +18,8 @@ export interface EndpointKeys {
   readonly url: string;
   readonly all: TripleTerms;
   readonly properties: ReadonlyMap<string, TripleTerms>;
-  /** Absent in those of earlier versions. */
-  readonly instances?: ReadonlyMap<string, TermSpace> | undefined;
+  /** Of the instances of each class. */
+  readonly instances: ReadonlyMap<string, TermSpace>;
   readonly copy: TripleCopy;
 }
 
@@ -90,7 +90,7 @@ const schema = Type.Object({
   url: Type.String({ maxLength: longestIri }),
   all: termsSchema,
   properties: Type.Array(Type.Tuple([Type.String(), termsSchema]), { maxItems: 200_000 }),
-  instances: Type.Optional(Type.Array(Type.Tuple([Type.String(), spaceSchema]), { maxItems: 200_000 })),
+  instances: Type.Array(Type.Tuple([Type.String(), spaceSchema]), { maxItems: 200_000 }),
   /** Base64. */
   copy: Type.String({ maxLength: 16 * 1024 * 1024 }),
 });
@@ -105,7 +105,7 @@ export function createKeyStore(store: Store): Collection<EndpointKeys> {
         url,
         all,
         properties: new Map(properties),
-        instances: instances && new Map(instances),
+        instances: new Map(instances),
         copy: TripleCopy.from(copy),
       }),
       encode: ({ properties, instances, copy, ...terms }: EndpointKeys) =>
@@ -113,7 +113,7 @@ export function createKeyStore(store: Store): Collection<EndpointKeys> {
           format: 2,
           ...terms,
           properties: [...properties],
-          instances: instances && [...instances],
+          instances: [...instances],
           copy: copy.toText(),
         }),
     },

@@ -54,12 +54,8 @@ export function checkedStore(adapter: StoreAdapter): Store {
   };
 }
 
-function checkedNumbers(adapter: StoreAdapter): Pick<Store, "range" | "increment" | "acquire" | "release"> {
+function checkedNumbers(adapter: StoreAdapter): Pick<Store, "increment" | "acquire" | "release"> {
   return {
-    async range(series, bounds) {
-      checkKey(series);
-      return adapter.range(series, bounds);
-    },
     async increment(counter, by, options = {}) {
       checkKey(counter);
       checkDuration(options.ttlMs, "ttlMs");

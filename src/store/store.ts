@@ -30,14 +30,6 @@ export interface DocumentChange {
   readonly version: number;
 }
 
-/** One point of a time series. */
-export interface SeriesPoint {
-  /** Milliseconds since the epoch, whole. */
-  readonly atMs: number;
-  /** JSON text. */
-  readonly value: string;
-}
-
 /**
  * Where the service keeps its state. A write whose promise has resolved survives the end of the process. Keys are
  * non-empty, at most 512 bytes of UTF-8 without control characters; values at most 64 MiB. Not in the port:
@@ -63,12 +55,6 @@ export interface Store {
    * @returns ends it
    */
   watch(prefix: string, listener: (change: DocumentChange | undefined) => void): () => void;
-
-  /**
-   * Points with `fromMs <= atMs < toMs` of a series that an earlier release wrote, oldest first. To be removed with
-   * `monitor/import-hours.ts`.
-   */
-  range(series: string, options: { readonly fromMs: number; readonly toMs: number }): Promise<readonly SeriesPoint[]>;
 
   /** Adds to a counter (0 when new) and resolves to its value; `ttlMs` counts from the counter's creation. */
   increment(counter: string, by: number, options?: { readonly ttlMs?: number }): Promise<number>;

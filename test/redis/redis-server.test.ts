@@ -84,7 +84,6 @@ describe("a store in a shared Redis", () => {
     const store = await openStore("used:");
     await store.put("a", "1", { ttlMs: 60_000 });
     await store.list("");
-    await store.range("s", { fromMs: 0, toMs: 5 });
     await store.increment("c", 1, { ttlMs: 1_000 });
     await store.acquire("l", "me", 1_000);
     await store.release("l", "me");

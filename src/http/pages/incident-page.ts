@@ -96,11 +96,9 @@ ${evidenceTable(evidence)}`
   });
 }
 
-const sources: Readonly<Record<Observation["source"] | "traffic", string>> = {
+const sources: Readonly<Record<Observation["source"], string>> = {
   turn: "scheduled probe",
   early: "early probe",
-  // In incidents of earlier releases.
-  traffic: "proxied query",
 };
 
 function resultOf({ ok, fault, detail, maintenance, offline }: Observation): Html {

@@ -11,9 +11,9 @@ export interface JobData {
   readonly end?: JobEnd;
 }
 
-/** An end that was not the handler's; older versions also ended jobs as failed. */
+/** An end that was not the handler's. */
 interface JobEnd {
-  readonly state: "cancelled" | "failed";
+  readonly state: "cancelled";
   readonly atMs: number;
   readonly error?: PublicError;
 }

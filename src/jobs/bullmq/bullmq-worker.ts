@@ -180,8 +180,7 @@ async function attempt(run: Run, options: Attending): Promise<readonly unknown[]
   }
   refuseEnded(await run.read(), {});
   if (!(result instanceof Handover)) return storable(result);
-  // BullMQ lets the job of an older version go on that waits for this one.
-  if (job.parentKey === undefined) await options.handOver(job, result);
+  await options.handOver(job, result);
   return leave(job);
 }
 

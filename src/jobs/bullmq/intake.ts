@@ -78,8 +78,8 @@ async function enqueue(parts: IntakeParts, { kind, payload, options }: NewJob): 
 async function makeRoom({ table, link }: IntakeParts, id: string): Promise<Job | "ending" | undefined> {
   const held = (await table.stored(id)).filter((job) => !isToCome(job));
   if (held.some(isOpen)) return table.view(id);
-  // BullMQ removes no job that a worker holds. Jobs of older versions may have children.
-  const removals = held.map((job) => link.queue(job.queueName).remove(job.id ?? "", { removeChildren: true }));
+  // BullMQ removes no job that a worker holds.
+  const removals = held.map((job) => link.queue(job.queueName).remove(job.id ?? ""));
   const removed = await link.wait(Promise.all(removals));
   return removed.every((count) => count === 1) ? undefined : "ending";
 }

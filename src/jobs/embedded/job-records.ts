@@ -46,11 +46,7 @@ export class JobRecords {
     const found: JobRecord[] = [];
     for await (const [, record] of this.#documents.entries()) found.push(record);
     const byEnd = found.toSorted((left, right) => (left.finishedAtMs ?? 0) - (right.finishedAtMs ?? 0));
-    for (const record of byEnd) {
-      // An older version made parts of some jobs jobs of their own; the jobs themselves now do them.
-      if (isOpen(record) && "parent" in record) await this.forget(record);
-      else this.#jobs.set(record.id, record);
-    }
+    for (const record of byEnd) this.#jobs.set(record.id, record);
   }
 
   /** Adds a job that is in the store before it is in memory. */

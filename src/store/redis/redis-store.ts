@@ -1,7 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { checkedStore, counterBeyond, type StoreAdapter, storeFailed } from "../bounds.ts";
 import { compareKeys } from "../key-order.ts";
-import type { SeriesPoint, Store, StoredDocument } from "../store.ts";
+import type { Store, StoredDocument } from "../store.ts";
 import {
   checkRedisPlace,
   connectRedis,
@@ -28,8 +28,6 @@ export interface RedisStore extends Store {
 
 /** Documents that one script reads at most: a script keeps all other clients of Redis waiting. */
 const mostPerScript = 50;
-/** The value of a point begins with its number of arrival. */
-const arrivalDigits = 16;
 
 /**
  * A store that several processes share: one Redis server (6.2 or newer), also behind a fail-over, but not a cluster.
@@ -46,7 +44,6 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Redi
   const store = checkedStore({
     name: "redis",
     ...documentMethods(parts),
-    ...seriesMethods(parts),
     ...counterMethods(parts),
     watch: changes.watch,
     async close() {
@@ -111,20 +108,6 @@ function documentMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter,
         start = `(${last}`;
       }
       return found;
-    },
-  };
-}
-
-function seriesMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "range"> {
-  return {
-    async range(series, { fromMs, toMs }) {
-      const key = `${prefix}s:${series}`;
-      const reply = texts(await connection.command("ZRANGEBYSCORE", key, fromMs, `(${toMs}`, "WITHSCORES"));
-      const points: SeriesPoint[] = [];
-      for (let at = 0; at + 1 < reply.length; at += 2) {
-        points.push({ atMs: Number(reply[at + 1]), value: (reply[at] ?? "").slice(arrivalDigits) });
-      }
-      return points;
     },
   };
 }

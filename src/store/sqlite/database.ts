@@ -58,7 +58,7 @@ export const ownerOnly = 0o600;
 function checkTables(database: DatabaseSync): void {
   const rows: readonly Row[] = database.prepare("SELECT name FROM sqlite_schema").all();
   const names = new Set(rows.map((row) => textOf(row, "name")));
-  const missing = ["documents", "points", "counters", "leases", "sequence"].filter((name) => !names.has(name));
+  const missing = ["documents", "counters", "leases", "sequence"].filter((name) => !names.has(name));
   if (missing.length === 0) return;
   throw storeFailed(`The database lacks the tables ${missing.join(", ")}.`, undefined, "Restore a backup.");
 }
@@ -108,8 +108,6 @@ export const migrations: readonly string[] = [
   `CREATE TABLE documents (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, version INTEGER NOT NULL,
      expires_at INTEGER) STRICT;
    CREATE INDEX documents_expiry ON documents (expires_at) WHERE expires_at IS NOT NULL;
-   CREATE TABLE points (series TEXT NOT NULL, at_ms INTEGER NOT NULL, arrival INTEGER NOT NULL, value TEXT NOT NULL,
-     PRIMARY KEY (series, at_ms, arrival)) STRICT, WITHOUT ROWID;
    CREATE TABLE counters (name TEXT PRIMARY KEY NOT NULL, value INTEGER NOT NULL, expires_at INTEGER) STRICT;
    CREATE INDEX counters_expiry ON counters (expires_at) WHERE expires_at IS NOT NULL;
    CREATE TABLE leases (name TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;

@@ -55,7 +55,6 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   return checkedStore({
     name: "sqlite",
     ...documentMethods(connection),
-    ...seriesMethods(connection),
     ...counterMethods(connection),
     ...leaseMethods(connection),
     async close() {
@@ -136,18 +135,6 @@ function documentMethods(connection: Connection): Pick<StoreAdapter, "get" | "pu
       });
     },
     watch: watchers.watch,
-  };
-}
-
-function seriesMethods({ database, read }: Connection): Pick<StoreAdapter, "range"> {
-  const between = database.prepare(
-    "SELECT at_ms, value FROM points WHERE series = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms, arrival",
-  );
-  return {
-    async range(series, { fromMs, toMs }) {
-      const rows = read(() => between.all(series, fromMs, toMs));
-      return rows.map((row) => ({ atMs: integerOf(row, "at_ms"), value: textOf(row, "value") }));
-    },
   };
 }
 

@@ -326,7 +326,6 @@ export function describeStore(adapter: string, create: () => Promise<StoreHarnes
       await shouldReject(store.put("a", "1"), "STORE_FAILED");
       await shouldReject(store.delete("a"), "STORE_FAILED");
       await shouldReject(store.list(""), "STORE_FAILED");
-      await shouldReject(store.range("a", { fromMs: 0, toMs: 1 }), "STORE_FAILED");
       await shouldReject(store.increment("a", 1), "STORE_FAILED");
       await shouldReject(store.acquire("a", "me", 1_000), "STORE_FAILED");
       await store.close();

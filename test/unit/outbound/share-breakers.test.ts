@@ -201,23 +201,29 @@ describe("shared circuit breakers stay sound", () => {
   it.each([
     ["no JSON", "{"],
     ["no object", "null"],
-    ["no URL", JSON.stringify({ openMs: 1_000, from: "x", nth: 1 })],
-    ["a URL that is none", JSON.stringify({ url: "a.example", openMs: 1_000, from: "x", nth: 1 })],
-    ["a negative time", JSON.stringify({ url, openMs: -1, from: "x", nth: 1 })],
-    ["a time in words", JSON.stringify({ url, openMs: "long", from: "x", nth: 1 })],
-    ["a name that is none", JSON.stringify({ url, id: {}, openMs: 1_000, from: "x", nth: 1 })],
+    ["no URL", JSON.stringify({ openMs: 1_000, atMs: Date.now(), from: "x", nth: 1 })],
+    ["a URL that is none", JSON.stringify({ url: "a.example", openMs: 1_000, atMs: Date.now(), from: "x", nth: 1 })],
+    ["a negative time", JSON.stringify({ url, openMs: -1, atMs: Date.now(), from: "x", nth: 1 })],
+    ["a time in words", JSON.stringify({ url, openMs: "long", atMs: Date.now(), from: "x", nth: 1 })],
+    ["a name that is none", JSON.stringify({ url, id: {}, openMs: 1_000, atMs: Date.now(), from: "x", nth: 1 })],
     ["a moment in words", JSON.stringify({ url, openMs: 1_000, atMs: "noon", from: "x", nth: 1 })],
   ])("when a notice has %s", async (_what, text) => {
     const b = openProcess();
     await store.put(`${prefix}x`, text);
-    await store.put(`${prefix}y`, JSON.stringify({ url: "http://b.example/", openMs: 5_000, from: "x", nth: 1 }));
+    await store.put(
+      `${prefix}y`,
+      JSON.stringify({ url: "http://b.example/", openMs: 5_000, atMs: Date.now(), from: "x", nth: 1 }),
+    );
     await looks(2);
     expect(b.stateOf("http://b.example/").breaker.state).toBe("open");
     expect([b.state(), b.faults]).toEqual(["closed", []]);
   });
   it("when a notice names a year: ten minutes are the most", async () => {
     const b = openProcess();
-    await store.put(`${prefix}x`, JSON.stringify({ url, openMs: 365 * 86_400_000, from: "x", nth: 1 }));
+    await store.put(
+      `${prefix}x`,
+      JSON.stringify({ url, openMs: 365 * 86_400_000, atMs: Date.now(), from: "x", nth: 1 }),
+    );
     await looks(1);
     expect(b.state()).toBe("open");
     expect(b.stateOf().breaker.waitMs()).toBeLessThanOrEqual(600_000);

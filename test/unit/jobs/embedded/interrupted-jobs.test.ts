@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { EmbeddedJobQueue } from "../../../../src/jobs/embedded/embedded-job-queue.ts";
@@ -98,38 +97,5 @@ describe("a job of two kinds whose process is killed", () => {
   it("is failed by the next one when it was to fail", async () => {
     const error = { code: "ENDPOINT_REJECTED_QUERY", message: "No." };
     expect(await shouldEnd(broken, { id: "x", kind: "second", state: "failed", error })).toBeGreaterThan(4);
-  });
-});
-
-describe("a folder of version 0.1.0", () => {
-  it("has its open jobs run to their end, and its finished ones shown", async () => {
-    // Of a service that was killed with one job done, two children done or running, and others open.
-    const url = new URL("../../../fixtures/jobs/former-documents.json", import.meta.url);
-    const former: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(url, "utf8"));
-    for (const [key, document] of Object.entries(former)) await store.put(key, JSON.stringify(document));
-    const run: JobKind["run"] = async (payload) => [payload];
-    const queue = await start(["note", "gather", "slice"].map((name) => kind(name, run)));
-    await advance(60_000);
-    expect(await queue.get("note.1")).toMatchObject({ state: "done", result: "done", attempts: 1 });
-    expect(await queue.get("note.2")).toMatchObject({ state: "done", result: ["hangs"], attempts: 2 });
-    expect(await queue.get("note.3")).toMatchObject({ state: "done", result: ["later"], attempts: 1 });
-    expect(await queue.get("gather.d")).toMatchObject({ state: "done", result: [{ dataset: "d" }] });
-    const turns = (await queue.list()).filter(({ id }) => id.startsWith("hourly."));
-    expect(turns.map(({ state }) => state)).toEqual(["done"]);
-  });
-  it("has the open parts of a job done by that job, also parts without one", async () => {
-    const counts = { attempts: 0, failures: 0, interruptions: 0, priority: 0, createdAtMs: 1, runAtMs: 1 };
-    const job = { ...counts, id: "x", kind: "second", state: "waiting", payload: 1, order: 1, children: ["a", "b"] };
-    const part = { ...job, children: undefined, id: "x.a", order: 2, parent: { id: "x", order: 1 } };
-    const done = { ...part, id: "x.b", state: "done", order: 3, finishedAtMs: Date.now(), resultBytes: 4 };
-    const lost = { ...part, id: "y.a", state: "running", attempts: 1, parent: { id: "y", order: 5 } };
-    for (const one of [job, part, done, lost]) await store.put(`jobs/job/${one.id}`, JSON.stringify(one));
-    const queue = await start([second]);
-    await advance(1_000);
-    expect((await queue.list()).map(({ id, state, attempts }) => [id, state, attempts])).toEqual([
-      ["x.b", "done", 0],
-      ["x", "done", 1],
-    ]);
-    expect((await store.list("jobs/job/")).map(({ key }) => key).toSorted()).toEqual(["jobs/job/x", "jobs/job/x.b"]);
   });
 });
