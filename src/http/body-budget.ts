@@ -34,14 +34,24 @@ export function addBodyBudget(app: FastifyInstance, maxBytes: number): void {
       return;
     }
     let received = 0;
-    payload.on("data", (chunk: Buffer) => {
+    const count = (chunk: Buffer): void => {
+      // Whoever read the body has left it: what still comes is dropped, and an error would have no listener.
+      if (payload.listenerCount("error") === 0) {
+        payload.off("data", count);
+        return;
+      }
       received += chunk.length;
       add(owner, chunk.length);
       if (!lacksRoom(owner, 0)) return;
-      reply.raw.setHeader("Connection", "close");
+      payload.off("data", count);
+      if (!reply.raw.headersSent) reply.raw.setHeader("Connection", "close");
       payload.emit("error", noRoom());
+    };
+    payload.on("data", count);
+    reply.raw.once("close", () => {
+      payload.off("data", count);
+      add(owner, -received);
     });
-    reply.raw.once("close", () => add(owner, -received));
     done(null, payload);
   });
 }

@@ -69,6 +69,23 @@ describe.each(routes)("bodies under way at %s", (...route) => {
     expect(isRefused(large)).toBe(true);
   });
 
+  // The handler of /mcp takes larger bodies of any type.
+  it.each(route[0] === "/mcp" ? [] : [route[1], "text/none"])(
+    "give back what came after their refusal as %s",
+    async (type) => {
+      const app = await startWith({ bodyBytes: 2 ** 20 });
+      for (let times = 0; times < 12; times += 1) {
+        const large = unfinished(app, [route[0], type], 240_000);
+        await expect.poll(() => large.received()).toMatch(/^HTTP\/1\.1 (413|415) /u);
+        large.socket.destroy();
+      }
+      const next = unfinished(app, route, 3_000);
+      await expect.poll(() => next.socket.bytesWritten).toBeGreaterThan(3_000);
+      expect(await status(app, "10.0.0.1")).toBe(200);
+      expect(isRefused(next)).toBe(false);
+    },
+  );
+
   it("end with 408 when they do not arrive", async () => {
     const app = await startWith({ bodyTimeoutMs: 50 });
     const slow = unfinished(app, route, 10);
