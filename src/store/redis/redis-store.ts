@@ -23,7 +23,7 @@ export interface RedisStore extends Store {
    * The server's `maxmemory-policy`; undefined where it forbids the question. All but `noeviction` lose what was
    * acknowledged, those that evict only keys with a time to live also: leases, runs and jobs have one.
    */
-  evictionPolicy(): Promise<string | undefined>;
+  readonly evictionPolicy: () => Promise<string | undefined>;
 }
 
 /** Documents that one script reads at most: a script keeps all other clients of Redis waiting. */
