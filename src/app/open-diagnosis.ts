@@ -35,11 +35,12 @@ export function openDiagnosis(
     maxRequests,
   });
   const explainEmpty = async (request: QueryRequest, timeoutMs: number): Promise<Problem | null> => {
-    const { text: query, endpointId: endpoint, federationId: federation, signal, owner, admitted } = request;
+    const { text: query, endpointId: endpoint, federationId: federation } = request;
+    const { signal, owner, admitted, withoutCredentials } = request;
     // The parts are asked without a dataset of the protocol.
     if (request.defaultGraphs.length + request.namedGraphs.length > 0) return null;
     const asked = { query, endpoint, federation };
-    const { problem } = await explainer.explain(asked, { signal, owner, admitted, timeoutMs });
+    const { problem } = await explainer.explain(asked, { signal, owner, admitted, timeoutMs, withoutCredentials });
     return problem;
   };
   const acceptAdapter = createAdapterAcceptance({ catalog, probe, admission, now });

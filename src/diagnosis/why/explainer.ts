@@ -32,6 +32,8 @@ export interface DiagnosisBudget {
   readonly owner?: string | undefined;
   /** The call that the diagnosis is part of; absent: it is one of its own. */
   readonly admitted?: Admitted | undefined;
+  /** It may not ask endpoints that need the operator's credentials. Default false. */
+  readonly withoutCredentials?: boolean | undefined;
 }
 
 /** Reason for an empty answer, and the cost of finding it. */
@@ -88,12 +90,14 @@ export function createExplainer(options: ExplainerOptions) {
      * @throws FedwayError `SERVICE_BUSY` when too much is under way, `CANCELLED`, and what the planner throws
      */
     async explain(asked: EmptyQuery, budget: DiagnosisBudget): Promise<EmptyDiagnosis> {
-      const { timeoutMs = guardMs, owner } = budget;
-      const key = JSON.stringify([asked.query, asked.endpoint, asked.federation]);
+      const { timeoutMs = guardMs, owner, withoutCredentials = false } = budget;
+      // What is found with credentials is not shown to who may not use them.
+      const key = JSON.stringify([asked.query, asked.endpoint, asked.federation, withoutCredentials]);
       const before = known.get(key);
       if (before) return aged(before.diagnosis, options.now() - before.at);
       return shared.join(key, budget.signal, async (signal) => {
-        const entrant = { client: owner, what: "diagnosis", characters: asked.query.length, timeoutMs, signal };
+        const { length: characters } = asked.query;
+        const entrant = { client: owner, what: "diagnosis", characters, timeoutMs, signal, withoutCredentials };
         const admitted = budget.admitted ?? (await admission.enter(entrant));
         const requests = admitted.requests.part(options.maxRequests);
         try {

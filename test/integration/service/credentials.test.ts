@@ -142,6 +142,34 @@ describe("an endpoint that wants credentials", () => {
     }
     expect(member("basic").requests).toEqual([]);
   });
+  it("is not asked why an answer to a page of another site is empty", async () => {
+    const [own, other] = [member("basic").url, stranger.url];
+    const nothing = `SERVICE <${other}> { ?s <urn:none> ?z }`;
+    const queries = [
+      `SELECT ?o { ${nothing} OPTIONAL { SERVICE <${own}> { ?s <urn:basic> ?o } } }`,
+      `SELECT ?s { ${nothing} FILTER EXISTS { SERVICE <${own}> { ?s <urn:basic> ?o } } }`,
+    ];
+    const shown = async (query: string, headers: Readonly<Record<string, string>>): Promise<unknown> => {
+      const body = JSON.stringify({ query });
+      const type = { "Content-Type": "application/json" };
+      const response = await fetch(`${service.url}/api/query`, {
+        method: "POST",
+        headers: { ...type, ...headers },
+        body,
+      });
+      return ((await response.json()) as { status: unknown }).status;
+    };
+    for (const query of queries) {
+      // Before and after the operator's own page has had the diagnosis.
+      expect(await shown(query, { Origin: "https://evil.example" })).toBe("empty");
+      expect(member("basic").requests).toEqual([]);
+      expect(await shown(query, {})).toBe("empty");
+      expect(member("basic").requests.length).toBeGreaterThan(0);
+      member("basic").requests.length = 0;
+      expect(await shown(query, { Origin: "https://evil.example" })).toBe("empty");
+      expect(member("basic").requests).toEqual([]);
+    }
+  });
   it("gets a new token once where the one in use was withdrawn", async () => {
     await (await ask("oauth")).text();
     const before = tokens.issued.length;
