@@ -9,7 +9,7 @@ const mostProperties = 50;
 
 /**
  * Facts in the manifest about a shard that its triples alone do not show: the classes at both ends of its properties, and of which
- * classes it has a part. Undefined for shards of earlier versions.
+ * classes it has a part. Undefined for shards that were written without these facts.
  */
 export function builtFactsOf(dataset: ShardDataset, shard: FinishedShard): BuiltFacts | undefined {
   if (shard.properties === undefined) return undefined;

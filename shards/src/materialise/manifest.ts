@@ -50,9 +50,9 @@ export type Source = Guarded<typeof isSource>;
 const isShard = isShape({
   /** See `shardIdsOf`. */
   id: matches(/^[a-z0-9][a-z0-9.-]{0,63}$/u),
-  /** Topic of its triples, a sentence; not there in shards of earlier versions. */
+  /** Topic of its triples, a sentence, where the build gave one. */
   topic: optional(isShort),
-  /** Its properties with the classes of their subjects and objects in the whole dataset; not there in shards of earlier versions. */
+  /** Its properties with the classes of their subjects and objects in the whole dataset, where they were gathered. */
   properties: optional(
     isListOf(isShape({ property: isTerm, subjectClasses: isListOf(isTerm), objectClasses: isListOf(isTerm) })),
   ),

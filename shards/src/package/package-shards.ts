@@ -59,8 +59,8 @@ export interface PackageManifest extends Pick<ShardDataset, "dataset" | "title" 
   /** How many questions have each flag of the audit, and how many have any. */
   readonly flags: Audit["counts"];
   readonly flagged: number;
-  /** How many queries each stratum has; absent in packages of earlier versions. */
-  readonly strata?: Readonly<Partial<Record<Stratum, number>>> | undefined;
+  /** How many queries each stratum has. */
+  readonly strata: Readonly<Partial<Record<Stratum, number>>>;
   readonly leftOut: readonly LeftOut[];
   /** Every file beside the manifest. */
   readonly files: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[];

@@ -137,7 +137,7 @@ export interface ShardReport {
   readonly queries: readonly QueryReport[];
   readonly readings: readonly InterpretationReport[];
   readonly leftOut: readonly RejectedQuery[];
-  /** Inputs of which lines that cannot be read were left out; absent in reports of earlier versions. */
+  /** Inputs of which lines that cannot be read were left out; absent when there is none. */
   readonly badLines?: readonly (BadLines & { readonly name: string })[] | undefined;
 }
 

@@ -2,7 +2,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
-import { isFlag, isObject, isShape, isText, optional } from "../guards.ts";
+import { isFlag, isObject, isShape, isText } from "../guards.ts";
 import { readShardSpec, type ShardSpec } from "../spec.ts";
 import { type LocatedSpec, locateSpec, readablePath, readSpecFile } from "../spec-paths.ts";
 import { discardBuild } from "../materialise/materialise.ts";
@@ -18,8 +18,8 @@ interface BuildPayload {
   /** Folder of the paths in the description, below `shards-input/`. */
   readonly base: string;
   readonly dryRun: boolean;
-  /** Id of the data folder that it was asked for; absent in jobs of earlier versions. */
-  readonly folder?: string | undefined;
+  /** Id of the data folder that it was asked for. */
+  readonly folder: string;
 }
 
 /** Result of a build job: the figures; the report has all. */
@@ -168,7 +168,7 @@ const isPayload = isShape({
   spec: isObject,
   base: (value) => typeof value === "string",
   dryRun: isFlag,
-  folder: optional(isText),
+  folder: isText,
 });
 
 function payloadOf(payload: unknown): BuildPayload {

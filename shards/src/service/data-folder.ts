@@ -33,8 +33,8 @@ export async function dataFolderId(dataDir: string): Promise<string> {
 }
 
 /** @throws FedwayError `CONFIG_INVALID` when a job was asked for in another data folder */
-export async function refuseOtherFolder(dataDir: string, askedFor: string | undefined): Promise<void> {
-  if (askedFor === undefined || askedFor === (await dataFolderId(dataDir))) return;
+export async function refuseOtherFolder(dataDir: string, askedFor: string): Promise<void> {
+  if (askedFor === (await dataFolderId(dataDir))) return;
   throw new FedwayError(
     "CONFIG_INVALID",
     "This worker has another data folder than the process that was asked to work on the shards.",

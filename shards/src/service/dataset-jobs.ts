@@ -15,10 +15,10 @@ import type { ShardHost } from "./host.ts";
 import type { RunShardTask } from "./run-task.ts";
 import type { ShardSettings } from "./shard-service.ts";
 
-/** `folder`: id of the data folder that the job was asked for; absent in jobs of earlier versions. */
+/** `folder`: id of the data folder that the job was asked for. */
 interface DatasetPayload {
   readonly dataset: string;
-  readonly folder?: string | undefined;
+  readonly folder: string;
 }
 
 /** Parts of jobs on finished shards. */

@@ -7,7 +7,7 @@ const isPayload = isShape({
   dataset: matches(datasetPattern),
   baseUrl: isText,
   timeoutMs: optional(isCount),
-  folder: optional(isText),
+  folder: isText,
 });
 
 /** Jobs that make packages in `packages/` of the data folder, which replace those of before. */

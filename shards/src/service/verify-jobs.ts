@@ -1,6 +1,6 @@
 import { toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { readOrigins, readReport } from "../finished-folder.ts";
-import { isFlag, isShape, isText, matches, optional } from "../guards.ts";
+import { isFlag, isShape, isText, matches } from "../guards.ts";
 import type { Input } from "../load/input.ts";
 import { datasetPattern } from "../spec.ts";
 import { readablePath } from "../spec-paths.ts";
@@ -18,7 +18,7 @@ const mostInputs = 1_000;
 /** Result of a verification job: the findings, each cut to a readable length. */
 export interface VerifyJobResult extends Verification, DatasetResult {}
 
-const isPayload = isShape({ dataset: matches(datasetPattern), answers: isFlag, folder: optional(isText) });
+const isPayload = isShape({ dataset: matches(datasetPattern), answers: isFlag, folder: isText });
 
 /**
  * Jobs that verify shards with inputs from below `shards-input/` of the data folder; `answers`: compare the answers of all
