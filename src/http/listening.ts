@@ -117,6 +117,10 @@ export function createDrain(server: Server) {
       const waiting = underWay().filter(({ writableEnded, writableFinished }) => writableEnded && !writableFinished);
       await Promise.all(waiting.map((response) => new Promise((resolve) => response.once("close", resolve))));
     },
+    /** Ends connections that nothing has ever come on, which browsers open ahead: to Node they are not idle. */
+    endSilent(): void {
+      for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
+    },
   };
 }
 

@@ -49,6 +49,8 @@ const limits = {
   // How often Node looks for requests that are late.
   lateCheckMs: 2_000,
   keepAliveMs: 72_000,
+  // At the end, for a first request on a connection.
+  silentMs: 1_000,
   connections: 10_000,
   pathParameterLength: 200,
 };
@@ -153,6 +155,7 @@ function addSparql(app: TypedApp, shell: HttpShell): void {
 
 async function closeWithin(app: TypedApp, drain: Drain, graceMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  const silent = setTimeout(() => drain.endSilent(), limits.silentMs);
   try {
     drain.begin();
     await drain.stopListening();
@@ -160,6 +163,7 @@ async function closeWithin(app: TypedApp, drain: Drain, graceMs: number): Promis
     await app.close();
   } finally {
     clearTimeout(timer);
+    clearTimeout(silent);
   }
 }
 

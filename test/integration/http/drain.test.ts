@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createDrain, type Drain } from "../../../src/http/listening.ts";
 import { listening } from "../../support/listening.ts";
+import { startService } from "../../support/running-service.ts";
 
 /** Much more than the buffers of both ends of a loopback connection hold. */
 const largeBytes = 32 * 1024 * 1024;
@@ -130,4 +131,13 @@ describe("a server that drains", () => {
     draining.release();
     expect((await ended).toString()).toContain("xxxxx");
   });
+});
+
+it("a service ends without waiting for a connection on which nothing has come", async () => {
+  // Longer than a test may take: queries under way have this time at the end.
+  const service = await startService({}, { FEDWAY_TIMEOUT_MS: "600000" });
+  const { ended } = client(Number(new URL(service.url).port));
+  expect((await fetch(`${service.url}/health/live`)).ok).toBe(true);
+  await service.close();
+  expect(await ended).toHaveLength(0);
 });
