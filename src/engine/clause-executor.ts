@@ -250,13 +250,13 @@ async function* ask(
   const { account, bounds, answers } = options;
   const most = form === "filter" ? mostFiltered : clause.endpoint.maxValuesRows;
   if (keys && keys.rows.length > (most ?? keys.rows.length)) throw tooManyKeys();
-  const { query, unlimited, columns, own } = sentAs(form, clause, keys);
+  const { query, unlimited, columns, certain, own } = sentAs(form, clause, keys);
   const tolerated = isTolerated(clause, bounds);
   const inPart = isTakenInPart(clause, bounds);
   const apart = account.nextAnswer();
   const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
   const { endpoint, prologue, limit } = clause;
-  const asked = { endpoint, query, columns, unlimited, prologue, limit, tolerated, inPart, report };
+  const asked = { endpoint, query, columns, certain, unlimited, prologue, limit, tolerated, inPart, report };
   const send = () => fetchRows(options, { ...asked, step: stepOf(bounds.steps, clause, keys) });
   const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
   for await (const rows of inBatches(answers.rows(request, send))) {

@@ -186,11 +186,14 @@ function summaryText(group: string, summary: Summary, variables: readonly string
   return `{ SELECT ${[keys, ...computed].join(" ").trim()} WHERE ${group}${keys && ` GROUP BY ${keys}`} }`;
 }
 
-/** The variables of a summary. */
+/** The variables of a summary; whether its numbers are bound is for `checkedSummary` to say. */
 export const summaryVariables = (summary: Summary, all: readonly ClauseVariable[]): readonly ClauseVariable[] =>
   "order" in summary
     ? all
-    : [...summary.by, ...summary.aggregates.map(({ as }) => as)].map((name) => ({ name, certain: true }));
+    : [
+        ...summary.by.map((name) => ({ name, certain: true })),
+        ...summary.aggregates.map(({ as }) => ({ name: as, certain: false })),
+      ];
 
 /** The rows of a summary, whose numbers are of the types that they have here. @throws FedwayError `ENDPOINT_MALFORMED` */
 export function checkedSummary(

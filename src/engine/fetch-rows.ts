@@ -6,6 +6,7 @@ import { inBatches, itemsOf } from "../results/item-reader.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
+import { literalFromParts } from "../results/terms.ts";
 import { KEY_NUMBER } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import { noteLearned, noteStatus } from "./executor.ts";
@@ -29,6 +30,8 @@ export interface FetchOptions {
 interface RowsRequest extends Pick<SparqlRequest, "query" | "columns">, Omit<SuspectAnswer, "rows" | "query"> {
   /** The same query without its LIMIT. */
   readonly unlimited: string;
+  /** Variables that the query binds in each row. */
+  readonly certain: readonly string[];
   /** Where it is noted what that took. */
   readonly report: SourceReport;
   readonly step?: StepReport | undefined;
@@ -37,7 +40,10 @@ interface RowsRequest extends Pick<SparqlRequest, "query" | "columns">, Omit<Sus
   readonly inPart: boolean;
 }
 
-/** The rows of an endpoint's answer, within the time that it has. @throws FedwayError as `SparqlClient.query` */
+/**
+ * The rows of an endpoint's answer, within the time that it has.
+ * @throws FedwayError as `SparqlClient.query`; `ENDPOINT_MALFORMED` for a row that no solution can have
+ */
 export const fetchRows = (options: FetchOptions, request: RowsRequest): AsyncIterable<Bindings> =>
   itemsOf(fetched(options, request));
 
@@ -60,7 +66,9 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     // Awaited again below; a body that is left early rejects it before that.
     answer.end.catch(() => {});
     const isUntyped = untypedIn(answer, options);
-    for await (const rows of rowsOf(answer, time)) {
+    const toWhole = wholeRowOf(answer, request);
+    for await (const read of rowsOf(answer, time)) {
+      const rows = read.map(toWhole);
       count += rows.length;
       const [name] = rows.flatMap(isUntyped);
       if (name !== undefined) throw untyped(name, request);
@@ -82,12 +90,29 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
   }
 }
 
+/** Gives rows with all variables that the query binds: in CSV an empty field of theirs can only be the empty string. */
+function wholeRowOf({ mediaType }: SparqlAnswer, { certain, endpoint }: RowsRequest): (row: Bindings) => Bindings {
+  return (row) => {
+    const unbound = certain.filter((name) => !row.has(name));
+    if (unbound.length === 0) return row;
+    if (isCsv(mediaType)) return new Map([...row, ...unbound.map((name) => [name, literalFromParts("")] as const)]);
+    const names = unbound.map((name) => (name === KEY_NUMBER ? "the number of its join key" : `?${name}`)).join(", ");
+    throw new FedwayError(
+      "ENDPOINT_MALFORMED",
+      `A row of the endpoint's answer leaves ${names} unbound, which the query binds in each row.`,
+      { fault: "malformed", where: { endpoint: endpoint.id ?? endpoint.url } },
+    );
+  };
+}
+
+const isCsv = (mediaType: string): boolean => formatOf(mediaType, "bindings")?.name === "csv";
+
 /**
  * The variables of a row whose values cannot be relied on: CSV has neither datatypes nor languages (SPARQL 1.1 CSV and TSV,
  * section 3), so a value that the query looks at may be another term than the endpoint's.
  */
 function untypedIn({ mediaType }: SparqlAnswer, { identified }: FetchOptions): (row: Bindings) => string[] {
-  if (formatOf(mediaType, "bindings")?.name !== "csv" || !identified) return () => [];
+  if (!isCsv(mediaType) || !identified) return () => [];
   return (row) =>
     [...row].flatMap(([name, { termType }]) =>
       termType === "Literal" && name !== KEY_NUMBER && identified(name) ? [name] : [],

@@ -17,6 +17,7 @@ const construct = "CONSTRUCT { ?s <x:p> ?n } { ?s <x:p> ?n }";
 const wrapped = "SELECT ?s ?n { SERVICE <bad> { ?s <x:p> ?n } }";
 const silent = "SELECT ?s ?n { SERVICE SILENT <bad> { ?s <x:p> ?n } }";
 const join = "SELECT ?s ?n ?m { SERVICE <good> { ?s <x:q> ?m } SERVICE <bad> { ?s <x:p> ?n } }";
+const exists = "SELECT ?s { SERVICE <good> { ?s <x:q> ?m } FILTER EXISTS { SERVICE <bad> { ?s <x:p> ?n } } }";
 const silentJoin = "SELECT ?s ?n ?m { SERVICE <good> { ?s <x:q> ?m } SERVICE SILENT <bad> { ?s <x:p> ?n } }";
 const union = "SELECT ?s ?n { { SERVICE <good> { ?s <x:q> ?n } } UNION { SERVICE <bad> { ?s <x:p> ?n } } }";
 const graphs =
@@ -117,6 +118,11 @@ const lines: readonly Line[] = [
   // Members of a federated query, from the start.
   ["a boolean", join, "json", error(malformed, "a boolean where rows")],
   ["other columns", join, "json", error(malformed, "other columns")],
+  ["a row without ?n", join, "json", error(malformed, "leaves ?n unbound")],
+  ["a row without ?s", join, "xml", error(malformed, "leaves ?s unbound")],
+  ["a row without ?s", exists, "json", error(malformed, "leaves ?s unbound")],
+  ["a row without ?n", select, "json", error(malformed, "leaves ?n unbound"), federation],
+  ["a row without ?n", union, "xml", marked("partial"), partial],
   ["Latin-1", union, "json", error(malformed, "not UTF-8")],
   ["an error as CSV", union, "json", error(malformed, "Timeout: try again")],
   ["an error in JSON", join, "xml", error(brokeOff, "no index of <x:p>")],
@@ -150,6 +156,7 @@ const lines: readonly Line[] = [
   ["a boolean", silent, "csv", noted],
   ["an error in JSON", silentJoin, "json", noted],
   ["other columns", silentJoin, "xml", noted],
+  ["a row without ?n", silentJoin, "json", noted],
   ["Latin-1", silentJoin, "tsv", noted],
 ];
 

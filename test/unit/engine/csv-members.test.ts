@@ -7,7 +7,7 @@ const [json, csv] = ["http://json.example/sparql", "http://csv.example/sparql"];
 const typed = (value: string): string => `"${value}"^^<http://www.w3.org/2001/XMLSchema#integer>`;
 const stores = createStoreClient({
   [json]: `<urn:x:a> <urn:x:p> ${typed("5")} .\n<urn:x:a> <urn:x:q> <urn:x:b> .`,
-  [csv]: `<urn:x:b> <urn:x:n> ${typed("5")} .\n<urn:x:b> <urn:x:l> "five"@en .`,
+  [csv]: `<urn:x:b> <urn:x:n> ${typed("5")} .\n<urn:x:b> <urn:x:l> "five"@en .\n<urn:x:b> <urn:x:e> "" .`,
 });
 
 /** One of the endpoints answers in CSV. */
@@ -65,8 +65,9 @@ describe("values of an endpoint that answers in CSV", () => {
     [
       "IRIs",
       `SELECT * { SERVICE <${json}> { ?a <urn:x:q> ?s } SERVICE <${csv}> { ?s ?x ?o } } ORDER BY ?x`,
-      ["urn:x:l", "urn:x:n"],
+      ["urn:x:e", "urn:x:l", "urn:x:n"],
     ],
+    ["empty texts, which are not unbound", "SELECT * { ?a <urn:x:q> ?s . ?s <urn:x:e> ?x }", [""]],
     ["shown over members", "SELECT * { ?a <urn:x:q> ?s . ?s <urn:x:l> ?x }", ["five"]],
   ])("are taken where they are %s", async (_, query, expected) => {
     expect(await run(query)).toEqual(expected);
