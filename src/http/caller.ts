@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { BlockList, isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 import type { Role } from "../clients/client-keys.ts";
@@ -87,8 +88,13 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
   };
 }
 
-/** An address as an owner; what a proxy passes on may be any text, and never looks like another owner. */
-export const addressKey = (ip: string): string => (isIP(ip) === 0 ? `address:${ip}` : clientKey(ip));
+const longestAddress = 100;
+
+/** An address as an owner; what a proxy passes on may be any text of any length, and never looks like another owner. */
+export function addressKey(ip: string): string {
+  if (isIP(ip) !== 0) return clientKey(ip);
+  return `address:${ip.length > longestAddress ? createHash("sha256").update(ip).digest("base64url") : ip}`;
+}
 
 interface Given extends Pick<HttpCaller, "by"> {
   readonly secret: string;

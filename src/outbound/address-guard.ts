@@ -44,6 +44,8 @@ const isWithin = (address: Address, [base, bits]: Range): boolean =>
 
 /** Longest path of a URL: endpoints are remembered by origin and path. */
 const longestPath = 2_048;
+/** Names of the DNS are no longer. */
+const longestHost = 253;
 
 /** The URL, when it may be sent to. @throws FedwayError `ADDRESS_REFUSED` */
 export function vettedUrl(text: string, guard: AddressGuard): URL {
@@ -101,6 +103,7 @@ export function createAddressGuard(allowAddresses: readonly string[] = []) {
     if (parsed === null) return addressRefused("not an absolute URL");
     if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return addressRefused(`scheme ${parsed.protocol}`);
     if (parsed.username !== "" || parsed.password !== "") return addressRefused("userinfo in the URL");
+    if (parsed.hostname.length > longestHost) return addressRefused(`a host of more than ${longestHost} characters`);
     if (parsed.pathname.length > longestPath) return addressRefused(`a path of more than ${longestPath} characters`);
     return refuseHost(parsed.hostname);
   };

@@ -97,8 +97,10 @@ export function openNetwork(options: NetworkOptions): Network {
     userAgent: userAgent(options.version, options.contact),
     hostRates,
     tasks,
-    // One rate for a host under all its ports and schemes: that is what a ban would fall on.
-    rateHost: ({ hostname }) => (limited && !isOwnHost(hostname) ? bareHost(hostname) : undefined),
+    // One rate for a host under all its ports and schemes: that is what a ban would fall on. Copied: V8 keeps the whole URL,
+    // with a query of a megabyte, for a part of it.
+    rateHost: ({ hostname }) =>
+      limited && !isOwnHost(hostname) ? Buffer.from(bareHost(hostname)).toString("latin1") : undefined,
     dispatch: connections.dispatch,
     certificateEndMs: (url) => connections.certificates.endMs(url),
     get failing() {

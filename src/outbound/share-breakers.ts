@@ -37,8 +37,8 @@ const schema = Type.Object({
 /** A change that one process publishes to the others. */
 type Notice = Readonly<Static<typeof schema>>;
 
-/** Notices that wait to be written. */
-const noticesAtMost = 1_000;
+/** Notices in the store and those that wait to be written: at most 10 MB. Beyond, each process finds out alone. */
+const noticesAtMost = 4_000;
 const longestOpenMs = 10 * 60_000;
 const recoveryKeptMs = 60_000;
 
@@ -87,7 +87,7 @@ export class BreakerSharing {
     if (by === "outside" || state === "half-open" || isLocal?.(url) === true) return;
     const atMs = clock.now();
     const openMs = state === "open" ? Math.max(1, Math.ceil((openUntilMs ?? 0) - atMs)) : 0;
-    if (this.#unwritten.size >= noticesAtMost) return;
+    if (!this.#seen.has(idOf(url)) && this.#unwritten.size + this.#seen.size >= noticesAtMost) return;
     this.#written += 1;
     const notice = { url, openMs, atMs, from: this.#self, nth: this.#written };
     this.#unwritten.set(url, id === undefined ? notice : { ...notice, id });

@@ -40,7 +40,7 @@ const mostEndpoints = 20;
 const mostSteps = 60;
 const keptSchemas = 8;
 /** Of all owners; the one that was changed longest ago goes first. */
-const keptDraftBytes = 16 * 1024 * 1024;
+const keptDraftBytes = 4 * 1024 * 1024;
 const keptDraftsOfOwner = 20;
 /** Time without a change after which a draft is dropped. */
 const keptMs = 30 * 60_000;

@@ -78,7 +78,7 @@ export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 10
   };
 }
 
-function bytesOf(query: string, { rows }: TabularAnswer): number {
-  const cells = rows.reduce((sum, row) => sum + row.reduce((some, cell) => some + 16 + 2 * (cell?.length ?? 0), 32), 0);
-  return 4_096 + 2 * query.length + cells;
+function bytesOf(query: string, { rows, ...rest }: TabularAnswer): number {
+  const cells = rows.reduce((sum, row) => sum + row.reduce((some, cell) => some + 32 + 2 * (cell?.length ?? 0), 32), 0);
+  return 4_096 + 2 * (query.length + JSON.stringify(rest).length) + cells;
 }

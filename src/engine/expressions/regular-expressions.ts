@@ -5,8 +5,12 @@ import { BacktrackingPattern, type Match } from "./backtracking.ts";
 import { ExpressionError, longestComputed, tooLong } from "./expression-error.ts";
 import { type ParsedPattern, type Pattern, parsePattern, toRe2 } from "./xpath-pattern.ts";
 
-// RE2JS compiles 4,096 characters in 0.2 s at most. It keeps up to 6 MB for each program that is used, however small.
+// RE2JS compiles 4,096 characters in 0.2 s and 1 MB at most.
 const longestPattern = 4_096;
+const mostKept = 20;
+// The tables of a program grow with its texts, to 8 MiB. Those of all together are dropped beyond this: to drop them one by one
+// sooner made rows of a nasty pattern 100 times slower.
+const mostTableBytes = 32 * 1024 * 1024;
 const mostInstructions = 10_000;
 /** RE2 repeats no more often. */
 const mostRepeated = 1_000;
@@ -24,9 +28,12 @@ interface Program {
   readonly groups: number;
   /** Steps that one character of a text may take; undefined where the program itself counts them. */
   readonly size: number | undefined;
+  /** Drops the tables, which are made again when they are needed. */
+  dropTables(): void;
 }
 
-const compiled = new LRUCache<string, Program>({ max: 20 });
+const compiled = new LRUCache<string, Program>({ max: mostKept, dispose: (program) => program.dropTables() });
+let tableBytes = 0;
 
 /**
  * `fn:matches` (XPath and XQuery Functions and Operators 3.1, section 5.6.3). The patterns come from anybody's query, so RE2
@@ -126,22 +133,48 @@ function make(pattern: string, flags: string): Program {
     const backtracking = new BacktrackingPattern(pattern, parsed.pattern, groups, { ignoresCase, multiline });
     const inText = (text: string): Iterable<Match> => backtracking.matches(text);
     const test = (text: string): boolean => backtracking.matches(text).next().done !== true;
-    return { test, matches: inText, groups, size: undefined };
+    return { test, matches: inText, groups, size: undefined, dropTables: () => {} };
   }
   return automaton(toRe2(parsed.pattern), groups, multiline ? RE2JS.MULTILINE : 0);
 }
 
+function boundTables(): void {
+  if (tableBytes > mostTableBytes) for (const kept of compiled.values()) kept.dropTables();
+}
+
+/** Null before they are first needed. */
+type Tables = ReturnType<RE2JS["re2"]>["lazyDFA"] | null;
+
 function automaton(expression: string, groups: number, bits: number): Program {
   const program = RE2JS.compile(expression, bits);
+  let counted = 0;
+  const count = (): void => {
+    const tables: Tables = program.re2().lazyDFA;
+    const bytes = tables === null ? 0 : tables.maxMem - tables.memBudget;
+    tableBytes += bytes - counted;
+    counted = bytes;
+  };
   return {
     groups,
     size: program.programSize(),
-    test: (text) => program.test(text),
+    test(text) {
+      const found = program.test(text);
+      count();
+      boundTables();
+      return found;
+    },
     *matches(text) {
       const matcher = program.matcher(text);
       while (matcher.find()) {
         yield Array.from({ length: groups + 1 }, (_, group) => [matcher.start(group), matcher.end(group)]).flat();
       }
+      count();
+      boundTables();
+    },
+    dropTables() {
+      const tables: Tables = program.re2().lazyDFA;
+      tables?.clearCache();
+      count();
     },
   };
 }

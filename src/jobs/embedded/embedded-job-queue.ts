@@ -17,8 +17,9 @@ const defaults = {
   progressMs: 1_000,
   /** Shortest time between two calls of a watcher. */
   watchMs: 250,
-  /** Finished jobs that are kept, and how long. */
+  /** Finished jobs that are kept, their bytes in memory, and how long. */
   keepFinished: 1_000,
+  keepFinishedBytes: 32 * 1024 * 1024,
   keepFinishedMs: 7 * 24 * 3_600_000,
   /** Wait before the next run after this number of failures. */
   backoffMs: (failures: number): number => Math.min(1_000 * 2 ** (failures - 1), 300_000),
@@ -43,6 +44,7 @@ export class EmbeddedJobQueue implements JobQueue {
   readonly #runner: Runner;
   readonly #schedules: ReturnType<typeof createSchedules>;
   readonly #watchers: Watchers;
+  readonly #bytes = new WeakMap<JobRecord, number>();
   /** Jobs are added one after the other. */
   #adding: Promise<unknown> = Promise.resolve();
   #stage: "new" | "starting" | "started" | "closed" = "new";
@@ -236,15 +238,26 @@ export class EmbeddedJobQueue implements JobQueue {
     return dueMs;
   }
 
-  /** Forgets finished jobs that are too many or too old; gives when the next one will be too old. */
+  /** Forgets finished jobs that are too many, too large together or too old; gives when the next one will be too old. */
   #prune(now: number): number {
-    const { keepFinished, keepFinishedMs, onFault } = this.#options;
+    const { keepFinished, keepFinishedBytes, keepFinishedMs, onFault } = this.#options;
     const over = this.#records.values().filter((record) => !isOpen(record));
     const isOld = ({ finishedAtMs = 0 }: JobRecord): boolean => finishedAtMs + keepFinishedMs <= now;
-    const old = over.filter((record, index) => index < over.length - keepFinished || isOld(record));
-    for (const record of old) void this.#records.forget(record).catch(onFault);
+    let bytes = 0;
+    const old = over.toReversed().filter((record, index) => {
+      bytes += this.#bytesOf(record);
+      return index >= keepFinished || bytes > keepFinishedBytes || isOld(record);
+    });
+    for (const record of old.toReversed()) void this.#records.forget(record).catch(onFault);
     const next = over.find((record) => !isOld(record));
     return (next?.finishedAtMs ?? Number.POSITIVE_INFINITY) + keepFinishedMs;
+  }
+
+  /** Estimated bytes of a finished job, which does not change any more. */
+  #bytesOf(record: JobRecord): number {
+    const bytes = this.#bytes.get(record) ?? 1_000 + 3 * JSON.stringify(record).length;
+    this.#bytes.set(record, bytes);
+    return bytes;
   }
 }
 

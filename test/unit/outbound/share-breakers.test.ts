@@ -103,6 +103,17 @@ describe("shared circuit breakers", () => {
     expect(await notices()).toHaveLength(1);
     expect(b.state()).toBe("closed");
   });
+  it("there are 4,000 notices at most", async () => {
+    const a = openProcess();
+    for (let at = 0; at < 4_500; at += 1) a.request("fault", `http://a.example/${at}`);
+    await looks(2);
+    // The first is under way while the others wait.
+    expect(await store.list(prefix, { limit: 10_000 })).toHaveLength(4_001);
+    a.request("fault", "http://a.example/more");
+    a.request("good", "http://a.example/0");
+    await looks(1);
+    expect(await store.list(prefix, { limit: 10_000 })).toHaveLength(4_001);
+  });
   it("a process that comes later learns of it, too", async () => {
     const a = openProcess();
     a.request("fault");

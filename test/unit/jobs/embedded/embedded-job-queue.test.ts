@@ -217,6 +217,15 @@ describe("finished jobs", () => {
     expect(await store.list("jobs/job/")).toHaveLength(4);
     expect((await queue.get(ids[5] ?? ""))?.result).toBe(5);
   });
+  it("are kept up to their bytes, the latest ones", async () => {
+    const queue = await start([kind("a", async () => {})], { keepFinishedBytes: 1_000_000 });
+    for (let index = 0; index < 6; index += 1) {
+      await queue.enqueue("a", `${index}${"x".repeat(100_000)}`);
+      await advance(10);
+    }
+    expect((await queue.list()).map(({ payload }) => String(payload).slice(0, 1))).toEqual(["5", "4", "3"]);
+    expect(await store.list("jobs/job/")).toHaveLength(3);
+  });
   it("are kept for a time", async () => {
     const queue = await start([kind("a", async (payload) => payload)], { keepFinishedMs: 60_000 });
     const { id } = await queue.enqueue("a", 1);
