@@ -110,15 +110,15 @@ export function useStageOf(start: () => Promise<Served>): Stage {
   };
 }
 
-/** Sizes and schemes that pages are looked at in. */
+/** Sizes and schemes that pages are looked at in: what overflows does so in any colours, and colours are alike in any size. */
 export const looks = {
   light: { colorScheme: "light" },
-  dark: { colorScheme: "dark" },
-  phone: { colorScheme: "light", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true },
+  phone: { colorScheme: "dark", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true },
 } as const satisfies Readonly<Record<string, BrowserContextOptions>>;
 
-/** Keeps a picture of the whole page for people to look at. */
+/** Keeps a picture of the whole page for people to look at, where `FEDWAY_PICTURES` asks for them. */
 export async function keepPicture({ page }: Visit, name: string): Promise<void> {
+  if (process.env["FEDWAY_PICTURES"] === undefined) return;
   await mkdir(screenshots, { recursive: true });
   await page.screenshot({ path: `${screenshots}${name}.png`, fullPage: true });
 }

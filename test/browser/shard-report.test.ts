@@ -64,7 +64,7 @@ describe.each(Object.keys(pages))("the %s report", (name) => {
          drawings: [...document.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().width > 5).length })`,
     );
     // The stylesheet was let through by its hash.
-    expect(seen.colour).toBe(look === "dark" ? "rgb(17, 21, 26)" : "rgb(246, 247, 249)");
+    expect(seen.colour).toBe(look === "phone" ? "rgb(17, 21, 26)" : "rgb(246, 247, 249)");
     expect(seen.drawings).toBeGreaterThan(name === "overview" ? -1 : 10);
     expect(seen.scrollWidth).toBeLessThanOrEqual(seen.clientWidth);
     expect(complaints).toStrictEqual([]);

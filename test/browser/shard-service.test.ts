@@ -27,7 +27,7 @@ it.each(Object.keys(looks) as readonly (keyof typeof looks)[])("the report of a 
        drawings: [...document.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().width > 5).length })`,
   );
   // The stylesheet was let through by the policy of the route as well as by the page's own.
-  expect(seen.colour).toBe(look === "dark" ? "rgb(17, 21, 26)" : "rgb(246, 247, 249)");
+  expect(seen.colour).toBe(look === "phone" ? "rgb(17, 21, 26)" : "rgb(246, 247, 249)");
   expect(seen.drawings).toBeGreaterThan(10);
   expect(seen.scrollWidth).toBeLessThanOrEqual(seen.clientWidth);
   expect(complaints).toStrictEqual([]);

@@ -11,6 +11,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const input = join(folder, "in.nt");
 const whole = join(folder, "whole");
+/** At least one in each phase. */
+const kills = Number(process.env["FEDWAY_KILLS"] ?? 8);
 const phases = ["learn", "split", "sort", "compress"] as const;
 
 beforeAll(async () => {
@@ -31,7 +33,7 @@ describe("a build that is killed", () => {
     const hits = new Map<string, number>();
     const target = join(folder, "out");
     let killed = 0;
-    for (let round = 0; killed < 20; round += 1) {
+    for (let round = 0; killed < kills; round += 1) {
       const killIn = phases[round % phases.length]!;
       const child = startBuild({ input, target, gzip: true, pauseMs: 15 });
       const end = await endOf(child, { killIn, afterMs: Math.random() * 60 });
@@ -93,7 +95,7 @@ describe("a build from its description, killed at any moment", () => {
     expect(Object.keys(expected)).toEqual(expect.arrayContaining(["manifest.json", "report.html", "report.json"]));
     const hits = new Map<string, number>();
     let killed = 0;
-    for (let round = 0; killed < 20 && round < 60; round += 1) {
+    for (let round = 0; killed < kills && round < 3 * kills; round += 1) {
       const killIn = stages[round % stages.length]!;
       const child = startWholeBuild({ folder: example, target, pauseMs: 50 });
       const end = await endOf(child, { killIn, afterMs: Math.random() * 40 });
@@ -111,7 +113,7 @@ describe("a build from its description, killed at any moment", () => {
       }
     }
     process.stdout.write(`killed in ${JSON.stringify(Object.fromEntries(hits))}\n`);
-    expect(killed).toBe(20);
+    expect(killed).toBe(kills);
     for (const stage of stages) expect(hits.get(stage) ?? 0).toBeGreaterThan(0);
   }, 300_000);
 });

@@ -14,6 +14,7 @@ if (!hasPublishedData)
   );
 
 interface Answer {
+  readonly head: { readonly vars: readonly string[] };
   readonly results: {
     readonly bindings: readonly Readonly<Record<string, { readonly type: string; readonly value: string }>>[];
   };
@@ -34,6 +35,12 @@ const rowsOf = (answer: Answer): readonly string[] =>
     )
     .toSorted();
 
+/** Rows by their columns, kinds of terms included. */
+const fullRowsOf = ({ head, results }: Answer): readonly string[] =>
+  results.bindings
+    .map((row) => head.vars.map((name) => `${row[name]?.type} ${shown(row[name]?.value ?? "")}`).join(" | "))
+    .toSorted();
+
 /** Of each dataset: its queries, and those whose rows are a choice among rows of equal rank. */
 const ties = new Set("q0501 q0096 q0027 q0955 q0226 q0230 q0232 q0879 q0887 q0741".split(" "));
 
@@ -47,10 +54,9 @@ const isChoice = ({ id, unstable, rewritten }: PublishedQuestion): boolean =>
 /** The data of another dataset that has terms of its queries: both have airlines. */
 const alsoAsked: ReadonlyMap<string, string> = new Map([["car_1", "flight_2"]]);
 
-function wholeOf(dataset: string): oxigraph.Store {
+function wholeOf(datasets: readonly string[]): oxigraph.Store {
   const whole = new oxigraph.Store();
-  for (const each of [dataset, alsoAsked.get(dataset) ?? []].flat())
-    whole.load(publishedData(each), { format: "application/n-triples" });
+  for (const each of datasets) whole.load(publishedData(each), { format: "application/n-triples" });
   return whole;
 }
 
@@ -99,10 +105,10 @@ describe.skipIf(!hasPublishedData)("the shards of nine datasets as one, with no 
   it.each(publishedDatasets)(
     "answer the queries of %s as the data of it do",
     async (dataset) => {
-      // Every third, as each is asked twice; `fkgqa-shards.test.ts` asks all.
+      // Every third, as each is asked twice; the others go to the federation of the dataset, below.
       const queries = distinct.filter((each) => each.dataset === dataset).filter((_, at) => at % 3 === 0);
       const toolbox = service.app.toolbox("full");
-      const whole = wholeOf(dataset);
+      const whole = wholeOf([dataset, alsoAsked.get(dataset) ?? []].flat());
       let nonEmpty = 0;
       for (const query of queries) {
         const { id, sparql } = query;
@@ -130,4 +136,22 @@ describe.skipIf(!hasPublishedData)("the shards of nine datasets as one, with no 
     },
     240_000,
   );
+});
+
+describe.skipIf(!hasPublishedData)("the federation of a dataset's shards", () => {
+  it.each(publishedDatasets)("gives for %s the answers of the whole", async (dataset) => {
+    const queries = distinct.filter((each) => each.dataset === dataset).filter((_, at) => at % 3 > 0);
+    const whole = wholeOf([dataset]);
+    let nonEmpty = 0;
+    for (const query of queries) {
+      const response = await service.query(query.sparql, { path: `/federations/${dataset}/sparql` });
+      expect(response.status, query.id).toBe(200);
+      const found = (await response.json()) as Answer;
+      const expected = answerOf(whole, query);
+      if (expected && !isChoice(query)) expect(fullRowsOf(found), query.id).toEqual(fullRowsOf(expected));
+      else expect(found.results.bindings.length, query.id).toBe(query.rows);
+      if (query.rows > 0) nonEmpty += 1;
+    }
+    expect(nonEmpty / queries.length).toBeGreaterThan(0.6);
+  });
 });

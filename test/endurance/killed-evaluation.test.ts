@@ -15,7 +15,7 @@ import { type ChatSent, startScriptedModel } from "../support/scripted-model.ts"
 
 // `fedway evaluate run`, killed at random moments and started again.
 
-const kills = 20;
+const kills = Number(process.env["FEDWAY_KILLS"] ?? 8);
 const parallel = 2;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 

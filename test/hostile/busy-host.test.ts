@@ -15,7 +15,7 @@ import { newFolder } from "../support/scratch-folder.ts";
 const LOOPS = 8;
 const MOST_SECONDS = 240;
 /** Longer than the 10 s of silence for which an evaluator was once ended. */
-const STARVED_SECONDS = 25;
+const STARVED_SECONDS = 15;
 const federated = "SELECT * { SERVICE <people> { ?s a ?type } SERVICE <places> { ?place a ?other } } LIMIT 3";
 
 async function ask(url: string): Promise<{ readonly status: number; readonly retryAfter: string | null }> {

@@ -9,10 +9,10 @@ import { expensiveQueries, failingExpressions } from "../support/hostile-queries
 import { startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
-// A minute of hostile queries, eight at a time, beside a client of small direct ones. What counts: only evaluators end,
+// Half a minute of hostile queries, eight at a time, beside a client of small direct ones. What counts: only evaluators end,
 // memory stays below the bound that README.md states, the other client hardly feels it, and nothing is left running.
 
-const SECONDS = Number(process.env["HOSTILE_SECONDS"] ?? 60);
+const SECONDS = Number(process.env["HOSTILE_SECONDS"] ?? 30);
 const AT_ONCE = 8;
 const HEAP_MB = 1_024;
 /** All processes together; the limit of the container in compose and Kubernetes. */
