@@ -23,6 +23,9 @@ const wholeServices = [
   "test/integration/{registry,selection,service,shards,telemetry,watch}/**/*.test.ts",
 ];
 
+/** A group of its own: vitest wants one number of workers per group. */
+const waiting = { maxWorkers: 3, sequence: { groupOrder: 1 } };
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -30,19 +33,15 @@ export default defineConfig({
     projects: [
       project("unit", { isolate: false }),
       project("contract", { isolate: false }),
-      // One worker more than cores of a small machine: many of these wait for sockets and timers. A group of its own, as
-      // vitest wants one number of workers per group.
-      project("integration", { isolate: false, maxWorkers: 3, sequence: { groupOrder: 1 }, exclude: wholeServices }),
-      project("services", { isolate: false, maxWorkers: 3, sequence: { groupOrder: 1 }, include: wholeServices }),
-      // Suites that keep a processor busy for long: processes that are lost, builds in processes of their own.
-      project("faults", { isolate: false }),
-      project("shards", { isolate: false }),
-      project("redis"),
-      project("endurance"),
-      project("conformance"),
-      ...["hostile", "interop", "deploy", "browser", "cluster", "e2e"].map((name, index) =>
-        project(name, { fileParallelism: false, sequence: { groupOrder: 2 + index } }),
+      // One worker more than cores of a small machine: many of these wait for sockets, timers and other processes.
+      project("integration", { ...waiting, isolate: false, exclude: wholeServices }),
+      project("services", { ...waiting, isolate: false, include: wholeServices }),
+      ...["faults", "shards"].map((name) => project(name, { ...waiting, isolate: false })),
+      ...["browser", "cluster", "conformance", "deploy", "e2e", "endurance", "interop", "redis"].map((name) =>
+        project(name, waiting),
       ),
+      // What is measured here has the machine to itself.
+      project("hostile", { fileParallelism: false, sequence: { groupOrder: 2 } }),
     ],
   },
 });

@@ -40,7 +40,7 @@ export async function runSearchBench(options: { readonly quick: boolean }): Prom
   add(`build, 500 of them described (${terms} terms, ${uses} uses)`, described.ms);
   timeAll(described.result.search, { entries, label: "described", rounds: options.quick ? 5 : 30, add });
 
-  await measureDataset((measure) => measures.push(measure));
+  await measureDataset(options, (measure) => measures.push(measure));
   printTable(measures);
   process.stdout.write(`\nwritten to ${await writeReport("search", { node: process.version, measures })}\n`);
 }

@@ -36,7 +36,7 @@ export async function measureLargeCovers({
 }: {
   readonly quick: boolean;
 }): Promise<readonly LargeCoverMeasure[]> {
-  const limitSeconds = quick ? 10 : 60;
+  const limitSeconds = quick ? 2 : 60;
   const measures: LargeCoverMeasure[] = [];
   for (const instance of ["uniform", "skewed"]) {
     const problem = randomCover(size, seed, instance === "skewed");
