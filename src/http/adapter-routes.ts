@@ -5,7 +5,7 @@ import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf } from "./ownership.ts";
 import { IdPath, strictObject, documented } from "./schemas.ts";
-import { guarded } from "./write-access.ts";
+import { guardedAsking } from "./write-access.ts";
 
 const iri = (description: string) => Type.String({ minLength: 1, maxLength: 2_000, description });
 
@@ -18,7 +18,7 @@ const Wanted = strictObject({
 /** `POST /api/endpoints/{id}/adapters`: finds, verifies and keeps how keys of two endpoints are joined. */
 export function addAdapterRoutes(app: TypedApp, { acceptAdapter }: HttpShell): void {
   app.post("/api/endpoints/:id/adapters", {
-    ...guarded,
+    ...guardedAsking,
     schema: {
       ...documented("Changes")("acceptAdapter", "Join unlike keys of two endpoints in all queries"),
       params: IdPath,

@@ -8,6 +8,7 @@ import { callerOf, SessionHeader } from "./ownership.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { AnalyzedPlan, ExplainBody, type QueryBody, queryBody, TabularAnswer } from "./query-schemas.ts";
 import { queryTooLarge } from "./protocol-operation.ts";
+import { asking } from "./write-access.ts";
 import { answers, Problem, documented } from "./schemas.ts";
 import { sendJson, anyOriginHeaders, wantsFresh } from "./common-headers.ts";
 import { Readable } from "node:stream";
@@ -50,6 +51,7 @@ async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRe
   const asked = requestOf(shell, body, request);
   if (body.analyze !== true) return withText(queries.explain(asked));
   if (config.log.queries) exchange.query = asked.text;
+  request.endTurn();
   const analyzed = await queries.analyze(asked);
   exchange.run = analyzed.run?.id;
   return withText(analyzed);
@@ -65,6 +67,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   const { config } = shell;
   const sendTable = createTableSender();
   app.post("/api/query", {
+    ...asking,
     schema: {
       ...doc("queryTable", "Run a query and get its rows as JSON values"),
       headers: SessionHeader,

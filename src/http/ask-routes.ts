@@ -6,7 +6,7 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { callerOf, SessionHeader } from "./ownership.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { NoParameters, view, strictObject, documented, text } from "./schemas.ts";
-import { guarded } from "./write-access.ts";
+import { guardedAsking } from "./write-access.ts";
 
 const doc = documented("Agents");
 
@@ -29,7 +29,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
   const { ask: agent } = shell;
   if (agent === undefined) {
     const refusal = {
-      ...guarded,
+      ...guardedAsking,
       schema: { hide: true },
       handler: () => {
         throw withoutModel();
@@ -40,7 +40,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
     return;
   }
   app.post("/api/ask", {
-    ...guarded,
+    ...guardedAsking,
     schema: {
       ...doc("ask", "Have the configured model write a query for a question, and run it", AskAnswer),
       headers: SessionHeader,
@@ -58,7 +58,7 @@ export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
     },
   });
   app.get("/api/text2sparql", {
-    ...guarded,
+    ...guardedAsking,
     schema: {
       ...doc("text2sparql", "Have the configured model write a query for a question (text2sparql API)", TextAnswer),
       querystring: TextParameters,

@@ -54,13 +54,16 @@ export function toHttpError(thrown: unknown): FedwayError {
   return toFedwayError(thrown);
 }
 
+/** In whole seconds; none where the error knows no better time than now. */
+export const retryAfter = ({ details: { retryAfterMs } }: FedwayError): Record<string, string> =>
+  retryAfterMs === undefined ? {} : { "Retry-After": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+
 function problemHeaders(error: FedwayError, run: string | undefined): Record<string, string> {
-  const { retryAfterMs } = error.details;
   return {
     ...anyOriginHeaders,
     "Content-Type": problemType,
     "Cache-Control": "no-store",
-    ...(retryAfterMs !== undefined && { "Retry-After": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+    ...retryAfter(error),
     ...(run !== undefined && { "Fedway-Run": run }),
     // What is left of a refused body is not read, so the connection cannot be used again.
     ...(error.kind.status === 413 && { Connection: "close" }),

@@ -59,7 +59,9 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
       querystring: RunWait,
     },
     handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id, ownerOf(request), { waitMs: request.query.wait });
+      const { id } = request.params;
+      if (request.query.wait !== undefined) request.endTurn();
+      const record = await queries.runRecord(id, ownerOf(request), { waitMs: request.query.wait });
       if (record) return sendNow(reply, record);
       throw runUnknown();
     },

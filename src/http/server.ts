@@ -11,6 +11,7 @@ import { addCompleteRoute } from "./complete-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
 import { addBodyBudget } from "./body-budget.ts";
+import { addClientTurns } from "./client-turns.ts";
 import { addBasePath, basePathOf, withoutBase } from "./base-path.ts";
 import { addAdapterRoutes } from "./adapter-routes.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
@@ -187,6 +188,7 @@ export async function createHttpServer(deps: HttpDeps) {
   const scraped = config.metricsPort === undefined ? undefined : createMetricsServer(deps, config.metricsPort);
   addGatekeeping(app, deps, sendProblem);
   addBodyBudget(app, config.limits.bodyBytes);
+  addClientTurns(app);
   await documentApi(app, deps);
   app.addHook("preHandler", ({ headers }, _reply, done) => {
     // A large body is parsed in one turn of the loop and worked with in another.

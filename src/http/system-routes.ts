@@ -10,15 +10,18 @@ const doc = documented("Operation");
 const alive: unknown = { 200: Type.Object({ live: Type.Boolean() }) };
 const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
 
+/** Of health, for everybody and never behind others. */
+const atAllTimes = { config: { role: "none", withoutTurn: true } } as const;
+
 /** Health and metrics: all that a worker answers about. */
 export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): void {
   app.get("/health/live", {
-    ...openToAll,
+    ...atAllTimes,
     schema: { ...doc("getLiveness", "Whether the process answers at all"), response: alive },
     handler: (_request, reply) => sendNow(reply, { live: true }),
   });
   app.get("/health/ready", {
-    ...openToAll,
+    ...atAllTimes,
     schema: {
       ...doc("getReadiness", "Whether queries can be answered now, with reasons when not"),
       response: readyOrNot,
@@ -31,6 +34,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
   // Those who may see the metrics need not be those who may ask.
   if (config.metricsPort !== undefined) return;
   app.get("/metrics", {
+    config: { withoutTurn: true },
     schema: { ...doc("getMetrics", "Metrics for Prometheus"), response: answersAs(["text/plain"]) },
     handler: async (_request, reply) => {
       const text = await metrics.render();

@@ -7,6 +7,7 @@ import { refuseForeignPages } from "./mcp-routes.ts";
 import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { view, strictObject, documented } from "./schemas.ts";
+import { asking } from "./write-access.ts";
 
 const doc = documented("Agents");
 
@@ -84,6 +85,7 @@ interface Called {
 function addTool(app: TypedApp, { toolbox, shell }: Called, { name, title, input }: ListedTool): void {
   app.post(`/api/tools/${name}`, {
     schema: { ...doc(operationId(name), title, ToolAnswer), body: { ...input, additionalProperties: false } },
+    ...asking,
     onRequest: async (request, reply) => refuseForeignPages(shell, request, reply),
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),

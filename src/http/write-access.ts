@@ -19,8 +19,10 @@ declare module "fastify" {
 export const guarded = { config: { guarded: true } } as const;
 /** Options of routes for administrators: keys, receivers of messages. */
 export const adminOnly = { config: { guarded: true, role: "admin" } } as const;
-/** Options of routes that ask endpoints, however they are sent. */
-export const asking = { config: { role: "query" } } as const;
+/** Options of routes that ask endpoints, however they are sent; admission has their turns. */
+export const asking = { config: { role: "query", withoutTurn: true } } as const;
+/** Options of routes that change something by asking endpoints or a model. */
+export const guardedAsking = { config: { guarded: true, withoutTurn: true } } as const;
 /** Options of routes for everybody: health, signing in, what pages load. */
 export const openToAll = { config: { role: "none" } } as const;
 

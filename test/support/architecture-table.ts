@@ -277,6 +277,7 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("html.ts", "clients", "query", "registry", "monitor", "rdf", "hosting", "results", "views"),
       { module: "engine", files: ["reports.ts"] },
+      { module: "workers", files: ["fair-queue.ts"] },
       { module: "registry/model", files: ["endpoint-models.ts", "joins.ts"] },
       { module: "jobs", files: ["job-queue.ts"] },
       { module: "store", files: ["store.ts"], typesOnly: true },

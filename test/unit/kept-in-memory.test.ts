@@ -71,6 +71,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     "engine/evaluators/sharing-client.ts#flights",
     "engine/sources/pattern-source.ts#underWay",
     "hosting/endpoint-pool.ts#jobs",
+    "http/client-turns.ts",
     "http/listening.ts",
     "jobs/bullmq/bullmq-worker.ts",
     "jobs/embedded/runner.ts",

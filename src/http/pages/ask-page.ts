@@ -6,7 +6,7 @@ import type { Cell, View } from "../../views/view.ts";
 import { endpointsOf, withoutModel } from "../ask-routes.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { callerOf } from "../ownership.ts";
-import { guarded, hasAccess } from "../write-access.ts";
+import { guardedAsking, hasAccess } from "../write-access.ts";
 import { choiceField, consolePath, page, section } from "./layout.ts";
 import { sendPrivatePage } from "./page-reply.ts";
 
@@ -103,7 +103,7 @@ export function addAskPage(app: TypedApp, shell: HttpShell): void {
     },
   });
   app.post("/ask", {
-    ...guarded,
+    ...guardedAsking,
     bodyLimit: 16 * longestQuestion,
     schema: { tags, operationId: "askFromPage", summary: "Ask a question, from its page" },
     handler: async (request, reply) => {

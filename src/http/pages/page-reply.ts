@@ -4,6 +4,7 @@ import { hasTag, plainHeaders, tagOf, uncached } from "../common-headers.ts";
 import { chooseCoding, compressWhole, smallestCompressedBytes } from "../compression.ts";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { type Html, html } from "../../html.ts";
+import { retryAfter } from "../problem-reply.ts";
 import { askItem, page } from "./layout.ts";
 
 const policies = {
@@ -93,5 +94,5 @@ ${endpoints.length > 0 ? suggestions(endpoints) : advice}
 /** Answers with what a person sees instead of a problem document. */
 export function sendRefusalPage(request: FastifyRequest, reply: FastifyReply, error: FedwayError): FastifyReply {
   request.exchange.code = error.code;
-  return sendPrivatePage(reply.code(error.kind.status), refusalPage(error));
+  return sendPrivatePage(reply.code(error.kind.status).headers(retryAfter(error)), refusalPage(error));
 }

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterEach, beforeAll, afterAll, describe, expect, test } from "vitest";
 import { until } from "../../support/eventually.ts";
 import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
@@ -100,6 +101,95 @@ describe("a client that sends more than there are places", () => {
     expect(await answer.json()).toMatchObject({ data: { status: "empty", complete: true } });
     leaving.abort();
     await Promise.allSettled(held);
+  });
+});
+
+describe("a client that sends more requests than there are turns", () => {
+  const attacker = "203.0.113.7";
+  const places = 504;
+
+  /** One connection on which a client sends all of its requests at once; the statuses come in that order. */
+  const sendAtOnce = (client: string, requests: readonly string[], onStatus = (_status: number): void => {}) => {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    const statuses: number[] = [];
+    let received = "";
+    const status = /HTTP\/1\.1 (\d{3}) /gu;
+    const answered = new Promise<readonly number[]>((resolve) => {
+      socket.setEncoding("latin1").on("data", (chunk: string) => {
+        received += chunk;
+        for (let at = status.lastIndex; ; at = status.lastIndex) {
+          const [, found] = status.exec(received) ?? [];
+          if (found === undefined) {
+            status.lastIndex = at;
+            break;
+          }
+          onStatus(statuses[statuses.push(Number(found)) - 1] ?? 0);
+        }
+        if (statuses.length === requests.length) resolve(statuses);
+      });
+    });
+    socket.write(requests.map((request) => request.replace("\r\n", `\r\nX-Forwarded-For: ${client}\r\n`)).join(""));
+    return { answered, statuses, text: () => received, leave: () => void socket.destroy() };
+  };
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const retitle = (title: string): string => {
+    const body = JSON.stringify({ title });
+    return `PATCH /api/endpoints/m0 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const times = (count: number, request: string): readonly string[] => Array.from({ length: count }, () => request);
+
+  test.each([
+    ["pages", get("/federations")],
+    ["the API", get("/api/endpoints")],
+    ["changes", retitle("Another title")],
+  ])("gets at most half of the answers of %s while others wait", async (_what, request) => {
+    await open({});
+    let own = 0;
+    const sent = times(20, request).map(() => sendAtOnce(attacker, times(20, request), () => (own += 1)));
+    const others = Array.from({ length: 20 }, (_, at) => sendAtOnce(`198.51.100.${at}`, times(4, request)));
+    const statuses = await Promise.all(others.map(({ answered }) => answered));
+    expect(own).toBeLessThanOrEqual(80);
+    expect(new Set(statuses.flat())).toEqual(new Set([200]));
+    for (const { leave } of [...sent, ...others]) leave();
+  });
+
+  test("is refused beyond what may wait, others are not, and what it left is not done", async () => {
+    await open({});
+    const sent = sendAtOnce(attacker, times(places + 100, get("/api/maintenance")));
+    const other = sendAtOnce("203.0.113.8", times(1, get("/api/maintenance")));
+    expect(await other.answered).toEqual([200]);
+    const statuses = await sent.answered;
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(places);
+    expect(statuses).toContain(503);
+    expect(sent.text()).toMatch(/ 503 [^{]*retry-after: 1\r\n[^{]*\{[^}]*"code": "SERVICE_BUSY"/iu);
+
+    const titles = Array.from({ length: 200 }, (_, at) => `Title ${at}`);
+    const left = sendAtOnce(attacker, titles.map(retitle), () => left.leave());
+    await until(() => left.statuses.length > 0);
+    await until(async () => (await fetch(`${service.url}/api/endpoints/m0`)).ok);
+    const all = await sendAtOnce(attacker, times(places, get("/api/maintenance"))).answered;
+    expect(new Set(all)).toEqual(new Set([200]));
+    const { title } = (await (await fetch(`${service.url}/api/endpoints/m0`)).json()) as { readonly title: string };
+    expect(title).toMatch(/^Title \d+$/u);
+    expect(title).not.toBe(titles.at(-1));
+  });
+
+  test("and takes no answers keeps no turns from others", async () => {
+    await open({});
+    endpoints.setDelay("slow", 600_000);
+    const query = get(`/endpoints/slow/sparql?query=${encodeURIComponent("SELECT * { ?s ?p ?o }")}`);
+    // What comes after an answer that does not end cannot be sent.
+    const held = Array.from({ length: 8 }, (_, at) =>
+      sendAtOnce(`203.0.113.${100 + at}`, [query, ...times(5, get("/api/maintenance"))]),
+    );
+    await until(() => endpoints.requests("slow").length === held.length);
+    const runs = (await (
+      await fetch(`${service.url}/api/runs`, { headers: { "x-forwarded-for": "203.0.113.100" } })
+    ).json()) as { readonly runs: readonly { readonly id: string }[] };
+    const waiting = sendAtOnce("203.0.113.100", times(10, get(`/api/runs/${runs.runs[0]?.id}?wait=10000`)));
+    expect(await sendAtOnce("203.0.113.100", [get("/api/maintenance")]).answered).toEqual([200]);
+    expect([...held, waiting].flatMap(({ statuses }) => statuses)).toEqual([]);
+    for (const { leave } of [...held, waiting]) leave();
   });
 });
 
