@@ -56,7 +56,23 @@ interface NewKey {
   readonly client: Client;
 }
 
+const mostEnded = 100;
+
+/** Sessions of an owner that have been signed out, each known by its end; all that end no later than `beforeMs` are, too. */
+const SignedOut = Type.Object({ untilMs: Type.Array(Type.Number()), beforeMs: Type.Number() });
+type SignedOut = Static<typeof SignedOut>;
+
 const wholeKey = /^fw_([a-z0-9-]{1,40})_[\w-]{43}$/;
+
+/** Longest life of a session of `/login`, milliseconds. */
+export const longestSessionMs = 7 * 24 * 3_600_000;
+
+/** A session of `/login`: of a client, or of the admin where there is no name. */
+export interface Session {
+  readonly name: string | undefined;
+  /** When it ends, milliseconds since the epoch. */
+  readonly untilMs: number;
+}
 
 const mostClients = 1_000;
 const liveKeys = 2;
@@ -80,7 +96,9 @@ interface ClientKeysOptions {
 export async function openClientKeys({ store, clock, onFault }: ClientKeysOptions) {
   const mirror = new Mirror(createCollection({ store, prefix: "client/", schema: Client }));
   await mirror.refresh();
-  const following = mirror.follow({ clock, onFault });
+  const signedOut = new Mirror(createCollection({ store, prefix: "signed-out/", schema: SignedOut }));
+  await signedOut.refresh();
+  const followed = [mirror, signedOut].map((each) => each.follow({ clock, onFault }));
   const isLive = ({ untilMs = Number.POSITIVE_INFINITY }: Key): boolean => untilMs > clock.now();
   const live = (name: string): readonly Key[] => (mirror.get(name)?.keys ?? []).filter(isLive);
   const changed = async (name: string, change: (client: Client) => Client): Promise<Client> => {
@@ -89,6 +107,7 @@ export async function openClientKeys({ store, clock, onFault }: ClientKeysOption
     return after;
   };
   return {
+    ...endingSessions(signedOut),
     /** True once there is a client: from then on unknown credentials are refused instead of ignored. */
     get inUse(): boolean {
       return mirror.entries().next().done !== true;
@@ -136,7 +155,25 @@ export async function openClientKeys({ store, clock, onFault }: ClientKeysOption
     async remove(name: string): Promise<void> {
       if (!(await mirror.delete(name))) throw unknown(name);
     },
-    close: () => following.stop(),
+    close: async () => void (await Promise.all(followed.map((each) => each.stop()))),
+  };
+}
+
+function endingSessions(signedOut: Mirror<SignedOut>) {
+  return {
+    /** Ends a session in all processes. @throws FedwayError `STORE_FAILED` */
+    async signOut({ name, untilMs }: Session): Promise<void> {
+      const change = (known: SignedOut = { untilMs: [], beforeMs: 0 }): SignedOut => {
+        const ended = [...new Set([untilMs, ...known.untilMs])].toSorted((a, b) => b - a);
+        // What has no room ends all that end before it: a session that was signed out never holds again.
+        return { untilMs: ended.slice(0, mostEnded), beforeMs: Math.max(known.beforeMs, ended[mostEnded] ?? 0) };
+      };
+      await signedOut.change(name ?? "admin", change, { ttlMs: () => longestSessionMs });
+    },
+    isSignedOut({ name, untilMs }: Session): boolean {
+      const known = signedOut.get(name ?? "admin");
+      return known !== undefined && (untilMs <= known.beforeMs || known.untilMs.includes(untilMs));
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { createOwnNames } from "./host-names.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { clientKey } from "./rate-limiter.ts";
-import { isToken, openAccess, signedInAs } from "./write-access.ts";
+import { isToken, openAccess, sessionOf } from "./write-access.ts";
 
 /** Sender of a request: decided once, before anything else is done for it. */
 export interface HttpCaller {
@@ -63,11 +63,10 @@ export function createIdentify({ config, clients }: Pick<HttpDeps, "config" | "c
     return by === "token" ? { owner: addressKey(ip), role: openRole, by: "wrong" } : undefined;
   };
   const bySession = ({ headers }: FastifyRequest): Found | undefined => {
-    const name = signedInAs(headers.cookie, (each) =>
-      each === undefined ? [adminToken] : clients.sessionSecrets(each).map((secret) => `${adminToken} ${secret}`),
-    );
-    if (name === undefined || adminToken === openAccess) return undefined;
-    if (name === "") return { owner: "admin", role: "admin", by: "session" };
+    const session = sessionOf(headers.cookie, config, clients);
+    if (session === undefined) return undefined;
+    const { name } = session;
+    if (name === undefined) return { owner: "admin", role: "admin", by: "session" };
     return { owner: `key:${name}`, role: clients.get(name)?.role, by: "session" };
   };
   return (request: FastifyRequest): HttpCaller => {

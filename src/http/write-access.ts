@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from "fastify";
-import { mayDo, type Role } from "../clients/client-keys.ts";
+import { type ClientKeys, longestSessionMs, mayDo, type Role, type Session } from "../clients/client-keys.ts";
 import { clientOf } from "../clients/client-name.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { basePathOf } from "./base-path.ts";
@@ -107,7 +107,6 @@ const areEqual = (left: string, right: string): boolean => timingSafeEqual(diges
 export const isToken = (given: string, adminToken: string): boolean =>
   adminToken !== openAccess && areEqual(given, adminToken);
 
-const sessionMs = 7 * 24 * 3_600_000;
 const cookieName = "fedway-session";
 
 /** Until when it holds, and for which client, signed: the cookie, which other ports of this host get too, shows no secret. */
@@ -116,14 +115,11 @@ function sessionText(untilMs: number, secret: string, name?: string): string {
   return `${signed}.${createHmac("sha256", secret).update(`fedway-session ${signed}`).digest("base64url")}`;
 }
 
-/** Secrets that sessions may be signed with: of a client one for each live key, so that they end with it; else the admin's. */
-type SessionSecrets = (name: string | undefined) => readonly string[];
-
 /** The cookie of somebody who has shown the token, or a key of a client. */
 export function sessionCookie({ adminToken, publicUrl }: AccessSettings, name?: string, secret = adminToken): string {
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  const value = sessionText(Date.now() + sessionMs, secret, name);
-  return `${cookieName}=${value}; Max-Age=${sessionMs / 1000}; Path=${pathOf(publicUrl)}; HttpOnly; SameSite=Strict${secure}`;
+  const value = sessionText(Date.now() + longestSessionMs, secret, name);
+  return `${cookieName}=${value}; Max-Age=${longestSessionMs / 1000}; Path=${pathOf(publicUrl)}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 const linkMs = 3_600_000;
@@ -156,10 +152,13 @@ const pathOf = (publicUrl: string): string => basePathOf(publicUrl) || "/";
 
 const sessionIn = new RegExp(String.raw`(?:^|; ?)${cookieName}=((\d{1,15})\.(?:([a-z0-9-]{1,40})\.)?[\w-]{43})(?:;|$)`);
 
-/** The client that a session is of; empty: the admin; undefined: there is none. */
-export function signedInAs(cookies: string | undefined, secrets: SessionSecrets): string | undefined {
+/** The session that a request shows; undefined where it has ended or there is none. */
+export function sessionOf(cookies: string | undefined, { adminToken }: AccessSettings, clients: ClientKeys) {
   const [, value = "", until = "", name] = sessionIn.exec(cookies ?? "") ?? [];
-  if (!(Number(until) > Date.now())) return undefined;
-  const isSigned = secrets(name).some((secret) => areEqual(value, sessionText(Number(until), secret, name)));
-  return isSigned ? (name ?? "") : undefined;
+  const session: Session = { name, untilMs: Number(until) };
+  if (adminToken === openAccess || !(session.untilMs > Date.now()) || clients.isSignedOut(session)) return undefined;
+  // Of a client, one secret for each live key, so that its sessions end with the key.
+  const secrets =
+    name === undefined ? [adminToken] : clients.sessionSecrets(name).map((secret) => `${adminToken} ${secret}`);
+  return secrets.some((secret) => areEqual(value, sessionText(session.untilMs, secret, name))) ? session : undefined;
 }

@@ -13,6 +13,7 @@ import {
   openAccess,
   openToAll,
   sessionCookie,
+  sessionOf,
 } from "../write-access.ts";
 import { page, toCopy } from "./layout.ts";
 import { searchOf } from "./list-page.ts";
@@ -58,7 +59,7 @@ ${mistake === undefined ? "" : html`<p role="alert">${mistakes[mistake]}</p>\n`}
 
 /**
  * `/login`: the code of the start message's link, once and for an hour, or a key or the admin token from the form, for a cookie;
- * `/logout` takes it back. The URL that the code stood in is left at once.
+ * `/logout` takes it back and ends the session. The URL that the code stood in is left at once.
  */
 export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
   const { adminToken } = config;
@@ -109,7 +110,12 @@ export function addLogin(app: TypedApp, { config, clients }: HttpShell): void {
   app.post("/logout", {
     ...openToAll,
     schema: { tags: ["Pages"], operationId: "signOut", summary: "Sign out of this browser" },
-    handler: (_request, reply) => seeOther(reply.header("Set-Cookie", endedSession(config)), "/login"),
+    handler: async ({ headers }, reply) => {
+      const session = sessionOf(headers.cookie, config, clients);
+      reply.header("Set-Cookie", endedSession(config));
+      if (session !== undefined) await clients.signOut(session);
+      return seeOther(reply, "/login");
+    },
   });
 }
 

@@ -65,6 +65,24 @@ export function describeClients(name: string, create: () => Promise<Harness>): v
       expect(here.keys.sessionSecrets("ada").length).toBe(2);
     });
 
+    it("have sessions that are signed out in all processes, in bounded memory", async () => {
+      const { here, there, time, store } = await open();
+      const session = (at: number) => ({ name: "ada", untilMs: time.nowMs + at });
+      await here.keys.signOut(session(500));
+      expect([500, 499].map((at) => here.keys.isSignedOut(session(at)))).toEqual([true, false]);
+      await expect.poll(() => there.keys.isSignedOut(session(500))).toBe(true);
+      expect(there.keys.isSignedOut({ ...session(500), name: undefined })).toBe(false);
+      for (let at = 1; at <= 120; at += 1) await there.keys.signOut(session(1_000 + at));
+      await expect.poll(() => here.keys.isSignedOut(session(1_120))).toBe(true);
+      expect([500, 1_001, 1_120, 1_121].map((at) => here.keys.isSignedOut(session(at)))).toEqual([
+        true,
+        true,
+        true,
+        false,
+      ]);
+      expect((await store.list("signed-out/")).map(({ value }) => value.length < 3_000)).toEqual([true]);
+    });
+
     it("of one name exist once, whoever adds them at the same time", async () => {
       const { here, there } = await open();
       const added = await Promise.allSettled([here, there].map(({ keys }) => keys.add("ada", { role: "read" })));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Job } from "../../../src/jobs/job-queue.ts";
-import { signInCode } from "../../../src/http/write-access.ts";
+import { sessionCookie, signInCode } from "../../../src/http/write-access.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { start, type Started } from "./http-fixture.ts";
 
@@ -59,6 +59,18 @@ describe("/login", () => {
     const { status, headers } = await visit(app, "/logout", { method: "POST" });
     expect([status, headers.get("location")]).toEqual([303, "/login"]);
     expect(headers.get("set-cookie")).toMatch(/^fedway-session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Strict$/);
+  });
+
+  it("ends that session when it is signed out, also for a copy of its cookie, and no other one", async () => {
+    const app = await start({ config });
+    const session = await signedIn(app);
+    const other = { Cookie: sessionCookie({ ...config, publicUrl: app.url }).replace(/;.*/s, "") };
+    expect(other).not.toEqual(session);
+    const statuses = (): Promise<number[]> =>
+      Promise.all([session, other].map(async (headers) => (await visit(app, "/api/keys", { headers })).status));
+    expect(await statuses()).toEqual([200, 200]);
+    expect((await visit(app, "/logout", { method: "POST", headers: session })).status).toBe(303);
+    expect(await statuses()).toEqual([401, 200]);
   });
 
   it("takes the token from its form", async () => {
