@@ -2,6 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { FairQueue, type Pushed, type Turn } from "../workers/fair-queue.ts";
 import { HeldAnswers } from "./held-answers.ts";
 import { type HostedAnswer, type HostedEndpoint, type HostedQuery, HostedJob } from "./hosted-endpoint.ts";
+import { mendedQuery } from "../sparql/mended-query.ts";
 import { closedError, StoreRunner, type StoreRunnerOptions, type ThreadSettings } from "./store-runner.ts";
 import type { HostedSource, LiveSource } from "./store-thread.ts";
 import { resultFormats } from "../results/formats.ts";
@@ -104,8 +105,9 @@ export class EndpointPool {
     await Promise.all([...this.#slots].map((slot) => this.#close(slot)));
   }
 
-  async #query(slot: Slot, request: HostedQuery): Promise<HostedAnswer> {
+  async #query(slot: Slot, asked: HostedQuery): Promise<HostedAnswer> {
     if (slot.closed) throw closedError(slot.id);
+    const request = { ...asked, query: mendedQuery(asked.query) };
     const mediaType = answerMediaType(request.kind, request.accept);
     const { client = ownClient } = request;
     const job = new HostedJob({ endpointId: slot.id, request, mediaType, runLimitMs: this.#options.timeoutMs });

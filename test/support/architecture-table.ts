@@ -259,7 +259,7 @@ export const modules: readonly Module[] = [
   },
   {
     name: "hosting",
-    imports: whole("results", "workers"),
+    imports: whole("results", "sparql", "workers"),
     packages: ["oxigraph"],
   },
   {

@@ -75,6 +75,48 @@ describe("an answer in the wanted format", () => {
   it("none of them", shouldFail(size, { accept: "text/html" }, { code: "NOT_ACCEPTABLE" }));
 });
 
+describe("what Oxigraph gets wrong", () => {
+  const shouldBe = (query: string, rows: string): void => it(query, shouldAnswer(query, {}, "text/csv", rows));
+  const none = "<urn:none> <urn:name>* ?o";
+  describe("is asked otherwise", () => {
+    shouldBe("SELECT (COUNT(*) AS ?n) { ?s ?p ?o VALUES ?o {} }", "n\r\n0");
+    shouldBe('SELECT (COUNT(*) AS ?n) (MAX(?o) AS ?m) { ?s ?p ?o FILTER(false) FILTER("") }', "n,m\r\n0,");
+    shouldBe("SELECT ?n ?x { VALUES ?x { 1 2 } { SELECT (COUNT(*) + 1 AS ?n) { FILTER(?z) } } }", "n,x\r\n1,1\r\n1,2");
+    shouldBe("SELECT (COUNT(*) AS ?n) { ?s ?p ?o FILTER(false) } HAVING(COUNT(*) = 0)", "n\r\n0");
+    shouldBe("SELECT (COUNT(*) AS ?n) { ?s ?p ?o FILTER(false) } GROUP BY ?s", "n");
+    shouldBe("SELECT (COUNT(?s) AS ?n) (?n + 1 AS ?m) (ABS(?m) * 2 AS ?k) { ?s <urn:size> ?o }", "n,m,k\r\n1,2,4");
+    shouldBe("SELECT ?o (STR(?o) AS ?t) (CONCAT(?t, ?t) AS ?u) { ?s <urn:size> ?o } GROUP BY ?o", "o,t,u\r\n3,3,33");
+    shouldBe(`SELECT ?o { ${none} }`, "o\r\nurn:none");
+    shouldBe("SELECT ?o { <urn:a> <urn:none>? ?o ; <urn:size> 3 }", "o\r\nurn:a");
+    shouldBe('SELECT ?s { ?s (<urn:name>|<urn:size>)* "none" }', "s\r\nnone");
+    shouldBe("SELECT (1 AS ?n) { <urn:none> <urn:name>* <urn:none> }", "n\r\n1");
+    shouldBe("SELECT ?o { <urn:none> <urn:name>* <urn:other> }", "o");
+    shouldBe("SELECT ?o { VALUES ?s { <urn:none> } ?s <urn:name>* ?o }", "o");
+  });
+  describe("is refused", () => {
+    it(
+      "aggregates of aggregates",
+      shouldFail("SELECT (SUM(COUNT(?s)) AS ?n) { ?s ?p ?o }", {}, { code: "QUERY_SYNTAX" }),
+    );
+    it.each([
+      "SELECT (COUNT(?s) AS ?n) (BOUND(?n) AS ?m) { ?s ?p ?o }",
+      "SELECT (COUNT(?s) + RAND() AS ?n) (?n + 1 AS ?m) { ?s ?p ?o }",
+      `SELECT (COUNT(?s) AS ?n0) ${Array.from({ length: 12 }, (_, n) => `(?n${n} + ?n${n} AS ?n${n + 1})`).join(" ")} { ?s ?p ?o }`,
+    ])("columns that cannot be written out: %s", (query) =>
+      shouldFail(
+        query,
+        {},
+        { code: "ENDPOINT_REJECTED_QUERY", message: expect.stringContaining("column ?n") as string },
+      )(),
+    );
+  });
+  describe("stays wrong", () => {
+    shouldBe(`SELECT ?o { GRAPH <urn:g> { ${none} } }`, "o");
+    shouldBe("SELECT (1 AS ?n) { <urn:none> <urn:name>* [] }", "n");
+    shouldBe("SELECT ?o { <urn:none> <urn:name>?/<urn:size>? ?o }", "o");
+  });
+});
+
 describe("the dataset", () => {
   const graphs = "SELECT ?g ?name { GRAPH ?g { ?s <urn:name> ?name } } ORDER BY ?g";
   it("is the stored one", shouldAnswer(graphs, {}, "text/csv", "g,name\r\nurn:g,in g\r\nurn:h,in h"));
