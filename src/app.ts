@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { ToolProfile } from "./agent/tool.ts";
 import type { Toolbox } from "./agent/toolbox.ts";
 import { openAsk } from "./app/open-ask.ts";
@@ -89,6 +89,8 @@ export async function createApp(config: Config): Promise<App> {
 async function wire(config: Config, life: Lifecycle): Promise<App> {
   const ground = await openGround(config, life);
   const known = await openKnowledge(ground, life);
+  // Each part takes its time: signals are heard between them.
+  await nextTurn();
   const { metrics, state, tracing, clients, registry, monitoring } = { ...ground, ...known };
   const planner = createPlanner({
     catalog: registry.catalog,
@@ -183,6 +185,7 @@ async function openKnowledge(ground: Ground, life: Lifecycle) {
   registry = await openRegistry(foundation, { statusOf, inMaintenance });
   for (const part of [registry, jobs]) life.add(() => part.close());
   refuseEmpty(registry.catalog, config);
+  await nextTurn();
   metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
   monitoring = openMonitoring({ ...foundation, registry, metrics });
   life.add(() => monitoring?.close());
@@ -222,6 +225,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const { catalog } = registry;
   const { monitor, publish } = monitoring;
   const agents = openTools(parts);
+  await nextTurn();
   const http = await createHttpServer({
     ...parts,
     ...registry,

@@ -22,19 +22,20 @@ export async function foundEntries(
   { q, ...filter }: EntryFilter,
   entries: readonly CatalogEntry[] = catalog.entries,
 ): Promise<Found> {
-  if (q === undefined || q.trim() === "") return { ...search.filterEntries({ entries }, filter), federations: [] };
+  if (q === undefined || q.trim() === "")
+    return { ...(await search.filterEntriesInTurns({ entries }, filter)), federations: [] };
+  // Words take as long as the reading of all states before.
+  await nextTurn();
   const linked = (await linker?.findEndpoints({ question: q, limit: mostLinked }))?.endpoints ?? [];
-  // Each of the two looks through all texts.
   await nextTurn();
-  const worded = search.filterEntries({ entries }, { q, limit: mostWorded, offset: 0 }).hits;
-  await nextTurn();
+  const { hits: worded } = await search.filterEntriesInTurns({ entries }, { q, limit: mostWorded, offset: 0 });
   const reasons = new Map([
     ...worded.map(({ entry, why }) => [entry.id, why] as const),
     ...linked.flatMap((hit) => idsOf(hit).map((id) => [id, hit.why] as const)),
   ]);
   const ids = new Set([...linked.flatMap(idsOf), ...worded.map(({ entry }) => entry.id)]);
   const ranked = [...ids].flatMap((id) => catalog.byId(id) ?? []);
-  const found = search.filterEntries({ entries: ranked }, filter);
+  const found = await search.filterEntriesInTurns({ entries: ranked }, filter);
   const hits = found.hits.map((hit) => ({ ...hit, why: [...(reasons.get(hit.entry.id) ?? []), ...hit.why] }));
   return { ...found, hits, federations: linked.filter(({ federation }) => federation !== undefined) };
 }

@@ -16,24 +16,30 @@ import {
   shown,
   StatusAnswer,
 } from "./monitor-schemas.ts";
-import { firstOf, placeOf } from "./paging.ts";
+import { firstOf, pageAt, paging, placeOf } from "./paging.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { IdPath, nothing, documented } from "./schemas.ts";
+import { IdPath, nothing, documented, strictObject } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const doc = documented("Availability");
 
 function addStatus(app: TypedApp, { monitor }: HttpShell): void {
   app.get("/api/status", {
-    schema: { ...doc("getStatus", "The state of all endpoints, and of the monitor itself", StatusAnswer) },
-    handler: (_request, reply) => {
+    schema: {
+      ...doc("getStatus", "The state of all endpoints, by id, and of the monitor itself", StatusAnswer),
+      querystring: strictObject(paging),
+    },
+    handler: (request, reply) => {
       const all = monitor.all();
+      const { limit = 100, cursor } = request.query;
+      const { items, next } = pageAt(all, { limit, cursor });
       return sendNow(reply, {
         heartbeat: shown(monitor.heartbeat()),
         counts: Object.fromEntries(
           healthStates.map((name) => [name, all.filter(({ state }) => state === name).length]),
         ),
-        endpoints: all.map(({ hours: _hours, ...health }) => shown(health)),
+        endpoints: items.map(({ hours: _hours, ...health }) => shown(health)),
+        next,
       });
     },
   });

@@ -54,6 +54,7 @@ export const StatusAnswer = view("Status", {
   heartbeat: shownSchema(Heartbeat),
   counts: Type.Object(Object.fromEntries(healthStates.map((state) => [state, Type.Integer()]))),
   endpoints: Type.Array(shownSchema(Type.Omit(EndpointHealth, ["hours"]))),
+  next: Type.Optional(text("Cursor of the next page; absent on the last one.")),
 });
 
 /** Parameters of `GET /api/incidents`. */

@@ -160,7 +160,7 @@ function addSearch(app: TypedApp, { search }: HttpShell): void {
       const { q, kind, endpoint, limit = 20, offset = 0 } = request.query;
       const only = endpoint === undefined ? {} : { endpoints: [endpoint] };
       const kinds = kind && { kinds: [kind] };
-      return sendJson(reply, search.search({ q, ...kinds, ...only, published: true, limit, offset }));
+      return sendJson(reply, await search.searchInTurns({ q, ...kinds, ...only, published: true, limit, offset }));
     },
   });
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { randomBytes } from "node:crypto";
 import { fastify } from "fastify";
@@ -175,6 +176,8 @@ async function closeWithin(app: TypedApp, drain: Drain, graceMs: number): Promis
 export async function createHttpServer(deps: HttpDeps) {
   const { config, queries, logger: log } = deps;
   const app = build(deps);
+  // Making the framework takes as long as adding all routes to it.
+  await nextTurn();
   const drain = createDrain(app.server);
   const sendProblem = createProblemSender({ runOf: (error) => queries.runOf(error), log });
   let bound = "";

@@ -3,7 +3,7 @@ import type { EndpointHealth, MonitorEvent } from "./monitor.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
 import { transportFaults } from "./judgement.ts";
 import { isShared, recordOfIncident } from "./subjects.ts";
-import { type Clock, every } from "../clock.ts";
+import { type Clock, every, inTurns } from "../clock.ts";
 
 /** Parts that findings are applied to, and the probing interval. */
 export interface AppliedHealthOptions {
@@ -63,7 +63,7 @@ class HealthApplication {
     };
     this.#ignore = options.monitor.onEvent((event) => this.#hear(event));
     const { clock, pollMs = defaultPollMs, onFault } = options;
-    this.#looking = every(pollMs, async () => this.#look(), { clock, onFault });
+    this.#looking = every(pollMs, () => inTurns(this.#look()), { clock, onFault });
   }
 
   close(): void {
@@ -82,11 +82,17 @@ class HealthApplication {
     else this.#take(health);
   }
 
-  #look(): void {
-    const all = this.#options.monitor.all();
+  *#look(): Generator<void, void> {
+    const { monitor } = this.#options;
+    const all = monitor.all();
+    for (const { endpoint } of all) {
+      // As it is by now: others had their turn since all were read.
+      const health = monitor.health(endpoint);
+      if (health !== undefined) this.#take(health);
+      yield;
+    }
     const known = new Set(all.map(({ endpoint }) => endpoint));
-    for (const id of this.#states.keys()) if (!known.has(id)) this.#forget(id);
-    for (const health of all) this.#take(health);
+    for (const id of this.#states.keys()) if (!known.has(id) && monitor.health(id) === undefined) this.#forget(id);
   }
 
   #take(health: EndpointHealth): void {

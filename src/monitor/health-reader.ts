@@ -14,7 +14,7 @@ export interface HealthReaderOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
   readonly records: HealthRepository;
   readonly incidents: Pick<IncidentRepository, "get" | "list">;
-  readonly maintenance: Pick<MaintenanceRepository, "untilMs" | "list">;
+  readonly maintenance: Pick<MaintenanceRepository, "holding" | "list">;
   readonly heartbeat: Pick<HeartbeatRepository, "view">;
   readonly history: Pick<History, "read">;
   readonly score: ((entry: CatalogEntry, windows: readonly WindowSummary[]) => Promise<Score>) | undefined;
@@ -28,22 +28,26 @@ export interface HealthReaderOptions {
 export function createHealthReader(options: HealthReaderOptions): MonitorReader {
   const { catalog, records, incidents, maintenance, heartbeat, history, now } = options;
   const hoursOf = rememberedHours();
-  const stateIn = (record: HealthRecord) =>
-    options.settings.enabled ? known(record, now(), options.staleMs) : formerly(record);
-  const healthOf = (entry: CatalogEntry): EndpointHealth => {
-    const record = records.get(entry.id);
-    const until = maintenance.untilMs(entry.id, now());
-    return {
-      endpoint: entry.id,
-      url: entry.url,
-      ...(record?.url === entry.url ? stateIn(record) : { state: "unknown" as const, streak: 0 }),
-      maintenanceUntilMs: until,
-      hours: record?.url === entry.url ? hoursOf(record, now()) : [],
+  const stateIn = (record: HealthRecord, nowMs: number) =>
+    options.settings.enabled ? known(record, nowMs, options.staleMs) : formerly(record);
+  /** Reads the health of entries at one moment. */
+  const reading = (): ((entry: CatalogEntry) => EndpointHealth) => {
+    const nowMs = now();
+    const until = maintenance.holding(nowMs);
+    return (entry) => {
+      const record = records.get(entry.id);
+      return {
+        endpoint: entry.id,
+        url: entry.url,
+        ...(record?.url === entry.url ? stateIn(record, nowMs) : { state: "unknown" as const, streak: 0 }),
+        maintenanceUntilMs: until.get(entry.id),
+        hours: record?.url === entry.url ? hoursOf(record, nowMs) : [],
+      };
     };
   };
   const health = (endpoint: string): EndpointHealth | undefined => {
     const entry = catalog.byId(endpoint);
-    return entry && healthOf(entry);
+    return entry && reading()(entry);
   };
   const readHistory = ({ endpoint, url }: Pick<EndpointHealth, "endpoint" | "url">) => {
     const record = records.get(endpoint);
@@ -52,7 +56,7 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
   return {
     ...createIncidentReader(records, incidents),
     health,
-    all: () => catalog.entries.map(healthOf),
+    all: () => catalog.entries.map(reading()),
     heartbeat() {
       const open = options.settings.enabled ? records.get(networkSubject)?.open : undefined;
       return { ...heartbeat.view(now()), offline: open && { sinceMs: open.startedMs, incident: open.id } };

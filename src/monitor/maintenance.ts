@@ -21,17 +21,23 @@ export function createMaintenance(store: Store) {
     Array.from(mirror.entries(), ([, window]) => window).filter(
       (window) => endpoint === undefined || window.endpoint === endpoint,
     );
+  const holding = (atMs: number): ReadonlyMap<string, number> => {
+    const ends = new Map<string, number>();
+    for (const [, { endpoint, fromMs, toMs }] of mirror.entries()) {
+      if (fromMs <= atMs && atMs < toMs) ends.set(endpoint, Math.max(toMs, ends.get(endpoint) ?? toMs));
+    }
+    return ends;
+  };
   const list = (nowMs: number, endpoint?: string): readonly MaintenanceWindow[] =>
     windows(endpoint)
       .filter(({ toMs }) => toMs > nowMs)
       .toSorted((left, right) => left.fromMs - right.fromMs);
   return {
     mirror,
-    /** The end of the window that holds at this moment; of several the latest. From memory. */
-    untilMs(endpoint: string, atMs: number): number | undefined {
-      const holding = windows(endpoint).filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
-      return holding.length === 0 ? undefined : Math.max(...holding.map(({ toMs }) => toMs));
-    },
+    /** Ends of the windows that hold at this moment, by endpoint; of several the latest. From memory. */
+    holding,
+    /** The end for one endpoint. From memory. */
+    untilMs: (endpoint: string, atMs: number): number | undefined => holding(atMs).get(endpoint),
     /** Those that have not ended, soonest first. From memory. */
     list,
     /** @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */

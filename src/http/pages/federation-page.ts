@@ -15,12 +15,12 @@ import { sendPage } from "./page-reply.ts";
 import { probesIn } from "./status-rows.ts";
 
 /** Content of a federation's page. */
-function shownFederation(shell: HttpShell, id: string) {
+async function shownFederation(shell: HttpShell, id: string) {
   const { catalog, search, monitor, models, publicUrl } = shell;
   const federation = catalog.federation(id);
   if (federation === undefined) throw unknownId("federation", id, catalog);
   const entries = catalog.membersOf(federation);
-  const { hits } = search.filterEntries({ entries }, { limit: entries.length, offset: 0 });
+  const { hits } = await search.filterEntriesInTurns({ entries }, { limit: entries.length, offset: 0 });
   return {
     federation,
     members: hits.map(({ entry, status }) => ({
@@ -37,14 +37,14 @@ function shownFederation(shell: HttpShell, id: string) {
   };
 }
 
-type ShownFederation = ReturnType<typeof shownFederation>;
+type ShownFederation = Awaited<ReturnType<typeof shownFederation>>;
 
 /** `/federations/{id}`. */
 export const addFederationPage = (app: TypedApp, shell: HttpShell): void =>
   void app.get("/federations/:id", {
     schema: { tags: ["Pages"], summary: "One federation as a page to read", params: IdPath },
     handler: async (request, reply) =>
-      sendPage(request, reply, federationPage(shownFederation(shell, request.params.id))),
+      sendPage(request, reply, federationPage(await shownFederation(shell, request.params.id))),
   });
 
 const countOf = (terms: TermCounts | undefined, kind: "classes" | "properties"): string | undefined =>

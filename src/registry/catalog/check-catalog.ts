@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type * as RDF from "@rdfjs/types";
 import type { CatalogEntry } from "./catalog.ts";
 import { lineWith, parseDocument } from "./document.ts";
@@ -166,10 +167,13 @@ export function createShapeCheck(shapesFile: string): ShapeCheck {
 async function loadShapes(shapesFile: string): Promise<ShapeCheck> {
   // It brings many RDF libraries along, which a service that never changes its catalogue does not need.
   const { default: Validator } = await import("rdf-validate-shacl");
+  // Loading it, preparing the shapes and the first use each take a turn.
+  await nextTurn();
   const shapes = toDataset(await readShapes(shapesFile));
   const create = () => new Validator(shapes, { maxErrors });
   let validator = create();
   let found = 0;
+  await nextTurn();
   return async (quads) => {
     // Making one takes long; but it counts its findings over all documents, and stops at `maxErrors`.
     if (found > maxErrors / 2) {

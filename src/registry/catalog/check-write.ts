@@ -146,7 +146,7 @@ export function checkCondition(change: CatalogWrite, existing: CatalogDocument |
 interface UrlOwners {
   readonly keyOf: UrlKey;
   /** The entries whose URLs have this loose key. */
-  readonly alike: (loose: string) => readonly CatalogEntry[];
+  readonly alike: (loose: string) => Promise<readonly CatalogEntry[]>;
 }
 
 /**
@@ -154,13 +154,13 @@ interface UrlOwners {
  * difference: it is very likely the same endpoint. Files may hold both all the same.
  * @throws FedwayError `ENTRY_CONFLICT`
  */
-export function refuseTakenUrl(item: CatalogItem, catalog: Catalog, { keyOf, alike }: UrlOwners): void {
+export async function refuseTakenUrl(item: CatalogItem, catalog: Catalog, { keyOf, alike }: UrlOwners): Promise<void> {
   if (item.kind !== "endpoint") return;
   const { id, url } = item.value;
   const key = keyOf(url) ?? url;
   const before = catalog.byId(id);
   const isKept = before !== undefined && keyOf(before.url) === key;
-  const candidates = [catalog.byUrl(url), ...(isKept ? [] : alike(looseKey(key)))];
+  const candidates = [catalog.byUrl(url), ...(isKept ? [] : await alike(looseKey(key)))];
   const other = candidates.find((entry) => entry !== undefined && entry.id !== id);
   if (other === undefined) return;
   throw new FedwayError("ENTRY_CONFLICT", `The endpoint "${other.id}" has this URL already: ${other.url}`, {

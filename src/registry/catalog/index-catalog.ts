@@ -1,3 +1,4 @@
+import { atOnce } from "../../clock.ts";
 import { publishedCatalog } from "../published/published-catalog.ts";
 import type { PublishedFacts } from "../published/published-facts.ts";
 import { describedFederation, registryEntry } from "./described-federation.ts";
@@ -35,22 +36,32 @@ const ownRoute = /^\/(endpoints|federations)\/([a-z0-9._-]{1,64})\/sparql$/;
  * default port; path and query as written. All names of this service's own origin are equal. Of entries with equal id or URL the
  * first one wins; those who read a catalogue report the others before they come here.
  */
-export function createCatalog(
+export const createCatalog = (
   all: readonly CatalogEntry[],
   problems: readonly CatalogProblem[],
   options: CatalogOptions,
-): Catalog {
+): Catalog => atOnce(createCatalogSteps(all, problems, options));
+
+/** The steps of `createCatalog`: none takes longer than to sort the entries by id. */
+export function* createCatalogSteps(
+  all: readonly CatalogEntry[],
+  problems: readonly CatalogProblem[],
+  options: CatalogOptions,
+): Generator<void, Catalog> {
   const keyOf = urlKeys(options);
   const { version = 1, keyOfEntry = ({ url }) => keyOf(url) } = options;
   const ids = firstById(all);
+  yield;
   const builtIn = options.isDescribed ? [describedFederation] : [];
   const federations = firstById([...builtIn, ...(options.federations ?? [])]);
   const own = options.isDescribed ? [registryEntry(options.publicUrl)] : [];
   const known = firstById([...ids.values(), ...own]);
+  yield;
   const urls = new Map<string, CatalogEntry>();
   for (const entry of known.values()) {
     const key = entry.builtIn ? keyOf(entry.url) : keyOfEntry(entry);
     if (key !== undefined && !urls.has(key)) urls.set(key, entry);
+    yield;
   }
   const prefix = keyOf(options.publicUrl)?.replace(/\/$/, "");
   /** The id in one of this service's own routes. */
@@ -60,12 +71,14 @@ export function createCatalog(
     return routes === kind ? id : "";
   };
   const entries = inIdOrder(ids);
+  yield;
   const byUrl = (url: string): CatalogEntry | undefined => {
     const key = keyOf(url);
     if (key === undefined) return undefined;
     return urls.get(key) ?? known.get(ownId(key, "endpoints"));
   };
   const published = publishedCatalog(options.published ?? [], { entries, byUrl, keyOf });
+  yield;
   return Object.freeze({
     version,
     entries,

@@ -1,3 +1,4 @@
+import { inTurns } from "../../clock.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
@@ -14,7 +15,7 @@ import { createShapeCheck } from "./check-catalog.ts";
 import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type DocumentRules } from "./check-write.ts";
 import { documentOf } from "./document-fields.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
-import { type CatalogOptions, createCatalog, looseKey, urlKeys } from "./index-catalog.ts";
+import { type CatalogOptions, createCatalogSteps, looseKey, urlKeys } from "./index-catalog.ts";
 import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";
 import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
@@ -45,7 +46,9 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<Editable
   const shapes = shapesFile === undefined ? undefined : createShapeCheck(shapesFile);
   const rules = { baseUrl, keyOf, shapes, refuseUrl };
   const shown = { publicUrl: baseUrl, ownOrigins, search, isDescribed, published };
-  const catalog = new OpenCatalog({ shown, files, rules, store, now }, await resolveCatalog(files, []));
+  const resolved = await resolveCatalog(files, []);
+  const parts = { shown, files, rules, store, now };
+  const catalog = new OpenCatalog(parts, resolved, await indexed(resolved, { shown, version: 1 }));
   await catalog.refresh();
   return catalog;
 }
@@ -57,6 +60,15 @@ interface Parts extends Pick<OpenCatalogOptions, "store" | "now"> {
 }
 
 type Resolved = Awaited<ReturnType<typeof resolveCatalog>>;
+
+/** The catalogue of what is resolved, with turns of the event loop for others. */
+function indexed(
+  { entries, federations, problems, urlKeys: keys }: Resolved,
+  { shown, version }: Pick<Parts, "shown"> & { readonly version: number },
+): Promise<Catalog> {
+  const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
+  return inTurns(createCatalogSteps(entries, problems, { ...shown, federations, version, keyOfEntry }));
+}
 
 type Name = Pick<CatalogDocument, "kind" | "id">;
 
@@ -75,11 +87,11 @@ class OpenCatalog implements EditableCatalog {
   /** The change under way; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: Parts, resolved: Resolved) {
+  constructor(parts: Parts, resolved: Resolved, current: Catalog) {
     this.#parts = parts;
     this.#changes = createOverlayStore(parts.store, parts.rules);
     this.#resolved = resolved;
-    this.#current = this.#index(resolved, 1);
+    this.#current = current;
   }
 
   get version(): number {
@@ -176,7 +188,7 @@ class OpenCatalog implements EditableCatalog {
       const existing = this.document(change.kind, change.id);
       checkCondition(change, existing, this);
       const { item, turtle } = await checkDocument(change, rules);
-      refuseTakenUrl(item, this, { keyOf: rules.keyOf, alike: (loose) => this.#alike(loose) });
+      await refuseTakenUrl(item, this, { keyOf: rules.keyOf, alike: (loose) => this.#alike(loose) });
       if (existing?.origin === "api" && existing.etag === etagOf(change.quads)) return existing;
       if (!(await this.#put(change, { turtle }))) return undefined;
       const document = this.document(change.kind, change.id);
@@ -246,15 +258,15 @@ class OpenCatalog implements EditableCatalog {
   }
 
   /** The entries with this loose URL key. */
-  #alike(loose: string): readonly CatalogEntry[] {
-    this.#byLooseKey ??= Map.groupBy(this.entries, (entry) => looseKey(this.#resolved.urlKeys.get(entry) ?? ""));
+  async #alike(loose: string): Promise<readonly CatalogEntry[]> {
+    this.#byLooseKey ??= await inTurns(byLooseKey(this.entries, this.#resolved.urlKeys));
     return this.#byLooseKey.get(loose) ?? [];
   }
 
   /** Replaces the changes by others. */
   async #show(overlays: ReadonlyMap<string, Overlay>): Promise<void> {
     const resolved = await resolveCatalog(this.#parts.files, [...overlays.values()]);
-    this.#current = this.#index(resolved, this.version + 1);
+    this.#current = await indexed(resolved, { shown: this.#parts.shown, version: this.version + 1 });
     this.#overlays = overlays;
     this.#resolved = resolved;
     this.#byLooseKey = undefined;
@@ -262,16 +274,26 @@ class OpenCatalog implements EditableCatalog {
     for (const listener of this.#listeners) queueMicrotask(listener);
   }
 
-  #index({ entries, federations, problems, urlKeys: keys }: Resolved, version: number): Catalog {
-    const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
-    return createCatalog(entries, problems, { ...this.#parts.shown, federations, version, keyOfEntry });
-  }
-
   #serially<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(work);
     this.#last = result.catch(() => undefined);
     return result;
   }
+}
+
+function* byLooseKey(
+  entries: readonly CatalogEntry[],
+  keys: Resolved["urlKeys"],
+): Generator<void, ReadonlyMap<string, readonly CatalogEntry[]>> {
+  const found = new Map<string, CatalogEntry[]>();
+  for (const entry of entries) {
+    const key = looseKey(keys.get(entry) ?? "");
+    const alike = found.get(key);
+    if (alike === undefined) found.set(key, [entry]);
+    else alike.push(entry);
+    yield;
+  }
+  return found;
 }
 
 /** The document of a built-in entry. */

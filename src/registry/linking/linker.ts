@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Catalog } from "../catalog/catalog.ts";
 import { iriParts, plainText } from "../schema/text.ts";
 import type { EndpointStatus, Match, SearchIndex, TermUse } from "../search/search-index.ts";
@@ -89,6 +90,7 @@ export function createLinker({ statusOf = () => "unknown", engineSearch, ...sour
     async findEndpoints({ question, limit, signal }: EndpointRequest) {
       const ranked = await rankings.rank(question, signal);
       const { ranking } = ranked;
+      await nextTurn();
       const there = knownFirst(ranked).filter(
         ({ id }) => (catalog.byId(id) ?? ranked.federations.model(id)) !== undefined,
       );
@@ -115,7 +117,13 @@ export function createLinker({ statusOf = () => "unknown", engineSearch, ...sour
       const inSchemas = bestTerms(
         likely.slice(0, most).map((id) => ({ weight: weight(id), terms: ranked.termsOf(id) })),
       );
-      const named = search.search({ q: query, kinds, ...(endpoints && { endpoints }), limit: most, offset: 0 });
+      const named = await search.searchInTurns({
+        q: query,
+        kinds,
+        ...(endpoints && { endpoints }),
+        limit: most,
+        offset: 0,
+      });
       const isRestricted = endpoints !== undefined;
       const merged = mergedTerms({ inSchemas, named: named.hits, isRestricted });
       const ofKinds = merged.filter(({ kind }) => kinds.includes(kind));

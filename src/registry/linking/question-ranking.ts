@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type KnownFederations, withFederations } from "./known-federations.ts";
 import { aboutPlace, type GraphSources, KnownGraphs } from "./known-graphs.ts";
 import type { ValueHit, ValueIndex } from "../values/value-index.ts";
@@ -58,7 +59,9 @@ export function createQuestionRanking({ values, search, ...sources }: RankingSou
       await known.soonComplete(signal);
       const { complete, federations } = known;
       const meant = await meaningOf(question, known.vectors, signal);
+      // Each of the two looks through the words of all endpoints.
       const lexical = known.words.rank(words);
+      await nextTurn();
       const hits = (await values?.find({ texts: [question], limit: mostMentions })) ?? [];
       const own = mentionsByEndpoint(hits, lexical.length === 0);
       const mentioned = withFederations(own, federations, (one, other) => [...one, ...other]);

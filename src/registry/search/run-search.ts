@@ -20,26 +20,28 @@ interface Candidate {
   readonly text?: TextHit | undefined;
 }
 
-/** Runs a search. */
-export function runSearch(state: IndexState, request: SearchRequest): SearchAnswer {
+/** Runs a search; with 20,000 endpoints each step takes some milliseconds. */
+export function* searchSteps(state: IndexState, request: SearchRequest): Generator<void, SearchAnswer> {
   const words = queryWords(request.q);
   const kinds = new Set<HitKind>(request.kinds ?? kindOrder);
   const { published } = state;
   const candidatesIn = (texts: IndexState, only: ReadonlySet<HitKind>) =>
     findCandidates(texts, { q: request.q, words, kinds: only, wanted: inEndpoints(texts, request) });
-  const own = candidatesIn(state, kinds);
+  const own = yield* candidatesIn(state, kinds);
   const terms = kinds.difference(new Set<HitKind>(["endpoint"]));
   const others =
     request.published === true
-      ? candidatesIn({ ...state, table: published.table, termText: published.termText }, terms)
+      ? yield* candidatesIn({ ...state, table: published.table, termText: published.termText }, terms)
       : nothing;
   const [first = own] = [own, others]
     .filter(({ found }) => found.length > 0)
     .toSorted((one, other) => Number(other.matched === "all") - Number(one.matched === "all"));
   const { matched } = first;
   const described = own.matched === matched ? own.found : [];
+  yield;
   const known = new Set(described.map(candidateKey));
   const more = others.matched === matched ? others.found.filter((each) => !known.has(candidateKey(each))) : [];
+  yield;
   const limit = Math.min(mostHits, Math.max(1, Math.floor(request.limit) || 1));
   const offset = Math.max(0, Math.floor(request.offset) || 0);
   const tables = [state.table, ...(request.published === true ? [published.table] : [])];
@@ -66,18 +68,26 @@ interface Wanted {
   readonly wanted: (candidate: Candidate) => boolean;
 }
 
+interface Candidates {
+  readonly found: readonly Candidate[];
+  readonly matched: SearchAnswer["matched"];
+}
+
 /** Documents with all the words, or named by the whole query; failing that, those with some of the words. */
-function findCandidates(
-  state: IndexState,
-  request: Wanted,
-): { readonly found: readonly Candidate[]; readonly matched: SearchAnswer["matched"] } {
+function* findCandidates(state: IndexState, request: Wanted): Generator<void, Candidates> {
   const named = namedCandidates(state, request).filter(request.wanted);
   if (isIri(request.q) && named.length > 0) return { found: named.toSorted(byRank), matched: "all" };
-  const strict = withAllWords(named, textCandidates(state, request, "beginnings").filter(request.wanted), request);
+  yield;
+  const begun = textCandidates(state, request, "beginnings").filter(request.wanted);
+  yield;
+  const strict = withAllWords(named, begun, request);
+  yield;
   if (strict.length > 0) return { found: strict.toSorted(byRank), matched: "all" };
   // Words with other letters are costly to find and often mean something else, so they are the second choice.
   const some = textCandidates(state, request, "errors").filter(request.wanted);
+  yield;
   const all = withAllWords(named, some, request);
+  yield;
   if (all.length > 0 || some.length === 0) return { found: all.toSorted(byRank), matched: "all" };
   return { found: some.toSorted(byRank), matched: "some" };
 }
@@ -176,12 +186,16 @@ function reasonsFor({ named, text }: Candidate, words: readonly Word[]): readonl
   return [...(named === undefined ? [] : [named.why]), ...(text === undefined ? [] : reasonsOf(text, words))];
 }
 
-/** Endpoints found by a text for a list of entries, best first; their reasons are computed on demand. */
-export function rankedEndpoints(state: IndexState, q: string): ReadonlyMap<string, () => readonly Match[]> {
+/** Endpoints found by a text for a list of entries, best first, with what computes their reasons. */
+export function* rankedEndpoints(state: IndexState, q: string): Generator<void, RankedIds> {
   const words = queryWords(q);
-  const { found } = findCandidates(state, { q, words, kinds: new Set<HitKind>(["endpoint"]), wanted: () => true });
+  const kinds = new Set<HitKind>(["endpoint"]);
+  const { found } = yield* findCandidates(state, { q, words, kinds, wanted: () => true });
+  yield;
   return new Map(found.map((candidate) => [candidate.key, () => reasonsFor(candidate, words)]));
 }
+
+type RankedIds = ReadonlyMap<string, () => readonly Match[]>;
 
 /** Something that the whole query names; tier 2: by IRI, `prefix:name` or id, tier 1: by its local name or title. */
 interface Named {

@@ -11,6 +11,11 @@ import { json, shouldAnswer, start } from "./http-fixture.ts";
 describe("the availability of endpoints", () => {
   const status = { heartbeat: { enabled: true, alive: true }, counts: { up: 1, down: 1, unknown: 1 } };
   shouldAnswer("/api/status", [200, schemas.StatusAnswer, status]);
+  const first = { endpoints: [{ endpoint: "alpha" }], counts: status.counts, next: "1" };
+  shouldAnswer("/api/status?limit=1", [200, schemas.StatusAnswer, first]);
+  const rest = { endpoints: [{ state: "unknown" }, { state: "down" }] };
+  shouldAnswer("/api/status?cursor=1", [200, schemas.StatusAnswer, rest]);
+  shouldAnswer("/api/status?cursor=x", [400, Problem, { code: "REQUEST_INVALID" }]);
   const alpha = { endpoint: "alpha", state: "up" };
   shouldAnswer("/api/endpoints/alpha/availability", [200, schemas.AvailabilityRecord, alpha]);
   shouldAnswer("/api/endpoints/nobody/availability", [404, Problem, { code: "ENDPOINT_UNKNOWN" }]);

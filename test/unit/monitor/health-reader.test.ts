@@ -31,7 +31,7 @@ function readerOver(incidents: Pick<IncidentRepository, "get" | "list">): Monito
     catalog: { entries, byId: (id) => entries.find((entry) => entry.id === id) },
     records,
     incidents,
-    maintenance: { untilMs: () => undefined, list: () => [] },
+    maintenance: { holding: () => new Map(), list: () => [] },
     heartbeat: { view: () => ({ enabled: true, gaps: [], alive: true }) },
     history: { read: async () => ({ windows: [], days: [] }) },
     score: undefined,

@@ -138,6 +138,26 @@ describe("search", () => {
   });
 });
 
+it("lets others have their turn in a search that finds thousands of endpoints", async () => {
+  const entries = syntheticEntries(8_000);
+  const index = indexed();
+  index.models.setEntries(entries);
+  let turns = 0;
+  let isOver = false;
+  const look = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  for (let round = 0; round < 4; round += 1) {
+    expect((await index.searchInTurns({ q: "dataset", limit: 20, offset: 0 })).total).toBe(8_000);
+    const page = await index.filterEntriesInTurns({ entries }, { q: "dataset", limit: 20, offset: 0 });
+    expect(page.total).toBe(8_000);
+  }
+  isOver = true;
+  expect(turns).toBeGreaterThan(4);
+});
+
 describe("changes of the index", () => {
   it("forgets what is removed", () => {
     const index = sample();
