@@ -53,7 +53,6 @@ const longestMs = 50;
 /** What still takes longer: how long at most, and why. */
 const known: readonly (readonly [name: RegExp, mostMs: number, why: string])[] = [
   [/\/grammar /, 1_000, "one try of a grammar is written whole in a turn"],
-  [/describe_endpoint/, 80, "12 MB of a description are composed in few turns; 40 to 48 ms on a machine that is busy"],
   [/^POST \/mcp /, 400, "the SDK parses, and the tool repairs and plans, in one turn"],
 ];
 const allowedMs = (name: string): number => known.find(([pattern]) => pattern.test(name))?.[1] ?? longestMs;

@@ -12,7 +12,7 @@ import {
 import type { EndpointModels } from "../../registry/model/endpoint-models.ts";
 import { joinsOf } from "../../registry/model/joins.ts";
 import { partsOf } from "../../registry/schema/split-classes.ts";
-import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
+import { type PrefixTable, prefixTableOf } from "../../registry/schema/prefixes.ts";
 import type { ValueIndex } from "../../registry/values/value-index.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
@@ -99,14 +99,14 @@ export async function describeForAgent(parts: DescribeParts, request: Descriptio
     return replyOf({ endpoint: id }, view, { detail, more: { freshness: "published" } });
   }
   const description = stored ?? (await knownDescription(descriptions, id));
-  const table = createPrefixTable(descriptionIris(parts.models.get(id)?.described ?? description));
+  const table = prefixTableOf(parts.models.get(id)?.described ?? description);
   const view = await viewWith(description, request, {
     table,
     joins: joinDetails.has(detail) ? joinTexts(parts, id, table) : [],
     examples: parts.values.examples(id),
     parts: partsOf(id, description, parts),
   });
-  const { state } = await descriptions.freshness(id);
+  const { state } = await descriptions.freshness(id, description);
   return replyOf({ endpoint: id }, view, { detail, more: { freshness: state } });
 }
 
@@ -118,7 +118,7 @@ async function describeFederation(parts: DescribeParts, request: Description): P
     throw new FedwayError("DESCRIPTION_UNKNOWN", `No member of the federation "${endpoint}" has been described yet.`);
   const { description, members, known } = model;
   const head = `federation of ${members.length} endpoints, ${known.length} described; query it as one endpoint, without SERVICE`;
-  const table = createPrefixTable(descriptionIris(description));
+  const table = prefixTableOf(description);
   const view = await viewWith(description, request, {
     head,
     table,

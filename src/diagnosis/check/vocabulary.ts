@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
+import { type PrefixTable, prefixTableOf } from "../../registry/schema/prefixes.ts";
 import type { DescribedSchema } from "../../registry/model/described-schema.ts";
 import type { KnownProperty } from "../../registry/model/schema.ts";
 import type { PlacedPattern } from "../../sparql/query-patterns.ts";
@@ -93,7 +93,7 @@ function read(description: DescribedSchema): Vocabulary {
       if (facts.isCounted && triples?.status === "exact" && triples.value === facts.triples) facts.allSubjects.add(iri);
     }
   }
-  const prefixes = createPrefixTable(descriptionIris(description));
+  const prefixes = prefixTableOf(description);
   return { classes, properties, languages: new Set(description.languages), prefixes };
 }
 

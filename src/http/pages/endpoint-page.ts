@@ -31,7 +31,8 @@ export async function shownEndpoint(shell: HttpShell, id: string, mayAsk: boolea
   const isLocal = hosted(entry.id) !== undefined || domainOf(entry) === undefined;
   const heartbeat = monitor.heartbeat();
   const dataOf = async (): Promise<ShownData> => {
-    const [description, freshness] = await Promise.all([descriptions.get(entry.id), descriptions.freshness(entry.id)]);
+    const description = await descriptions.get(entry.id);
+    const freshness = await descriptions.freshness(entry.id, description);
     const parts = description === undefined ? [] : partsOf(entry.id, description, shell);
     return { description, freshness, parts, published: catalog.published.facts(entry.id) };
   };

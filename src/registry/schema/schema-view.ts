@@ -3,7 +3,7 @@ import type { FactStatus, VoidDescription, ClassPartition } from "../void/void-d
 import { tellingLabels } from "../void/term-texts.ts";
 import { classNames, classLines } from "./class-lines.ts";
 import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
-import { createPrefixTable, descriptionIris, type PrefixTable } from "./prefixes.ts";
+import { type PrefixTable, prefixTableOf } from "./prefixes.ts";
 import { builtParts, type Part, withParts } from "./part-lines.ts";
 import { pathLines } from "./path-lines.ts";
 import { summaryLines } from "./summary-lines.ts";
@@ -157,11 +157,8 @@ export const schemaView = (description: VoidDescription, request: SchemaRequest)
 export const schemaViewInTurns = (description: VoidDescription, request: SchemaRequest): Promise<SchemaView> =>
   inTurns(viewSteps(description, request));
 
-const tables = new WeakMap<VoidDescription, PrefixTable>();
-
 function* viewSteps(description: VoidDescription, request: SchemaRequest): Generator<void, SchemaView> {
-  const table = tables.get(description) ?? createPrefixTable(descriptionIris(description));
-  tables.set(description, table);
+  const table = prefixTableOf(description);
   yield;
   const chosen = chooseClasses(description, table, request.classes);
   const content: ViewContent = {

@@ -130,8 +130,9 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
       const { startedAt, finishedAt, unfinished } = last;
       return { startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt), unfinished };
     },
-    async freshness(id: string): Promise<Freshness> {
-      return freshnessOf(await get(id), clock.now());
+    /** How old it is; `known` saves reading it again. @throws FedwayError `STORE_FAILED` */
+    async freshness(id: string, known?: VoidDescription): Promise<Freshness> {
+      return freshnessOf(known ?? (await get(id)), clock.now());
     },
     /** Keeps a description that was made elsewhere, e.g. with links found on request. */
     put,
