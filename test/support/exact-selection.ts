@@ -16,10 +16,11 @@ interface SelectionOptions {
   readonly prefixOf?: ((iri: string) => string) | undefined;
 }
 
-/** What is true of members with these N-Triples, for every pattern with a predicate of theirs and an object or none. */
+/** What is true of the default graphs of members with these N-Quads, for every pattern with a predicate of theirs and an object or none. */
 export function exactSelection(data: readonly string[], options: SelectionOptions = {}): SourceSelection {
   const { knows = () => true } = options;
-  const quads = data.map((text) => new Parser({ format: "N-Triples" }).parse(text));
+  const parsed = data.map((text) => new Parser({ format: "N-Quads" }).parse(text));
+  const quads = parsed.map((own) => own.filter(({ graph }) => graph.termType === "DefaultGraph"));
   const keys = new Set(quads.flat().flatMap((quad) => keysOf(quad)));
   const patterns: Record<string, PatternSources> = {};
   for (const key of keys) {

@@ -30,7 +30,7 @@ export interface MergedFederation {
   readonly client: StoreClient;
   readonly documents: FakeDocuments;
   readonly members: readonly PlannedEndpoint[];
-  /** Replaces the members by new ones with these N-Triples. */
+  /** Replaces the members by new ones with these N-Quads; documents have no named graphs. */
   setData(data: readonly string[]): void;
   plan(query: string): FederatedPlan;
   execute(plan: FederatedPlan, bounds?: ExecutionBounds): Promise<QueryResult>;
@@ -76,7 +76,7 @@ interface FederationOptions extends TpfOptions {
   readonly select?: (data: readonly string[]) => SourceSelection | undefined;
 }
 
-/** Members `m0`, `m1`, ... with these N-Triples; `kinds` repeat. */
+/** Members `m0`, `m1`, ... with these N-Quads; `kinds` repeat. */
 export function createMergedFederation(
   data: readonly string[],
   kinds: readonly MemberKind[] = ["sparql"],
@@ -168,9 +168,9 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/** What a query answers over the RDF merge of these graphs: one Oxigraph store in whose default graph all of them are. */
+/** What a query answers over the RDF merge of these N-Quads: one Oxigraph store that has all of them. */
 export function mergedAnswer(data: readonly string[], query: string, inOrder = false): CanonicalAnswer {
   const store = new oxigraph.Store();
-  for (const [index, text] of data.entries()) store.load(text.replaceAll("_:", `_:m${index}x`), { format: "nt" });
+  for (const [index, text] of data.entries()) store.load(text.replaceAll("_:", `_:m${index}x`), { format: "nq" });
   return storeAnswer(store, query, inOrder);
 }

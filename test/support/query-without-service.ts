@@ -81,3 +81,43 @@ function createMapper(rewrite: Rewrite) {
 
   return { group, select };
 }
+
+/** A choice for the n-th SERVICE of a query: what it becomes over members with named graphs. */
+export type GraphChoice = "named" | "default" | { readonly variable: string };
+
+interface Graphed {
+  /** As a federation is asked. */
+  readonly query: GeneratedQuery;
+  /** The same by definition (SPARQL 1.1 Query, section 18.6): `GRAPH ?g` is a UNION over the names of all graphs. */
+  readonly spelledOut: GeneratedQuery;
+}
+
+/**
+ * The query with other graphs than those that its SERVICE clauses name.
+ * @param names numbers of the graphs that exist
+ */
+export function withGraphChoices(
+  query: GeneratedQuery,
+  names: readonly number[],
+  choose: (index: number) => GraphChoice,
+): Graphed {
+  const made = (isSpelledOut: boolean): GeneratedQuery => {
+    let index = 0;
+    return mapQuery(query, (one) => {
+      if (one.kind !== "service" || typeof one.target !== "number") return [one];
+      const choice = choose(index++);
+      if (choice === "named") return [one];
+      if (choice === "default") return [{ kind: "group", body: one.body }];
+      const { variable } = choice;
+      if (!isSpelledOut) return [{ ...one, target: variable }];
+      const branches = names.map(
+        (name): Group => [
+          { kind: "values", variables: [variable], rows: [[`<endpoint:${name}>`]] },
+          { ...one, target: name },
+        ],
+      );
+      return [{ kind: "union", branches }];
+    });
+  };
+  return { query: made(false), spelledOut: made(true) };
+}

@@ -10,7 +10,7 @@ export interface StoreClient extends SparqlClient {
   fail(url: string, error: FedwayError, after?: number): void;
 }
 
-/** Creates the client over N-Triples texts by endpoint URL. */
+/** Creates the client over N-Quads texts by endpoint URL. */
 export function createStoreClient(data: Readonly<Record<string, string>>): StoreClient {
   const stores = new Map(Object.entries(data).map(([url, triples]) => [url, loaded(triples)]));
   const failures = new Map<string, { error: FedwayError; after: number }>();
@@ -50,6 +50,6 @@ export function createStoreClient(data: Readonly<Record<string, string>>): Store
 
 function loaded(triples: string): Store {
   const store = new Store();
-  store.load(triples, { format: "application/n-triples" });
+  store.load(triples, { format: "application/n-quads" });
   return store;
 }

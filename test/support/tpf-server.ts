@@ -32,9 +32,10 @@ interface TpfAnswer {
 /** The fragments of one data set: a page for each URL below `base`. */
 export type TpfPages = (url: string) => TpfAnswer;
 
-/** Makes the pages of `{base}{?subject,predicate,object}`. */
-export function createTpfPages(nTriples: string, base: string, options: TpfOptions = {}): TpfPages {
-  const store = new Store(new Parser({ format: "N-Triples", blankNodePrefix: "" }).parse(nTriples));
+/** Makes the pages of `{base}{?subject,predicate,object}`, of the default graph. */
+export function createTpfPages(nQuads: string, base: string, options: TpfOptions = {}): TpfPages {
+  const quads = new Parser({ format: "N-Quads", blankNodePrefix: "" }).parse(nQuads);
+  const store = new Store(quads.filter(({ graph }) => graph.termType === "DefaultGraph"));
   const { pageSize = 10, format = "turtle" } = options;
   return (text) => {
     const url = new URL(text, base);

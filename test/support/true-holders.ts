@@ -24,7 +24,8 @@ export function createTrueHolders(dataOf: (url: string) => string | undefined): 
 
 function copyOf(data: string): TripleCopy {
   const byProperty = new Map<string, [RDF.Term, RDF.Term][]>();
-  for (const { subject, predicate, object } of new Parser({ format: "N-Triples" }).parse(data)) {
+  for (const { subject, predicate, object, graph } of new Parser({ format: "N-Quads" }).parse(data)) {
+    if (graph.termType !== "DefaultGraph") continue;
     byProperty.set(predicate.value, [...(byProperty.get(predicate.value) ?? []), [subject, object]]);
   }
   return TripleCopy.of(byProperty);

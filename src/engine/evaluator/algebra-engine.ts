@@ -1,4 +1,4 @@
-import { toFedwayError } from "../../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import { inBatches, itemsOf } from "../../results/item-reader.ts";
 import { type Bindings, columnsInOrder, type QueryResult } from "../../results/model.ts";
@@ -23,6 +23,11 @@ import { noPatternSources, type OpenPatternSource } from "../sources/pattern-sou
 import { MergedGraph } from "../sources/merged-graph.ts";
 import { PathEvaluator } from "../sources/property-path.ts";
 import type { Holders } from "../sources/key-routes.ts";
+import type * as RDF from "../../rdf/term.ts";
+import { withFormOutside } from "./describe.ts";
+import { withoutGraphs } from "./named-graphs.ts";
+import { graphNames } from "./path-solutions.ts";
+import type { GraphContext } from "./pattern-leaves.ts";
 import { assignLeaves, type LeafSources } from "./assign-clauses.ts";
 import { type ClauseLeafOptions, toLeafClause } from "./clause-leaf.ts";
 import { QueryUse } from "./query-use.ts";
@@ -85,7 +90,8 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
     const sources = sourcesOf(plan, { ...shared, bounds: run.bounds, account, evaluateHere, count });
     const { operation: skeleton, base } = await host.parse(plan.skeleton);
     const surroundings = { base, now: new Date().toISOString() };
-    const operation = assignLeaves(skeleton, { ...sources, surroundings });
+    const graphed = await withoutGraphs(withFormOutside(skeleton), () => allGraphNames(sources.patterns));
+    const operation = assignLeaves(graphed, { ...sources, surroundings });
     const execution: Execution = {
       evaluate: host.evaluate,
       signal: run.bounds.signal,
@@ -119,6 +125,20 @@ export function createAlgebraEngine(options: EngineOptions, host: AlgebraHost): 
       return accounted(runPlan(plan, bounds, account), account);
     },
   };
+}
+
+// A query that needs them is evaluated for each.
+const MOST_GRAPHS = 100;
+
+/** The names of all graphs of the members. @throws FedwayError `EVALUATION_TOO_LARGE` */
+async function allGraphNames(patterns: GraphContext | undefined): Promise<readonly RDF.Term[]> {
+  const names = patterns ? await graphNames(patterns, "g") : [];
+  if (names.length <= MOST_GRAPHS) return names;
+  throw new FedwayError(
+    "EVALUATION_TOO_LARGE",
+    `What stands in GRAPH ?g is evaluated graph by graph because of its subquery, BIND or MINUS, and there are ${names.length} graphs, more than ${MOST_GRAPHS}.`,
+    { next: "Name the graphs with FROM NAMED, or write GRAPH with an IRI." },
+  );
 }
 
 /** Options of one execution's leaves. */

@@ -1,5 +1,6 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { PushedCondition } from "../demand.ts";
+import type { Graphs } from "../sources/triple-pattern.ts";
 import type { Conjunct } from "./conjuncts.ts";
 import type { LeafClause } from "./leaf.ts";
 
@@ -15,6 +16,7 @@ export type Operation =
   | Distinct
   | Extend
   | Filter
+  | From
   | Group
   | Join
   | LeftJoin
@@ -117,7 +119,8 @@ export interface Path {
   readonly subject: RDF.Term;
   readonly predicate: PathSymbol;
   readonly object: RDF.Term;
-  readonly graph: RDF.Term;
+  /** Absent: the default graph. */
+  readonly graphs?: Graphs | undefined;
 }
 
 /** A property path. */
@@ -131,7 +134,8 @@ export interface Pattern {
   readonly subject: RDF.Term;
   readonly predicate: RDF.Term;
   readonly object: RDF.Term;
-  readonly graph: RDF.Term;
+  /** Absent: the default graph. */
+  readonly graphs?: Graphs | undefined;
 }
 
 export interface Project extends Single {
@@ -143,9 +147,18 @@ interface Reduced extends Single {
   readonly type: "reduced";
 }
 
-interface Service extends Single {
+/** FROM and FROM NAMED. */
+interface From extends Single {
+  readonly type: "from";
+  readonly default: readonly RDF.NamedNode[];
+  readonly named: readonly RDF.NamedNode[];
+}
+
+/** A SERVICE clause; GRAPH where it is silent, as the parser is given it (`comunica/parser-text.ts`). */
+export interface Service extends Single {
   readonly type: "service";
-  readonly name: RDF.Term;
+  readonly name: RDF.NamedNode | RDF.Variable;
+  readonly silent: boolean;
 }
 
 export interface Slice extends Single {

@@ -1,6 +1,5 @@
 import type { Demand } from "../demand.ts";
 import type * as Algebra from "./algebra.ts";
-import { withFormOutside } from "./describe.ts";
 import { type EquatedPartsOptions, equatedParts } from "./equality-join.ts";
 import { createExistsNames } from "./existence.ts";
 import { type LeafClause, leafOf } from "./leaf.ts";
@@ -26,14 +25,13 @@ export interface LeafSources {
 }
 
 /**
- * Turns every SERVICE clause of a skeleton into a leaf, and patterns outside the clauses into leaves over the merged graph of
+ * Turns every SERVICE clause of an algebra into a leaf, and patterns outside the clauses into leaves over the merged graph of
  * the plan's members. In plans without such members they become the empty multiset of solutions.
  */
 export function assignLeaves(
-  skeleton: Operation,
+  operation: Operation,
   { clauses, patterns: context, use, surroundings }: LeafSources,
 ): Operation {
-  const operation = withFormOutside(skeleton);
   use.read(operation);
   for (const { correlated = [] } of [...clauses.values()].flat()) use.mention(correlated);
   const nameExists = createExistsNames();

@@ -2,7 +2,14 @@ import type * as RDF from "../../rdf/term.ts";
 import type { Bgp, Path, PathSymbol } from "./algebra.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import { type PropertyPath, stepsOf } from "../sources/property-path.ts";
-import { patternSelectivity, patternText, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
+import {
+  type Graphs,
+  graphVariable,
+  patternSelectivity,
+  patternText,
+  type TriplePattern,
+  variablesOf,
+} from "../sources/triple-pattern.ts";
 
 /** A property path with `?`, `*` or `+`, whose solutions are the pairs that it connects. */
 export interface PathConjunct {
@@ -10,6 +17,8 @@ export interface PathConjunct {
   readonly subject: RDF.Term;
   readonly path: PropertyPath;
   readonly object: RDF.Term;
+  /** Absent: the default graph. */
+  readonly graphs?: Graphs | undefined;
 }
 
 interface TripleConjunct {
@@ -27,12 +36,13 @@ export type Conjunct =
 /** Makes a variable that no query has. */
 type FreshVariable = () => RDF.Variable;
 
-/** The conjuncts of a basic graph pattern; undefined inside GRAPH: a merged graph has no named graphs. */
-export function bgpConjuncts(bgp: Bgp): readonly Conjunct[] | undefined {
-  if (bgp.patterns.some(({ graph }) => graph.termType !== "DefaultGraph")) return undefined;
+/** The conjuncts of a basic graph pattern. */
+export function bgpConjuncts(bgp: Bgp): readonly Conjunct[] {
   // A triple is in a graph once: a pattern that is written twice asks for nothing more.
   const distinct = new Map(bgp.patterns.map((pattern) => [patternText(pattern), pattern]));
-  return [...distinct.values()].map(({ subject, predicate, object }) => triple({ subject, predicate, object }));
+  return [...distinct.values()].map(({ subject, predicate, object, graphs }) =>
+    triple({ subject, predicate, object, graphs }),
+  );
 }
 
 /**
@@ -58,44 +68,55 @@ export function withTerm(
 }
 
 const isOnlyObject = ({ pattern }: TripleConjunct, name: string): boolean =>
-  pattern.subject.value !== name && pattern.predicate.value !== name;
+  pattern.subject.value !== name && pattern.predicate.value !== name && graphVariable(pattern.graphs)?.value !== name;
 
 function replaceIn(pattern: TriplePattern, name: string, term: RDF.Term): TriplePattern {
   const at = (place: RDF.Term): RDF.Term => (place.termType === "Variable" && place.value === name ? term : place);
-  return { ...pattern, subject: at(pattern.subject), predicate: at(pattern.predicate), object: at(pattern.object) };
+  return {
+    ...pattern,
+    subject: at(pattern.subject),
+    predicate: at(pattern.predicate),
+    object: at(pattern.object),
+    graphs: pattern.graphs?.map(at),
+  };
 }
 
-/** The conjuncts of a property path pattern (SPARQL 1.1 Query, section 18.2.2.4); undefined inside GRAPH. */
-export function pathConjuncts(operation: Path, fresh: FreshVariable): readonly Conjunct[] | undefined {
-  if (operation.graph.termType !== "DefaultGraph") return undefined;
-  const { subject, object } = operation;
-  return connect({ subject, path: toPath(operation.predicate), object }, fresh);
+/** The conjuncts of a property path pattern (SPARQL 1.1 Query, section 18.2.2.4). */
+export function pathConjuncts(operation: Path, fresh: FreshVariable): readonly Conjunct[] {
+  const { subject, object, graphs } = operation;
+  return connect({ subject, path: toPath(operation.predicate), object, graphs }, fresh);
 }
 
 const triple = (pattern: TriplePattern): Conjunct => ({ kind: "triple", pattern });
 
-function connect({ subject, path, object }: Omit<PathConjunct, "kind">, fresh: FreshVariable): readonly Conjunct[] {
+function connect(
+  { subject, path, object, graphs }: Omit<PathConjunct, "kind">,
+  fresh: FreshVariable,
+): readonly Conjunct[] {
   switch (path.kind) {
     case "link":
-      return [triple({ subject, predicate: path.iri, object })];
+      return [triple({ subject, predicate: path.iri, object, graphs })];
     case "not":
-      return [triple({ subject, predicate: fresh(), object, not: path.iris })];
+      return [triple({ subject, predicate: fresh(), object, not: path.iris, graphs })];
     case "inverse":
-      return connect({ subject: object, path: path.path, object: subject }, fresh);
-    case "alternative":
-      return [{ kind: "union", branches: path.paths.map((part) => connect({ subject, path: part, object }, fresh)) }];
+      return connect({ subject: object, path: path.path, object: subject, graphs }, fresh);
+    case "alternative": {
+      const branches = path.paths.map((part) => connect({ subject, path: part, object, graphs }, fresh));
+      return [{ kind: "union", branches }];
+    }
     case "sequence": {
       const stops = [subject, ...path.paths.slice(1).map(() => fresh()), object];
       return path.paths.flatMap((part, index) =>
-        connect({ subject: stops[index] ?? subject, path: part, object: stops[index + 1] ?? object }, fresh),
+        connect({ subject: stops[index] ?? subject, path: part, object: stops[index + 1] ?? object, graphs }, fresh),
       );
     }
     default:
-      return [{ kind: "path", subject, path, object }];
+      return [{ kind: "path", subject, path, object, graphs }];
   }
 }
 
-function toPath(symbol: PathSymbol): PropertyPath {
+/** A property path of the algebra, as it is evaluated. */
+export function toPath(symbol: PathSymbol): PropertyPath {
   switch (symbol.type) {
     case "link":
       return { kind: "link", iri: symbol.iri };
@@ -120,7 +141,8 @@ export function conjunctVariables(conjunct: Conjunct): readonly ClauseVariable[]
     case "triple":
       return variablesOf(conjunct.pattern).map((name) => ({ name, certain: true }));
     case "path": {
-      const names = [conjunct.subject, conjunct.object].flatMap((t) => (t.termType === "Variable" ? [t.value] : []));
+      const terms = [conjunct.subject, conjunct.object, ...(conjunct.graphs ?? [])];
+      const names = terms.flatMap((t) => (t.termType === "Variable" ? [t.value] : []));
       return [...new Set(names)].map((name) => ({ name, certain: true }));
     }
     default: {
@@ -156,9 +178,9 @@ export function placesIn(group: readonly Conjunct[], name: string): number {
     if (conjunct.kind === "union") {
       return places + Math.max(0, ...conjunct.branches.map((branch) => placesIn(branch, name)));
     }
-    const { subject, object } = conjunct.kind === "path" ? conjunct : conjunct.pattern;
+    const { subject, object, graphs = [] } = conjunct.kind === "path" ? conjunct : conjunct.pattern;
     const predicate = conjunct.kind === "path" ? [] : [conjunct.pattern.predicate];
-    return places + [subject, ...predicate, object].filter((term) => isIt(term)).length;
+    return places + [subject, ...predicate, object, ...graphs].filter((term) => isIt(term)).length;
   }, 0);
 }
 
@@ -198,7 +220,7 @@ export function patternsOf(conjunct: Conjunct): readonly TriplePattern[] {
     case "triple":
       return [conjunct.pattern];
     case "path":
-      return stepsOf(conjunct.path);
+      return stepsOf(conjunct.path, conjunct.graphs);
     default:
       return conjunct.branches.flat().flatMap((part) => patternsOf(part));
   }

@@ -26,18 +26,12 @@ export function withFormOutside(operation: Operation): Operation {
     const form: Operation = Object.assign({}, operation.input, { input: { ...operation, input } });
     return withFormOutside(form);
   }
+  if (operation.type === "from") return { ...operation, input: withFormOutside(operation.input) };
   if (operation.type !== "describe") return operation;
-  const pattern = { ...anyTriple, graph: defaultGraph };
   // Whoever learns how the query uses its variables sees that these are shown.
   const variables = [start, predicate, end].map(patternVariable);
-  return { ...operation, described: { type: "project", input: { type: "bgp", patterns: [pattern] }, variables } };
+  return { ...operation, described: { type: "project", input: { type: "bgp", patterns: [anyTriple] }, variables } };
 }
-
-const defaultGraph: RDF.Term = {
-  termType: "DefaultGraph",
-  value: "",
-  equals: (other) => other?.termType === "DefaultGraph",
-};
 
 /**
  * DESCRIBE: first the resources, each once, then the triples they are subjects of and, for the blank nodes among the

@@ -77,26 +77,39 @@ export interface Changes {
 
 /** An operation all of whose parts are changed, those of EXISTS among them. */
 export function mapOperation(operation: Operation, changes: Changes): Operation {
-  const inner = (part: Operation): Operation => mapOperation(part, changes);
-  const expression = (part: Expression): Expression =>
-    withExistences(part, (exists) => changes.existence({ ...exists, input: inner(exists.input) }));
-  const over = withInputs(operation, inputsOf(operation).map(inner));
+  const part = (inner: Operation): Operation => mapOperation(inner, changes);
+  const existence = (exists: Existence): Expression => changes.existence({ ...exists, input: part(exists.input) });
+  return changes.operation(withParts(operation, { part, existence }));
+}
+
+/** Replacements of what an operation is made of. */
+interface Parts {
+  /** Of its inputs, and of the pattern that a DESCRIBE shows. */
+  readonly part: (part: Operation) => Operation;
+  /** Of EXISTS in its expressions. */
+  readonly existence: (existence: Existence) => Expression;
+}
+
+/** The same operation made of other parts. */
+export function withParts(operation: Operation, { part, existence }: Parts): Operation {
+  const expression = (one: Expression): Expression => withExistences(one, existence);
+  const over = withInputs(operation, inputsOf(operation).map(part));
   switch (over.type) {
     case "extend":
     case "filter":
-      return changes.operation({ ...over, expression: expression(over.expression) });
+      return { ...over, expression: expression(over.expression) };
     case "leftjoin":
-      return changes.operation({ ...over, expression: over.expression && expression(over.expression) });
+      return { ...over, expression: over.expression && expression(over.expression) };
     case "orderby":
-      return changes.operation({ ...over, expressions: over.expressions.map(expression) });
+      return { ...over, expressions: over.expressions.map(expression) };
     case "group": {
       const aggregates = over.aggregates.map((one) => ({ ...one, expression: expression(one.expression) }));
-      return changes.operation({ ...over, aggregates });
+      return { ...over, aggregates };
     }
     case "describe":
-      return changes.operation(over.described ? { ...over, described: inner(over.described) } : over);
+      return over.described ? { ...over, described: part(over.described) } : over;
     default:
-      return changes.operation(over);
+      return over;
   }
 }
 
@@ -135,10 +148,12 @@ export function inScopeVariables(operation: Operation): ReadonlySet<string> {
       return new Set(groupVariables(operation.conjuncts).map(({ name }) => name));
     case "bgp":
       return new Set(
-        operation.patterns.flatMap((one) => variablesIn([one.subject, one.predicate, one.object, one.graph])),
+        operation.patterns.flatMap((one) =>
+          variablesIn([one.subject, one.predicate, one.object, ...(one.graphs ?? [])]),
+        ),
       );
     case "path":
-      return new Set(variablesIn([operation.subject, operation.object, operation.graph]));
+      return new Set(variablesIn([operation.subject, operation.object, ...(operation.graphs ?? [])]));
     case "project":
     case "values":
       return new Set(variablesIn(operation.variables));

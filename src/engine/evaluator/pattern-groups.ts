@@ -1,7 +1,7 @@
 import type * as RDF from "../../rdf/term.ts";
 import type { Demand, UnitDemand } from "../demand.ts";
-import { anyTriple, canBeEmpty } from "../sources/property-path.ts";
-import { patternVariable, placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
+import { anyTripleOf, canBeEmpty } from "../sources/property-path.ts";
+import { type Graphs, patternVariable, placesOf, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
 import type * as Algebra from "./algebra.ts";
 import {
   bgpConjuncts,
@@ -120,15 +120,15 @@ export class PatternGroups {
     return areBound && this.#context !== undefined && takesAlong(this.#context.graph, conjuncts, optional);
   }
 
-  #groupFor(operation: Operation, conjuncts: readonly Conjunct[] | undefined): Operation {
-    if (this.#context && conjuncts) return this.#group(conjuncts);
+  #groupFor(operation: Operation, conjuncts: readonly Conjunct[]): Operation {
+    if (this.#context) return this.#group(conjuncts);
     return valuesOf([...inScopeVariables(operation)].map(patternVariable), []);
   }
 
   #group(conjuncts: readonly Conjunct[]): Operation {
     for (const conjunct of conjuncts) {
       this.#use.add(patternsOf(conjunct));
-      if (rangesOverAll(conjunct, conjuncts)) this.#use.add([anyTriple]);
+      for (const graphs of rangingOverAll(conjunct, conjuncts)) this.#use.add([anyTripleOf(graphs)]);
     }
     return { type: "fedway:patterns", conjuncts };
   }
@@ -139,13 +139,16 @@ type GroupWithOptionals = Pick<UnitDemand, "optionals"> & Pick<Algebra.Patterns,
 const conjunctsOf = (operation: Operation): readonly Conjunct[] | undefined =>
   operation.type === "fedway:patterns" ? operation.conjuncts : undefined;
 
-/** A zero-length path between two variables that nothing beside it in the group binds: it ranges over all nodes. */
-function rangesOverAll(conjunct: Conjunct, group: readonly Conjunct[]): boolean {
+/**
+ * The graphs of zero-length paths between two variables that nothing beside them in the group binds: they range over all
+ * nodes.
+ */
+function rangingOverAll(conjunct: Conjunct, group: readonly Conjunct[]): readonly (Graphs | undefined)[] {
   if (conjunct.kind === "union") {
-    return conjunct.branches.some((branch) => branch.some((part) => rangesOverAll(part, branch)));
+    return conjunct.branches.flatMap((branch) => branch.flatMap((part) => rangingOverAll(part, branch)));
   }
-  if (conjunct.kind !== "path" || !canBeEmpty(conjunct.path)) return false;
+  if (conjunct.kind !== "path" || !canBeEmpty(conjunct.path)) return [];
   const names = [conjunct.subject, conjunct.object].flatMap((t) => (t.termType === "Variable" ? [t.value] : []));
   const others = groupVariables(group.filter((other) => other !== conjunct));
-  return names.length === 2 && !others.some(({ name }) => names.includes(name));
+  return names.length === 2 && !others.some(({ name }) => names.includes(name)) ? [conjunct.graphs] : [];
 }

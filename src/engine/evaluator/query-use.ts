@@ -2,7 +2,7 @@ import type * as Algebra from "./algebra.ts";
 import type * as RDF from "../../rdf/term.ts";
 import type { QueryNeeds } from "../sources/member.ts";
 import { pathVariables } from "../sources/property-path.ts";
-import type { TriplePattern } from "../sources/triple-pattern.ts";
+import type { Graphs, TriplePattern } from "../sources/triple-pattern.ts";
 
 const internalVariables: ReadonlySet<string> = new Set(Object.values(pathVariables));
 const TELLING_APART = new Set(["distinct", "reduced", "group"]);
@@ -31,14 +31,13 @@ export class QueryUse implements QueryNeeds {
     if (operation.type === "values") for (const { value } of operation.variables) this.#given.add(value);
     if (operation.type === "extend") this.#given.add(operation.variable.value);
     if (operation.type === "bgp") {
-      for (const { subject, predicate, object } of operation.patterns) {
-        this.#readPattern(subject, predicate, object);
+      for (const { subject, predicate, object, graphs } of operation.patterns) {
+        this.#readPattern([subject, predicate, object], graphs);
       }
     } else if (operation.type === "union") {
       this.#readBranches(operation.input);
     } else if (operation.type === "path") {
-      const { subject, object } = operation;
-      this.#readPattern(subject, object);
+      this.#readPattern([operation.subject, operation.object], operation.graphs);
     } else {
       for (const [key, value] of Object.entries(operation)) {
         if (key !== "metadata") this.#readPart(value, !HANDING_ON.has(key));
@@ -89,8 +88,8 @@ export class QueryUse implements QueryNeeds {
     this.#counts = most;
   }
 
-  #readPattern(...terms: readonly RDF.Term[]): void {
-    for (const term of terms) {
+  #readPattern(terms: readonly RDF.Term[], graphs: Graphs = []): void {
+    for (const term of [...terms, ...graphs]) {
       if (term.termType !== "Variable") continue;
       this.#count(term.value);
       this.#places.set(term.value, (this.#places.get(term.value) ?? 0) + 1);

@@ -1,9 +1,18 @@
 import type * as RDF from "@rdfjs/types";
 import { createTripleIndex, type Triple, type TripleIndex } from "../../rdf/triple-index.ts";
 import type { Bindings } from "../../results/model.ts";
+import { termToText } from "../../results/terms.ts";
 import { type KeyBlock, keyRows, termsText } from "../clause-query.ts";
 import { type MemberQuestion, wholePattern } from "./member.ts";
-import { constantParts, matchTriple, substitute, type TriplePattern, variablesOf } from "./triple-pattern.ts";
+import {
+  constantParts,
+  type Graphs,
+  graphVariable,
+  matchTriple,
+  substitute,
+  type TriplePattern,
+  variablesOf,
+} from "./triple-pattern.ts";
 
 /** Asks a member a question for keys without blank nodes. */
 export type AskMember = (question: MemberQuestion, keys: KeyBlock | undefined) => AsyncIterable<readonly Bindings[]>;
@@ -15,7 +24,7 @@ export type AskMember = (question: MemberQuestion, keys: KeyBlock | undefined) =
 export class BlankMirror {
   readonly #read: () => AsyncIterable<readonly Bindings[]>;
   readonly #ask: AskMember;
-  #index: Promise<TripleIndex> | undefined;
+  #graphs: Promise<MirroredGraphs> | undefined;
 
   constructor(read: () => AsyncIterable<readonly Bindings[]>, ask: AskMember) {
     this.#read = read;
@@ -41,11 +50,13 @@ export class BlankMirror {
     yield rows.map((row) => new Map([...row].filter(([name]) => shown.has(name)))).filter(isAside);
   }
 
-  /** Those of the blank nodes that are subject or object of a triple. */
-  async nodes(among: readonly RDF.Term[]): Promise<readonly RDF.Term[]> {
+  /** Those of the blank nodes that are subject or object of a triple of these graphs. */
+  async nodes(among: readonly RDF.Term[], graphs: Graphs | undefined): Promise<readonly RDF.Term[]> {
     if (among.length === 0) return [];
-    const index = await this.#triples();
-    return among.filter((node) => index.count({ subject: node }) + index.count({ object: node }) > 0);
+    const found = graphsOf(await this.#triples(), graphs);
+    return among.filter((node) =>
+      found.some(({ index }) => index.count({ subject: node }) + index.count({ object: node }) > 0),
+    );
   }
 
   async #joined(rows: readonly Bindings[], pattern: TriplePattern, onlyBlank: boolean): Promise<readonly Bindings[]> {
@@ -67,15 +78,30 @@ export class BlankMirror {
     return found;
   }
 
-  #triples(): Promise<TripleIndex> {
-    this.#index ??= readTriples(this.#read());
-    return this.#index;
+  #triples(): Promise<MirroredGraphs> {
+    this.#graphs ??= readTriples(this.#read());
+    return this.#graphs;
   }
 }
 
+/** The triples of the default graph (name ""), and of named graphs by the texts of their names. */
+type MirroredGraphs = ReadonlyMap<string, MirroredGraph>;
+
+interface MirroredGraph {
+  readonly name: RDF.Term | undefined;
+  readonly index: TripleIndex;
+}
+
+/** The mirrored graphs that these are. */
+function graphsOf(mirrored: MirroredGraphs, graphs: Graphs | undefined): readonly MirroredGraph[] {
+  if (graphVariable(graphs)) return [...mirrored.values()].filter(({ name }) => name !== undefined);
+  const names = graphs?.map((graph) => termToText(graph)) ?? [""];
+  return names.flatMap((name) => mirrored.get(name) ?? []);
+}
+
 /** The pattern has a label of this execution. */
-export const hasBlank = ({ subject, object }: TriplePattern): boolean =>
-  subject.termType === "BlankNode" || object.termType === "BlankNode";
+export const hasBlank = ({ subject, object, graphs = [] }: TriplePattern): boolean =>
+  [subject, object, ...graphs].some(({ termType }) => termType === "BlankNode");
 
 const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
 
@@ -89,14 +115,22 @@ export function splitKeys(keys: KeyBlock | undefined): [named: KeyBlock | undefi
   return [part(false), part(true)];
 }
 
-function* matches(index: TripleIndex, pattern: TriplePattern, keys: KeyBlock | undefined): Iterable<Bindings> {
+function* matches(mirrored: MirroredGraphs, pattern: TriplePattern, keys: KeyBlock | undefined): Iterable<Bindings> {
   for (const values of keys ? keyRows(keys) : [new Map<string, RDF.Term>()]) {
     const wanted = substitute(pattern, values);
     if (!wanted) continue;
-    for (const triple of index.match(constantParts(wanted))) {
-      const solution = matchTriple(wanted, triple);
-      if (solution) yield new Map([...values, ...solution]);
-    }
+    for (const graph of graphsOf(mirrored, wanted.graphs)) yield* matchesIn(graph, wanted, values);
+  }
+}
+
+function* matchesIn({ name, index }: MirroredGraph, pattern: TriplePattern, values: Bindings): Iterable<Bindings> {
+  const variable = graphVariable(pattern.graphs)?.value;
+  const own = new Map(variable !== undefined && name ? [[variable, name]] : []);
+  const wanted = substitute(pattern, own);
+  if (!wanted) return;
+  for (const triple of index.match(constantParts(wanted))) {
+    const solution = matchTriple(wanted, triple);
+    if (solution) yield new Map([...values, ...own, ...solution]);
   }
 }
 
@@ -111,13 +145,16 @@ export function namedParts(rows: readonly Bindings[]): KeyBlock | undefined {
   return variables.length > 0 ? { variables, rows: distinct } : undefined;
 }
 
-async function readTriples(batches: AsyncIterable<readonly Bindings[]>): Promise<TripleIndex> {
-  const triples: Triple[] = [];
+async function readTriples(batches: AsyncIterable<readonly Bindings[]>): Promise<MirroredGraphs> {
+  const graphs = new Map<string, { readonly name: RDF.Term | undefined; readonly triples: Triple[] }>();
   for await (const rows of batches) {
     for (const row of rows) {
-      const [subject, predicate, object] = [row.get("s"), row.get("p"), row.get("o")];
-      if (subject && predicate && object) triples.push({ subject, predicate, object });
+      const [subject, predicate, object, name] = ["s", "p", "o", "g"].map((place) => row.get(place));
+      const key = name ? termToText(name) : "";
+      const graph = graphs.get(key) ?? { name, triples: [] };
+      graphs.set(key, graph);
+      if (subject && predicate && object) graph.triples.push({ subject, predicate, object });
     }
   }
-  return createTripleIndex(triples);
+  return new Map([...graphs].map(([key, { name, triples }]) => [key, { name, index: createTripleIndex(triples) }]));
 }

@@ -48,8 +48,9 @@ export class KeyRoutes {
   async blocksFor(unit: PatternUnit, keys: KeyBlock | undefined): Promise<ReadonlyMap<number, KeyBlock | undefined>> {
     const blocks = keys ? this.#blocksFor(unit, keys) : new Map(unit.sources.map(({ member }) => [member, undefined]));
     const { holders, bounds } = this.#options;
-    // Facts about a single pattern have chosen its members.
-    if (!holders || blocks.size === 0 || (!keys && unit.patterns.length === 1)) return blocks;
+    // Copies are those of default graphs; facts about a single pattern have chosen its members.
+    const isInGraph = unit.patterns.some(({ graphs }) => graphs !== undefined);
+    if (!holders || isInGraph || blocks.size === 0 || (!keys && unit.patterns.length === 1)) return blocks;
     const members = [...blocks.keys()].flatMap((index) => this.#members[index] ?? []);
     const question = { ...questionOf(unit, keys), members: members.map(({ id, url }) => ({ id, url })) };
     const held = await holders(question, bounds);

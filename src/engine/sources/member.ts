@@ -4,7 +4,7 @@ import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { KnownVariable, UnitDemand } from "../demand.ts";
 import type { MatchEstimate } from "./pattern-source.ts";
-import { type TriplePattern, variablesOf } from "./triple-pattern.ts";
+import { type Graphs, type TriplePattern, variablesOf } from "./triple-pattern.ts";
 
 type Batches = AsyncIterable<readonly Bindings[]>;
 
@@ -18,8 +18,8 @@ export interface Member {
   solutions(question: MemberQuestion, keys: KeyBlock | undefined): Batches;
   /** The solutions of the branches of a UNION, by the number in `BRANCH`; only of a member that speaks SPARQL. */
   united?(branches: ReadonlyMap<number, MemberQuestion>, keys: KeyBlock | undefined): Batches;
-  /** Those of the nodes that are subject or object of a triple, as `?node`. */
-  nodes(among: readonly RDF.Term[]): Batches;
+  /** Those of the nodes that are subject or object of a triple of these graphs, as `?node`. */
+  nodes(among: readonly RDF.Term[], graphs: Graphs | undefined): Batches;
   /** Undefined when it cannot be known without asking for the solutions. */
   estimate(pattern: TriplePattern): Promise<MatchEstimate | undefined>;
 }

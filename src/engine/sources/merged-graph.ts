@@ -9,8 +9,15 @@ import { once } from "../held-bytes.ts";
 import type { ExecutionAccount } from "../execution-account.ts";
 import { interleave } from "../interleave.ts";
 import { type Holders, KeyRoutes } from "./key-routes.ts";
-import { type PatternUnit, UnitPlanner, type UnitSource, unitVariables } from "./pattern-units.ts";
-import { placesOf, type TriplePattern } from "./triple-pattern.ts";
+import {
+  hasGraphs,
+  mergesGraphs,
+  type PatternUnit,
+  UnitPlanner,
+  type UnitSource,
+  unitVariables,
+} from "./pattern-units.ts";
+import { type Graphs, placesOf, type TriplePattern } from "./triple-pattern.ts";
 import { literalFromParts } from "../../results/terms.ts";
 import { type Member, type MemberQuestion, type QueryNeeds, wholePattern } from "./member.ts";
 import type { OpenPatternSource } from "./pattern-source.ts";
@@ -26,7 +33,10 @@ const MOST_UNITED = 999;
 // All members of usual federations are asked at once; of larger ones as many.
 const MEMBERS_AT_ONCE = 24;
 
-/** The RDF merge of the members' default graphs (RDF 1.1 Semantics, section 4.1) within one execution. */
+/**
+ * The RDF merge (RDF 1.1 Semantics, section 4.1) of the members' datasets within one execution: of their default graphs, and of
+ * their named graphs of one name.
+ */
 export class MergedGraph {
   readonly #over: MergedMembers;
   readonly #options: OpenGraphOptions;
@@ -88,8 +98,16 @@ export class MergedGraph {
    */
   async *solutions(unit: PatternUnit, demand: UnitDemand, keys?: KeyBlock): AsyncIterable<readonly Bindings[]> {
     const { patterns, overlaps } = unit;
-    const names = unitVariables(unit);
-    const question = { ...demand, patterns, variables: overlaps ? new Set(names) : demand.variables };
+    const isMerge = mergesGraphs(unit);
+    // Where it does not matter how often a solution comes, members need not tell apart what is not looked at.
+    const names = overlaps && demand.distinct ? [...demand.variables] : unitVariables(unit);
+    const question = {
+      ...demand,
+      patterns,
+      variables: overlaps ? new Set(names) : demand.variables,
+      // Of the rows that a member counts, several may be one.
+      limit: isMerge ? undefined : demand.limit,
+    };
     const blocks = await this.#routes.blocksFor(unit, keys);
     const sources = unit.sources.filter(({ member }) => blocks.has(member));
     const asked = sources.map((source) => {
@@ -99,7 +117,7 @@ export class MergedGraph {
       return { member, ask: (at: Member) => this.#learned(() => unit, at.solutions(own, blocks.get(member)), member) };
     });
     const rows = this.#ask(asked);
-    yield* overlaps && asked.length > 1
+    yield* overlaps && (asked.length > 1 || isMerge)
       ? once(rows, (row) => termsText(names.map((name) => row.get(name))), this.#options.account.held.open())
       : rows;
   }
@@ -166,9 +184,10 @@ export class MergedGraph {
     }
   }
 
-  /** Those of the nodes that are subject or object of a triple, as `?node`, by each member that has them. */
-  nodes(among: readonly RDF.Term[]): AsyncIterable<readonly Bindings[]> {
-    return this.#ask([...this.#over.members.keys()].map((member) => ({ member, ask: (at) => at.nodes(among) })));
+  /** Those of the nodes that are subject or object of a triple of these graphs, as `?node`, by each member that has them. */
+  nodes(among: readonly RDF.Term[], graphs: Graphs | undefined): AsyncIterable<readonly Bindings[]> {
+    const members = [...this.#over.members.keys()].filter((index) => hasGraphs(this.#over.members[index], graphs));
+    return this.#ask(members.map((member) => ({ member, ask: (at) => at.nodes(among, graphs) })));
   }
 
   /** About how many solutions there are; undefined when that is not known of one member. */

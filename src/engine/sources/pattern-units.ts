@@ -1,9 +1,9 @@
 import type * as RDF from "@rdfjs/types";
-import type { MergedMembers } from "../../plan/query-plan.ts";
+import type { MergedMembers, PlannedEndpoint } from "../../plan/query-plan.ts";
 import { patternKey, type PatternSource, patternSources, type TermSpace } from "../../plan/source-selection.ts";
 import { termToText } from "../../results/terms.ts";
 import { admits, areApart, type MemberSpace } from "./term-spaces.ts";
-import { patternText, type TriplePattern, variablesOf } from "./triple-pattern.ts";
+import { type Graphs, patternText, type TriplePattern, variablesOf } from "./triple-pattern.ts";
 
 /**
  * Triple patterns that are asked as one at each of their members: the solutions of their join over the merged graph are
@@ -41,6 +41,14 @@ export const unitSize = ({ sources }: PatternUnit): number | undefined =>
     (sum, { size }) => (sum === undefined || size === undefined ? undefined : sum + size),
     0,
   );
+
+/** True if a unit is matched in the merge of several named graphs, so that one member may give a solution several times. */
+export const mergesGraphs = ({ patterns }: Pick<PatternUnit, "patterns">): boolean =>
+  patterns.some(({ graphs = [] }) => graphs.length > 1);
+
+/** True if a member has these graphs to choose from: documents and fragments are a default graph. */
+export const hasGraphs = (member: PlannedEndpoint | undefined, graphs: Graphs | undefined): boolean =>
+  graphs === undefined || (member?.interface === undefined && graphs.length > 0);
 
 /** True if a variable is the subject of one of a unit's patterns. */
 export const hasSubject = ({ patterns }: PatternUnit, name: string): boolean =>
@@ -98,6 +106,7 @@ export class UnitPlanner {
 
   #isTogether(left: Part, right: Part): boolean {
     if (![left, right].every(({ sources }) => this.#speakSparql(sources))) return false;
+    if (mergesGraphs(left) || mergesGraphs(right)) return false;
     for (const one of left.places) {
       for (const other of right.places) {
         if (one.term === other.term && (one.isVariable || (one.isSubject && other.isSubject))) {
@@ -112,6 +121,8 @@ export class UnitPlanner {
   #areApart([left, one]: readonly [Part, Place], [right, other]: readonly [Part, Place]): boolean {
     const members = [...new Set([...left.sources, ...right.sources].map(({ member }) => member))];
     if (members.length < 2) return true;
+    // Facts are those of default graphs.
+    if ([left, right].some(isInGraph)) return false;
     if (one.isSubject && other.isSubject && this.#setOf(members) !== undefined) return true;
     return areApart(spacesAt(left, one), spacesAt(right, other));
   }
@@ -119,13 +130,14 @@ export class UnitPlanner {
   #toUnit(part: Part): PatternUnit {
     const { patterns, sources, places } = part;
     const overlaps =
-      patterns.length === 1 &&
-      sources.length > 1 &&
-      !places.some((place) => this.#areApart([part, place], [part, place]));
+      mergesGraphs(part) ||
+      (patterns.length === 1 &&
+        sources.length > 1 &&
+        !places.some((place) => this.#areApart([part, place], [part, place])));
     return {
       patterns,
       overlaps,
-      disjointSet: this.#setOf(sources.map(({ member }) => member)),
+      disjointSet: isInGraph(part) ? undefined : this.#setOf(sources.map(({ member }) => member)),
       sources: sources.map(({ member, size, values }) => ({ member, size, values, spaces: spacesOf(places, member) })),
     };
   }
@@ -147,7 +159,9 @@ export class UnitPlanner {
   }
 
   #newPart(pattern: TriplePattern): Part {
-    const { sources, subjectOpen, objectOpen } = this.#lookUp(pattern);
+    const known = this.#lookUp(pattern);
+    const { subjectOpen, objectOpen } = known;
+    const sources = known.sources.filter(({ member }) => hasGraphs(this.#over.members[member], pattern.graphs));
     const { subject, object } = pattern;
     const relevant = sources.filter(
       ({ subjects = {}, objects = {} }) => admits(subjects, subject) && admits(objects, object),
@@ -172,6 +186,7 @@ export class UnitPlanner {
   /** The sources of a pattern, and which of its constants their counts do not heed. */
   #lookUp(pattern: TriplePattern) {
     const { selection } = this.#over;
+    if (pattern.graphs) return { sources: this.#all, subjectOpen: true, objectOpen: true };
     const [subject, predicate, object] = [pattern.subject, pattern.predicate, pattern.object].map(constantText);
     const found = selection && patternSources(selection, { subject, predicate, object });
     const isAbout = (key: string): boolean => found !== undefined && selection?.patterns[key] === found;
@@ -180,6 +195,9 @@ export class UnitPlanner {
     return { sources: found?.sources ?? this.#all, subjectOpen: !isExact, objectOpen };
   }
 }
+
+const isInGraph = ({ patterns }: Pick<Part, "patterns">): boolean =>
+  patterns.some(({ graphs }) => graphs !== undefined);
 
 /** Patterns that are asked together, so far. */
 interface Part {

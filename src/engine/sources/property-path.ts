@@ -4,7 +4,7 @@ import { termToText } from "../../results/terms.ts";
 import { type KeyBlock, termsText } from "../clause-query.ts";
 import { type Holding, keyBytes, termBytes } from "../held-bytes.ts";
 import type { MergedGraph } from "./merged-graph.ts";
-import { patternVariable as variable, type TriplePattern } from "./triple-pattern.ts";
+import { type Graphs, patternVariable as variable, type TriplePattern } from "./triple-pattern.ts";
 
 /** A property path (SPARQL 1.1 Query, section 18.1.7), of which only the pairs of nodes it connects are asked. */
 export type PropertyPath =
@@ -28,6 +28,13 @@ interface PathEnds {
   readonly ends?: readonly RDF.Term[] | undefined;
 }
 
+/** The graphs that a path is looked for in, and what it makes is added to. */
+interface PathScope {
+  readonly holding: Holding;
+  /** Absent: the default graph. No variable is among them. */
+  readonly graphs?: Graphs | undefined;
+}
+
 /** Pattern variables of paths; no variable of a query has such a name. */
 export const pathVariables = { start: "fedway_start", predicate: "fedway_predicate", end: "fedway_end" } as const;
 
@@ -39,16 +46,16 @@ function stepPattern(path: PropertyPath & { readonly kind: "link" | "not" }): Tr
 }
 
 /** Every step that a path is made of. */
-export function stepsOf(path: PropertyPath): readonly TriplePattern[] {
+export function stepsOf(path: PropertyPath, graphs: Graphs | undefined): readonly TriplePattern[] {
   switch (path.kind) {
     case "link":
     case "not":
-      return [stepPattern(path)];
+      return [{ ...stepPattern(path), graphs }];
     case "inverse":
     case "closure":
-      return stepsOf(path.path);
+      return stepsOf(path.path, graphs);
     default:
-      return path.paths.flatMap((part) => stepsOf(part));
+      return path.paths.flatMap((part) => stepsOf(part, graphs));
   }
 }
 
@@ -58,6 +65,10 @@ export const anyTriple: TriplePattern = {
   predicate: variable(pathVariables.predicate),
   object: variable(pathVariables.end),
 };
+
+/** All triples of these graphs. */
+export const anyTripleOf = (graphs: Graphs | undefined): TriplePattern =>
+  graphs ? { ...anyTriple, graphs } : anyTriple;
 
 /** True if a path connects a node with itself in any graph. */
 export function canBeEmpty(path: PropertyPath): boolean {
@@ -80,7 +91,8 @@ export function canBeEmpty(path: PropertyPath): boolean {
 export class PathEvaluator {
   readonly #graph: MergedGraph;
   readonly #count: () => void;
-  readonly #seen = new Set<string>();
+  /** By graphs. */
+  readonly #seen = new Map<string, Set<string>>();
 
   /** @param count counts a pair that is made; throws when there are too many */
   constructor(graph: MergedGraph, count: () => void) {
@@ -92,21 +104,27 @@ export class PathEvaluator {
    * Pairs that the path connects; a given node is connected with itself by a zero-length path, in the graph or not. What
    * they and the steps to them take is added to what is held.
    */
-  pairs(path: PropertyPath, ends: PathEnds, holding: Holding): Promise<readonly NodePair[]> {
-    return pairsOf({ graph: this.#graph, count: this.#count, seen: this.#seen, holding }, path, ends);
+  pairs(path: PropertyPath, ends: PathEnds, scope: PathScope): Promise<readonly NodePair[]> {
+    return pairsOf({ ...scope, graph: this.#graph, count: this.#count, seen: this.#seenIn(scope.graphs) }, path, ends);
   }
 
-  /** A triple with this node has been seen. */
-  hasSeen(node: RDF.Term): boolean {
-    return this.#seen.has(termToText(node));
+  /** A triple of these graphs with this node has been seen. */
+  hasSeen(node: RDF.Term, graphs: Graphs | undefined): boolean {
+    return this.#seenIn(graphs).has(termToText(node));
+  }
+
+  #seenIn(graphs: Graphs | undefined): Set<string> {
+    const key = graphs ? termsText(graphs) : "";
+    const seen = this.#seen.get(key) ?? new Set<string>();
+    this.#seen.set(key, seen);
+    return seen;
   }
 }
 
-interface Context {
+interface Context extends PathScope {
   readonly graph: MergedGraph;
   readonly count: () => void;
   readonly seen: Set<string>;
-  readonly holding: Holding;
 }
 
 async function pairsOf(context: Context, path: PropertyPath, ends: PathEnds): Promise<readonly NodePair[]> {
@@ -130,11 +148,11 @@ async function pairsOf(context: Context, path: PropertyPath, ends: PathEnds): Pr
 }
 
 async function stepPairs(context: Context, pattern: TriplePattern, ends: PathEnds): Promise<readonly NodePair[]> {
-  const { graph, seen, holding } = context;
+  const { graph, graphs, seen, holding } = context;
   const { keys, accepts } = stepKeys(ends);
   if (keys?.rows.length === 0) return [];
   const found: NodePair[] = [];
-  for await (const row of itemsOf(graph.matches(pattern, keys))) {
+  for await (const row of itemsOf(graph.matches({ ...pattern, graphs }, keys))) {
     const start = row.get(pathVariables.start);
     const end = row.get(pathVariables.end);
     if (!start || !end) continue;
@@ -288,9 +306,9 @@ function* follow(
   }
 }
 
-async function allNodes({ graph, seen }: Context): Promise<readonly RDF.Term[]> {
+async function allNodes({ graph, graphs, seen }: Context): Promise<readonly RDF.Term[]> {
   const nodes = new Map<string, RDF.Term>();
-  for await (const row of itemsOf(graph.matches(anyTriple))) {
+  for await (const row of itemsOf(graph.matches(anyTripleOf(graphs)))) {
     for (const node of [row.get(pathVariables.start), row.get(pathVariables.end)]) {
       if (node) nodes.set(termToText(node), node);
     }

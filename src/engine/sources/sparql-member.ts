@@ -12,7 +12,7 @@ import { areWritable } from "../unwritable-keys.ts";
 import { interleave } from "../interleave.ts";
 import type { Member, MemberQuestion, QueryNeeds } from "./member.ts";
 import { unitVariables } from "./pattern-units.ts";
-import { placesOf, type TriplePattern } from "./triple-pattern.ts";
+import { type Graphs, patternVariable, placesOf, type TriplePattern } from "./triple-pattern.ts";
 
 /** Options of asking a SPARQL member. */
 interface SparqlMemberOptions {
@@ -80,12 +80,12 @@ export function createSparqlMember(options: SparqlMemberOptions): Member {
     if (clause && (!keys || named)) yield* inBlocks(options, clause, named);
   }
 
-  async function* nodes(among: readonly RDF.Term[]): AsyncIterable<readonly Bindings[]> {
+  async function* nodes(among: readonly RDF.Term[], graphs: Graphs | undefined): AsyncIterable<readonly Bindings[]> {
     const [named, blank] = splitKeys({ variables: ["node"], rows: among.map((node) => [node]) });
-    if (blank) yield (await mirror.nodes(blank.rows.flat())).map((node) => new Map([["node", node]]));
-    if (!named) return;
+    if (blank) yield (await mirror.nodes(blank.rows.flat(), graphs)).map((node) => new Map([["node", node]]));
+    if (!named || graphs?.length === 0) return;
     const existence = areWritable(named) ? endpoint.existence : "join";
-    yield* inBlocks(options, nodeClause({ ...endpoint, existence }), named);
+    yield* inBlocks(options, nodeClause({ ...endpoint, existence }, graphs), named);
   }
 
   return {
@@ -147,6 +147,13 @@ const patternTexts = (patterns: readonly TriplePattern[]): string =>
   patterns.map((one) => patternClauseText(one)).join(" . ");
 
 function patternClauseText(pattern: TriplePattern): string {
+  const { graphs } = pattern;
+  if (!graphs) return tripleText(pattern);
+  const texts = graphs.map((graph) => `GRAPH ${termToText(graph)} { ${tripleText(pattern)} }`);
+  return texts.length === 1 ? texts.join("") : texts.map((text) => `{ ${text} }`).join(" UNION ");
+}
+
+function tripleText(pattern: TriplePattern): string {
   const text = (["subject", "predicate", "object"] as const).map((place) => termToText(pattern[place])).join(" ");
   const not = pattern.not?.map((iri) => iriText(iri)) ?? [];
   return not.length > 0 ? `${text} FILTER(${termToText(pattern.predicate)} NOT IN (${not.join(", ")}))` : text;
@@ -163,31 +170,46 @@ function identifiedIn(question: MemberQuestion, needs: QueryNeeds): (row: Bindin
 }
 
 /** Sent with keys for `?node` only; a FILTER without braces, so that it sees them. */
-function nodeClause(endpoint: PlannedEndpoint): FederatedClause {
+function nodeClause(endpoint: PlannedEndpoint, graphs: Graphs | undefined): FederatedClause {
+  const textOf = (s: string, p: string, o: string): string => {
+    const [subject, predicate, object] = [patternVariable(s), patternVariable(p), patternVariable(o)];
+    return patternClauseText({ subject, predicate, object, graphs });
+  };
+  const [subject, object] = [textOf("node", "p", "o"), textOf("s", "q", "node")];
   const variables = [{ name: "node", certain: true }];
   if (endpoint.existence === "join" || endpoint.keys !== undefined) {
-    const pattern = "{ { ?node ?p ?o } UNION { ?s ?q ?node } }";
+    const pattern = `{ { ${subject} } UNION { ${object} } }`;
     return { ...toClause(endpoint, { pattern, variables }), distinct: true };
   }
-  return toClause(endpoint, { pattern: "FILTER(EXISTS { ?node ?p ?o } || EXISTS { ?s ?q ?node })", variables });
+  return toClause(endpoint, { pattern: `FILTER(EXISTS { ${subject} } || EXISTS { ${object} })`, variables });
 }
 
 /** All triples with a blank node that one of the patterns could match. */
 function blankClause(endpoint: PlannedEndpoint, patterns: readonly TriplePattern[]): FederatedClause {
-  const branches = new Set(patterns.filter((pattern) => !hasBlank(pattern)).map((pattern) => blankBranch(pattern)));
-  const variables = ["s", "p", "o"].map((name) => ({ name, certain: true }));
+  const branches = new Set(
+    patterns.filter((pattern) => !hasBlank(pattern)).flatMap((pattern) => blankBranches(pattern)),
+  );
+  const variables = ["s", "p", "o", "g"].map((name) => ({ name, certain: name !== "g" }));
   return toClause(endpoint, { pattern: `{ ${[...branches].join(" UNION ")} }`, variables });
 }
 
 const isOpen = ({ termType }: RDF.Term): boolean => termType === "Variable";
 
-function blankBranch({ subject, predicate, object }: TriplePattern): string {
+/** One for each of its graphs, which stands for `?g`. */
+const blankBranches = (pattern: TriplePattern): readonly string[] =>
+  (pattern.graphs ?? [undefined]).map((graph) => blankBranch(pattern, graph));
+
+function blankBranch({ subject, predicate, object }: TriplePattern, graph: RDF.Term | undefined): string {
   const places = [
     ["?s", subject],
     ["?p", predicate],
     ["?o", object],
+    ...(graph ? [["?g", graph] as const] : []),
   ] as const;
   const parts = places.map(([name, term]) => (isOpen(term) ? name : termToText(term)));
   const binds = places.map(([name, term]) => (isOpen(term) ? "" : ` BIND(${termToText(term)} AS ${name})`));
-  return `{ ${parts.join(" ")} .${binds.join("")} FILTER(isBlank(?s) || isBlank(?o)) }`;
+  const [s, p, o, g] = parts;
+  const inside = g === undefined ? `${s} ${p} ${o} .` : `GRAPH ${g} { ${s} ${p} ${o} }`;
+  const isBlank = `isBlank(?s) || isBlank(?o)${g === "?g" ? " || isBlank(?g)" : ""}`;
+  return `{ ${inside}${binds.join("")} FILTER(${isBlank}) }`;
 }

@@ -10,7 +10,16 @@ export interface TriplePattern {
   readonly object: RDF.Term;
   /** IRIs that the predicate must not be: a negated property set (section 9.1). */
   readonly not?: readonly string[];
+  /** Absent: the default graph. */
+  readonly graphs?: Graphs | undefined;
 }
+
+/** The named graphs in whose merge a pattern is matched: several IRIs or none, or what stands behind one GRAPH. */
+export type Graphs = readonly RDF.Term[];
+
+/** The variable of `GRAPH ?g`. */
+export const graphVariable = (graphs: Graphs = []): RDF.Term | undefined =>
+  graphs.find(({ termType }) => termType === "Variable");
 
 /** A variable of a pattern that is made here. */
 export function patternVariable(name: string): RDF.Variable {
@@ -23,16 +32,22 @@ export function patternVariable(name: string): RDF.Variable {
 
 const places = ["subject", "predicate", "object"] as const;
 
+/** The terms of a pattern, those of its graphs last. */
+const termsOf = (pattern: TriplePattern): readonly RDF.Term[] => [
+  ...places.map((place) => pattern[place]),
+  ...(pattern.graphs ?? []),
+];
+
 /** Names of a pattern's variables, each once. */
 export function variablesOf(pattern: TriplePattern): readonly string[] {
-  const names = places.flatMap((place) => (pattern[place].termType === "Variable" ? [pattern[place].value] : []));
+  const names = termsOf(pattern).flatMap(({ termType, value }) => (termType === "Variable" ? [value] : []));
   return [...new Set(names)];
 }
 
 /** In how many places of patterns a variable stands. */
 export const placesOf = (name: string, patterns: readonly TriplePattern[]): number =>
   patterns
-    .flatMap((pattern) => places.map((place) => pattern[place]))
+    .flatMap((pattern) => termsOf(pattern))
     .filter(({ termType, value }) => termType === "Variable" && value === name).length;
 
 /** The parts of a pattern that are not variables. */
@@ -50,7 +65,9 @@ export function substitute(pattern: TriplePattern, values: Bindings): TriplePatt
     subject: fill(pattern.subject),
     predicate: fill(pattern.predicate),
     object: fill(pattern.object),
+    graphs: pattern.graphs?.map(fill),
   };
+  if (filled.graphs?.some(({ termType }) => termType === "Literal")) return undefined;
   if (filled.subject.termType === "Literal" || filled.predicate.termType === "Literal") return undefined;
   return filled.predicate.termType === "BlankNode" ? undefined : filled;
 }
@@ -72,7 +89,8 @@ export function matchTriple(pattern: TriplePattern, triple: Triple): Bindings | 
 /** A pattern as text; equal for equal patterns. */
 export function patternText(pattern: TriplePattern): string {
   const not = pattern.not?.map((iri) => ` !<${iri}>`).join("") ?? "";
-  return `${places.map((place) => termToText(pattern[place])).join(" ")}${not}`;
+  const graphs = pattern.graphs?.map((graph) => termToText(graph)).join(" ");
+  return `${places.map((place) => termToText(pattern[place])).join(" ")}${not}${graphs === undefined ? "" : ` GRAPH ${graphs}`}`;
 }
 
 /** Constants of a pattern that narrow it, as in `FederatedClause.selectivity`. */
