@@ -26,6 +26,7 @@ import { plannedEndpoint } from "./service-targets.ts";
 import { absoluteIris, withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import { analyseQuery, type AnalysedQuery } from "../sparql/analyse-query.ts";
 import { mergeClauses } from "../sparql/merge-clauses.ts";
+import { isWord } from "../sparql/tokens.ts";
 import { splitClauses } from "../sparql/split-clauses.ts";
 
 /** A plan, and the trees of its query and of its clauses: no step behind it has to parse a text of the plan. */
@@ -108,10 +109,14 @@ function silentFallback(
   return { query: parseQuery(withEmptySolutions(query, isMember)).text };
 }
 
-/** A plan in which every SERVICE names a member by its absolute URL and neighbours for one endpoint are one clause. */
-export function federatedPlan(draft: Draft): MadePlan<FederatedPlan> {
+/**
+ * A plan in which every SERVICE names a member by its absolute URL and neighbours for one endpoint are one clause.
+ * @param keepsDataset FROM and FROM NAMED are those of the patterns outside
+ */
+export function federatedPlan(draft: Draft, keepsDataset = false): MadePlan<FederatedPlan> {
   const { query, targets } = draft;
   const { text, merged } = mergeClauses(query, {
+    keepsDataset,
     isMember: (service: ServiceElement) => targets.members.has(service.from),
     targetOf: (service: ServiceElement) => writtenTarget(targets.members.get(service.from)?.url ?? ""),
   });
@@ -221,13 +226,40 @@ function memberList(named: readonly FederationMember[], { members }: MergedMembe
 }
 
 /**
- * A merged graph has no other graphs than its default graph, and a part of it cannot be chosen.
+ * Documents and fragments are one default graph, a part of which cannot be chosen.
  * @throws FedwayError `REQUEST_INVALID` for FROM, FROM NAMED and the protocol's dataset
  */
 export function refuseDataset({ datasets }: AnalysedQuery, request: PlanRequest): void {
   if (datasets.length + request.defaultGraphs.length + request.namedGraphs.length === 0) return;
-  const what = request.federationId === undefined ? "This endpoint" : "A federation";
-  throw new FedwayError("REQUEST_INVALID", `${what} has one default graph and no named graphs to choose from.`, {
+  throw new FedwayError("REQUEST_INVALID", "This endpoint has one default graph and no named graphs to choose from.", {
     next: "Leave out FROM, FROM NAMED and the dataset parameters.",
   });
+}
+
+/**
+ * Judges whether the members of a federation have the graphs that a query chooses; notes on those that have none.
+ * @throws FedwayError `REQUEST_INVALID` where no member has any, or an endpoint is named in the place of a graph
+ */
+export function judgeGraphs(
+  { parsed, outside, datasets }: AnalysedQuery,
+  { members }: MergedMembers,
+  { catalog }: PlanTask["context"],
+): readonly PlanNote[] {
+  const isInGraph = outside.some(({ from }) => isWord(parsed.tokens[from], "GRAPH"));
+  if (datasets.length === 0 && !isInGraph) return [];
+  const place = datasets.find(({ iri }) => catalog.byId(iri) ?? catalog.byUrl(iri) ?? catalog.federation(iri));
+  if (place) {
+    throw new FedwayError("REQUEST_INVALID", `FROM names a graph, and ${place.iri} is in the catalogue, no graph.`, {
+      next: `Leave out FROM, or write SERVICE <${place.iri}> { ... } around the patterns that it answers.`,
+    });
+  }
+  const without = members.filter((member) => member.interface !== undefined).map(({ id, url }) => id ?? url);
+  if (without.length === members.length) {
+    throw new FedwayError("REQUEST_INVALID", "The members have one default graph each, and no named graphs.", {
+      next: "Leave out GRAPH, FROM, FROM NAMED and the dataset parameters.",
+    });
+  }
+  if (without.length === 0) return [];
+  const message = `Not asked for named graphs, as they are files or fragments without any: ${without.join(", ")}.`;
+  return [{ code: "GRAPHS_NOT_ASKED", message }];
 }

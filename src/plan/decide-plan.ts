@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { placeOf } from "../sparql/edit-text.ts";
+import { placeOf, withDefaultGraphs } from "../sparql/edit-text.ts";
 import { withEmptyGraphs, withExpandedTargets, withoutDatasets } from "../sparql/rewrite.ts";
 import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
@@ -14,6 +14,7 @@ import {
   evaluatedOver,
   federationUnused,
   isMatchedHere,
+  judgeGraphs,
   mergedMembers,
   mergedPlan,
   type MadePlan,
@@ -50,12 +51,21 @@ const rewrittenAtMost = 2_000_000;
  * The decision table of README.md for a query that the parser accepted.
  * @throws FedwayError for everything that is rejected
  */
-export function decidePlan(parsed: ParsedQuery, task: PlanTask): MadePlan {
+export function decidePlan(sent: ParsedQuery, task: PlanTask): MadePlan {
+  const parsed = task.over ? withRequestedDataset(sent, task) : sent;
   const query = analyseQuery(parsed);
   const targets = serviceTargets(query, task);
   const made = decided(query, targets, task);
   const notes = partNotes(query, targets, task);
   return notes.length === 0 ? made : { ...made, plan: { ...made.plan, notes: [...made.plan.notes, ...notes] } };
+}
+
+/** The query with the protocol's dataset, which goes before its own (SPARQL 1.1 Protocol, section 2.1.4). */
+function withRequestedDataset(parsed: ParsedQuery, { request }: PlanTask): ParsedQuery {
+  const { defaultGraphs, namedGraphs } = request;
+  if (defaultGraphs.length + namedGraphs.length === 0) return parsed;
+  const bare = parseQuery(withoutDatasets(analyseQuery(parsed)));
+  return parseQuery(withDefaultGraphs(bare, defaultGraphs, namedGraphs));
 }
 
 function decided(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): MadePlan {
@@ -95,14 +105,16 @@ function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTas
   const { parsed } = query;
   const { entry, request } = task;
   const over = mergedMembers(task);
-  if (over || (entry && isMatchedHere(entry))) refuseDataset(query, request);
+  if (entry && isMatchedHere(entry)) refuseDataset(query, request);
   if (entry && targets.members.size === 0 && !hasSeveral(query)) {
     const plan = untouchedPlan(parsed, entry, request);
     return madeOf(isMatchedHere(entry) ? evaluatedOver(plan) : plan, parsed);
   }
   // Without a pattern outside of every SERVICE the federation has no part in the query.
-  if (!over || (query.outside.length === 0 && parsed.form !== "DESCRIBE")) return undefined;
-  return overMembers({ query, targets, notes: targets.notes, sendsOutsidePatterns: false }, task, over);
+  const hasPart = query.outside.length > 0 || query.serviceGraphs.length > 0 || parsed.form === "DESCRIBE";
+  if (!over || !hasPart) return undefined;
+  const notes = [...targets.notes, ...judgeGraphs(query, over, task.context)];
+  return overMembers({ query, targets, notes, sendsOutsidePatterns: false }, task, over);
 }
 
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
@@ -113,11 +125,12 @@ function overMembers(start: Draft, task: PlanTask, over: MergedMembers): MadePla
     const plan = mergedPlan({ answer: parsed.kind, query: parsed.text, notes: draft.notes }, over);
     return excluding(madeOf(plan, parsed), draft);
   }
-  const made = severalClauses(draft, task);
+  const made = severalClauses(draft, task, true);
   return excluding({ ...made, plan: withMembers(made.plan, over) }, draft);
 }
 
-const severalClauses = (draft: Draft, task: PlanTask) => federatedPlan(hasNested(draft) ? lift(draft, task) : draft);
+const severalClauses = (draft: Draft, task: PlanTask, keepsDataset = false) =>
+  federatedPlan(hasNested(draft) ? lift(draft, task) : draft, keepsDataset);
 
 const hasNested = ({ query, targets }: Draft): boolean =>
   query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
@@ -194,7 +207,7 @@ function evaluatedHere(draft: Draft, task: PlanTask): MadePlan {
 
 /** On `/sparql` a SERVICE inside GRAPH gives nothing, because our dataset has no named graph. */
 function emptyGraphs(draft: Draft, task: PlanTask): Draft {
-  if (task.entry || draft.query.serviceGraphs.length === 0) return draft;
+  if (task.entry || task.over || draft.query.serviceGraphs.length === 0) return draft;
   const message =
     "A SERVICE inside GRAPH gives no solution: this service's dataset has no named graph. Put GRAPH inside the SERVICE.";
   return note(redraft(draft, withEmptyGraphs(draft.query), task), "GRAPH_EMPTY", message);

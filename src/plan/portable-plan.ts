@@ -133,12 +133,12 @@ function formHindrance({ form, outline }: ParsedQuery): NoPortablePlan | undefin
   return { why: "CONSTRUCT WHERE has no place for SERVICE.", next: "Write its template out." };
 }
 
-function hindrance({ parsed, outside }: AnalysedQuery): NoPortablePlan | undefined {
+function hindrance({ parsed, outside, datasets }: AnalysedQuery): NoPortablePlan | undefined {
   const hindered = formHindrance(parsed);
   if (hindered) return hindered;
   const isGraph = ({ from }: OutsidePattern): boolean => tokenAt(parsed.tokens, from).text === "GRAPH";
-  if (!outside.some(isGraph)) return undefined;
-  return { why: "A federation has no named graphs, and an endpoint may have some." };
+  if (!outside.some(isGraph) && datasets.length === 0) return undefined;
+  return { why: "Named graphs of one name at several members are one graph, which SERVICE cannot say." };
 }
 
 /** Why a query cannot have more variables than were written. */

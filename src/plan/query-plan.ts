@@ -53,6 +53,7 @@ export interface PlanNote {
     | "SERVICE_LIFTED"
     | "PATTERN_WRAPPED"
     | "GRAPH_EMPTY"
+    | "GRAPHS_NOT_ASKED"
     | "RAW_QUERY"
     | "SPARQL_1_2"
     | "EVALUATED_HERE"
@@ -126,7 +127,7 @@ export interface FederationMember {
 
 /**
  * Where the patterns outside of every SERVICE find their data: the RDF merge (RDF 1.1 Semantics, section 4.1) of the
- * members' default graphs, without named graphs. Each pattern is asked at every member that `selection` does not leave out.
+ * members' default graphs, and of their named graphs of one name. Each pattern is asked at every member that `selection` does not leave out.
  */
 export interface MergedMembers {
   /** Catalogue id of the federation; absent when a single endpoint that does not speak SPARQL is queried. */

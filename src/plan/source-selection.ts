@@ -153,13 +153,16 @@ export type HeldRows = readonly (readonly number[] | null)[];
 /**
  * Names a triple pattern in a `SourceSelection`: its terms as N-Triples, `?` for variables and blank nodes. A pattern whose
  * key is not known is looked up with `?` in place of its subject, then of its object too.
+ * @param graph name of its graph in the same form; absent: the default graph
  */
 export function patternKey(
   subject: string | undefined,
   predicate: string | undefined,
   object: string | undefined,
+  graph?: string,
 ): string {
-  return `${subject ?? "?"} ${predicate ?? "?"} ${object ?? "?"}`;
+  const triple = `${subject ?? "?"} ${predicate ?? "?"} ${object ?? "?"}`;
+  return graph === undefined ? triple : `${triple} GRAPH ${graph}`;
 }
 
 /** Subject, predicate and object of a triple pattern as N-Triples; absent: a variable. */
@@ -167,17 +170,19 @@ export interface KeyTerms {
   readonly subject?: string | undefined;
   readonly predicate?: string | undefined;
   readonly object?: string | undefined;
+  /** `?` for a variable; absent: the default graph. */
+  readonly graph?: string | undefined;
 }
 
 /** Sources of a pattern, or of the narrowest one that has its matches; undefined: any member may have some. */
 export function patternSources(
   { patterns }: SourceSelection,
-  { subject, predicate, object }: KeyTerms,
+  { subject, predicate, object, graph }: KeyTerms,
 ): PatternSources | undefined {
   const keys = [
-    patternKey(subject, predicate, object),
-    patternKey(undefined, predicate, object),
-    patternKey(undefined, predicate, undefined),
+    patternKey(subject, predicate, object, graph),
+    patternKey(undefined, predicate, object, graph),
+    patternKey(undefined, predicate, undefined, graph),
   ];
   const key = keys.find((known) => Object.hasOwn(patterns, known));
   return key === undefined ? undefined : patterns[key];

@@ -172,9 +172,14 @@ export class Existence {
   }
 }
 
-/** Finds any triple too, first and last: an answer without both may be that of an empty endpoint, or cut at any row. */
+/**
+ * Finds any triple too, first and last: an answer without both may be that of an empty endpoint, or cut at any row. With
+ * patterns in GRAPH it may be a triple of any graph.
+ */
 function existenceQuery(patterns: readonly AskedPattern[]): string {
-  const parts = ["?s ?p ?o", ...patterns.map(({ text }) => text), "?s ?p ?o"];
+  const isInGraph = patterns.some(({ text }) => text.startsWith("GRAPH"));
+  const any = isInGraph ? "{ ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } }" : "?s ?p ?o";
+  const parts = [any, ...patterns.map(({ text }) => text), any];
   return `SELECT ?n WHERE { ${parts.map((text, at) => `{ SELECT (${at} AS ?n) WHERE { ${text} } LIMIT 1 }`).join(" UNION ")} }`;
 }
 

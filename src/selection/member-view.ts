@@ -101,8 +101,22 @@ export class MemberView {
   /** The members that may match a pattern; undefined when that is all of them and nothing is known of what they hold. */
   sourcesOf(shape: Shape): PatternSources | undefined {
     const { predicate } = shape;
+    if (shape.graph !== undefined) return this.#inGraph(shape);
     if (predicate.kind !== "iri") return this.#holders(shape);
     return isEnginePredicate(predicate.iri) ? undefined : this.#matching(shape, predicate.iri);
+  }
+
+  /** Members of a pattern in GRAPH: facts are those of default graphs, but descriptions may name its terms. */
+  #inGraph(shape: Shape): PatternSources | undefined {
+    const { predicate } = shape;
+    const [kind, term] = isInstance(shape) ? (["class", shape.object] as const) : (["property", predicate] as const);
+    const all = [...this.#members.keys()];
+    const having = term.kind === "iri" ? this.#possible(all, kind, term.iri) : all.map((member) => ({ member }));
+    const excluded = new Map<Kind, number>(having.length < all.length ? [["unnamed", all.length - having.length]] : []);
+    const key = keyOf(shape);
+    const sources = having.filter(({ member }) => this.#asked(member, key) === undefined);
+    if (sources.length < having.length) excluded.set("asked", having.length - sources.length);
+    return excluded.size === 0 ? undefined : this.#toSources(shape, sources, excluded);
   }
 
   /** Members of a pattern with this predicate. */
@@ -135,13 +149,14 @@ export class MemberView {
   excluding(shape: Shape, member: number): AskedPattern {
     const { predicate } = shape;
     const properties = this.#facts[member]?.properties;
-    const isLacking = predicate.kind === "iri" && properties !== undefined && !properties.has(predicate.iri);
+    const isKnown = predicate.kind === "iri" && shape.graph === undefined;
+    const isLacking = isKnown && properties !== undefined && !properties.has(predicate.iri);
     return toAsked(isLacking && !isInstance(shape) ? { subject: anything, predicate, object: anything } : shape);
   }
 
   /** Where it is left out, no fact proves that it has no match. */
-  isUnproven(member: number): boolean {
-    return this.#onlyNamed && this.#facts[member]?.properties === undefined;
+  isUnproven(member: number, shape?: Shape): boolean {
+    return this.#onlyNamed && (shape?.graph !== undefined || this.#facts[member]?.properties === undefined);
   }
 
   /** Time of a member's facts; undefined: there are none. */

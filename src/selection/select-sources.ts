@@ -12,7 +12,7 @@ import { isEnginePredicate } from "../sparql/engine-predicates.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { afterPrologue } from "../sparql/resolve-iri.ts";
 import { splitClauses } from "../sparql/split-clauses.ts";
-import { tokenAt } from "../sparql/tokens.ts";
+import { isWord, tokenAt } from "../sparql/tokens.ts";
 import { analyseQuery } from "../sparql/analyse-query.ts";
 import { queryPatterns } from "../sparql/query-patterns.ts";
 import { columnsOf } from "../sparql/scope.ts";
@@ -79,9 +79,12 @@ function selectedPlan(
 /** By pattern; undefined where every member may match. */
 type Found = ReadonlyMap<string, PatternSources | undefined>;
 
-/** The different patterns outside of every SERVICE, by key; GRAPH matches nothing in a federation. */
+/** The different patterns outside of every SERVICE, by key. */
 function shapesOf(query: ParsedQuery): ReadonlyMap<string, Shape> {
-  const asked = queryPatterns(query).filter(({ graph }) => graph === undefined);
+  const asked: Shape[] = queryPatterns(query).filter(({ graph }) => graph !== "none");
+  const isGraph = query.tokens.some((token) => isWord(token, "GRAPH"));
+  // The names of graphs may be asked for, which every member may have.
+  if (isGraph) asked.push({ subject: anything, predicate: anything, object: anything, graph: "named" });
   return new Map(asked.map((pattern) => [keyOf(pattern), pattern]));
 }
 
@@ -142,7 +145,7 @@ function keptPatterns(
   for (const [key, sources] of found) add(key, sources);
   for (const shape of shapes.values()) {
     if (isInstance(shape)) continue;
-    const general: Shape = { subject: anything, predicate: shape.predicate, object: anything };
+    const general: Shape = { subject: anything, predicate: shape.predicate, object: anything, graph: shape.graph };
     const key = keyOf(general);
     if (!Object.hasOwn(patterns, key)) add(key, view.sourcesOf(general));
   }

@@ -2,18 +2,23 @@ import { type AskedPattern, patternKey } from "../plan/source-selection.ts";
 import { iriText } from "../rdf/term-text.ts";
 import { rdf } from "../rdf/vocabularies.ts";
 import { termToText } from "../results/terms.ts";
-import type { PatternTerm } from "../sparql/query-patterns.ts";
+import type { PatternTerm, PlacedPattern } from "../sparql/query-patterns.ts";
 
-/** A triple pattern; blank nodes are variables. */
+/** A triple pattern, and the graph that it is matched in; blank nodes are variables. */
 export interface Shape {
   readonly subject: PatternTerm;
   readonly predicate: PatternTerm;
   readonly object: PatternTerm;
+  readonly graph?: PlacedPattern["graph"] | undefined;
 }
 
 /** `patternKey` of a shape. */
-export const keyOf = ({ subject, predicate, object }: Shape): string =>
-  patternKey(textOf(subject), textOf(predicate), textOf(object));
+export const keyOf = ({ subject, predicate, object, graph }: Shape): string =>
+  patternKey(textOf(subject), textOf(predicate), textOf(object), graphText(graph, "?"));
+
+/** The name of a graph as SPARQL; undefined for the default graph. */
+const graphText = (graph: Shape["graph"], variable: string): string | undefined =>
+  typeof graph === "object" ? iriText(graph.iri) : graph && variable;
 
 /** A constant as N-Triples; undefined for a variable. */
 export function textOf(term: PatternTerm): string | undefined {
@@ -24,7 +29,9 @@ export function textOf(term: PatternTerm): string | undefined {
 /** A shape as it is asked for. */
 export function toAsked(shape: Shape): AskedPattern {
   const [s, p, o] = [shape.subject, shape.predicate, shape.object].map(textOf);
-  return { key: patternKey(s, p, o), text: `${s ?? "?s"} ${p ?? "?p"} ${o ?? "?o"}` };
+  const text = `${s ?? "?s"} ${p ?? "?p"} ${o ?? "?o"}`;
+  const graph = graphText(shape.graph, "?g");
+  return { key: keyOf(shape), text: graph === undefined ? text : `GRAPH ${graph} { ${text} }` };
 }
 
 /** A place of a pattern that any term may stand in. */

@@ -86,9 +86,14 @@ export class SourceVerifier {
   /** The plan without members that, when asked, had no match of its patterns; asks where nothing is known and it pays. */
   async narrow(plan: FederatedPlan, { ask = [], ...asking }: NarrowOptions): Promise<FederatedPlan> {
     const { existence, table, narrows } = this.#options;
-    const isUnknown = ({ id, url }: PlannedEndpoint): boolean => table.get(id, url)?.properties === undefined;
-    const unknown = narrows && plan.over?.selection ? plan.over.members.filter(isUnknown) : [];
-    const patterns = unknown.length < worthMembers ? [] : askedPatterns(plan);
+    const members = (narrows && plan.over?.selection && plan.over.members) || [];
+    const all = members.length < worthMembers ? [] : askedPatterns(plan);
+    const isInGraph = all.some(({ text }) => text.startsWith("GRAPH"));
+    // Of named graphs nothing is known.
+    const isUnknown = ({ id, url }: PlannedEndpoint): boolean =>
+      isInGraph || table.get(id, url)?.properties === undefined;
+    const unknown = members.filter(isUnknown);
+    const patterns = unknown.length < worthMembers ? [] : all;
     if (patterns.length < worthPatterns) return plan;
     const questions = unknown.map((endpoint) => ({ endpoint, patterns }));
     await existence.ask(questions, { ...asking, timeoutMs: narrowingMs });

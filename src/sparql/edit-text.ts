@@ -96,10 +96,17 @@ function undefRow(variables: Iterable<string>): string {
   return `VALUES (${names.map((name) => `?${name}`).join(" ")}) { (${names.map(() => "UNDEF").join(" ")}) }`;
 }
 
-/** The text of a query without dataset clauses, with the merge of these graphs as its default graph (section 13.2). */
-export function withDefaultGraphs(query: ParsedQuery, graphs: readonly string[]): string {
+/**
+ * The text of a query without dataset clauses, with the merge of these graphs as its default graph (section 13.2), and with
+ * these named graphs.
+ */
+export function withDefaultGraphs(
+  query: ParsedQuery,
+  graphs: readonly string[],
+  named: readonly string[] = [],
+): string {
   const { head } = query.outline;
   const last = { from: head.to - 1, to: head.to };
-  const clauses = graphs.map((iri) => ` FROM <${iri}>`).join("");
+  const clauses = [...graphs.map((iri) => ` FROM <${iri}>`), ...named.map((iri) => ` FROM NAMED <${iri}>`)].join("");
   return editText(query, [{ range: last, replacement: `${textOf(query, last)}${clauses} ` }]);
 }

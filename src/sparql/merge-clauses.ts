@@ -8,17 +8,19 @@ interface MergeOptions {
   readonly isMember: (service: ServiceElement) => boolean;
   /** New target of the clause, `<` and `>` included where it is a URL. */
   readonly targetOf: (service: ServiceElement) => string;
+  /** FROM and FROM NAMED stay. */
+  readonly keepsDataset: boolean;
 }
 
 /**
  * Merges SERVICE clauses of one endpoint that stand side by side in a group (FILTERs between them do not matter) and
- * have a variable in common, if both or none are SILENT; and writes the endpoint's absolute URL into every clause. FROM and FROM NAMED go.
+ * have a variable in common, if both or none are SILENT; and writes the endpoint's absolute URL into every clause.
  * Each body keeps its own braces unless it is nothing but triples, so FILTER, BIND and VALUES keep their scope.
  * Without a common variable merging would make one endpoint compute a Cartesian product.
  * `merged`: how many clauses were merged away.
  */
 export function mergeClauses(query: AnalysedQuery, options: MergeOptions) {
-  const edits = datasetEdits(query.parsed);
+  const edits = options.keepsDataset ? [] : datasetEdits(query.parsed);
   let merged = 0;
   const groups = groupsWithin(groupsOfSelect(query.parsed.outline), (element) => !isClause(element, options));
   for (const group of groups) {

@@ -186,9 +186,12 @@ export class UnitPlanner {
   /** The sources of a pattern, and which of its constants their counts do not heed. */
   #lookUp(pattern: TriplePattern) {
     const { selection } = this.#over;
-    if (pattern.graphs) return { sources: this.#all, subjectOpen: true, objectOpen: true };
+    const [name, ...others] = pattern.graphs ?? [];
+    // A selection says nothing of merges.
+    if (others.length > 0) return { sources: this.#all, subjectOpen: true, objectOpen: true };
     const [subject, predicate, object] = [pattern.subject, pattern.predicate, pattern.object].map(constantText);
-    const found = selection && patternSources(selection, { subject, predicate, object });
+    const graph = name && (constantText(name) ?? "?");
+    const found = selection && patternSources(selection, { subject, predicate, object, graph });
     const isAbout = (key: string): boolean => found !== undefined && selection?.patterns[key] === found;
     const isExact = isAbout(patternKey(subject, predicate, object));
     const objectOpen = !isExact && !isAbout(patternKey(undefined, predicate, object));

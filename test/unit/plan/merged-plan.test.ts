@@ -21,6 +21,7 @@ const catalog = toCatalog(
   ],
   [federation("both", ["a", "b"]), federation("mixed", ["a", "frag", "doc"]), federation("one", ["a"])].concat(
     federation("none", []),
+    federation("documents", ["frag", "doc"]),
     federation("gone", ["a", "b", "c", "d"]),
   ),
 );
@@ -81,7 +82,7 @@ describe("federations", () => {
   );
   shouldPlan(
     "SELECT * { GRAPH ?g { SERVICE <a> { ?s ?p ?o } } ?s ?q ?r }",
-    `${head} a+b: SELECT * { { VALUES (?g ?o ?p ?s) { (UNDEF UNDEF UNDEF UNDEF) } FILTER(1 = 0) } ?s ?q ?r } [GRAPH_EMPTY]`,
+    `${head} a+b: SELECT * { GRAPH ?g { SERVICE <a> { ?s ?p ?o } } ?s ?q ?r }`,
     both,
   );
   shouldPlan("SELECT * { SERVICE <a> { ?s ?p ?o } }", "a: SELECT * { ?s ?p ?o } [FEDERATION_UNUSED]", {
@@ -91,8 +92,27 @@ describe("federations", () => {
     federationId: "mixed",
   });
   shouldPlan("SELECT * { ?s ?p ?o }", "a: SELECT * { ?s ?p ?o }", { federationId: "one" });
-  shouldPlan("SELECT * FROM <x:g> { ?s ?p ?o }", "REQUEST_INVALID", both);
-  shouldPlan("SELECT * { ?s ?p ?o }", "REQUEST_INVALID", { ...both, namedGraphs: ["x:g"] });
+  shouldPlan("SELECT * FROM <x:g> { ?s ?p ?o }", `${head} a+b: SELECT * FROM <x:g> { ?s ?p ?o }`, both);
+  shouldPlan(
+    "SELECT * FROM <x:g> { ?s ?p ?o SERVICE <a> { ?s ?q ?r } }",
+    `${head} a+b: SELECT * FROM <x:g> { ?s ?p ?o SERVICE <a> { ?s ?q ?r } }`,
+    both,
+  );
+  // The protocol's dataset goes before that of the query.
+  shouldPlan("SELECT * FROM <x:f> { ?s ?p ?o }", `${head} a+b: SELECT * FROM NAMED <x:g> { ?s ?p ?o }`, {
+    ...both,
+    namedGraphs: ["x:g"],
+  });
+  shouldPlan("SELECT * FROM <a> { ?s ?p ?o }", "REQUEST_INVALID", both);
+  shouldPlan("SELECT * FROM <http://b.example/sparql> { ?s ?p ?o }", "REQUEST_INVALID", both);
+  shouldPlan("SELECT * { ?s ?p ?o }", "REQUEST_INVALID", { ...both, defaultGraphs: ["http://b.example/sparql"] });
+  shouldPlan(
+    "SELECT * { GRAPH ?g { ?s ?p ?o } }",
+    "mixed over a:sparql doc:file frag:tpf | a+doc+frag: SELECT * { GRAPH ?g { ?s ?p ?o } } [GRAPHS_NOT_ASKED]",
+    { federationId: "mixed" },
+  );
+  shouldPlan("SELECT * { GRAPH ?g { ?s ?p ?o } }", "REQUEST_INVALID", { federationId: "documents" });
+  shouldPlan("SELECT * FROM <x:g> { ?s ?p ?o }", "REQUEST_INVALID", { federationId: "documents" });
   shouldPlan("SELECT * { SERVICE <http://else.example/> { ?s ?p ?o } }", "SERVICE_TARGET_REFUSED", both);
 
   it("unknown ones are refused with those of a similar name", () => {
