@@ -15,7 +15,6 @@ import type { ExecutionBounds } from "./federation-engine.ts";
 import { fetchRows, type FetchOptions } from "./fetch-rows.ts";
 import { asMemberFailure } from "./member-time.ts";
 import { type KeyForm, KeyForms, mostFiltered, sentAs } from "./key-forms.ts";
-import { RowCaps } from "./row-caps.ts";
 import { SharedAnswers } from "./shared-answers.ts";
 import { stepOf } from "./step-reports.ts";
 import { withUnwritableKeys } from "./unwritable-keys.ts";
@@ -39,9 +38,7 @@ type ReportedClause = Pick<FederatedClause, "iri" | "endpoint" | "silent" | "non
 type ReadRows = (report: SourceReport) => AsyncIterable<readonly Bindings[]>;
 
 /** Options of an executor. */
-interface ClauseExecutorOptions extends Omit<FetchOptions, "rowCaps"> {
-  /** Where endpoints are known to cut their answers; default: nothing is known. */
-  readonly rowCaps?: RowCaps | undefined;
+interface ClauseExecutorOptions extends FetchOptions {
   /** How endpoints take join keys; default: nothing is known. */
   readonly keyForms?: KeyForms | undefined;
   readonly sizes: BlockSizes;
@@ -53,8 +50,8 @@ interface ClauseExecutorOptions extends Omit<FetchOptions, "rowCaps"> {
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
   const { bounds, account, evaluateHere } = options;
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
-  const { rowCaps = new RowCaps(), keyForms = new KeyForms() } = options;
-  const asking: AskOptions = { ...options, rowCaps, keyForms, answers: new SharedAnswers(account.held) };
+  const { keyForms = new KeyForms() } = options;
+  const asking: AskOptions = { ...options, keyForms, answers: new SharedAnswers(account.held) };
   const silent = new SilentClauses();
   /** Endpoints that other requests of this execution need not wait for: why. */
   const gone = new Map<string, FedwayError>();
@@ -113,7 +110,7 @@ class SilentClauses {
   }
 }
 
-interface AskOptions extends Omit<ClauseExecutorOptions, "rowCaps" | "keyForms">, FetchOptions {
+interface AskOptions extends Omit<ClauseExecutorOptions, "keyForms"> {
   readonly keyForms: KeyForms;
   readonly answers: SharedAnswers;
 }
@@ -250,13 +247,13 @@ async function* ask(
   const { account, bounds, answers } = options;
   const most = form === "filter" ? mostFiltered : clause.endpoint.maxValuesRows;
   if (keys && keys.rows.length > (most ?? keys.rows.length)) throw tooManyKeys();
-  const { query, unlimited, columns, certain, own } = sentAs(form, clause, keys);
+  const { query, columns, certain, own } = sentAs(form, clause, keys);
   const tolerated = isTolerated(clause, bounds);
   const inPart = isTakenInPart(clause, bounds);
   const apart = account.nextAnswer();
   const namesNothing = clause.variables.length === 0 && (keys?.variables.length ?? 0) === 0;
-  const { endpoint, prologue, limit } = clause;
-  const asked = { endpoint, query, columns, certain, unlimited, prologue, limit, tolerated, inPart, report };
+  const { endpoint, limit } = clause;
+  const asked = { endpoint, query, columns, certain, limit, tolerated, inPart, report };
   const send = () => fetchRows(options, { ...asked, step: stepOf(bounds.steps, clause, keys) });
   const request = `${clause.endpoint.url} ${tolerated} ${inPart} ${query}`;
   for await (const rows of inBatches(answers.rows(request, send))) {

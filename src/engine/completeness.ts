@@ -24,6 +24,14 @@ export function partialKind(plan: QueryPlan, { sources, partial }: Contributions
   return kind;
 }
 
+/** Ways in which an answer that is known to the endpoint as a whole comes in part. */
+const rowLimits: ReadonlySet<SourceReport["reason"]> = new Set([
+  "virtuoso-maxrows",
+  "row-cap",
+  "row-cap-unknown",
+  "next-page",
+]);
+
 const lacking: ReadonlySet<SourceReport["status"]> = new Set(["partial", "failed", "timeout", "skipped"]);
 
 /** The endpoint's contribution is missing or incomplete; a silenced failure is what the query asked for. */
@@ -38,7 +46,7 @@ function mayAddRows(
 ): boolean {
   if (plan.kind === "rejected") return false;
   // What an endpoint cut at its row limit had been evaluated over all of its data.
-  const isHalfSeen = status === "partial" && reason !== "virtuoso-maxrows";
+  const isHalfSeen = status === "partial" && !rowLimits.has(reason);
   if (plan.kind === "direct") return isHalfSeen && plan.nonMonotone === true;
   const { over, clauses, members } = plan;
   const isSource = ({ id, url, over: merged }: PlannedEndpoint): boolean =>

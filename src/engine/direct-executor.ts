@@ -162,6 +162,7 @@ function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEn
     encoding: acceptEncoding === undefined ? "decode" : "pass",
     acceptEncoding,
     acceptPartial: takesInPart(plan, bounds) || (plan.silent !== undefined && bounds.partial !== "subset"),
+    looksInto: true,
     defaultGraphs: plan.defaultGraphs,
     namedGraphs: plan.namedGraphs,
     signal: bounds.signal,
@@ -233,8 +234,9 @@ class RequestReport {
     return Math.round(this.#now() - this.#startedAt);
   }
 
-  #ended({ decodedBytes, rows, partial }: AnswerEnd): void {
+  #ended({ decodedBytes, rows, partial, requests = 0 }: AnswerEnd): void {
     this.time?.stop();
+    this.#report.requests += requests;
     this.#report.ms = this.#elapsedMs;
     this.#report.bytes = decodedBytes;
     if (rows !== undefined) this.#report.rows = rows;

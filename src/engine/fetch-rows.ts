@@ -13,7 +13,6 @@ import { noteLearned, noteStatus } from "./executor.ts";
 import type { SourceReport, StepReport } from "./reports.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
 import { latestWaitMs, MemberTime, memberTimeMs } from "./member-time.ts";
-import { cutWithoutSign, type RowCaps, type SuspectAnswer } from "./row-caps.ts";
 import { noteRequest } from "./step-reports.ts";
 
 /** Options of requests. */
@@ -21,15 +20,12 @@ export interface FetchOptions {
   readonly client: SparqlClient;
   readonly bounds: ExecutionBounds;
   readonly account: ExecutionAccount;
-  readonly rowCaps: RowCaps;
   /** Variables that the query compares, joins or distinguishes; default: none. */
   readonly identified?: ((variable: string) => boolean) | undefined;
 }
 
 /** A SELECT query for one endpoint. */
-interface RowsRequest extends Pick<SparqlRequest, "query" | "columns">, Omit<SuspectAnswer, "rows" | "query"> {
-  /** The same query without its LIMIT. */
-  readonly unlimited: string;
+interface RowsRequest extends Pick<SparqlRequest, "endpoint" | "query" | "columns" | "limit"> {
   /** Variables that the query binds in each row. */
   readonly certain: readonly string[];
   /** Where it is noted what that took. */
@@ -56,7 +52,6 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
   const latestMs = latestWaitMs(bounds, nowMs);
   const time = new MemberTime({ signal: bounds.signal, timeMs, latestMs, now: account.now });
   let answer: SparqlAnswer | undefined;
-  let count = 0;
   account.open++;
   try {
     const asked = toSparqlRequest(request, bounds, time);
@@ -69,7 +64,6 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     const toWhole = wholeRowOf(answer, request);
     for await (const read of rowsOf(answer, time)) {
       const rows = read.map(toWhole);
-      count += rows.length;
       const [name] = rows.flatMap(isUntyped);
       if (name !== undefined) throw untyped(name, request);
       noted.add({ rows: rows.length });
@@ -77,11 +71,8 @@ async function* fetched(options: FetchOptions, request: RowsRequest): AsyncItera
     }
     const end = await time.waitFor(answer.end);
     // Bytes received for another query count there.
-    noted.add({ rows: 0, bytes: answer.saved === undefined ? end.decodedBytes : 0 });
-    const lack =
-      end.partial?.how ??
-      (await lackAt(count, options, { ...request, endpoint: answeredBy(request, answer), asked, time, noted }));
-    noteStatus(report, lack === undefined ? "ok" : "partial", lack);
+    if (answer.saved === undefined) noted.add({ rows: 0, bytes: end.decodedBytes, requests: end.requests ?? 0 });
+    noteStatus(report, end.partial ? "partial" : "ok", end.partial?.how);
   } finally {
     time.stop();
     account.open--;
@@ -130,10 +121,6 @@ const untyped = (name: string, { endpoint: { id, url } }: RowsRequest): FedwayEr
     },
   );
 
-/** A mirror cuts answers where it does, wherever the endpoint does. */
-const answeredBy = ({ endpoint }: RowsRequest, { mirror }: SparqlAnswer): RowsRequest["endpoint"] =>
-  mirror === undefined ? endpoint : (endpoint.mirror ?? endpoint);
-
 function noteSaved(report: SourceReport, { saved, mirror, learned }: SparqlAnswer): void {
   noteLearned(report, learned);
   if (mirror !== undefined) report.mirror = mirror;
@@ -150,6 +137,7 @@ const toSparqlRequest = (
   columns,
   limit,
   acceptPartial: inPart,
+  looksInto: true,
   kind: "bindings",
   accept: acceptFor("bindings"),
   encoding: "decode",
@@ -158,46 +146,6 @@ const toSparqlRequest = (
   client,
   trace,
 });
-
-interface Asked extends RowsRequest {
-  readonly asked: SparqlRequest;
-  readonly time: MemberTime;
-  readonly noted: ReturnType<typeof noteRequest>;
-}
-
-/**
- * Returns the lack if the endpoint cut the answer without a sign; the requests to find out count.
- * @throws FedwayError `ENDPOINT_PARTIAL` when it did and part of the rows will not do
- */
-async function lackAt(rows: number, options: FetchOptions, asking: Asked): Promise<"row-cap" | undefined> {
-  const { asked, time, noted, report, inPart, ...request } = asking;
-  const ask = async (query: string): Promise<readonly Bindings[] | undefined> => {
-    try {
-      noted.add({ requests: 1 });
-      const sent = queryInTurn(options, {
-        ...asked,
-        endpoint: request.endpoint,
-        query,
-        columns: undefined,
-        limit: undefined,
-        acceptPartial: true,
-      });
-      const answer = await time.waitFor(sent);
-      noted.add({ requests: answer.requests - 1 });
-      noteSaved(report, answer);
-      answer.end.catch(() => {});
-      const found: Bindings[] = [];
-      for await (const some of rowsOf(answer, time)) found.push(...some);
-      return found;
-    } catch (error) {
-      if (!toFedwayError(error).kind.silenceable) throw error;
-      return undefined;
-    }
-  };
-  const isCut = await options.rowCaps.isCut({ ...request, query: request.unlimited, rows }, ask);
-  if (isCut && !inPart) throw cutWithoutSign(request.endpoint, rows);
-  return isCut ? "row-cap" : undefined;
-}
 
 const TURN_MS = 25;
 

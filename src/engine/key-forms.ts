@@ -74,8 +74,6 @@ const syntaxWords = /\bVALUES\b|\bsyntax\b|\bpars(?:e|er|ing)\b|\blexical\b|\ben
 /** A clause as it is sent with keys. */
 interface SentClause {
   readonly query: string;
-  /** The same without its LIMIT. */
-  readonly unlimited: string;
   readonly columns: SparqlRequest["columns"];
   /** Variables that each row of the answer binds. */
   readonly certain: readonly string[];
@@ -85,21 +83,18 @@ interface SentClause {
 
 /** The clause with the keys in a form, and how the rows of its answer are read. */
 export function sentAs(form: KeyForm, clause: FederatedClause, keys: KeyBlock | undefined): SentClause {
-  const whole = { ...clause, limit: undefined };
   const certain = clause.variables.flatMap(({ name, certain: always }) => (always ? [name] : []));
   if (form === "values") {
     const { keys: numbered, own } = numberKeys(keys);
-    const unlimited = clauseQuery(whole, numbered);
-    const query = clause.limit === undefined ? unlimited : clauseQuery(clause, numbered);
     const bound = [...new Set([...certain, ...(numbered?.variables ?? [])])];
-    return { query, unlimited, columns: { asked: clauseColumns(clause, numbered) }, certain: bound, own };
+    const columns = { asked: clauseColumns(clause, numbered) };
+    return { query: clauseQuery(clause, numbered), columns, certain: bound, own };
   }
   const condition = keys && keys.variables.length > 0 ? keyCondition(clause, keys) : "";
-  const unlimited = clauseQuery(whole, undefined, condition);
-  const isLimited = clause.limit !== undefined && (!keys || isExact(keys));
-  const query = isLimited ? clauseQuery(clause, undefined, condition) : unlimited;
+  const isLimited = !keys || isExact(keys);
+  const query = clauseQuery(isLimited ? clause : { ...clause, limit: undefined }, undefined, condition);
   const columns = clause.variables.length === 0 ? undefined : { asked: clauseColumns(clause) };
-  return { query, unlimited, columns, certain, own: keys ? joinWithKeys(keys) : (row) => [row] };
+  return { query, columns, certain, own: keys ? joinWithKeys(keys) : (row) => [row] };
 }
 
 /** The condition that one of the keys' rows is compatible with a solution; variables that it may leave unbound may be so. */

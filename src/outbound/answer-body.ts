@@ -4,6 +4,8 @@ import type { AnswerMonitor } from "./answer-monitor.ts";
 import type { Call } from "./call.ts";
 import { codingError, type ContentCoding, createDecoder } from "./content-coding.ts";
 import type { BodySink, Exchange } from "./exchange.ts";
+import type { ResponseHeaders } from "./media-types.ts";
+import { lookedInto } from "./row-caps.ts";
 import type { AnswerEnd } from "./sparql-client.ts";
 
 /** Parts of a streamed answer. */
@@ -14,6 +16,8 @@ interface StreamedAnswerOptions {
   readonly coding: ContentCoding;
   /** Deliver the body as received; else decoded. */
   readonly passes: boolean;
+  /** HTTP status of the answer. */
+  readonly status: number;
 }
 
 /** Bytes kept for a slow reader before the endpoint is paused. */
@@ -68,8 +72,10 @@ export class StreamedAnswer extends Readable implements BodySink {
     return this.#decoderWants && (!passes || this.#readerWants);
   }
 
-  end(): void {
+  end(trailers: ResponseHeaders = {}): void {
     this.#inputEnded = true;
+    const { monitor, call } = this.#options;
+    monitor.trailed(call.signer?.headersWithoutSecrets(trailers) ?? trailers);
     if (this.#decoder === undefined) this.#conclude();
     else this.#decoder.end();
   }
@@ -157,12 +163,24 @@ export class StreamedAnswer extends Readable implements BodySink {
 
   #conclude(): void {
     if (this.#concluded) return;
-    const { monitor, call } = this.#options;
+    const { monitor, call, status } = this.#options;
     const outcome = monitor.conclude(call.requestBytes);
+    const looked = outcome instanceof FedwayError ? undefined : lookedInto(call, outcome, status);
+    if (looked === undefined) {
+      this.#close(outcome);
+      return;
+    }
+    // The request is over; further questions take turns of their own.
+    call.finish(outcome);
+    void looked.then((end) => this.#close(end));
+  }
+
+  #close(outcome: AnswerEnd | FedwayError): void {
     if (outcome instanceof FedwayError) {
       this.fail(outcome);
       return;
     }
+    if (this.#concluded) return;
     this.#concluded = true;
     this.#release();
     this.push(null);

@@ -3,7 +3,8 @@ import { createAnswerScanner } from "../results/scanner.ts";
 import { XmlEncoding } from "../results/xml-encoding.ts";
 import { EncodingCheck, misfit } from "./answer-check.ts";
 import { lastWords, quoted } from "./excerpt.ts";
-import { cappedBy, partialRefused, type PartialSigns } from "./partial-answers.ts";
+import type { ResponseHeaders } from "./media-types.ts";
+import { failureIn, lackOf, partialRefused, partialSigns, type PartialSigns } from "./partial-answers.ts";
 import { brokeOff } from "./refusals.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 
@@ -11,7 +12,9 @@ import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 interface MonitorOptions {
   readonly mediaType: string;
   /** The request, and how a partial answer ends: well with a mark, or in `ENDPOINT_PARTIAL`. */
-  readonly request: Pick<SparqlRequest, "kind" | "limit" | "columns" | "acceptPartial">;
+  readonly request: Pick<SparqlRequest, "kind" | "limit" | "columns" | "acceptPartial"> & {
+    readonly query?: string;
+  };
   readonly signs: PartialSigns;
   /** HTTP status of the answer. */
   readonly status: number;
@@ -52,6 +55,7 @@ export class AnswerMonitor {
   /** Bytes after the last whole item, as far as they are kept. */
   #kept: Buffer[] = [];
   #room = keptBytes;
+  #trailing: PartialSigns = {};
 
   constructor(options: MonitorOptions) {
     this.#options = options;
@@ -73,6 +77,11 @@ export class AnswerMonitor {
     return this.#fits ? undefined : this.#misfit();
   }
 
+  /** Signs behind the last byte. */
+  trailed(trailers: ResponseHeaders): void {
+    this.#trailing = partialSigns(200, trailers);
+  }
+
   /** The verdict on an answer that is there as a whole. */
   judge(pieces: readonly Buffer[], wireBytes: number): AnswerEnd | FedwayError {
     for (const piece of pieces) {
@@ -87,18 +96,19 @@ export class AnswerMonitor {
     const { signs, request, status } = this.#options;
     const last = this.#xml && this.#check(this.#xml.end());
     if (last !== undefined) return last;
-    const { complete, rows, detail = "" } = this.#scanner.end();
+    const verdict = this.#scanner.end();
+    const { complete, rows, detail = "" } = verdict;
     if (!complete) {
-      const words = quoted(lastWords(Buffer.concat(this.#kept).toString()));
+      const words = quoted(verdict.words ?? lastWords(Buffer.concat(this.#kept).toString()));
       const said = words === "" ? detail : `${detail.replace(/\.$/u, "")}${words}.`;
       return brokeOff(`The endpoint's answer is cut off or followed by foreign text. ${said}`.trim(), {
         fault: "malformed",
       });
     }
     if (!this.#encoding.end()) return notAsAsked(notUtf8);
-    const error = this.#misfit();
+    const error = this.#misfit() ?? failureIn(this.#trailing);
     if (error !== undefined) return error;
-    const partial = signs.partial ?? cappedBy(signs, rows, request);
+    const partial = lackOf({ signs: [signs, this.#trailing], verdict, request });
     if (partial !== undefined && request.acceptPartial !== true) return partialRefused(partial, status);
     return { decodedBytes: this.#bytes, wireBytes, rows, partial };
   }

@@ -28,10 +28,11 @@ import {
   type ResponseHeaders,
 } from "./media-types.ts";
 import { outcomeName, refusalOutcome } from "./observer.ts";
-import { partialRefused, type PartialSigns, signsFor } from "./partial-answers.ts";
+import { failureIn, partialRefused, type PartialSigns, signsFor } from "./partial-answers.ts";
 import type { Refusal } from "./refusals.ts";
 import type { EncodedRequest } from "./request-encoding.ts";
-import type { SparqlAnswer } from "./sparql-client.ts";
+import { lookedInto } from "./row-caps.ts";
+import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
 
 /** How one HTTP request went that brought no answer. */
 export type NoAnswer =
@@ -89,8 +90,8 @@ class ShownBody implements BodySink {
     return this.#of(chunk).data(chunk);
   }
 
-  end(): void {
-    this.#of(Buffer.alloc(0)).end();
+  end(trailers?: ResponseHeaders): void {
+    this.#of(Buffer.alloc(0)).end(trailers);
   }
 
   fail(error: FedwayError): void {
@@ -115,7 +116,8 @@ class Attempt implements ExchangeListener {
     const { request, accept, network } = this.#call;
     const { encoding, acceptEncoding = "identity" } = request;
     const codings = encoding === "decode" ? decodeEncodings : acceptEncoding;
-    const headers = ["accept", accept, "accept-encoding", codings, "user-agent", network.userAgent, ...signature];
+    const headers = ["accept", accept, "accept-encoding", codings, "te", "trailers", "user-agent", network.userAgent];
+    headers.push(...signature);
     if (contentType !== undefined) headers.push("content-type", contentType);
     this.#call.underWay = this.#exchange;
     this.#exchange.send({ origin, path, method, body: body ?? null, headers });
@@ -141,6 +143,8 @@ class Attempt implements ExchangeListener {
     const { request, state } = this.#call;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" });
     const signs = signsFor(this.#call, status, headers);
+    const failure = failureIn(signs);
+    if (failure !== undefined) return this.#stop(failure);
     if (signs.partial !== undefined && request.acceptPartial !== true) {
       return this.#stop(partialRefused(signs.partial, status));
     }
@@ -217,10 +221,16 @@ class Attempt implements ExchangeListener {
       this.fault(outcome);
       return;
     }
-    call.finish(outcome);
     const isReceived = head.coding === "identity" && call.requestBytes > lookAheadBytes;
     const body = gathered(this.#passes(head) ? received : decoded, isReceived);
-    this.#answer(head, { body, whole: outcome, end: Promise.resolve(outcome), partial: outcome.partial });
+    const answer = (end: AnswerEnd | FedwayError): void => {
+      if (end instanceof FedwayError) this.fault(end);
+      else this.#answer(head, { body, whole: end, end: Promise.resolve(end), partial: end.partial });
+    };
+    call.finish(outcome);
+    const looked = lookedInto(call, outcome, head.status);
+    if (looked === undefined) answer(outcome);
+    else void looked.then(answer);
   }
 
   /** A graph that describes the service may be the endpoint's answer to every request of this method. */
@@ -251,6 +261,7 @@ class Attempt implements ExchangeListener {
       monitor: this.#monitor(head),
       coding: head.coding,
       passes: this.#passes(head),
+      status: head.status,
     });
     this.#answer(head, { body, whole: undefined, end: body.over, partial: head.signs.partial });
     return body;
@@ -269,7 +280,10 @@ class Attempt implements ExchangeListener {
 
   #answer(head: Head, delivered: Pick<SparqlAnswer, "body" | "whole" | "end" | "partial">): void {
     const { status, mediaType, coding, freshMs, signs } = head;
-    const mayLackRows = (signs.rowCap ?? signs.silentCap) !== undefined;
+    const { looksInto, acceptPartial, kind } = this.#call.request;
+    const mayLackRows =
+      (signs.rowCap ?? signs.silentCap ?? signs.total) !== undefined ||
+      (acceptPartial === true && looksInto === true && kind !== "boolean");
     const contentEncoding = this.#passes(head) ? coding : "identity";
     const { requests } = this.#call;
     this.#settle({ status, mediaType, contentEncoding, mayLackRows, freshMs, requests, ...delivered });

@@ -7,7 +7,7 @@ import type { Network } from "./network.ts";
 import { healthSign, outcomeName, type OutboundObserver } from "./observer.ts";
 import type { Credentials, Signer } from "./credentials.ts";
 import { reviewRowCap } from "./partial-answers.ts";
-import type { AnswerEnd, EndpointTarget, LearnedManner, SparqlRequest } from "./sparql-client.ts";
+import type { AnswerEnd, EndpointTarget, LearnedFacts, SparqlAnswer, SparqlRequest } from "./sparql-client.ts";
 import { Task } from "./task.ts";
 import { heldBack, takeSlot } from "./waiting.ts";
 
@@ -19,7 +19,9 @@ export interface CallContext {
   readonly credentials?: Credentials | undefined;
   readonly maxAnswerBytes: number;
   readonly retry: RetryOptions;
-  readonly onLearned?: ((endpoint: EndpointTarget, learned: LearnedManner) => void) | undefined;
+  readonly onLearned?: ((endpoint: EndpointTarget, learned: LearnedFacts) => void) | undefined;
+  /** Sends a further query. */
+  readonly query: (request: SparqlRequest) => Promise<SparqlAnswer>;
   /** A query's own deadline that passes before the response head counts as a fault after this long. */
   readonly slowMs: number;
   /** Jitter of back-offs, in [0, 1). */

@@ -34,7 +34,7 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly local?: LocalDispatch | undefined;
   readonly observer?: OutboundObserver | undefined;
   readonly credentials?: Credentials | undefined;
-  /** Hears how an endpoint must be asked, when that was found out; must not throw. */
+  /** Hears how an endpoint must be asked, and where it cuts answers, when that was found out; must not throw. */
   readonly onLearned?: CallContext["onLearned"];
   /** Jitter of back-offs, in [0, 1); default `Math.random`. */
   readonly random?: (() => number) | undefined;
@@ -77,12 +77,9 @@ export function createSparqlClient(
     network,
     observer,
     local,
-    credentials: options.credentials,
     slowMs,
-    random: options.random ?? Math.random,
-    maxAnswerBytes: options.maxAnswerBytes ?? gibibyte,
-    retry: { ...defaultRetry, ...options.retry },
-    onLearned: options.onLearned,
+    ...settingsOf(options),
+    query: (request) => query(request),
   };
 
   const query = async (request: SparqlRequest): Promise<SparqlAnswer> => {
@@ -122,6 +119,14 @@ export function createSparqlClient(
     },
   };
 }
+
+const settingsOf = ({ credentials, onLearned, random, maxAnswerBytes, retry }: SparqlClientOptions) => ({
+  credentials,
+  onLearned,
+  random: random ?? Math.random,
+  maxAnswerBytes: maxAnswerBytes ?? gibibyte,
+  retry: { ...defaultRetry, ...retry },
+});
 
 const unsigned: readonly string[] = [];
 

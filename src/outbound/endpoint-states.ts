@@ -20,8 +20,8 @@ export interface EndpointState {
   readonly vain: { tries: number; untilMs: number };
   /** Known faults of its engine, once a response head has named the engine. */
   quirks: EngineQuirks | undefined;
-  /** The latest row cap that an answer has named. */
-  rowCap: number | undefined;
+  /** The latest row cap that an answer has named, or that it was found to keep without a sign. */
+  rowCap: { readonly rows: number; readonly isSilent: boolean } | undefined;
 }
 
 /** How states are made. */

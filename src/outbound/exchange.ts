@@ -9,8 +9,8 @@ import type { Task } from "./task.ts";
 export interface BodySink {
   /** The next bytes; false asks for a pause until `Exchange.resume`. */
   data(chunk: Buffer): boolean;
-  /** The body is complete as far as HTTP can tell. */
-  end(): void;
+  /** The body is complete as far as HTTP can tell; only a body without a known length has trailers. */
+  end(trailers?: ResponseHeaders): void;
   /** No more bytes will come. Called at most once, never after `end`. */
   fail(error: FedwayError): void;
 }
@@ -98,14 +98,14 @@ export class Exchange implements UpstreamHandler {
     if (this.#sink?.data(chunk) === false) controller.pause();
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: ResponseHeaders): void {
     if (this.#over) return;
     if (this.#task.network.failing) {
       this.#deliver(brokenConnection("body"));
       return;
     }
     this.#over = true;
-    this.#sink?.end();
+    this.#sink?.end(trailers);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {

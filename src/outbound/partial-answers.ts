@@ -1,84 +1,192 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { ScanVerdict } from "../results/scanner.ts";
 import type { Call } from "./call.ts";
+import { quoted } from "./excerpt.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
+import { brokeOff } from "./refusals.ts";
 import type { AnswerEnd, PartialReason, SparqlRequest } from "./sparql-client.ts";
 
-/** Signs of missing rows in the response headers. */
+/** Signs in the head or the trailers of an answer that it is not whole. */
 export interface PartialSigns {
-  /** The headers alone prove that rows are missing. */
-  readonly partial?: PartialReason;
+  /** Rows are missing. */
+  readonly partial?: PartialReason | undefined;
+  /** The endpoint reports a failure beside a good status: header and value. */
+  readonly failure?: string | undefined;
+  /** Rows that the endpoint says there are. */
+  readonly total?: number | undefined;
   /** Virtuoso's row cap, sent with a plain 200; only the number of rows shows if it was hit. */
-  readonly rowCap?: number;
+  readonly rowCap?: number | undefined;
   /** A cap that is known of the endpoint while this answer names none: cut answers look like whole ones. */
-  readonly silentCap?: number;
+  readonly silentCap?: number | undefined;
 }
+
+const anytime: PartialReason = {
+  how: "virtuoso-anytime",
+  detail: "The endpoint ran out of time and sent the rows it had so far (Virtuoso anytime query, S1TAT).",
+};
+const status206: PartialReason = {
+  how: "status-206",
+  detail: "The endpoint marked its answer as partial (HTTP status 206).",
+};
 
 const none: PartialSigns = {};
 
-const anytime: PartialSigns = {
-  partial: {
-    how: "virtuoso-anytime",
-    detail: "The endpoint ran out of time and sent the rows it had so far (Virtuoso anytime query, S1TAT).",
-  },
-};
-const status206: PartialSigns = {
-  partial: { how: "status-206", detail: "The endpoint marked its answer as partial (HTTP status 206)." },
-};
+type Reads = (value: string, name: string) => PartialSigns | undefined;
 
-/** Reads the signs of a partial answer (HTTP 206, Virtuoso's S1TAT and X-SPARQL-MaxRows) from a response head. */
-export function partialSigns(status: number, headers: ResponseHeaders): PartialSigns {
-  if (headerOf(headers, "x-sql-state")?.trim().toUpperCase() === "S1TAT") return anytime;
-  if (status === 206) return status206;
-  const cap = headerOf(headers, "x-sparql-maxrows");
-  if (cap === undefined || !/^\s*\d{1,12}\s*$/.test(cap)) return none;
-  return { rowCap: Number(cap) };
+const told = (how: PartialReason["how"], value: string, name: string): PartialSigns => ({
+  partial: { how, detail: `The endpoint says that its answer is not whole (${name}${quoted(value)}).` },
+});
+const fails = (value: string, name: string): PartialSigns => ({ failure: `${name}${quoted(value)}` });
+
+const isNothing = (value: string): boolean => /^(?:|0|no|none|null|false|off|ok)$/iu.test(value);
+const badStatus = /^(?:[45]\d\d\b|err|fail|exception|abort|cancel|timed?[ -]?out)/iu;
+const partialStatus = /^(?:206\b|partial|incomplete|truncated)/iu;
+
+const pages: Reads = (value, name) => (isNothing(value) ? undefined : told("next-page", value, name));
+const failing: Reads = (value, name) => (isNothing(value) ? undefined : fails(value, name));
+
+function ofStatus(value: string, name: string): PartialSigns | undefined {
+  if (badStatus.test(value)) return fails(value, name);
+  return partialStatus.test(value) ? told("announced", value, name) : undefined;
 }
 
-/** The signs in the head, and the row cap that is known of the endpoint; for a graph the one an earlier answer named. */
+/** SQLSTATE (ISO 9075): classes 00, 01 and 02 are no errors. */
+function ofSqlState(value: string, name: string): PartialSigns | undefined {
+  if (value.toUpperCase() === "S1TAT") return { partial: anytime };
+  return /^(?:0[0-2].*)?$/u.test(value) ? undefined : fails(value, name);
+}
+
+/** RFC 9110, section 14.4: `items 0-999/5000`, whatever the unit. */
+function ofRange(value: string, name: string): PartialSigns | undefined {
+  const [, first, last, size] = /^\S{1,40}\s+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/u.exec(value) ?? [];
+  if (first === undefined) return undefined;
+  const isAll = Number(first) === 0 && Number(last) + 1 === Number(size);
+  return isAll ? undefined : told("next-page", value, name);
+}
+
+/** RFC 8288: `<http://...>; rel="next"`. */
+const isNext = (value: string): boolean =>
+  value.split(";").some((parameter) => /^rel ?= ?"?(?:[\w-]+ )?next\b/iu.test(parameter.trim()));
+
+const ofTotal: Reads = (value) => (/^\d{1,15}$/u.test(value) ? { total: Number(value) } : undefined);
+
+/** Headers and trailers by the form of their names; the first that fits is read. */
+const readers: readonly (readonly [RegExp, Reads])[] = [
+  [/^x-sql-state$/, ofSqlState],
+  [/^x-sparql-maxrows$/, (value) => (/^\d{1,12}$/u.test(value) ? { rowCap: Number(value) } : undefined)],
+  [/^link$/, (value, name) => (isNext(value) ? pages(value, name) : undefined)],
+  [/^content-range$/, ofRange],
+  [/^x-(?:total|total-count|total-results|result-count)$/, ofTotal],
+  [/^x-(?:next-page|next|next-link|next-cursor|has-more|has-next|continuation|continuation-token)$/, pages],
+  [/^(?:x-)?(?:[a-z0-9]+-)?(?:truncated|incomplete|partial)(?:-results?)?$/, pages],
+  [/^grpc-status$/, (value, name) => (value === "0" ? undefined : fails(value, name))],
+  [/^(?:x-)?(?:[a-z0-9]+-)?status$/, ofStatus],
+  [/^(?:x-)?(?:[a-z0-9]+-){0,2}(?:error|exception)(?:-(?:code|message|detail|type))?$/, failing],
+  [/^x-amzn-errortype$/, failing],
+  [
+    /^warning$/,
+    (value, name) => (/truncat|incomplete|partial/iu.test(value) ? told("announced", value, name) : undefined),
+  ],
+];
+
+/** Reads the signs in a response head, or in trailers. */
+export function partialSigns(status: number, headers: ResponseHeaders): PartialSigns {
+  const found = Object.keys(headers).flatMap((name) => {
+    const [, reads] = readers.find(([pattern]) => pattern.test(name)) ?? [];
+    return reads?.((headerOf(headers, name) ?? "").trim(), name) ?? [];
+  });
+  if (found.length === 0) return status === 206 ? { partial: status206 } : none;
+  const partials = found.flatMap(({ partial }) => partial ?? []);
+  const marked = status === 206 ? status206 : partials[0];
+  // Virtuoso's own sign says more than a status, and a status more than the rest.
+  return Object.assign({}, ...found, { partial: partials.includes(anytime) ? anytime : marked });
+}
+
+/** The signs in the head, and the row cap that is known of the endpoint. */
 export function signsFor({ request, state }: Call, status: number, headers: ResponseHeaders): PartialSigns {
   const signs = partialSigns(status, headers);
   if (signs.rowCap !== undefined) {
-    state.rowCap = signs.rowCap;
+    state.rowCap = { rows: signs.rowCap, isSilent: false };
     return signs;
   }
-  const silentCap = request.kind === "quads" ? (state.rowCap ?? request.endpoint.rowCap) : request.endpoint.rowCap;
+  const { rowCap } = state;
+  // One that names its cap with rows names none with triples.
+  const known = request.kind === "quads" || rowCap?.isSilent ? rowCap?.rows : undefined;
+  const silentCap = known ?? request.endpoint.rowCap;
   return silentCap === undefined ? signs : { ...signs, silentCap };
 }
 
-/** An answer with more rows than the cap that an earlier one named: the cap has been raised. */
+/** An answer with more rows than the cap that is known: the cap has been raised. */
 export function reviewRowCap({ request, state }: Call, outcome: AnswerEnd | FedwayError): void {
   if (state.rowCap === undefined || request.kind !== "bindings" || outcome instanceof FedwayError) return;
-  if (outcome.partial === undefined && (outcome.rows ?? 0) > state.rowCap) state.rowCap = undefined;
+  if (outcome.partial === undefined && (outcome.rows ?? 0) > state.rowCap.rows) state.rowCap = undefined;
 }
 
-const capped = (detail: string): PartialReason => ({ how: "virtuoso-maxrows", detail });
+/** How an answer ended whose bytes are all there. */
+interface Ended {
+  /** Signs in the head, and in the trailers. */
+  readonly signs: readonly PartialSigns[];
+  readonly verdict: ScanVerdict;
+  readonly request: Pick<SparqlRequest, "kind" | "limit"> & { readonly query?: string };
+}
+
+/** Why a whole document lacks rows; undefined where nothing says so. */
+export function lackOf({ signs, verdict, request }: Ended): PartialReason | undefined {
+  const { rows, partial, total } = verdict;
+  const inDocument = partial === undefined ? undefined : told("announced", partial, "its document").partial;
+  const inHead = signs.find((sign) => sign.partial !== undefined)?.partial;
+  const totals = [total, ...signs.map((sign) => sign.total)];
+  const [head = {}] = signs;
+  return inHead ?? inDocument ?? belowTotal(totals, rows, request) ?? cappedBy(head, rows, request);
+}
+
+/** The failure that trailers report. */
+export const failureIn = ({ failure }: PartialSigns): FedwayError | undefined =>
+  failure === undefined
+    ? undefined
+    : brokeOff(`The endpoint reports a failure beside its answer (${failure}).`, { fault: "malformed" });
+
+function belowTotal(
+  totals: readonly (number | undefined)[],
+  rows: number | undefined,
+  { kind, limit, query = "" }: Ended["request"],
+): PartialReason | undefined {
+  // Whether rows before an OFFSET are among them differs.
+  if (kind === "boolean" || /\boffset\s/iu.test(query)) return undefined;
+  const total = totals.find((one) => one !== undefined);
+  if (total === undefined || rows === undefined || rows >= total || rows === limit) return undefined;
+  return { how: "next-page", detail: `The endpoint sent ${rows} of the ${total} rows that it says there are.` };
+}
 
 /**
  * The verdict on a row cap once all rows were seen. Rows that cannot be counted are not taken for complete unless the
  * query's own LIMIT keeps them below the cap; exactly as many as that LIMIT allows are. It says nothing of triples.
  */
-export function cappedBy(
+function cappedBy(
   { rowCap, silentCap }: PartialSigns,
   rows: number | undefined,
-  { kind, limit }: Pick<SparqlRequest, "kind" | "limit">,
+  { kind, limit }: Ended["request"],
 ): PartialReason | undefined {
   const cap = rowCap ?? silentCap;
   if (cap === undefined || kind === "boolean") return undefined;
   const asked = (kind === "bindings" && limit) || Number.POSITIVE_INFINITY;
-  if (rows === undefined) return asked <= cap ? undefined : capped(uncounted(cap));
+  const how = rowCap === undefined ? "row-cap" : "virtuoso-maxrows";
+  if (rows === undefined) return asked <= cap ? undefined : { how, detail: uncounted(cap) };
   if (rows < cap || rows === asked) return undefined;
-  if (rowCap !== undefined) return capped(`The endpoint cut the answer at its limit of ${cap} rows (MaxRows).`);
-  return isRaised(kind, rows - cap) ? undefined : capped(maybeCut(cap, rows));
+  return rowCap === undefined ? maybeCut(cap, rows, kind) : { how, detail: cutAt(cap) };
 }
 
-/** More solutions than a silent cap: it has been raised since. Triples are no solutions. */
-const isRaised = (kind: SparqlRequest["kind"], beyond: number): boolean => kind === "bindings" && beyond > 0;
+const cutAt = (cap: number): string => `The endpoint cut the answer at its limit of ${cap} rows (MaxRows).`;
 
-const maybeCut = (cap: number, rows: number): string =>
-  `The endpoint is known to cut answers at ${cap} rows without a sign: this one of ${rows} rows or triples may lack some.`;
+function maybeCut(cap: number, rows: number, kind: SparqlRequest["kind"]): PartialReason | undefined {
+  // More solutions than a silent cap: it has been raised since. Triples are no solutions.
+  if (kind === "bindings" && rows > cap) return undefined;
+  const what = `this one of ${rows} rows or triples may lack some`;
+  return { how: "row-cap", detail: `The endpoint is known to cut answers at ${cap} rows without a sign: ${what}.` };
+}
 
 const uncounted = (cap: number): string =>
-  `The endpoint cuts answers at ${cap} rows (MaxRows) and the rows of this one could not be counted.`;
+  `The endpoint cuts answers at ${cap} rows and the rows of this one could not be counted.`;
 
 /** The error of a partial answer that the caller does not accept. @param status HTTP status of the answer */
 export function partialRefused({ detail }: PartialReason, status: number): FedwayError {

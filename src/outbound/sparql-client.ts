@@ -13,6 +13,12 @@ export interface LearnedManner {
   readonly accept?: Readonly<Partial<Record<AnswerKind, string | undefined>>> | undefined;
 }
 
+/** Facts that requests have shown of an endpoint. */
+export interface LearnedFacts extends LearnedManner {
+  /** Rows after which it cuts answers without a sign. */
+  readonly rowCap?: number | undefined;
+}
+
 /** Facts about an endpoint needed for sending. */
 export interface EndpointTarget {
   /** Catalogue id; absent for an endpoint that is not in the catalogue. Used in metrics and messages. */
@@ -79,6 +85,11 @@ export interface SparqlRequest {
   readonly pastBreaker?: boolean;
   /** Caps for this request; the client's own caps hold where these are absent or larger. */
   readonly maxBytes?: number;
+  /**
+   * The endpoint is asked whether there are more rows where a round number of them may be its cap, and nothing says so
+   * (`row-caps.ts`). Default false.
+   */
+  readonly looksInto?: boolean | undefined;
   /** Owner of the query, known to endpoints of this process; never sent. */
   readonly client?: string | undefined;
   /** Budget charged before the request is sent. @throws FedwayError `BUDGET_SPENT` */
@@ -93,7 +104,16 @@ export interface SparqlRequest {
 
 /** Why an answer is known to lack rows. */
 export interface PartialReason {
-  readonly how: "status-206" | "virtuoso-anytime" | "virtuoso-maxrows" | "truncated" | "row-cap" | "failed-member";
+  readonly how:
+    | "status-206"
+    | "virtuoso-anytime"
+    | "virtuoso-maxrows"
+    | "truncated"
+    | "row-cap"
+    | "row-cap-unknown"
+    | "next-page"
+    | "announced"
+    | "failed-member";
   /** One sentence for the reader. */
   readonly detail: string;
 }
@@ -107,6 +127,8 @@ export interface AnswerEnd {
   /** Solutions or triples seen; undefined where the format does not tell without being parsed. Never a guess. */
   readonly rows?: number | undefined;
   readonly partial?: PartialReason | undefined;
+  /** Further requests that showed whether it is whole. */
+  readonly requests?: number | undefined;
 }
 
 /** A successful answer: status 2xx and a media type that fits the request. */

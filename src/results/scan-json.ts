@@ -1,5 +1,6 @@
 import { createJsonKernel, type JsonKernel, maxRunBytes, word } from "./json-kernel.ts";
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+import { isTelling, judgedBySigns, longestSign, type Sign, signOf } from "./signs.ts";
 import { parsedJson } from "../json.ts";
 
 /**
@@ -14,6 +15,8 @@ const maxKeyBytes = 16;
 const maxHeadBytes = 1_048_576;
 /** Keys matter in the document itself and in `results`, and a deep value opens there. */
 const maxShallowDepth = 3;
+/** Members that say something of the answer; more are not looked at. */
+const mostSigns = 20;
 /** An index behind every chunk. */
 const endOfScan = 2 ** 30 - 1;
 const rawControl = "A JSON string holds a raw control character.";
@@ -80,9 +83,13 @@ export class JsonScanner implements AnswerScanner {
   #hasBindings = false;
   /** The value of `head` as far as it has come; undefined outside of it. */
   #head: string | undefined;
+  /** The value of a member that may say that the answer is not whole, as far as it has come; undefined outside of one. */
+  #telling: { readonly name: string; value: string } | undefined;
+  readonly #signs: Sign[] = [];
   /** Keys of the document itself: there is one, and one that JSON-LD makes something of. */
   #hasKey = false;
   #hasGraphKey = false;
+  #hasGraph = false;
   /** The last string at a level where keys matter, as far as it fits; then, after a colon, the key. */
   #word = "";
   #key = "";
@@ -123,13 +130,17 @@ export class JsonScanner implements AnswerScanner {
   end(): ScanVerdict {
     const rows = this.#hasBindings ? { rows: this.#rows } : {};
     const detail = this.#fault ?? this.#whatIsMissing();
-    return detail === undefined ? { complete: true, ...rows } : { complete: false, ...rows, detail };
+    if (detail !== undefined) return { complete: false, ...rows, detail };
+    // In JSON-LD they are properties of a node, unless its graph stands beside them.
+    const signs = this.form === undefined && !this.#hasGraph ? [] : this.#signs;
+    return judgedBySigns({ complete: true, ...rows }, signs);
   }
 
   #whatIsMissing(): string | undefined {
     if (!this.#started) return "The body is empty.";
     if (this.#inString) return "The JSON document ends inside a string.";
     if (this.#depth > 0) return "The JSON document ends before it is closed.";
+    if (this.#hasBindings && this.#hasBoolean) return "The JSON document has both rows and a boolean.";
     if (this.form !== undefined) return undefined;
     if (this.#expected === "results") return 'The JSON document has neither "results" nor "boolean".';
     const isGraph = this.#expected === "anything" || this.#hasGraphKey || !this.#hasKey;
@@ -143,6 +154,7 @@ export class JsonScanner implements AnswerScanner {
     if (end < 0) return this.#fail(rawControl);
     const { length } = bytes;
     this.#collectWord(bytes, from, Math.min(end, length));
+    this.#collectTelling(bytes.subarray(from, Math.min(end + 1, length)));
     this.#inString = end >= length;
     this.#escaped = end > length;
     return end + 1;
@@ -181,6 +193,7 @@ export class JsonScanner implements AnswerScanner {
   #pauseDeep(chunk: Uint8Array, from: number, end: number): number {
     const { state } = this.#kernel;
     if (this.#head !== undefined) this.#collectHead(chunk.subarray(from, from + end));
+    this.#collectTelling(chunk.subarray(from, from + end));
     this.#depth = state[word.depth]!;
     this.#rows = state[word.rows]!;
     this.deepest = state[word.deepest]!;
@@ -201,6 +214,7 @@ export class JsonScanner implements AnswerScanner {
   /** Where keys matter: the document's own level and that of `results`. */
   #scanShallow(bytes: Uint8Array, from: number): number {
     const byte = bytes[from]!;
+    if (this.#telling !== undefined) this.#seeTelling(bytes, from);
     if (byte === quote) {
       this.#word = "";
       this.#inString = true;
@@ -244,6 +258,27 @@ export class JsonScanner implements AnswerScanner {
       this.#fail(`The head of the JSON document is larger than ${maxHeadBytes} bytes.`);
   }
 
+  /** A comma or a bracket ends the value. */
+  #seeTelling(bytes: Uint8Array, at: number): void {
+    const byte = bytes[at];
+    if (byte === comma || byte === closeObject || byte === closeArray) this.#closeTelling();
+    else this.#collectTelling(bytes.subarray(at, at + 1));
+  }
+
+  #collectTelling(bytes: Uint8Array): void {
+    const telling = this.#telling;
+    if (telling === undefined || telling.value.length >= longestSign) return;
+    telling.value += Buffer.from(bytes.subarray(0, longestSign - telling.value.length)).toString("latin1");
+  }
+
+  #closeTelling(): void {
+    if (this.#telling === undefined) return;
+    const { name, value } = this.#telling;
+    this.#telling = undefined;
+    const sign = signOf(name, Buffer.from(value, "latin1").toString());
+    if (sign !== undefined && this.#signs.length < mostSigns) this.#signs.push(sign);
+  }
+
   #closeHead(): void {
     if (this.#head === undefined) return;
     const names = namesIn(Buffer.from(this.#head, "latin1").toString());
@@ -273,8 +308,10 @@ export class JsonScanner implements AnswerScanner {
 
   #startValue(): void {
     this.#key = this.#word;
+    this.#telling = isTelling(this.#key) ? { name: this.#key, value: "" } : undefined;
     if (this.#depth !== 1) return;
     this.#hasKey = true;
+    this.#hasGraph ||= this.#key === "@graph";
     this.#hasGraphKey ||= /[@:]/u.test(this.#key);
   }
 

@@ -1,4 +1,5 @@
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+import { judgedBySigns, longestSign, type Sign, signInComment } from "./signs.ts";
 import { XmlVariables } from "./xml-variables.ts";
 
 /** Expected kind of an XML document. */
@@ -33,6 +34,13 @@ const closers: Readonly<
   cdata: { byte: 0x5d, times: 2 },
   instruction: { byte: 0x3f, times: 1 },
 };
+/** Elements below the root of results. */
+const parts: ReadonlySet<string> = new Set(["head", "results", "boolean"]);
+/** The levels of elements that hold only elements: the root, head and results, rows, and their bindings. */
+const maxBetween = 4;
+const mostSigns = 20;
+const foreignText = "There is text between the elements of the XML document.";
+const foreignElement = "The XML document has an element that results have not.";
 /** Relevant names have at most eight bytes; one more byte distinguishes a longer name. */
 const maxNameBytes = 9;
 
@@ -59,6 +67,11 @@ export class XmlScanner implements AnswerScanner {
   #isSparql = false;
   #hasResults = false;
   #hasBoolean = false;
+  /** Name of the element below the root. */
+  #part = "";
+  /** The comment under way, as far as it has come. */
+  #comment = "";
+  readonly #signs: Sign[] = [];
   readonly #variables = new XmlVariables();
   #anyByte = false;
   #fault: string | undefined;
@@ -90,7 +103,8 @@ export class XmlScanner implements AnswerScanner {
   end(): ScanVerdict {
     const rows = this.#hasResults ? { rows: this.#rows } : {};
     const detail = this.#fault ?? this.#whatIsMissing();
-    return detail === undefined ? { complete: true, ...rows } : { complete: false, ...rows, detail };
+    if (detail !== undefined) return { complete: false, ...rows, detail };
+    return judgedBySigns({ complete: true, ...rows }, this.#signs);
   }
 
   #whatIsMissing(): string | undefined {
@@ -98,6 +112,7 @@ export class XmlScanner implements AnswerScanner {
     if (!this.#rootSeen) return "The XML document has no root element.";
     if (!this.#rootClosed) return "The XML document ends before its root element is closed.";
     if (this.#mode !== "text") return "The XML document ends inside markup.";
+    if (this.#hasResults && this.#hasBoolean) return "The XML document has both rows and a boolean.";
     if (this.#isSparql && this.form === undefined) return "The XML document has neither results nor boolean.";
     return undefined;
   }
@@ -127,9 +142,16 @@ export class XmlScanner implements AnswerScanner {
   #skipText(bytes: Uint8Array, from: number): number {
     const length = bytes.length;
     let at = from;
-    while (at < length && bytes[at] !== 0x3c) at += 1;
-    if (at < length) this.#mode = "tag-start";
+    if (this.#isBetween) while (at < length && isSpace(bytes[at]!)) at += 1;
+    else while (at < length && bytes[at] !== 0x3c) at += 1;
+    if (at < length && bytes[at] !== 0x3c) this.#fault = foreignText;
+    else if (at < length) this.#mode = "tag-start";
     return at + 1;
+  }
+
+  /** Between elements of results, where no text may stand. */
+  get #isBetween(): boolean {
+    return this.#isSparql && this.#depth <= maxBetween && (this.#part !== "boolean" || this.#depth === 1);
   }
 
   /** Before and after the root only white space, comments and the like may stand. */
@@ -229,9 +251,12 @@ export class XmlScanner implements AnswerScanner {
     if (this.#depth === 0) this.#openRoot(name);
     else if (!this.#isSparql) return;
     else if (this.#depth === 1) {
+      this.#part = name;
       this.#hasResults ||= name === "results";
       this.#hasBoolean ||= name === "boolean";
+      if (!parts.has(name)) this.#fault ??= foreignElement;
     } else if (name === "result") this.#rows += 1;
+    else if (this.#part === "results") this.#fault ??= foreignElement;
     else this.#variables.end();
   }
 
@@ -256,8 +281,10 @@ export class XmlScanner implements AnswerScanner {
       if (this.#run === 2) this.#enter("comment");
       return at + 1;
     }
-    if (byte === 0x5b) this.#enter("cdata");
-    else {
+    if (byte === 0x5b) {
+      this.#enter("cdata");
+      if (this.#depth > 0 && this.#isBetween) this.#fault = foreignText;
+    } else {
       this.#enter("doctype");
       this.#run = 1;
     }
@@ -275,13 +302,28 @@ export class XmlScanner implements AnswerScanner {
     for (let at = from; at < bytes.length; at += 1) {
       const byte = bytes[at]!;
       if (byte === 0x3e && run >= times) {
+        if (mode === "comment") this.#closeComment(bytes.subarray(from, Math.max(from, at - times)));
         this.#enter("text");
         return at + 1;
       }
       run = byte === closer ? run + 1 : 0;
     }
     this.#run = run;
+    if (mode === "comment") this.#keepComment(bytes.subarray(from));
     return bytes.length;
+  }
+
+  #keepComment(bytes: Uint8Array): void {
+    if (this.#comment.length >= longestSign) return;
+    this.#comment += Buffer.from(bytes.subarray(0, longestSign - this.#comment.length)).toString("latin1");
+  }
+
+  /** Comments in a document of results may say that it is not whole. */
+  #closeComment(bytes: Uint8Array): void {
+    this.#keepComment(bytes);
+    const sign = this.#isSparql ? signInComment(this.#comment) : undefined;
+    this.#comment = "";
+    if (sign !== undefined && this.#signs.length < mostSigns) this.#signs.push(sign);
   }
 
   /** A document type declaration may hold declarations of its own. */

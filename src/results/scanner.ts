@@ -12,6 +12,12 @@ export interface ScanVerdict {
   readonly rows?: number;
   /** One sentence about why the document is not complete. */
   readonly detail?: string;
+  /** Words of the document that say so. */
+  readonly words?: string;
+  /** Words of a whole document that say that rows are missing. */
+  readonly partial?: string;
+  /** Rows that the document says there are. */
+  readonly total?: number;
 }
 
 /** Looks at the decoded bytes of one answer as they pass by; keeps its head and O(1) state, and never a chunk. */

@@ -19,6 +19,8 @@ export interface OddReply {
   readonly type?: string | undefined;
   readonly body: string | Buffer | readonly (string | Buffer)[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a body in pieces. */
+  readonly trailers?: Readonly<Record<string, string>>;
 }
 
 /** Answers from the data in a format; `refuse` of what the store does not understand. */
@@ -145,14 +147,16 @@ async function readRequest(incoming: IncomingMessage): Promise<OddRequest> {
   return { ...known, method: "post-form", query: new URLSearchParams(body).get("query") ?? "" };
 }
 
-function send(response: ServerResponse, { status, type, body, headers }: OddReply): void {
+function send(response: ServerResponse, { status, type, body, headers, trailers }: OddReply): void {
   const isPieces = Array.isArray(body);
   const whole = isPieces ? undefined : Buffer.from(body as string | Buffer);
   response.writeHead(status, {
     ...(type !== undefined && { "content-type": type }),
     ...(whole !== undefined && status !== 204 && { "content-length": whole.length }),
+    ...(trailers && { trailer: Object.keys(trailers).join(", ") }),
     ...headers,
   });
   if (isPieces) for (const piece of body) response.write(piece);
+  if (trailers) response.addTrailers(trailers);
   response.end(whole);
 }

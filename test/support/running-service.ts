@@ -49,8 +49,8 @@ export async function openService(endpoints: Texts, env: Texts = {}, files: Text
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** Starts the real service in this process. */
-export async function startService(endpoints: Texts, env: Texts = {}) {
-  const app = await openService(endpoints, env);
+export async function startService(endpoints: Texts, env: Texts = {}, files: Texts = {}) {
+  const app = await openService(endpoints, env, files);
   const url = await app.listen();
   return {
     url,

@@ -17,7 +17,6 @@ import { goesOnWithout, withItems } from "../executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
 import { defaultHeldBytes, type HeldTogether, countUpTo } from "../held-bytes.ts";
 import type { KeyForms } from "../key-forms.ts";
-import type { RowCaps } from "../row-caps.ts";
 import { withProvenance, withProvenanceColumn } from "../provenance.ts";
 import { noPatternSources, type OpenPatternSource } from "../sources/pattern-source.ts";
 import { MergedGraph } from "../sources/merged-graph.ts";
@@ -53,8 +52,6 @@ export interface AlgebraHost {
 /** Options of the engine. */
 export interface EngineOptions {
   readonly client: SparqlClient;
-  /** Where endpoints are known to cut their answers. */
-  readonly rowCaps?: RowCaps;
   /** How endpoints take join keys; default: each execution finds out. */
   readonly keyForms?: KeyForms;
   /** How a clause is asked at an endpoint that data name; without it they may not. */

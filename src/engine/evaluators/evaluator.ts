@@ -11,7 +11,6 @@ import type { StepReports } from "../step-reports.ts";
 import { partialKind } from "../completeness.ts";
 import { createInProcessExecutor } from "../executor.ts";
 import { KeyForms } from "../key-forms.ts";
-import { RowCaps } from "../row-caps.ts";
 import { heldHead } from "../held-head.ts";
 import {
   type EvaluatorLimits,
@@ -46,11 +45,10 @@ const tellFound = (endpoint: FoundParams["endpoint"], found: FoundParams["found"
   const told = peer.call("found", { endpoint, found } satisfies FoundParams, { signal: new AbortController().signal });
   told.catch(() => {});
 };
-const rowCaps = new RowCaps((endpoint, rowCap) => tellFound(endpoint, { rowCap }));
 const keyForms = new KeyForms((endpoint, lacksValues) => tellFound(endpoint, { lacksValues }));
 const clauseAt = createRemoteClauseAt(peer);
 const holders = createRemoteHolders(peer);
-const outside = { client, rowCaps, keyForms, clauseAt, holders, openSource, now };
+const outside = { client, keyForms, clauseAt, holders, openSource, now };
 const engine = createComunicaEngine({ ...outside, maxHeldTogetherBytes, ...limits });
 const executor = createInProcessExecutor(engine);
 await evaluateOnce();

@@ -4,7 +4,6 @@ import { bytesOf } from "../../results/gathered-body.ts";
 import type {
   AnswerEnd,
   EndpointTarget,
-  LearnedManner,
   SparqlAnswer,
   SparqlClient,
   SparqlRequest,
@@ -36,7 +35,7 @@ export interface OutsideWorld {
   readonly clauseAt?: ((clause: FederatedClause, iri: string) => FederatedClause) | undefined;
   /** Which keys members of a federation may have solutions for; absent: any. */
   readonly holders?: ((question: HolderQuestion, withheld: Withheld | undefined) => Promise<HeldRows>) | undefined;
-  /** An endpoint was found to cut its answers after a number of rows without a sign, or to know no VALUES. */
+  /** An endpoint was found to know VALUES, or not. */
   readonly onFound?: ((endpoint: EndpointTarget, found: FoundParams["found"]) => void) | undefined;
 }
 
@@ -166,7 +165,7 @@ type DocumentHead = Pick<SourceDocument, "url" | "mediaType">;
 /** `found`: reported by an evaluator. */
 export interface FoundParams {
   readonly endpoint: EndpointTarget;
-  readonly found: { readonly rowCap: number } | { readonly lacksValues: boolean } | LearnedManner;
+  readonly found: { readonly lacksValues: boolean };
 }
 
 /** `holders`: asked by an evaluator for one of its runs; the head is a `HeldRows`. */

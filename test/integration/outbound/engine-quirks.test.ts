@@ -66,8 +66,8 @@ describe("graphs of an endpoint that caps rows", () => {
     const error = await shouldFail(client, setting.send("virtuoso", graph), ["ENDPOINT_PARTIAL", "partial"]);
     expect(error.message).toMatch(/3 rows .*4 rows or triples may lack some/u);
     const { answer, end } = await read(client, setting.send("virtuoso", { ...graph, acceptPartial: true }));
-    expect(answer.partial?.how).toBe("virtuoso-maxrows");
-    expect(end).toMatchObject({ rows: 4, partial: { how: "virtuoso-maxrows" } });
+    expect(answer.partial?.how).toBe("row-cap");
+    expect(end).toMatchObject({ rows: 4, partial: { how: "row-cap" } });
   });
   it("are trusted again when an answer has outrun the cap", async () => {
     const client = setting.clientWith();

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { answerDifference } from "../../support/canonical-answer.ts";
 import { type ChangingMembers, openChangingMembers } from "../../support/changing-members.ts";
 
-// Queries that one member of two answers, of which it is not known where it cuts its answers: they go there whole, and only a
-// round number of rows is looked into.
+// Queries that one member of two answers, of which it is not known where it cuts its answers: they go there whole. The
+// client of endpoints looks into a round number of rows; the one of this test does not.
 
 const integer = (value: number): string => `"${value}"^^<http://www.w3.org/2001/XMLSchema#integer>`;
 let members: ChangingMembers;
@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
   ["VALUES behind, a comment at the end", 'SELECT ?s { ?s :name ?n } VALUES ?n { "Name 3" } # one', 1, 1],
   ["a variable that is never bound", "SELECT ?s ?none { ?s :size 3 }", 1, 1],
   ["rows that come several times", `SELECT ?n { ?s :name ?n FILTER(UCASE(?n) < "NAME 10") }`, 1, 1],
-  ["a round number of rows", "SELECT ?s { ?s :size ?x FILTER(?x + 0 < 1000) }", 2, 90],
+  ["a round number of rows", "SELECT ?s { ?s :size ?x FILTER(?x + 0 < 1000) }", 1, 90],
   ["ORDER BY is kept here", "SELECT ?s ?x { ?s :size ?x FILTER(?x > 2490) } ORDER BY DESC(?x)", 1, 2],
 ];
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AnswerKind } from "../../../src/results/model.ts";
 import { acceptsCoding, codingOf } from "../../../src/outbound/content-coding.ts";
 import { contentLength, answerMediaType, isOtherKind } from "../../../src/outbound/media-types.ts";
-import { cappedBy, partialRefused, partialSigns } from "../../../src/outbound/partial-answers.ts";
+import { lackOf, type PartialSigns, partialRefused, partialSigns } from "../../../src/outbound/partial-answers.ts";
 import { backOffMs } from "../../../src/outbound/conversation.ts";
 import { parseRetryAfter } from "../../../src/outbound/refusals.ts";
 
@@ -72,6 +72,9 @@ describe("content codings", () => {
   });
 });
 
+const lackWith = (signs: PartialSigns, rows: number | undefined, request: { kind: AnswerKind; limit?: number }) =>
+  lackOf({ signs: [signs], verdict: { complete: true, ...(rows !== undefined && { rows }) }, request });
+
 describe("signs of a partial answer", () => {
   it.each([
     [200, {}, undefined, undefined],
@@ -95,13 +98,13 @@ describe("signs of a partial answer", () => {
     [1, undefined, "boolean", false],
   ] as const)("cap %s, rows %s, %s: %s", (...[cap, rows, kind, expected]) => {
     const signs = cap === undefined ? {} : { rowCap: cap };
-    expect(cappedBy(signs, rows, { kind })?.how).toBe(expected ? "virtuoso-maxrows" : undefined);
+    expect(lackWith(signs, rows, { kind })?.how).toBe(expected ? "virtuoso-maxrows" : undefined);
   });
 });
 
 describe("a query's own LIMIT", () => {
   const isCapped = (rows: number | undefined, limit: number, kind: AnswerKind = "bindings"): boolean =>
-    cappedBy({ rowCap: 1000 }, rows, { kind, limit }) !== undefined;
+    lackWith({ rowCap: 1000 }, rows, { kind, limit }) !== undefined;
   it.each([
     [1000, 1000, false],
     [1000, 1001, true],
@@ -125,8 +128,8 @@ describe("a cap that an earlier answer named", () => {
     [1001, true],
     [undefined, true],
   ] as const)("%s triples may lack some: %s", (rows, expected) => {
-    const partial = cappedBy({ silentCap: 1000 }, rows, { kind: "quads" });
-    expect(partial?.how).toBe(expected ? "virtuoso-maxrows" : undefined);
+    const partial = lackWith({ silentCap: 1000 }, rows, { kind: "quads" });
+    expect(partial?.how).toBe(expected ? "row-cap" : undefined);
     if (rows !== undefined && partial) expect(partial.detail).toMatch(/ 1000 rows .* may lack some\./u);
   });
 });
