@@ -51,7 +51,7 @@ async function explained(shell: HttpShell, body: ExplainBody, request: FastifyRe
   const asked = requestOf(shell, body, request);
   if (body.analyze !== true) return withText(queries.explain(asked));
   if (config.log.queries) exchange.query = asked.text;
-  request.endTurn();
+  request.endTurn?.();
   const analyzed = await queries.analyze(asked);
   exchange.run = analyzed.run?.id;
   return withText(analyzed);

@@ -9,7 +9,7 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     /** Ends the request's turn early, where only waiting is left; later calls change nothing. */
-    endTurn: () => void;
+    endTurn: (() => void) | undefined;
   }
 }
 
@@ -43,7 +43,7 @@ interface Turn {
  */
 export function addClientTurns(app: FastifyInstance): void {
   const turns = createTurns();
-  app.decorateRequest("endTurn", () => {});
+  app.decorateRequest("endTurn");
   app.addHook("preValidation", (request, reply, done) => {
     const { raw } = reply;
     if (request.routeOptions.config.withoutTurn === true || raw.closed) {
@@ -52,8 +52,9 @@ export function addClientTurns(app: FastifyInstance): void {
     }
     const { owner } = request.caller;
     const turn: Turn = { owner, raw, begin: done, state: "waiting", sinceMs: 0, done: () => {} };
-    request.endTurn = () => turns.end(turn);
-    if (turns.enter(turn)) raw.once("close", request.endTurn);
+    const end = (): void => turns.end(turn);
+    request.endTurn = end;
+    if (turns.enter(turn)) raw.once("close", end);
     else done(busy());
   });
 }
@@ -68,7 +69,9 @@ function createTurns() {
 
   const mayBegin = ({ owner }: Turn): boolean => queue.servedOf(owner) < limits.underWay - turns.length;
   const begin = (turn: Turn, done: () => void): void => {
-    Object.assign(turn, { state: "under way", sinceMs: performance.now(), done });
+    turn.state = "under way";
+    turn.sinceMs = performance.now();
+    turn.done = done;
     turns.push(turn);
     turn.begin();
   };

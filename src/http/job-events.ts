@@ -119,7 +119,7 @@ export function addJobEvents(app: TypedApp, { jobs }: HttpShell): void {
         });
       }
       reply.hijack();
-      request.endTurn();
+      request.endTurn?.();
       // A client that left meanwhile closes nothing any more.
       if (!reply.raw.destroyed) follow({ raw: reply.raw, view: jobView(request), id, jobs, streams });
       return reply;

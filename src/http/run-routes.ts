@@ -60,7 +60,7 @@ export function addRunRoutes(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const { id } = request.params;
-      if (request.query.wait !== undefined) request.endTurn();
+      if (request.query.wait !== undefined) request.endTurn?.();
       const record = await queries.runRecord(id, ownerOf(request), { waitMs: request.query.wait });
       if (record) return sendNow(reply, record);
       throw runUnknown();
