@@ -79,7 +79,7 @@ async function pageTimes(url: string, { count }: Load, rounds: number): Promise<
     const response = await fetch(`${url}/status`);
     const text = await response.text();
     const ms = performance.now() - startedMs;
-    if (response.status !== 200 || !text.includes(`${count.toLocaleString("en")} endpoints`))
+    if (response.status !== 200 || !text.includes(`<b>${count.toLocaleString("en")}</b> endpoints`))
       throw new Error(`/status gave ${response.status}`);
     bytes = Buffer.byteLength(text);
     if (round >= 0) times.push(ms);

@@ -61,6 +61,8 @@ const sent: readonly { name: string; method: string; url: string; headers?: Reco
       url: "/.well-known/void",
       headers: { Accept: "application/ld+json" },
     },
+    // Loads the SDK.
+    { name: "MCP, the first request", method: "POST", url: "/mcp", headers: mcp, body: call("resources/list") },
     { name: "MCP resources/list", method: "POST", url: "/mcp", headers: mcp, body: call("resources/list") },
     { name: "MCP list_endpoints", method: "POST", url: "/mcp", headers: mcp, body: tool("list_endpoints", {}) },
     {
