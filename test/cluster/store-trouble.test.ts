@@ -59,7 +59,8 @@ describe("a full disk", () => {
     const acknowledged: string[] = [];
     let refused = 0;
     for (let index = 0; index < 5_000 && refused < 20; index += 1) {
-      const response = await add(service, `entry-${index}`, `${index} ${text}`);
+      // Ever shorter ones: in the end there is no room for anything, so that no write in the background succeeds.
+      const response = await add(service, `entry-${index}`, `${index} ${text.slice(72 * refused)}`);
       const { status } = response;
       if (status === 201) acknowledged.push(`entry-${index}`);
       else refused += 1;
