@@ -163,6 +163,7 @@ function toRequest(plan: DirectPlan, bounds: ExecutionBounds, { accept, acceptEn
     acceptEncoding,
     acceptPartial: takesInPart(plan, bounds) || (plan.silent !== undefined && bounds.partial !== "subset"),
     looksInto: true,
+    tripleCount: plan.tripleCount,
     defaultGraphs: plan.defaultGraphs,
     namedGraphs: plan.namedGraphs,
     signal: bounds.signal,

@@ -110,7 +110,7 @@ export class AnswerMonitor {
     if (error !== undefined) return error;
     const partial = lackOf({ signs: [signs, this.#trailing], verdict, request });
     if (partial !== undefined && request.acceptPartial !== true) return partialRefused(partial, status);
-    return { decodedBytes: this.#bytes, wireBytes, rows, partial };
+    return { decodedBytes: this.#bytes, wireBytes, rows, atMost: verdict.atMost, partial };
   }
 
   #misfit(): FedwayError | undefined {

@@ -20,6 +20,8 @@ export interface EndpointState {
   readonly vain: { tries: number; untilMs: number };
   /** Known faults of its engine, once a response head has named the engine. */
   quirks: EngineQuirks | undefined;
+  /** Triples of the largest graph that was found to be whole. */
+  wholeTriples: number;
   /** The latest row cap that an answer has named, or that it was found to keep without a sign. */
   rowCap: { readonly rows: number; readonly isSilent: boolean } | undefined;
 }
@@ -130,6 +132,7 @@ export class EndpointStates {
       vain: { tries: 0, untilMs: 0 },
       quirks: undefined,
       rowCap: undefined,
+      wholeTriples: 0,
     };
   }
 

@@ -24,7 +24,9 @@ const mostMs = 15_000;
 export function lookedInto(call: Call, end: AnswerEnd, status: number): Promise<AnswerEnd | FedwayError> | undefined {
   const { request } = call;
   const { rows, partial } = end;
-  if (request.looksInto !== true || request.kind !== "bindings" || partial !== undefined) return undefined;
+  if (request.looksInto !== true || partial !== undefined) return undefined;
+  if (request.kind === "quads") return lookedIntoGraph(call, end, status);
+  if (request.kind === "boolean") return undefined;
   if (rows === undefined || rows < fewestRows || rows === request.limit || !isRound(rows)) return undefined;
   return look(call, { ...end, rows }, status);
 }
@@ -48,6 +50,40 @@ async function look(
       context.onLearned?.(request.endpoint, { rowCap: end.rows });
     }
     const partial = more === true ? cutWithoutSign(end.rows) : unknownCut(end.rows);
+    return request.acceptPartial === true ? { ...looked, partial } : call.located(partialRefused(partial, status));
+  } catch (error) {
+    return call.located(toFedwayError(error));
+  }
+}
+
+const fewestTriples = 10;
+
+/**
+ * The same for a graph, whose triples do not show how many solutions there were: the endpoint is asked to count the triples,
+ * unless a graph at least half as large, or a table, has been found to be whole.
+ */
+function lookedIntoGraph(call: Call, end: AnswerEnd, status: number): Promise<AnswerEnd | FedwayError> | undefined {
+  const { request, state } = call;
+  const triples = end.rows ?? end.atMost ?? 0;
+  const known = Math.max(2 * state.wholeTriples, request.endpoint.wholeRows ?? 0);
+  if (request.tripleCount === undefined || triples < fewestTriples || triples <= known) return undefined;
+  return lookAtGraph(call, { ...end, triples }, status);
+}
+
+async function lookAtGraph(
+  call: Call,
+  { triples, ...end }: AnswerEnd & { readonly triples: number },
+  status: number,
+): Promise<AnswerEnd | FedwayError> {
+  const { request, state } = call;
+  const questions = new Questions(call);
+  try {
+    const count = await questions.ask(request.tripleCount ?? "");
+    const looked = { ...end, requests: questions.requests };
+    if (count !== undefined && count <= triples) state.wholeTriples = triples;
+    if (count === undefined || count <= triples) return looked;
+    const detail = `The endpoint cut its graph at ${end.rows === undefined ? "at most " : ""}${triples} of ${count} triples and did not say so.`;
+    const partial: PartialReason = { how: "row-cap", detail };
     return request.acceptPartial === true ? { ...looked, partial } : call.located(partialRefused(partial, status));
   } catch (error) {
     return call.located(toFedwayError(error));
@@ -92,7 +128,12 @@ class Questions {
   async count(): Promise<number | undefined> {
     if (this.#parts === undefined) return undefined;
     const { prologue, dataset, select } = this.#parts;
-    const rows = await this.#ask(`${prologue}SELECT (COUNT(*) AS ?${countName}) ${dataset}WHERE { ${select}\n}`);
+    return this.ask(`${prologue}SELECT (COUNT(*) AS ?${countName}) ${dataset}WHERE { ${select}\n}`);
+  }
+
+  /** The number that a query counts. */
+  async ask(query: string): Promise<number | undefined> {
+    const rows = await this.#ask(query);
     const count = rows?.[0]?.get(countName)?.value ?? "";
     return /^\d{1,15}$/u.test(count) ? Number(count) : undefined;
   }
@@ -133,6 +174,7 @@ const aboutRows = (request: SparqlRequest): SparqlRequest => ({
   columns: undefined,
   limit: undefined,
   looksInto: false,
+  tripleCount: undefined,
   acceptPartial: true,
   maxBytes: mostBytes,
 });

@@ -31,6 +31,8 @@ export interface EndpointTarget {
   readonly learned?: LearnedManner | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number | undefined;
+  /** Rows of an answer that is known to have come whole. */
+  readonly wholeRows?: number | undefined;
   /** Media types in which it is known to answer rightly; others are not asked for. */
   readonly formats?: readonly string[] | undefined;
   /** Largest URL that it is known to read, in bytes; at most 8,192 are ever sent. */
@@ -90,6 +92,8 @@ export interface SparqlRequest {
    * (`row-caps.ts`). Default false.
    */
   readonly looksInto?: boolean | undefined;
+  /** With `looksInto`: a query that counts triples which the whole graph has; absent where there is none. */
+  readonly tripleCount?: string | undefined;
   /** Owner of the query, known to endpoints of this process; never sent. */
   readonly client?: string | undefined;
   /** Budget charged before the request is sent. @throws FedwayError `BUDGET_SPENT` */
@@ -126,6 +130,8 @@ export interface AnswerEnd {
   readonly wireBytes: number;
   /** Solutions or triples seen; undefined where the format does not tell without being parsed. Never a guess. */
   readonly rows?: number | undefined;
+  /** Triples at most, where they are not counted one by one. */
+  readonly atMost?: number | undefined;
   readonly partial?: PartialReason | undefined;
   /** Further requests that showed whether it is whole. */
   readonly requests?: number | undefined;

@@ -1,3 +1,4 @@
+import { tripleCountQuery } from "../sparql/count-triples.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
@@ -49,6 +50,7 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
     query: parsed.text,
     columns: columnsOf(parsed),
     limit: limitOf(parsed),
+    tripleCount: tripleCountQuery(parsed),
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,
@@ -74,6 +76,7 @@ export function directPlan(draft: Draft, task: PlanTask): MadePlan<DirectPlan> {
     query: text,
     columns: columnsOf(unwrapped),
     limit: limitOf(unwrapped),
+    tripleCount: query.datasets.length > 0 ? undefined : tripleCountQuery(unwrapped),
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],
     namedGraphs: [],

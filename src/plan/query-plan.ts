@@ -95,6 +95,8 @@ export interface DirectPlan {
   readonly columns?: PlannedColumns | undefined;
   /** The outermost LIMIT of a SELECT: its answer has no more rows. */
   readonly limit?: number | undefined;
+  /** A query that counts triples which the answer to a CONSTRUCT has (`tripleCountQuery`). */
+  readonly tripleCount?: string | undefined;
   /** A failure before the first row is answered with one empty solution (SERVICE SILENT), a later one ends the rows. */
   readonly silent: SilentFallback | undefined;
   readonly defaultGraphs: readonly string[];

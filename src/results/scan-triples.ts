@@ -12,6 +12,11 @@ const firstOfTrig = /^(?:\xef\xbb\xbf)?(?:[@<_[({]|(?:prefix|base|version|graph)
 
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
+const openList = 0x28;
+/** Bytes outside of terms behind which, or in which, one more triple ends: `.`, `;`, `,`, `[` and `{`. */
+const endsTriple = new Uint8Array(256);
+for (const byte of Buffer.from(".;,[{")) endsTriple[byte] = 1;
+
 /**
  * Scans Turtle (and TriG) only for a plausible end: the last byte outside comments must end a statement. It knows
  * just enough of the syntax never to accuse a valid document; rows stay unknown, but for a document without statements.
@@ -32,6 +37,10 @@ class TurtleScanner implements AnswerScanner {
   /** The first characters of the document, up to white space. */
   #opening = "";
   #opens = false;
+  /** Ends of triples outside of terms, and what else may hold one. */
+  #triples = 0;
+  /** Items of a list are triples without an end of their own. */
+  #hasList = false;
 
   constructor(first: RegExp) {
     this.#first = first;
@@ -49,7 +58,10 @@ class TurtleScanner implements AnswerScanner {
     if (ended && this.#isBlank) return { complete: true, rows: 0 };
     if (!this.#isBlank && !this.#first.test(this.#opening))
       return { complete: false, detail: "The body is not Turtle." };
-    return ended ? { complete: true } : { complete: false, detail: "The Turtle document ends inside a statement." };
+    const atMost = this.#hasList ? {} : { atMost: this.#triples };
+    return ended
+      ? { complete: true, ...atMost }
+      : { complete: false, detail: "The Turtle document ends inside a statement." };
   }
 
   #byte(byte: number): void {
@@ -79,6 +91,7 @@ class TurtleScanner implements AnswerScanner {
       return;
     }
     this.#keepOpening(byte);
+    this.#count(byte);
     this.#statementEnded = byte === 0x2e || byte === 0x7d;
     this.#escaped = byte === 0x5c;
     if (byte === 0x3c) this.#mode = "iri";
@@ -88,6 +101,11 @@ class TurtleScanner implements AnswerScanner {
       this.#run = 1;
     } else if (this.#statementEnded || byte === 0x7b) this.#startStatement();
     else if (this.#inWord && this.#word.length < maxWordBytes) this.#word += String.fromCharCode(byte);
+  }
+
+  #count(byte: number): void {
+    if (endsTriple[byte] === 1) this.#triples += 1;
+    this.#hasList ||= byte === openList;
   }
 
   #keepOpening(byte: number): void {

@@ -67,6 +67,8 @@ export class XmlScanner implements AnswerScanner {
   #isSparql = false;
   #hasResults = false;
   #hasBoolean = false;
+  /** Elements and attributes: RDF/XML has no more triples, but for lists and reified statements. */
+  #triples = 0;
   /** Name of the element below the root. */
   #part = "";
   /** The comment under way, as far as it has come. */
@@ -101,7 +103,7 @@ export class XmlScanner implements AnswerScanner {
   }
 
   end(): ScanVerdict {
-    const rows = this.#hasResults ? { rows: this.#rows } : {};
+    const rows = this.#hasResults ? { rows: this.#rows } : { ...(!this.#isSparql && { atMost: this.#triples }) };
     const detail = this.#fault ?? this.#whatIsMissing();
     if (detail !== undefined) return { complete: false, ...rows, detail };
     return judgedBySigns({ complete: true, ...rows }, this.#signs);
@@ -237,6 +239,7 @@ export class XmlScanner implements AnswerScanner {
     this.#mode = "text";
     if (this.#closing) this.#depth -= 1;
     else {
+      this.#triples += 1 + this.#attributes;
       if (this.#depth <= 2) this.#openElement();
       if (!selfClosing) this.#depth += 1;
     }

@@ -10,6 +10,8 @@ export interface ScanVerdict {
   readonly complete: boolean;
   /** Solutions or triples seen; absent where the format does not tell without being parsed. Never a guess. */
   readonly rows?: number;
+  /** Triples at most, where they are not counted one by one; absent where nothing is known. */
+  readonly atMost?: number;
   /** One sentence about why the document is not complete. */
   readonly detail?: string;
   /** Words of the document that say so. */

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { federationTurtle } from "../../support/catalog-folder.ts";
-import { as, type Manner, type OddReply, plain, refuse, startOddEndpoints } from "../../support/odd-endpoints.ts";
+import {
+  as,
+  isGraph,
+  type Manner,
+  type OddReply,
+  plain,
+  refuse,
+  startOddEndpoints,
+} from "../../support/odd-endpoints.ts";
 import { cli } from "../../support/run-cli.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 
@@ -211,6 +219,20 @@ const round: Readonly<Record<string, Manner>> = {
   "a round number of rows in pieces": inPieces,
 };
 
+/** Graphs of ten solutions at most, without a sign, as Virtuoso gives them. */
+const cutGraph =
+  (format: "nt" | "ttl" | "rdf"): Manner =>
+  ({ query }, fromData) =>
+    isGraph(query) ? fromData(`${query} LIMIT 10`, format) : fromData(query, "json");
+const graphsOf =
+  (format: "nt" | "ttl" | "rdf"): Manner =>
+  ({ query }, fromData) =>
+    fromData(query, isGraph(query) ? format : "json");
+const graphs = (["nt", "ttl", "rdf"] as const).flatMap((format) => [
+  { id: `cut-${format}`, manner: cutGraph(format), isCut: true },
+  { id: `whole-${format}`, manner: graphsOf(format), isCut: false },
+]);
+
 const behaviours = [
   ...Object.entries(cut).map(([name, manner]) => ({ name, manner, property: "x:few", isCut: true }) as const),
   ...Object.entries(silent).map(([name, manner]) => ({ name, manner, property: "x:many", isCut: true }) as const),
@@ -222,7 +244,7 @@ let endpoints: Awaited<ReturnType<typeof startOddEndpoints>>;
 let other: Awaited<ReturnType<typeof startOddEndpoints>>;
 let service: RunningService;
 beforeAll(async () => {
-  const manners = Object.fromEntries(behaviours.map(({ id, manner }) => [id, manner]));
+  const manners = Object.fromEntries([...behaviours, ...graphs].map(({ id, manner }) => [id, manner]));
   endpoints = await startOddEndpoints(manners, data.join("\n"));
   other = await startOddEndpoints({ other: plain }, others.map((s) => `<${s}> <x:q> "m" .`).join("\n"));
   const ids = Object.keys(manners);
@@ -358,4 +380,26 @@ it.each(behaviours)("$name", async ({ id, property, isCut }) => {
     return told === "whole" ? !isTrue : !isCut;
   });
   expect(wrong.map(({ name, told, subjects: given }) => `${name}: ${told} with ${given.length} rows`)).toEqual([]);
+});
+
+const templates = [
+  "{ ?s <x:c> ?n }",
+  "{ ?s <x:c> ?n . ?s <x:d> ?s . ?s <x:e> <x:f> }",
+  "{ ?n <x:c> ?s . ?s <x:c> ?n }",
+];
+const constructs = templates.flatMap((template) => [
+  `CONSTRUCT ${template} WHERE { ?s <x:many> ?n }`,
+  `CONSTRUCT ${template} { SERVICE <?> { ?s <x:many> ?n FILTER(?n != "7") } }`,
+]);
+
+it.each(graphs)("a graph: $id", async ({ id, isCut }) => {
+  for (const query of constructs) {
+    for (const accept of ["text/turtle", "application/n-triples", "application/rdf+xml"]) {
+      const path = query.includes("<?>") ? "/sparql" : `/endpoints/${id}/sparql`;
+      const { told } = await seen(service.query(query.replace("<?>", `<${id}>`), { path, accept }));
+      expect.soft(told, `${query} as ${accept}`).toBe(isCut ? "failure" : "whole");
+      const inPart = await seen(service.query(query.replace("<?>", `<${id}>`), { path, accept, parameters: partial }));
+      expect.soft(inPart.told, `${query} as ${accept}, partial`).not.toBe(isCut ? "whole" : "part");
+    }
+  }
 });
