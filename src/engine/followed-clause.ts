@@ -52,7 +52,7 @@ export function createFollowedRows(clause: FederatedClause, target: string, opti
   async function open(value: RDF.Term, index: number): Promise<Rows | undefined> {
     const { bounds, clauseAt, rowsOf } = options;
     try {
-      if (value.termType !== "NamedNode" || !clauseAt) throw noEndpoint(value, target);
+      if (!clauseAt) throw noEndpoint(value, target);
       const asked = await clauseAt(clause, value.value, bounds.signal);
       return rowsOf({ ...asked, iri: `${clause.iri}:${index}` });
     } catch (thrown) {
@@ -64,6 +64,8 @@ export function createFollowedRows(clause: FederatedClause, target: string, opti
   }
 
   async function* rowsAt({ value, keys }: TargetKeys): AsyncIterable<readonly Bindings[]> {
+    // No endpoint is called, so nothing can fail.
+    if (value.termType !== "NamedNode") return;
     const rows = await placeOf(value);
     if (!rows) yield [new Map([[target, value]])];
     else for await (const batch of rows(keys)) yield batch.flatMap((row) => withTarget(row, target, value));

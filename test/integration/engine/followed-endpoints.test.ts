@@ -136,7 +136,6 @@ describe("SERVICE ?g named by data", () => {
 
   it.each([
     ["an endpoint that is not in the catalogue", "<http://no.example/sparql>", "http://no.example/sparql"],
-    ["a text", '"http://no.example/text"', "http://no.example/text"],
     ["what is no URL", "<urn:x:y>", "urn:x:y"],
   ])("refuses %s by name, and with SILENT goes on", async (_, term, shown) => {
     endpoints.setData("registry", listed(`<${endpoints.url("a")}>`, term));
@@ -148,6 +147,12 @@ describe("SERVICE ?g named by data", () => {
     expect(await rowsOf(query)).toEqual(["", '"a0"', '"a1"', '"a2"']);
     const silent = await federation.table(query);
     expect(silent.sources.map(({ endpoint, status }) => `${endpoint} ${status}`)).toContain(`${shown} silenced`);
+  });
+
+  it.each(["", "SILENT"])("a text names no endpoint: it has no solutions, and no error %s", async (silent) => {
+    endpoints.setData("registry", listed(`<${endpoints.url("a")}>`, '"http://no.example/text"'));
+    const table = await federation.table(`SELECT ?n { ${binder} SERVICE ${silent} ?g { ?s <x:name> ?n } }`);
+    expect([table.status, table.rows.length]).toEqual(["ok", 3]);
   });
 
   it("refuses more than 64 endpoints, with SILENT too", async () => {
