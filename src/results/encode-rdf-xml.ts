@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError } from "../errors/fedway-error.ts";
-import { isXmlText, type ItemEncoder, xml, xmlRemark } from "./encoders.ts";
+import type { FedwayError } from "../errors/fedway-error.ts";
+import { isXmlText, type ItemEncoder, unwritable, xml, xmlRemark } from "./encoders.ts";
 import { datatypeOf, safeLabel } from "./terms.ts";
 
 const rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -67,7 +67,4 @@ function localName(iri: string): string {
   return name;
 }
 
-const refusal = (what: string): FedwayError =>
-  new FedwayError("NOT_ACCEPTABLE", `The answer has ${what}, which RDF/XML cannot hold.`, {
-    next: "Ask for text/turtle or application/n-triples.",
-  });
+const refusal = (what: string): FedwayError => unwritable(what, "RDF/XML", "text/turtle or application/n-triples");

@@ -79,7 +79,7 @@ export const jsonSyntax: TupleSyntax = {
   },
 };
 
-/** Characters that XML 1.0 (production 2) cannot write; they become U+FFFD. */
+/** Characters that XML 1.0 (production 2) cannot write; outside of literals they become U+FFFD. */
 const notXml = /[\p{Cs}\ufffe\uffff]|(?![\t\n\r\u007f-\u009f])\p{Cc}/gu;
 /** True if XML can hold the text as it is. */
 export const isXmlText = (text: string): boolean => text.search(notXml) === -1;
@@ -101,7 +101,17 @@ export const xml = (text: string): string =>
     ? text.replaceAll(notXml, "\ufffd").replaceAll(/[&<>"'\t\n\r]/g, (character) => references[character]!)
     : text;
 
+/** The error for an answer that a format cannot hold. */
+export const unwritable = (what: string, format: string, others: string): FedwayError =>
+  new FedwayError("NOT_ACCEPTABLE", `The answer has ${what}, which ${format} cannot hold.`, {
+    next: `Ask for ${others}.`,
+  });
+
+/** @throws FedwayError `NOT_ACCEPTABLE` for a character that XML 1.0 cannot hold */
 function literalToXml(literal: RDF.Literal): string {
+  if (!isXmlText(literal.value)) {
+    throw unwritable("a control character", "SPARQL XML", "application/sparql-results+json or text/csv");
+  }
   const text = xml(literal.value);
   if (literal.language !== "") {
     const direction = literal.direction
