@@ -21,6 +21,7 @@ const maxRanges = 64;
 const aliases: Readonly<Record<AnswerKind, ReadonlyMap<string, FormatName>>> = {
   bindings: new Map([
     ["application/json", "json"],
+    ["application/x-sparqlstar-results+json", "json"],
     ["text/json", "json"],
     ["application/xml", "xml"],
     ["text/xml", "xml"],

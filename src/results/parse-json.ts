@@ -162,7 +162,8 @@ const maxTripleDepth = 32;
 
 function tripleFromJson(value: unknown, depth: number): RDF.Term | undefined {
   if (!isObject(value) || depth > maxTripleDepth) return undefined;
-  const parts = [value["subject"], value["predicate"], value["object"]];
+  // RDF4J has the initials, in its own format (application/x-sparqlstar-results+json).
+  const parts = [value["subject"] ?? value["s"], value["predicate"] ?? value["p"], value["object"] ?? value["o"]];
   const [subject, predicate, object] = parts.map((part) => termFromJson(part, depth + 1));
   return subject && predicate && object ? tripleFromParts(subject, predicate, object) : undefined;
 }

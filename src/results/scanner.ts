@@ -38,6 +38,7 @@ export interface AnswerScanner {
 
 const factories: ReadonlyMap<string, () => AnswerScanner> = new Map([
   ["application/sparql-results+json", () => new JsonScanner("results")],
+  ["application/x-sparqlstar-results+json", () => new JsonScanner("results")],
   ["application/json", () => new JsonScanner("anything")],
   ["application/ld+json", () => new JsonScanner("graph")],
   ["application/sparql-results+xml", () => new XmlScanner({ sparqlResults: true })],

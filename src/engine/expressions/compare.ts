@@ -23,10 +23,13 @@ const codePointRank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdff
 
 /**
  * True if two terms are equal (SPARQL 1.1 Query, sections 17.3 and 17.4.1.7). Values of different kinds, such as a number
- * and a string, are not.
+ * and a string, are not. Triple terms are when their parts are (SPARQL 1.2 Query).
  * @throws ExpressionError for literals of which one has a value that is not known
  */
 export function equals(a: RDF.Term, b: RDF.Term): boolean {
+  if (a.termType === "Quad" && b.termType === "Quad") {
+    return equals(a.subject, b.subject) && equals(a.predicate, b.predicate) && equals(a.object, b.object);
+  }
   if (a.termType !== "Literal" || b.termType !== "Literal") return a.equals(b);
   const [left, right] = [valueOf(a), valueOf(b)];
   const order = compareValues(left, right);

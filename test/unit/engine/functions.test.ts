@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { termFunctions } from "../../../src/engine/expressions/functions.ts";
+import { termFromText, tripleFromParts } from "../../../src/results/terms.ts";
 import { engineAnswer, testEngine } from "../../support/engine-answer.ts";
 
 const prologue =
@@ -110,6 +112,28 @@ describe("dates and durations", () => {
 
 const several = 'VALUES ?v { "B" "a" "Z" "ab" "a\\u00ADb" "\\uFF5E" "\\U0001D11E" "õ" }';
 const byCodePoint = ['"B"', '"Z"', '"a"', '"ab"', '"a\u00ADb"', '"õ"', '"\uFF5E"', '"\u{1D11E}"'];
+
+it("triple terms are equal when their parts are, and the same term only with the same parts", () => {
+  const parts = [
+    '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    '"01"^^<http://www.w3.org/2001/XMLSchema#int>',
+    '"2"',
+  ];
+  const [one, same, other] = parts.map((object) =>
+    tripleFromParts(termFromText("<x:s>"), termFromText("<x:p>"), termFromText(object)),
+  );
+  const compared = (name: string, ...args: readonly (typeof one)[]): string | undefined =>
+    termFunctions.get(name)?.(
+      args.flatMap((term) => term ?? []),
+      { base: undefined, now: "" },
+    ).value;
+  expect([compared("=", one, same), compared("!=", one, same), compared("=", one, other)]).toEqual([
+    "true",
+    "false",
+    "false",
+  ]);
+  expect(compared("sameterm", one, same)).toBe("false");
+});
 
 describe("strings are compared by code point", () => {
   table({

@@ -18,6 +18,7 @@ const nestedTriple = (depth: number): string => {
 
 const types = {
   json: "application/sparql-results+json",
+  star: "application/x-sparqlstar-results+json",
   xml: "application/sparql-results+xml",
   csv: "text/csv",
   tsv: "text/tab-separated-values",
@@ -35,7 +36,8 @@ interface Given {
   readonly limits?: ParseLimits;
 }
 
-const kindOf = (format: Format): AnswerKind => (["json", "xml", "csv", "tsv"].includes(format) ? "bindings" : "quads");
+const kindOf = (format: Format): AnswerKind =>
+  ["json", "star", "xml", "csv", "tsv"].includes(format) ? "bindings" : "quads";
 
 const parse = ({ format, body, kind = kindOf(format), limits }: Given): Promise<QueryResult> =>
   parseAnswer(each([typeof body === "string" ? Buffer.from(body) : body]), {
@@ -114,6 +116,12 @@ describe("what engines send", () => {
       "triple term",
       "json",
       '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"triple","value":{"subject":{"type":"uri","value":"urn:s"},"predicate":{"type":"uri","value":"urn:p"},"object":{"type":"literal","value":"o"}}}}]}}',
+      ["x", '<<( <urn:s> <urn:p> "o" )>>'],
+    ],
+    [
+      "triple term of RDF4J",
+      "star",
+      '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"triple","value":{"s":{"type":"uri","value":"urn:s"},"p":{"type":"uri","value":"urn:p"},"o":{"type":"literal","value":"o"}}}}]}}',
       ["x", '<<( <urn:s> <urn:p> "o" )>>'],
     ],
     ["white space in terms and results", "xml", binding("\n  <uri> urn:a\n</uri>\n"), ["x", "<urn:a>"]],
