@@ -201,8 +201,8 @@ function parseDecoded(text: string): ParsedQuery {
   return parsed;
 }
 
-function grammatical(text: string): ParsedQuery {
-  const tokens = tokenize(text);
+function grammatical(written: string): ParsedQuery {
+  const { text, tokens } = columnsOnce(written);
   refuseOtherThanQuery(text, tokens);
   checkTokens(text, tokens);
   const prologue = readPrologue(tokens);
@@ -215,6 +215,36 @@ function grammatical(text: string): ParsedQuery {
   const form = ast.queryType;
   return { text, kind: kinds[form], form, ast, places, tokens, outline, prologue };
 }
+
+/** A variable that a SELECT names again is one column; blanks in its place keep all other places. */
+function columnsOnce(written: string): Pick<ParsedQuery, "text" | "tokens"> {
+  const tokens = tokenize(written);
+  const again = new Set(
+    tokens.flatMap(({ kind, text }, at) => (kind === "word" && text === "SELECT" ? repeated(tokens, at) : [])),
+  );
+  if (again.size === 0) return { text: written, tokens };
+  let text = written;
+  for (const { start, end } of again) text = text.slice(0, start) + " ".repeat(end - start) + text.slice(end);
+  return { text, tokens: tokens.filter((token) => !again.has(token)) };
+}
+
+function repeated(tokens: readonly Token[], select: number): readonly Token[] {
+  const seen = new Set<string>();
+  const again: Token[] = [];
+  let depth = 0;
+  for (const token of tokens.slice(select + 1, select + 1 + mostColumnTokens)) {
+    if (token.text === "{" || isWord(token, "WHERE", "FROM")) break;
+    if (token.text === "(") depth += 1;
+    if (token.text === ")") depth -= 1;
+    if (token.kind !== "var" || depth > 0) continue;
+    const name = token.text.slice(1);
+    if (seen.has(name)) again.push(token);
+    seen.add(name);
+  }
+  return again;
+}
+
+const mostColumnTokens = 2_000;
 
 function parseTokens(source: Pick<ParsedQuery, "text" | "tokens" | "prologue">) {
   try {

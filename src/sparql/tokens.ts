@@ -81,10 +81,43 @@ function scanToken(text: string, at: number): Token {
   for (const [kind, pattern] of patterns) {
     const end = match(pattern, text, at);
     if (end < 0) continue;
-    const raw = text.slice(at, end);
-    return { kind, start: at, end, text: kind === "word" ? raw.toUpperCase() : raw };
+    const written = text.slice(at, end);
+    const raw = kind === "word" ? written.slice(0, firstWordLength(written.toUpperCase())) : written;
+    return { kind, start: at, end: at + raw.length, text: kind === "word" ? raw.toUpperCase() : raw };
   }
   return { kind: "invalid", start: at, end: at + 1, text: c };
+}
+
+const clauseWords: ReadonlySet<string> = new Set(
+  (
+    "SELECT DISTINCT REDUCED ASK WHERE FROM NAMED GROUP ORDER BY HAVING LIMIT OFFSET ASC DESC OPTIONAL SERVICE SILENT GRAPH " +
+    "BIND MINUS UNION FILTER NOT VALUES EXISTS UNDEF TRUE FALSE"
+  ).split(" "),
+);
+const calledWords: ReadonlySet<string> = new Set(
+  (
+    "IN AS STR LANG LANGMATCHES DATATYPE BOUND IRI URI BNODE RAND ABS CEIL FLOOR ROUND CONCAT STRLEN UCASE LCASE ENCODE_FOR_URI " +
+    "CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE TZ NOW UUID STRUUID MD5 SHA1 " +
+    "SHA256 SHA384 SHA512 COALESCE IF STRLANG STRDT SAMETERM ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC REGEX SUBSTR REPLACE " +
+    "COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT"
+  ).split(" "),
+);
+const longestJoined = 40;
+
+/** Keywords may follow each other without a blank, as in FILTERREGEX: the length of the first, or of the whole word. */
+function firstWordLength(word: string): number {
+  if (word.length > longestJoined || clauseWords.has(word) || calledWords.has(word)) return word.length;
+  for (let end = word.length - 1; end > 1; end--) {
+    const [first, rest] = [word.slice(0, end), word.slice(end)];
+    const isFollowed = first === "GROUP" || first === "ORDER" ? rest.startsWith("BY") : isJoined(rest);
+    if (clauseWords.has(first) && isFollowed) return end;
+  }
+  return word.length;
+}
+
+function isJoined(word: string): boolean {
+  const behind = word.replace(/^\d+/u, "");
+  return behind === "" || clauseWords.has(behind) || calledWords.has(behind) || firstWordLength(behind) < behind.length;
 }
 
 /** Line and column (both from 1) of an offset; CR, LF and CRLF end a line. */

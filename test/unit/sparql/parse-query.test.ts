@@ -118,6 +118,25 @@ describe("what the parser accepts although it is not legal", () => {
   shouldFail("ASK { { _:a ?p ?o } UNION { _:a ?q ?r } }", "1:29", /_:a is used in two/);
 });
 
+describe("a column that is named again is one column", () => {
+  it.each([
+    ["SELECT ?l $l ?m { ?s ?p ?l ; ?q ?m }", "SELECT ?l    ?m { ?s ?p ?l ; ?q ?m }"],
+    [
+      "SELECT ?l (1 AS ?n) ?l { { SELECT ?l ?l { ?s ?p ?l } } }",
+      "SELECT ?l (1 AS ?n)    { { SELECT ?l    { ?s ?p ?l } } }",
+    ],
+  ])("%s", (text, sent) => expect(parseQuery(text).text).toBe(sent));
+  shouldFail("SELECT ?l (STR(?l) AS ?l) { ?s ?p ?l }", "1:16", /same name|in scope/);
+});
+
+describe("keywords that follow each other without a blank", () => {
+  it.each([
+    "SELECTDISTINCT ?s WHERE{?s ?p ?o FILTERsameTerm(?s, ?o)FILTERNOTEXISTS{?a ?b ?c}}ORDERBYDESC(?s)LIMIT10OFFSET5",
+    "SELECT (COUNT(*)AS?n) {?s ?p ?o FILTER(?o NOTIN(1))FILTERbound(?s)}GROUPBY?s HAVING(COUNT(*)>1)",
+    "ASKWHERE{SERVICESILENT<urn:x>{?s ?p trueOPTIONAL{?s ?q ?r}}}",
+  ])("%s", (text) => expect(parseQuery(text).text).toBe(text));
+});
+
 describe("legal queries that look like those", () => {
   shouldParse("ASK { _:a ?p ?o FILTER(?o > 1) _:a ?q ?r }", "boolean", "ASK");
   shouldParse("CONSTRUCT { _:a ?p ?o } WHERE { _:a ?p ?o }", "quads", "CONSTRUCT");
