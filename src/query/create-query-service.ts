@@ -185,6 +185,8 @@ async function whyEmpty(
   run: string,
   { explainEmpty, until, now }: QueryServiceOptions & { readonly until: number },
 ) {
+  // A diagnosis asks about the text, to which the dataset of the request does not belong.
+  if (request.defaultGraphs.length + request.namedGraphs.length > 0) return null;
   try {
     const problem = await explainEmpty?.(request, until - now());
     return problem ? { ...problem, run } : null;

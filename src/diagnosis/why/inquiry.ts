@@ -14,7 +14,7 @@ import type { CheckedQuery } from "../check/query-check.ts";
 import { isNumeric } from "../check/term-types.ts";
 import type { Evidence } from "../evidence.ts";
 import { type Prober, type ProbeTarget } from "./prober.ts";
-import { type QueryPart, serviceOf } from "./query-parts.ts";
+import { headOf, type QueryPart, serviceOf } from "./query-parts.ts";
 
 /** A query whose answer is empty, and the means to ask about it. */
 export interface Inquiry {
@@ -87,11 +87,20 @@ export function endpointOf({ catalog, home }: Inquiry, part: QueryPart): string 
   return service === undefined ? home : (catalog.byUrl(service)?.id ?? service);
 }
 
-/** "at ..." or "at none of the members". */
+/** "at ..." or "at any member of the federation", and the graphs there that the query chooses for the part. */
 export function atEndpoint(inquiry: Inquiry, part: QueryPart): string {
   const endpoint = endpointOf(inquiry, part);
-  if (endpoint !== undefined) return `at ${endpoint}`;
-  return inquiry.members.length > 0 ? "at any member of the federation" : "here";
+  const graphs = graphsOf(inquiry, part);
+  const among = graphs === "" ? "" : `in ${graphs} `;
+  if (endpoint !== undefined) return `${among}at ${endpoint}`;
+  return inquiry.members.length > 0 ? `${among}at any member of the federation` : `${among}here`;
+}
+
+/** The innermost GRAPH around a part, or the dataset clauses; empty where the endpoint's default graph is asked. */
+function graphsOf({ query }: Inquiry, part: QueryPart): string {
+  const service = part.wrappers.findLastIndex((wrapper) => wrapper.service !== undefined);
+  const graph = part.wrappers.slice(service + 1).findLast(({ head }) => /^graph\b/i.test(head));
+  return graph?.head ?? (service < 0 ? headOf(query).dataset : "");
 }
 
 /** Where a part stands. */

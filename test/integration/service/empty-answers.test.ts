@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../../src/app.ts";
 import type { Problem } from "../../../src/errors/fedway-error.ts";
+import { federationTurtle } from "../../support/catalog-folder.ts";
 import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
 import { openService } from "../../support/running-service.ts";
 
@@ -23,6 +24,7 @@ const cities = `
 <http://x/rome> <http://v/visited> "1990-05-01"^^<http://www.w3.org/2001/XMLSchema#date> .
 <http://x/italy> ${type} <http://v/Country> .
 <http://x/italy> <http://v/name> "Italy" .
+<http://x/rome> <http://v/twin> <http://x/paris> <http://x/graph> .
 `;
 const mayors = `
 <http://y/b> <http://w/key> "B-7" .
@@ -42,17 +44,19 @@ let app: App;
 
 beforeAll(async () => {
   endpoints = await startEndpoints({ cities, mayors });
-  app = await openService(endpoints.urls);
+  const both = federationTurtle("both", 'fedway:member "cities", "mayors"');
+  app = await openService(endpoints.urls, {}, { "both.ttl": both });
 });
 afterAll(async () => {
   await app.close();
   await endpoints.close();
 });
 
-function ask(text: string, endpointId?: string) {
+function ask(text: string, endpointId?: string, federationId?: string) {
   const signal = new AbortController().signal;
   const dataset = { defaultGraphs: [], namedGraphs: [] };
-  const request = { text: prefixes + text, endpointId, ...dataset, strict: false, partial: false, signal };
+  const place = { endpointId, federationId };
+  const request = { text: prefixes + text, ...place, ...dataset, strict: false, partial: false, signal };
   return app.queries.table({ ...request, maxRows: 100, explainEmpty: true });
 }
 
@@ -100,6 +104,24 @@ const mended: readonly (readonly [query: string, code: string, pattern: string, 
 ];
 
 describe("an empty answer", () => {
+  it.each([
+    [
+      "SELECT * { GRAPH <http://x/graph> { ?x v:code ?c } }",
+      "in GRAPH <http://x/graph> at any member of the federation",
+    ],
+    ["SELECT * FROM <http://x/graph> { ?x v:code ?c }", "in FROM <http://x/graph> at any member of the federation"],
+    ["SELECT * { GRAPH <http://x/none> { ?x v:twin ?c } }", "in GRAPH <http://x/none> at any member of the federation"],
+  ])("of other graphs names them: %s", async (text, place) => {
+    const { status, diagnosis } = await ask(text, undefined, "both");
+    expect([status, diagnosis?.detail]).toEqual(["empty", expect.stringContaining(place)]);
+  });
+
+  it("comes of a default graph where another graph has solutions", async () => {
+    const graph = await ask("SELECT * { GRAPH ?g { ?x v:twin ?y } }", undefined, "both");
+    expect([graph.status, graph.rows]).toEqual(["ok", [["<http://x/graph>", "<http://x/rome>", "<http://x/paris>"]]]);
+    expect(await ask("SELECT * { ?x v:twin ?y }", undefined, "both")).toMatchObject({ status: "empty" });
+  });
+
   it.each(mended)("is explained and mended: %s", async (where, code, pattern, endpoint) => {
     const text = `SELECT * ${where}`;
     const direct = where.includes("SERVICE") ? undefined : "cities";
